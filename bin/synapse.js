@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read: on one that is too old it says so in a line instead of a stack trace.
+import { existsSync } from 'node:fs'
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 13)) {
+  console.error(
+    `synapse needs Node 22.13 or later; this is ${process.version}. In a clone, "npm start" brings its own.`,
+  )
+  process.exit(2)
+}
+
+// A clone runs from its source, an installed package from what was built.
+const built = new URL('../dist/cli/main.js', import.meta.url)
+const { main } = await import(existsSync(built) ? built.href : new URL('../src/cli/main.ts', import.meta.url).href)
+await main(process.argv.slice(2))

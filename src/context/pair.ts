@@ -1,0 +1,179 @@
+// Every call answered, every result asked for (P2). A crash, an abort, an edit or a cut leaves calls without results
+// and results without calls, and most wires refuse the whole history for it. The log is never touched: only the copy
+// that goes to the wire is put in order, and each step leaves a note (P3).
+//
+// After this, a reply with calls is followed at once by one result per call, in the order of the calls.
+
+import type { Note } from '../core/context.ts'
+import type { Message, Part, Reply, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
+import { flatResult, orphanLabel, unansweredText } from '../protocols/words.ts'
+
+export interface Paired {
+  messages: Message[]
+  /** The place of each message in what was given; -1 = added. */
+  places: number[]
+  notes: Note[]
+}
+
+interface PlacedResult {
+  part: ToolResultPart
+  place: number
+}
+
+export function pair(given: readonly Message[]): Paired {
+  const notes: Note[] = []
+  const messages = withUniqueCallIds(given, notes)
+  const answers = matchResults(messages)
+  const out: Paired = { messages: [], places: [], notes }
+
+  for (const [place, message] of messages.entries()) {
+    if (message.role === 'tool') {
+      const left = message.parts.filter((part) => answers.get(part.callId)?.part !== part)
+      if (left.length > 0) pushText(left, place)
+      continue
+    }
+    out.messages.push(message)
+    out.places.push(place)
+    if (message.role === 'assistant') pushResults(message, place)
+  }
+  return out
+
+  /** The results of one reply, taken from wherever they stand. Messages that are in order already pass as they are. */
+  function pushResults(reply: Reply, place: number): void {
+    let next = place + 1
+    const expected = reply.parts.filter((part) => part.type === 'tool-call')
+    for (let i = 0; i < expected.length;) {
+      const inPlace = messages[next]
+      if (inPlace?.role === 'tool' && answersInOrder(inPlace, expected.slice(i, i + inPlace.parts.length))) {
+        out.messages.push(inPlace)
+        out.places.push(next)
+        i += inPlace.parts.length
+        next++
+        continue
+      }
+      const call = expected[i++]
+      if (!call) break
+      const answer = answers.get(call.callId)
+      out.messages.push({ role: 'tool', parts: [answer?.part ?? unanswered(call.callId, call.name)] })
+      out.places.push(answer?.place ?? -1)
+      if (!answer) {
+        const why = 'the log has no result for it, and a call without a result is refused'
+        notes.push({
+          kind: 'added',
+          what: `failed result for the call of ${call.name}`,
+          why,
+          at: at(place),
+          rule: 'pair',
+        })
+      } else if (answer.place !== next) {
+        const why = 'results must stand right behind their call, in order'
+        notes.push({
+          kind: 'changed',
+          what: `place of the result of ${call.name}`,
+          why,
+          at: at(answer.place),
+          rule: 'pair',
+        })
+      }
+    }
+  }
+
+  function answersInOrder(message: ToolMessage, calls: { callId: string }[]): boolean {
+    return (
+      message.parts.length > 0 &&
+      message.parts.every((part, i) => part.callId === calls[i]?.callId && answers.get(part.callId)?.part === part)
+    )
+  }
+
+  /** A result that nothing asked for is told as text, content intact: dropping it would lose what the model knows. */
+  function pushText(results: ToolResultPart[], place: number): void {
+    const parts: UserMessage['parts'] = []
+    for (const result of results) {
+      const kept = answers.get(result.callId)?.part
+      if (kept && sameOutput(kept, result)) {
+        notes.push({
+          kind: 'dropped',
+          what: `second result of ${result.name}`,
+          why: 'it says the same as the first',
+          at: at(place),
+          rule: 'pair',
+        })
+        continue
+      }
+      const text = result.output.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+      parts.push({ type: 'text', text: flatResult(orphanLabel, result.name, text, result.failed === true) })
+      parts.push(...result.output.filter((part) => part.type === 'media'))
+      const why = kept ? 'its call has another result already' : 'its call is not part of this request'
+      notes.push({ kind: 'changed', what: `result of ${result.name} to text`, why, at: at(place), rule: 'pair' })
+    }
+    if (parts.length === 0) return
+    out.messages.push({ role: 'user', parts })
+    out.places.push(place)
+  }
+}
+
+/** Which result answers which call: the last one that stands behind it, else one that stands before it. */
+function matchResults(messages: readonly Message[]): Map<string, PlacedResult> {
+  const asked = new Map<string, number>()
+  for (const [place, message] of messages.entries()) {
+    for (const part of message.parts) if (part.type === 'tool-call') asked.set(part.callId, place)
+  }
+  const answers = new Map<string, PlacedResult>()
+  for (const [place, message] of messages.entries()) {
+    if (message.role !== 'tool') continue
+    for (const part of message.parts) {
+      const call = asked.get(part.callId)
+      if (call === undefined) continue
+      const best = answers.get(part.callId)
+      if (best && sameOutput(best.part, part)) continue
+      if (!best || place > call || best.place < call) answers.set(part.callId, { part, place })
+    }
+  }
+  return answers
+}
+
+/** Histories from elsewhere may use a call id twice; results then belong to the last call before them. */
+function withUniqueCallIds(given: readonly Message[], notes: Note[]): readonly Message[] {
+  const uses = new Map<string, number>()
+  const current = new Map<string, string>()
+  let changed = false
+  const renamed = <P extends Part>(part: P): P => {
+    if (part.type === 'tool-call') {
+      const use = (uses.get(part.callId) ?? 0) + 1
+      uses.set(part.callId, use)
+      current.set(part.callId, use === 1 ? part.callId : `${part.callId}~${use}`)
+    }
+    if (part.type !== 'tool-call' && part.type !== 'tool-result') return part
+    const callId = current.get(part.callId) ?? part.callId
+    return callId === part.callId ? part : { ...part, callId }
+  }
+  const messages = given.map((message, place): Message => {
+    if (message.role !== 'assistant' && message.role !== 'tool') return message
+    const parts = message.parts.map(renamed)
+    if (parts.every((part, i) => part === message.parts[i])) return message
+    changed = true
+    if (message.role === 'assistant') {
+      notes.push({
+        kind: 'changed',
+        what: 'call ids that were used before',
+        why: 'ids must be unique in a request',
+        at: at(place),
+        rule: 'pair',
+      })
+    }
+    return { ...message, parts } as Message
+  })
+  return changed ? messages : given
+}
+
+function unanswered(callId: string, name: string): ToolResultPart {
+  return { type: 'tool-result', callId, name, output: [{ type: 'text', text: unansweredText(name) }], failed: true }
+}
+
+function sameOutput(a: ToolResultPart, b: ToolResultPart): boolean {
+  return JSON.stringify(a.output) === JSON.stringify(b.output) && Boolean(a.failed) === Boolean(b.failed)
+}
+
+function at(place: number): string {
+  return `messages[${place}]`
+}

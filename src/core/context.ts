@@ -1,0 +1,45 @@
+// What one request will carry, and what is said about it.
+
+import type { JsonObject } from './json.ts'
+import type { Message, TextPart } from './message.ts'
+
+export interface Context {
+  system: TextPart[]
+  messages: Message[]
+  tools: ToolSpec[]
+  /** Where a cache mark is wanted: behind the message of this index; -1 = behind tools and system. Ascending. */
+  cacheAfter: number[]
+  state?: StateRef
+  /** The place in the history of each message, where policies have cut or added some; -1 = added. */
+  places?: number[]
+}
+
+/** How a note names the message at `index` of a context: by its place in the history. */
+export function placeOf(context: Context, index: number): string {
+  return `messages[${context.places?.[index] ?? index}]`
+}
+
+export interface ToolSpec {
+  name: string
+  description?: string
+  /** JSON Schema of the arguments, an object schema. */
+  input: JsonObject
+}
+
+/** What a provider remembers for us under an id: the first `covers` messages of the context need not be sent. */
+export interface StateRef {
+  kind: 'response-chain' | 'conversation' | 'interaction' | 'thread'
+  id: string
+  covers: number
+}
+
+/** One thing that was dropped, changed or added on the way to the wire, and why. */
+export interface Note {
+  kind: 'dropped' | 'changed' | 'added'
+  what: string
+  why: string
+  /** Where: a place in the history (`messages[3].parts[0]`), or in the body where there is none. */
+  at?: string
+  /** The rule of the wire, or the policy, that asked for it. */
+  rule?: string
+}

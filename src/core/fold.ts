@@ -1,0 +1,90 @@
+// Events in, Reply out. Deltas are only for those who watch: the part that a `part-end` carries is the truth, and a
+// part that never ended keeps what its deltas brought.
+
+import type { ReplyEvent } from './event.ts'
+import type { Failure } from './error.ts'
+import type { Origin, Part, Reply } from './message.ts'
+import type { Usage } from './usage.ts'
+
+export interface Folded {
+  reply: Reply
+  usage?: Usage
+  failure?: Failure
+}
+
+export interface Fold {
+  push(event: ReplyEvent): void
+  /** The reply so far; before a `reply-end` it counts as interrupted. */
+  result(): Folded
+}
+
+export function folding(origin: Origin): Fold {
+  const parts: (Part | undefined)[] = []
+  const pending = new Map<number, string[]>()
+  let end: Extract<ReplyEvent, { type: 'reply-end' }> | undefined
+  let from = origin
+
+  return {
+    push(event) {
+      switch (event.type) {
+        case 'reply-start':
+          from = event.origin
+          break
+        case 'part-start':
+          parts[event.index] = event.part
+          pending.set(event.index, [])
+          break
+        case 'part-delta':
+          pending.get(event.index)?.push(event.text)
+          break
+        case 'part-end':
+          parts[event.index] = event.part
+          pending.delete(event.index)
+          break
+        case 'reply-end':
+          end = event
+      }
+    },
+    result() {
+      const whole: Part[] = []
+      for (const [index, part] of parts.entries()) {
+        if (part) whole.push(withText(part, pending.get(index)))
+      }
+      const reply: Reply = {
+        role: 'assistant',
+        parts: whole,
+        native: end?.native ?? [],
+        origin: end?.origin ?? from,
+        stop: end?.stop ?? { reason: 'interrupted' },
+      }
+      return {
+        reply,
+        ...(end?.usage && { usage: end.usage }),
+        ...(end?.failure && { failure: end.failure }),
+      }
+    },
+  }
+}
+
+export function fold(events: Iterable<ReplyEvent>, origin: Origin): Folded {
+  const folded = folding(origin)
+  for (const event of events) folded.push(event)
+  return folded.result()
+}
+
+function withText(part: Part, pieces: string[] | undefined): Part {
+  if (!pieces || pieces.length === 0) return part
+  const text = pieces.join('')
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return { ...part, text: part.text + text }
+    case 'compaction':
+      return { ...part, text: (part.text ?? '') + text }
+    case 'tool-call':
+      return { ...part, malformed: (part.malformed ?? '') + text }
+    default:
+      return part
+  }
+}

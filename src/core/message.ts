@@ -1,0 +1,173 @@
+// What a conversation is made of. Plain JSON, so that the log, the wire and the screen all hold the same thing.
+//
+// A Reply is kept twice: `parts` is our reading, which any provider can be given, and `native` is the provider's own
+// words, whole and in order, because replay is valid for a whole turn or not at all. Signatures and ciphertext live in
+// `native` only: side-bags on single parts get lost.
+
+import type { Json } from './json.ts'
+
+export type Message = SystemMessage | UserMessage | ToolMessage | Reply
+
+export interface SystemMessage extends Sourced {
+  role: 'system'
+  parts: TextPart[]
+}
+
+export interface UserMessage extends Sourced {
+  role: 'user'
+  parts: (TextPart | MediaPart | CompactionPart | OpaquePart)[]
+}
+
+export interface ToolMessage extends Sourced {
+  role: 'tool'
+  parts: ToolResultPart[]
+}
+
+export interface Reply extends Sourced {
+  role: 'assistant'
+  parts: Part[]
+  native: Json[]
+  origin: Origin
+  stop: Stop
+}
+
+/** A message read from another format remembers its words there, so that the same format out again is the same file. */
+interface Sourced {
+  source?: Source
+}
+
+export interface Source {
+  format: string
+  /** The foreign message, on the first of the messages that were made of it. */
+  value?: Json
+  /** Which of how many messages made of one foreign message this is. */
+  index: number
+  of: number
+}
+
+export interface Origin {
+  protocol: string
+  provider: string
+  model: string
+  /** The provider's id of the reply. */
+  replyId?: string
+  /** A digest of what the reply was an answer to, where the provider binds reasoning to its prefix. */
+  basis?: string
+}
+
+export type StopReason =
+  | 'done'
+  | 'length'
+  | 'tool-calls'
+  | 'refusal'
+  | 'paused'
+  | 'cancelled'
+  | 'interrupted'
+  | 'failed'
+
+export interface Stop {
+  reason: StopReason
+  raw?: string
+}
+
+export type Part =
+  | TextPart
+  | ReasoningPart
+  | RefusalPart
+  | MediaPart
+  | ToolCallPart
+  | ToolResultPart
+  | ServerToolPart
+  | CompactionPart
+  | OpaquePart
+
+/** Each part of a reply may say which element of `native` it was read from. */
+interface Placed {
+  from?: number
+}
+
+export interface TextPart extends Placed {
+  type: 'text'
+  text: string
+  citations?: Json[]
+}
+
+export interface ReasoningPart extends Placed {
+  type: 'reasoning'
+  text: string
+  /** The provider keeps the words to itself: `text` is empty or a summary. */
+  hidden?: boolean
+}
+
+export interface RefusalPart extends Placed {
+  type: 'refusal'
+  text: string
+}
+
+export interface MediaPart extends Placed {
+  type: 'media'
+  mediaType: string
+  name?: string
+  data: MediaData
+}
+
+export type MediaData =
+  | { kind: 'base64'; base64: string }
+  | { kind: 'blob'; sha256: string }
+  | { kind: 'url'; url: string }
+  | { kind: 'file'; fileId: string; provider: string }
+
+export interface ToolCallPart extends Placed {
+  type: 'tool-call'
+  /** Ours, unique in the conversation. */
+  callId: string
+  /** The provider's id for it, good only inside its own reply: providers repeat ids, or send none. */
+  alias?: string
+  name: string
+  input: Json
+  /** The arguments as they came, where they were not a JSON object. Such a call is never run. */
+  malformed?: string
+}
+
+export interface ToolResultPart {
+  type: 'tool-result'
+  callId: string
+  name: string
+  output: (TextPart | MediaPart)[]
+  /** What the tool returned, raw. */
+  value?: Json
+  failed?: boolean
+  startedAt?: string
+  endedAt?: string
+}
+
+/** A tool that the provider ran itself. */
+export interface ServerToolPart extends Placed {
+  type: 'server-tool'
+  name: string
+  input?: Json
+  output?: Json
+}
+
+/** A summary that stands for what came before it, the provider's or ours. */
+export interface CompactionPart extends Placed {
+  type: 'compaction'
+  text?: string
+}
+
+/** Something we have no word for, kept whole. `kind` is `<protocol>/<the wire's own type>`. */
+export interface OpaquePart extends Placed {
+  type: 'opaque'
+  kind: string
+  data?: Json
+}
+
+export function textOf(parts: readonly Part[]): string {
+  let text = ''
+  for (const part of parts) if (part.type === 'text') text += part.text
+  return text
+}
+
+export function callsOf(message: Message): ToolCallPart[] {
+  return message.role === 'assistant' ? message.parts.filter((part) => part.type === 'tool-call') : []
+}

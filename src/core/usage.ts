@@ -1,0 +1,26 @@
+// Tokens, counted alike for every provider: `input` is the whole prompt with what was read from and written to a
+// cache, `output` is everything the model produced with its reasoning. The other three are shares of those.
+
+import type { Json } from './json.ts'
+
+export interface Usage {
+  input: number
+  output: number
+  cacheRead: number
+  cacheWrite: number
+  reasoning: number
+  /** The provider's own numbers. */
+  raw?: Json
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    reasoning: a.reasoning + b.reasoning,
+  }
+}
+
+export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
