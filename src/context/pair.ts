@@ -10,7 +10,7 @@ import { flatResult, orphanLabel, unansweredText } from '../protocols/words.ts'
 
 export interface Paired {
   messages: Message[]
-  /** The place of each message in what was given; -1 = added. */
+  /** The place of each message in the history; -1 = added. */
   places: number[]
   notes: Note[]
 }
@@ -20,9 +20,11 @@ interface PlacedResult {
   place: number
 }
 
-export function pair(given: readonly Message[]): Paired {
+/** `first` is the place in the history of the first message given. */
+export function pair(given: readonly Message[], first = 0): Paired {
   const notes: Note[] = []
-  const messages = withUniqueCallIds(given, notes)
+  const at = (index: number): string => `messages[${first + index}]`
+  const messages = withUniqueCallIds(given, notes, at)
   const answers = matchResults(messages)
   const out: Paired = { messages: [], places: [], notes }
 
@@ -33,7 +35,7 @@ export function pair(given: readonly Message[]): Paired {
       continue
     }
     out.messages.push(message)
-    out.places.push(place)
+    out.places.push(first + place)
     if (message.role === 'assistant') pushResults(message, place)
   }
   return out
@@ -46,7 +48,7 @@ export function pair(given: readonly Message[]): Paired {
       const inPlace = messages[next]
       if (inPlace?.role === 'tool' && answersInOrder(inPlace, expected.slice(i, i + inPlace.parts.length))) {
         out.messages.push(inPlace)
-        out.places.push(next)
+        out.places.push(first + next)
         i += inPlace.parts.length
         next++
         continue
@@ -55,7 +57,7 @@ export function pair(given: readonly Message[]): Paired {
       if (!call) break
       const answer = answers.get(call.callId)
       out.messages.push({ role: 'tool', parts: [answer?.part ?? unanswered(call.callId, call.name)] })
-      out.places.push(answer?.place ?? -1)
+      out.places.push(answer ? first + answer.place : -1)
       if (!answer) {
         const why = 'the log has no result for it, and a call without a result is refused'
         notes.push({
@@ -108,7 +110,7 @@ export function pair(given: readonly Message[]): Paired {
     }
     if (parts.length === 0) return
     out.messages.push({ role: 'user', parts })
-    out.places.push(place)
+    out.places.push(first + place)
   }
 }
 
@@ -133,7 +135,11 @@ function matchResults(messages: readonly Message[]): Map<string, PlacedResult> {
 }
 
 /** Histories from elsewhere may use a call id twice; results then belong to the last call before them. */
-function withUniqueCallIds(given: readonly Message[], notes: Note[]): readonly Message[] {
+function withUniqueCallIds(
+  given: readonly Message[],
+  notes: Note[],
+  at: (index: number) => string,
+): readonly Message[] {
   const uses = new Map<string, number>()
   const current = new Map<string, string>()
   let changed = false
@@ -172,8 +178,4 @@ function unanswered(callId: string, name: string): ToolResultPart {
 
 function sameOutput(a: ToolResultPart, b: ToolResultPart): boolean {
   return JSON.stringify(a.output) === JSON.stringify(b.output) && Boolean(a.failed) === Boolean(b.failed)
-}
-
-function at(place: number): string {
-  return `messages[${place}]`
 }

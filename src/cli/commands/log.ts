@@ -1,0 +1,58 @@
+// `synapse log`: what was said, all of it, as it is kept.
+
+import { badInput } from '../../core/error.ts'
+import type { Entry } from '../../core/log.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { messageLines } from '../message-lines.ts'
+import { openHouse, storeOptions } from '../house.ts'
+import { neutral, styleFor } from '../terminal.ts'
+
+export const log: Command = {
+  usage: `synapse log [ID] [--json] [--limit N] [--db FILE]
+
+Lists conversations, the last changed first. With an ID (its beginning is enough) it shows that one: every message,
+tool call, argument and result as it is in the log. --json prints one entry per line.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      ...storeOptions,
+      json: { type: 'boolean' },
+      limit: { type: 'string', default: '20' },
+    })
+    const limit = Number(values.limit)
+    if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
+    const house = await openHouse(values)
+    try {
+      const [id] = positionals
+      if (id === undefined) await list(house, limit, values.json === true)
+      else await show(house, id, values.json === true)
+      return exitCode.ok
+    } finally {
+      await house.close()
+    }
+  },
+}
+
+type House = Awaited<ReturnType<typeof openHouse>>
+
+async function list(house: House, limit: number, json: boolean): Promise<void> {
+  const { items } = await house.store.conversations(house.owner, { limit })
+  if (items.length === 0 && !json)
+    process.stderr.write('No conversations yet. synapse "What time is it?" starts one.\n')
+  for (const item of items) {
+    const line = json
+      ? JSON.stringify(item)
+      : `${item.id}  ${item.updatedAt.slice(0, 16).replace('T', ' ')}  ${String(item.entries).padStart(5)}  ${neutral(item.title ?? '(no title)')}`
+    process.stdout.write(`${line}\n`)
+  }
+}
+
+async function show(house: House, id: string, json: boolean): Promise<void> {
+  const conversation = await house.find(id)
+  const entries: Entry[] = conversation.head ? await house.store.history(house.owner, conversation.head) : []
+  const style = styleFor(process.stdout, process.env)
+  for (const entry of entries) {
+    if (json) process.stdout.write(`${JSON.stringify(entry)}\n`)
+    else for (const line of messageLines(entry.message, style)) process.stdout.write(`${line}\n`)
+  }
+}

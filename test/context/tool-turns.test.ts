@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findToolTurns, foldToolTurns, turnsToFold, type FoldStyle } from '../../src/context/tool-turns.ts'
+import { wholeView } from '../../src/context/view.ts'
+import { call, calls, failure, reply, result, user } from '../histories.ts'
+
+const history = [
+  user('what time is it?'),
+  reply('Let me look.', call('a', 'clock', { zone: 'UTC' })),
+  result('a', '12:00', 'clock'),
+  reply('Noon.'),
+  user('and the sum?'),
+  reply(calls('b', 'c')),
+  result('b', '3'),
+  failure('c', 'overflow'),
+  reply('Three.'),
+]
+
+function folded(style: FoldStyle, count: number) {
+  const view = wholeView(history)
+  return foldToolTurns(view, findToolTurns(view.messages).slice(0, count), style, 'old')
+}
+
+test('a tool turn is a reply with calls and all its results', () => {
+  assert.deepEqual(findToolTurns(history), [
+    { start: 1, end: 3 },
+    { start: 5, end: 8 },
+  ])
+})
+
+test('a stub names tool, arguments, size and outcome on the user side, and keeps what was said', () => {
+  const view = folded('stub', 2)
+  assert.deepEqual(
+    view.messages.map((message) => message.role),
+    ['user', 'assistant', 'user', 'assistant', 'user', 'user', 'assistant'],
+  )
+  assert.deepEqual(view.messages[1]?.parts, [{ type: 'text', text: 'Let me look.' }])
+  assert.deepEqual(view.messages[2], user('[Earlier tool use] clock({"zone":"UTC"}): ok, 5 characters'))
+  assert.deepEqual(
+    view.messages[5],
+    user('[Earlier tool use] tool({}): ok, 1 characters\n[Earlier tool use] tool({}): failed, 8 characters'),
+  )
+  assert.equal(view.notes.length, 2)
+})
+
+test('folding only results keeps the calls and the reply as it was', () => {
+  const view = folded('results', 1)
+  assert.equal(view.messages[1], history[1])
+  assert.deepEqual(view.messages[2], result('a', '[Folded] ok, 5 characters', 'clock'))
+})
+
+test('removing a turn leaves what was said beside it', () => {
+  assert.equal(folded('remove', 2).messages.length, 5)
+})
+
+test('the last turns stay whole, and older ones are folded in batches', () => {
+  const counts = Array.from({ length: 14 }, (_, total) => turnsToFold(total, 3, 5))
+  assert.deepEqual(counts, [0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 10])
+})
