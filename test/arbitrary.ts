@@ -111,7 +111,7 @@ export const keptHistory: fc.Arbitrary<Message[]> = fc
   .map((turns) => {
     let n = 0
     return turns.flatMap(([asked, replies, output]): Message[] => [
-      asked.parts.length > 0 ? asked : { role: 'user', parts: [{ type: 'text', text: 'hello' }] },
+      { role: 'user', parts: [...asked.parts, { type: 'text', text: 'and then?' }] },
       ...replies.flatMap((reply): Message[] => {
         const parts = reply.parts.map((part): Part =>
           part.type === 'tool-call' ? { ...part, callId: `call-${n++}` } : part,

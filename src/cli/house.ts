@@ -20,8 +20,8 @@ export interface House {
 }
 
 export async function openHouse(values: { db?: string | undefined }): Promise<House> {
-  const { openSqlite } = await import('../store/sqlite/index.ts')
-  const store = await openSqlite(values.db ?? process.env['SYNAPSE_DB'] ?? defaultFile())
+  const { openSqliteStore } = await import('../store/sqlite.ts')
+  const store = await openSqliteStore(values.db ?? process.env['SYNAPSE_DB'] ?? defaultFile())
   return { store, owner, find: (id) => find(store, id), close: () => store.close() }
 }
 

@@ -9,6 +9,22 @@ import { neutral } from './terminal.ts'
 const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
   chat: { about: 'talk in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
   log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
+  convert: {
+    about: 'any transcript to the request of any provider',
+    load: async () => (await import('./commands/convert.ts')).convert,
+  },
+  check: {
+    about: 'what a provider would refuse in a transcript, and why',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  providers: {
+    about: 'who can be asked, and what they can do',
+    load: async () => (await import('./commands/providers.ts')).providers,
+  },
+  emulate: {
+    about: 'serve the wires of all providers on loopback, for tests',
+    load: async () => (await import('./commands/emulate.ts')).emulate,
+  },
 }
 
 const help = `synapse: one conversation, any model, nothing lost

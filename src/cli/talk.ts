@@ -2,9 +2,10 @@
 
 import { badInput } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
-import { conversationOf, type Conversation, type RunSettings } from '../run/conversation.ts'
+import { conversationOf, type Conversation, type RunSettings, type Surroundings } from '../run/conversation.ts'
 import { openHouse, storeOptions, type House } from './house.ts'
-import { chooseModel, endpointFinder } from './who-answers.ts'
+import { endpointFinder } from '../open.ts'
+import { chooseModel } from './who-answers.ts'
 import { builtInTools } from './tools.ts'
 
 export const talkOptions = {
@@ -32,6 +33,7 @@ export interface Talk {
   house: House
   conversation: Conversation
   settings: RunSettings
+  endpoint: Surroundings['endpoint']
   /** The emulator answers. */
   offline: boolean
   /** Why it does, for the person who reads it; absent when it was asked for. */
@@ -52,17 +54,15 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
     const system = values.system ?? kept.system
     const tools: readonly Tool[] = values['no-tools'] ? [] : builtInTools
     const settings: RunSettings = { model, tools, ...(system && { system }) }
+    // Asked before anything is written: a wrong name or a missing key leaves no empty conversation behind.
+    const endpoint = await endpointFinder({ offline, env: process.env })
+    await endpoint(model, undefined)
     const keep = { model, ...(system && { system }) }
     const { id } = stored
       ? await house.store.updateConversation(house.owner, stored.id, { settings: { ...stored.settings, ...keep } })
       : await house.store.createConversation(house.owner, { settings: keep })
-    const surroundings = {
-      store: house.store,
-      owner: house.owner,
-      endpoint: endpointFinder({ offline, env: process.env }),
-    }
-    const conversation = conversationOf(surroundings, id, settings)
-    return { house, conversation, settings, offline, ...(whyOffline && { whyOffline }) }
+    const conversation = conversationOf({ store: house.store, owner: house.owner, endpoint }, id, settings)
+    return { house, conversation, settings, endpoint, offline, ...(whyOffline && { whyOffline }) }
   } catch (error) {
     await house.close()
     throw error

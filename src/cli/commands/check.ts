@@ -1,0 +1,87 @@
+// `synapse check`: what a provider would refuse in a transcript or request body as it is, in its own words, and what
+// Synapse would do about it.
+
+import { prepare, refuse } from '../../conformance.ts'
+import { badInput } from '../../core/error.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { findRow } from '../../providers/find-row.ts'
+import { rows } from '../../providers/rows.ts'
+import { writeTranscript } from '../../transcripts/index.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { neutral } from '../terminal.ts'
+import { contentOf, readTranscriptFile, targetOf } from '../transcript-file.ts'
+import { noteLine } from './convert.ts'
+
+export const check: Command = {
+  usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json]
+
+Says what the provider would refuse in the conversation or request body in FILE as it stands, in the provider's words,
+and what Synapse would change so that it is accepted. Exit code 0: accepted as it is, 1: it would be refused.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      for: { type: 'string' },
+      from: { type: 'string' },
+      protocol: { type: 'string' },
+      json: { type: 'boolean' },
+    })
+    const [file] = positionals
+    if (file === undefined) throw badInput('Name the file to check: synapse check FILE --for PROVIDER[/MODEL].')
+    if (values.for === undefined) throw badInput('Say who would get it: --for PROVIDER[/MODEL].')
+    const target = targetOf(values.for, values.protocol)
+    const row = findRow(target.provider, rows)
+    const protocol = target.protocol ?? row.wires[0].protocol
+    const model = target.model ?? row.defaultModel ?? 'a-model'
+
+    const transcript = readTranscriptFile(file, values.from)
+    const asIs = bodyAsIs(contentOf, file, transcript, protocol, model)
+    const issues = refuse(protocol, asIs, { provider: row.id, model })
+    const { body, notes } = prepare({
+      ...target,
+      messages: transcript.messages,
+      ...(transcript.system && { system: transcript.system }),
+      ...(transcript.tools && { tools: transcript.tools }),
+    })
+    const left = refuse(protocol, body, { provider: row.id, model })
+    if (values.json) {
+      process.stdout.write(`${JSON.stringify({ format: transcript.format, protocol, issues, notes, left }, null, 2)}\n`)
+    } else {
+      const said = issues.map((issue) => `${issue.status} ${issue.message} (${issue.rule})`)
+      const lines = [
+        issues.length === 0 ? `${row.name} would accept it as it is.` : `${row.name} would refuse it:`,
+        ...said.map((line) => `  ${line}`),
+        ...(notes.length > 0 ? ['Synapse would change:', ...notes.map((note) => `  ${noteLine(note)}`)] : []),
+      ]
+      process.stdout.write(`${neutral(lines.join('\n'))}\n`)
+    }
+    return issues.length === 0 ? exitCode.ok : exitCode.failed
+  },
+}
+
+/** A request body in the provider's own format is judged as it is; anything else as the format writes it. */
+function bodyAsIs(
+  read: (file: string) => string,
+  file: string,
+  transcript: ReturnType<typeof readTranscriptFile>,
+  protocol: string,
+  model: string,
+): Json {
+  const given = file === '-' ? undefined : parsed(read(file))
+  if (transcript.format === protocol && isObject(given) && listField(protocol) in given) return { model, ...given }
+  const list = writeTranscript(transcript.messages, protocol)
+  const needed = protocol === 'anthropic-messages' ? { max_tokens: 4096 } : {}
+  return { ...(protocol === 'gemini-generate' ? {} : { model }), ...needed, [listField(protocol)]: list }
+}
+
+function listField(protocol: string): string {
+  if (protocol === 'gemini-generate') return 'contents'
+  return protocol === 'openai-responses' || protocol === 'gemini-interactions' ? 'input' : 'messages'
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}

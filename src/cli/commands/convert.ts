@@ -1,0 +1,69 @@
+// `synapse convert`: any transcript to the request of any provider. Useful on its own to whoever has a broken one.
+
+import { prepare } from '../../conformance.ts'
+import type { Note } from '../../core/context.ts'
+import { badInput } from '../../core/error.ts'
+import { formatIds, writeTranscript } from '../../transcripts/index.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { neutral } from '../terminal.ts'
+import { readTranscriptFile, targetOf } from '../transcript-file.ts'
+
+export const convert: Command = {
+  usage: `synapse convert FILE --to PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--policy NAME] [--json]
+synapse convert FILE --to FORMAT [--from FORMAT]
+
+Prints the request body that carries the conversation in FILE to a provider, repaired where the provider would refuse
+it; what was changed, and why, goes to stderr. With --json one object with url, body, notes and estimate is printed.
+With the name of a transcript format, the conversation is written in that format instead.
+FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      to: { type: 'string' },
+      from: { type: 'string' },
+      protocol: { type: 'string' },
+      policy: { type: 'string', default: 'full' },
+      json: { type: 'boolean' },
+    })
+    const [file] = positionals
+    if (file === undefined) throw badInput('Name the file to convert: synapse convert FILE --to PROVIDER[/MODEL].')
+    if (values.to === undefined) throw badInput('Say what to convert it to: --to PROVIDER[/MODEL], or --to FORMAT.')
+    const transcript = readTranscriptFile(file, values.from)
+    if (formatIds.includes(values.to)) {
+      print(writeTranscript(transcript.messages, values.to))
+      tell(transcript.notes)
+      return exitCode.ok
+    }
+    const prepared = prepare({
+      ...targetOf(values.to, values.protocol),
+      messages: transcript.messages,
+      ...(transcript.system && { system: transcript.system }),
+      ...(transcript.tools && { tools: transcript.tools }),
+      policy: policyNamed(values.policy),
+    })
+    const notes = [...transcript.notes, ...prepared.notes]
+    if (values.json) print({ url: prepared.url, body: prepared.body, notes, estimate: { ...prepared.estimate } })
+    else {
+      print(prepared.body)
+      tell(notes)
+    }
+    return exitCode.ok
+  },
+}
+
+function policyNamed(name: string): 'economy' | 'classic' | 'full' | 'small' {
+  if (name === 'economy' || name === 'classic' || name === 'full' || name === 'small') return name
+  throw badInput(`There is no policy "${name}". The presets are economy, classic, full and small.`)
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+export function tell(notes: readonly Note[]): void {
+  for (const note of notes) process.stderr.write(`${neutral(noteLine(note))}\n`)
+}
+
+export function noteLine({ kind, what, why, at, rule }: Note): string {
+  return `${kind.padEnd(8)} ${at ? `${at}: ` : ''}${what}, because ${why}${rule ? ` (${rule})` : ''}`
+}

@@ -1,0 +1,29 @@
+// `synapse emulate`: every provider's wire on this machine, for other people's tests.
+
+import { badInput } from '../../core/error.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+
+export const emulate: Command = {
+  usage: `synapse emulate [--port N]
+
+Serves the wires of all providers on loopback, each under its name: http://127.0.0.1:PORT/anthropic/v1/messages,
+/openai/v1/chat/completions, /mistral/v1/chat/completions, … It refuses what the real services refuse, in their words,
+and answers from the request alone: it is not a model. Without --port a free one is chosen. Ctrl-C ends it.`,
+
+  async run(argv) {
+    const { values } = parse(argv, { port: { type: 'string', default: '0' } })
+    const port = Number(values.port)
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+      throw badInput(`--port takes a number from 0 to 65535, not "${values.port}".`)
+    }
+    const { serveEmulator } = await import('../../emulator/serve.ts')
+    const served = await serveEmulator({ port })
+    process.stdout.write(`${served.url}\n`)
+    await new Promise<void>((resolve) => {
+      process.once('SIGINT', resolve)
+      process.once('SIGTERM', resolve)
+    })
+    await served.close()
+    return exitCode.ok
+  },
+}

@@ -1,0 +1,97 @@
+// Conversations from elsewhere, in and out. Which format it is, is seen from the JSON itself; the more telling formats
+// are asked first, because chat messages of several wires look alike.
+
+import type { Note } from '../core/context.ts'
+import { badInput } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import type { Message } from '../core/message.ts'
+import { anthropicMessagesFormat } from './anthropic-messages.ts'
+import { chatgptExportFormat } from './chatgpt-export.ts'
+import { claudeCodeFormat } from './claude-code.ts'
+import { claudeExportFormat } from './claude-export.ts'
+import { codexFormat } from './codex.ts'
+import { geminiGenerateFormat } from './gemini-generate.ts'
+import { geminiInteractionsFormat } from './gemini-interactions.ts'
+import { mistralChatFormat } from './mistral-chat.ts'
+import { ollamaChatFormat } from './ollama-chat.ts'
+import { openaiChatFormat } from './openai-chat.ts'
+import { openaiResponsesFormat } from './openai-responses.ts'
+import { piFormat } from './pi.ts'
+import { synapseFormat } from './synapse.ts'
+import type { Transcript, TranscriptFormat } from './transcript.ts'
+
+const formats: readonly TranscriptFormat[] = [
+  synapseFormat,
+  claudeCodeFormat,
+  codexFormat,
+  piFormat,
+  chatgptExportFormat,
+  claudeExportFormat,
+  geminiInteractionsFormat,
+  geminiGenerateFormat,
+  openaiResponsesFormat,
+  mistralChatFormat,
+  ollamaChatFormat,
+  anthropicMessagesFormat,
+  openaiChatFormat,
+]
+
+export const formatIds: readonly string[] = formats.map((format) => format.id)
+
+/** Takes JSON, or the text of a JSON or JSONL file. */
+export function readTranscript(json: Json, options: { format?: string } = {}): Transcript & { format: string } {
+  const { value, notes } = typeof json === 'string' ? parse(json) : { value: json, notes: [] }
+  const format = options.format === undefined ? recognise(value) : formatById(options.format)
+  const transcript = format.read(value)
+  return { ...transcript, notes: [...notes, ...transcript.notes], format: format.id }
+}
+
+/** Gives the bare list of the format: messages, items, contents or lines. */
+export function writeTranscript(messages: Message[], format: string): Json {
+  return formatById(format).write(messages)
+}
+
+function recognise(value: Json): TranscriptFormat {
+  const format = formats.find((candidate) => candidate.recognise(value))
+  if (format) return format
+  throw badInput(
+    `This is not a conversation in any format that Synapse knows (${formatIds.join(', ')}). Name one if it is.`,
+  )
+}
+
+function formatById(id: string): TranscriptFormat {
+  const format = formats.find((candidate) => candidate.id === id)
+  if (!format) throw badInput(`There is no transcript format "${id}". The formats are ${formatIds.join(', ')}.`)
+  return format
+}
+
+/** A file that ends in the middle of a line, as a crash leaves it, keeps all lines before. */
+function parse(text: string): { value: Json; notes: Note[] } {
+  try {
+    return { value: JSON.parse(text) as Json, notes: [] }
+  } catch (error) {
+    const lines = text.split('\n')
+    const values: Json[] = []
+    for (const [index, line] of lines.entries()) {
+      if (line.trim() === '') continue
+      try {
+        values.push(JSON.parse(line) as Json)
+      } catch {
+        const isLast = lines.slice(index + 1).every((later) => later.trim() === '')
+        if (isLast && values.length > 0) return { value: values, notes: [torn(index + 1)] }
+        const said = error instanceof Error ? error.message : String(error)
+        throw values.length > 0 ? badInput(`Line ${index + 1} is not JSON.`) : badInput(`This is not JSON: ${said}.`)
+      }
+    }
+    return { value: values, notes: [] }
+  }
+}
+
+function torn(line: number): Note {
+  return {
+    kind: 'dropped',
+    what: `line ${line}`,
+    why: 'it ends in the middle: the file was cut off there',
+    at: `line ${line}`,
+  }
+}

@@ -1,0 +1,24 @@
+// The chunks of a recorded reply: a whole body, a stream of server-sent events, or one JSON value per line.
+
+import type { Failure } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import type { Protocol } from '../protocols/protocol.ts'
+import { unframeNdjson } from './ndjson.ts'
+import { unframeSse } from './sse.ts'
+import { jsonIn } from './unframe.ts'
+
+export interface Recording {
+  chunks: Json[]
+  /** What made the rest unreadable. */
+  failure?: Failure
+}
+
+export function readRecording(protocol: Protocol, text: string): Recording {
+  const whole = jsonIn(text)
+  // Gemini without `alt=sse` sends its chunks as one array.
+  if (whole !== undefined) return { chunks: Array.isArray(whole) ? whole : protocol.split(whole) }
+  const isSse = /^(data|event|id|retry)?:/m.test(text)
+  const unframer = isSse ? unframeSse(text.length + 1) : unframeNdjson(text.length + 1)
+  const chunks = [...unframer.push(text), ...unframer.flush()]
+  return { chunks, ...(unframer.trouble && { failure: unframer.trouble.failure }) }
+}

@@ -1,0 +1,85 @@
+// What must hold for any history on any provider: P2, P3 and P4.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import type { Json } from '../../src/core/json.ts'
+import type { Message } from '../../src/core/message.ts'
+import { prepare, refuse } from '../../src/index.ts'
+import { anyHistory, keptHistory } from '../arbitrary.ts'
+import { everyTarget, tools } from '../targets.ts'
+
+for (const target of everyTarget) {
+  const name = `${target.provider}/${target.model} on ${target.protocol}`
+
+  test(`no history is refused by ${name}`, () => {
+    fc.assert(
+      fc.property(anyHistory, fc.boolean(), (messages, withTools) => {
+        const { body } = prepare({ ...target, messages, ...(withTools && { tools }) })
+        assert.deepEqual(refuse(target.protocol, body, target), [])
+      }),
+    )
+  })
+
+  test(`whatever is said is in the body for ${name}, or in a note`, () => {
+    fc.assert(
+      fc.property(keptHistory, (messages) => {
+        const { body, notes } = prepare({ ...target, messages, tools })
+        const noted = new Set(notes.map((note) => Number(/^messages\[(\d+)\]/.exec(note.at ?? '')?.[1] ?? -1)))
+        const sent = strings(body) + notes.map((note) => `${note.what}\n`).join('')
+        for (const [place, message] of messages.entries()) {
+          for (const text of textsOf(message)) {
+            assert.ok(sent.includes(text) || noted.has(place), `${JSON.stringify(text)} of messages[${place}]`)
+          }
+        }
+      }),
+    )
+  })
+
+  test(`a longer history keeps the encoded prefix for ${name}`, () => {
+    fc.assert(
+      fc.property(keptHistory, (messages) => {
+        let before: Json[] = []
+        for (const [cut, message] of messages.entries()) {
+          // A request is made where the user or a tool spoke last.
+          if (message.role !== 'assistant' || messages[cut - 1]?.role === 'assistant') continue
+          const after = turnsOf(prepare({ ...target, messages: messages.slice(0, cut), tools }).body)
+          assert.deepEqual(after.slice(0, before.length - 1), before.slice(0, -1))
+          before = after
+        }
+      }),
+    )
+  })
+}
+
+/** The messages of a body, whatever the wire calls them, without cache marks. */
+function turnsOf(body: Record<string, Json | undefined>): Json[] {
+  const list = body['messages'] ?? body['input'] ?? body['contents']
+  return Array.isArray(list) ? list.map(withoutMarks) : []
+}
+
+function withoutMarks(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutMarks)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([key]) => key !== 'cache_control' && key !== 'prompt_cache_breakpoint')
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutMarks(inner as Json)]))
+}
+
+function textsOf(message: Message): string[] {
+  return message.parts.flatMap((part): string[] => {
+    if (part.type === 'text' || part.type === 'refusal') return part.text.trim() === '' ? [] : [part.text]
+    if (part.type === 'tool-result')
+      return part.output.flatMap((output) => (output.type === 'text' ? [output.text] : []))
+    if (part.type === 'tool-call') return [part.malformed ?? JSON.stringify(part.name).slice(1, -1)]
+    return []
+  })
+}
+
+/** Every string of the body in one, arguments unpacked. */
+function strings(value: Json): string {
+  if (typeof value === 'string') return `${value}\n`
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.values(value)
+    .map((inner) => strings(inner as Json))
+    .join('')
+}

@@ -1,0 +1,38 @@
+// Every provider on every wire it serves, with a model that is typical for it: what the tables and properties run over.
+
+import type { ToolSpec } from '../src/core/context.ts'
+import { rows } from '../src/providers/rows.ts'
+
+export interface TestTarget {
+  provider: string
+  protocol: string
+  model: string
+}
+
+/** Models with rules of their own, beside each provider's default. */
+const special: TestTarget[] = [
+  { provider: 'anthropic', protocol: 'anthropic-messages', model: 'claude-sonnet-4-5' },
+  { provider: 'anthropic', protocol: 'anthropic-messages', model: 'claude-opus-4-6' },
+  { provider: 'anthropic', protocol: 'anthropic-messages', model: 'claude-opus-5-5' },
+  { provider: 'openai', protocol: 'openai-chat', model: 'gpt-4o' },
+  { provider: 'openai', protocol: 'openai-chat', model: 'gpt-5.6' },
+  { provider: 'openai', protocol: 'openai-responses', model: 'gpt-4o' },
+  { provider: 'google', protocol: 'gemini-generate', model: 'gemini-2.5-flash' },
+  { provider: 'google', protocol: 'gemini-generate', model: 'gemini-3.8-flash' },
+]
+
+export const everyTarget: TestTarget[] = [
+  ...rows.flatMap((row) =>
+    row.wires.map((wire) => ({ provider: row.id, protocol: wire.protocol, model: row.defaultModel ?? 'a-model' })),
+  ),
+  ...special,
+]
+
+export const tools: ToolSpec[] = [
+  {
+    name: 'clock',
+    description: 'Tells the time.',
+    input: { type: 'object', properties: { zone: { type: 'string' } }, additionalProperties: false },
+  },
+  { name: 'fs.read file', input: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } },
+]
