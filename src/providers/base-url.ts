@@ -1,0 +1,40 @@
+// The address of a wire: the caller's, else the environment's, else the row's. An address without a path gets the path of
+// the row, so that OLLAMA_HOST and AZURE_OPENAI_ENDPOINT can be given as their owners write them.
+
+import { badInput } from '../core/error.ts'
+import type { ProviderRow, Wire } from './provider.ts'
+
+export function baseUrlOf(
+  row: ProviderRow,
+  wire: Wire,
+  given: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const variable = row.baseUrlVariables?.find((name) => env[name]?.trim())
+  const address = (given ?? (variable && env[variable]))?.trim()
+  const home = URL.parse(wire.baseUrl)
+  if (!address) {
+    if (home) return trimmed(wire.baseUrl)
+    const where = row.baseUrlVariables ? `set ${row.baseUrlVariables.join(' or ')}, or ` : ''
+    throw badInput(`${row.name} has no address yet: ${where}give a base URL.`)
+  }
+
+  const source = given === undefined ? `${variable}` : 'The base URL'
+  const bare = !/^[a-z]+:\/\//i.test(address)
+  const url = URL.parse(bare ? `${home?.protocol ?? 'https:'}//${address}` : address)
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') {
+    throw badInput(`${source} is no address that can be asked: "${address}". Write it like https://host/v1.`)
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw badInput(`${source} may have a host and a path only: keys go into ${row.keyVariables.join(' or ')}.`)
+  }
+  // Where a server listens on every interface, a client asks its own.
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
+  if (bare && home && !/:\d+(\/|$)/.test(address)) url.port = home.port
+  if (url.pathname === '/') url.pathname = home?.pathname ?? wire.baseUrl
+  return trimmed(url.href)
+}
+
+function trimmed(url: string): string {
+  return url.replace(/\/+$/, '')
+}

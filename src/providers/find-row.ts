@@ -1,0 +1,42 @@
+// A provider by its id, or one sentence that helps to find the right one.
+
+import { badInput } from '../core/error.ts'
+import type { ProviderRow } from './provider.ts'
+
+export function findRow(id: string, rows: readonly ProviderRow[]): ProviderRow {
+  const row = rows.find((one) => one.id === id)
+  if (row) return row
+  const near = nearest(id, rows)
+  const help =
+    near.length > 0
+      ? `Did you mean ${near.join(' or ')}?`
+      : `The providers are ${rows.map((one) => one.id).join(', ')}; a model is written provider/model.`
+  throw badInput(`There is no provider "${id}". ${help}`)
+}
+
+/** Ids that are spelled almost so, or whose name has the word. */
+function nearest(wrong: string, rows: readonly ProviderRow[]): string[] {
+  const word = wrong.toLowerCase()
+  const scored = rows.flatMap((row) => {
+    const words = [row.id, ...row.name.toLowerCase().split(/[^a-z0-9.]+/)].filter((one) => one.length > 2)
+    const distance = Math.min(...words.map((one) => editDistance(word, one)))
+    return distance <= Math.min(2, Math.floor(word.length / 3)) ? [{ id: row.id, distance }] : []
+  })
+  return scored
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map(({ id }) => id)
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next[j] = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

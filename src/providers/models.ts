@@ -1,0 +1,232 @@
+// What differs by model: rows of data, each a patch of what its protocol and provider say. Every row that fits a model
+// counts, a later one over an earlier one. A name that nobody knows yet gets the newest, strictest rules of its family,
+// because those are valid on older models too. Facts checked 2026-11.
+
+import type { Capabilities } from '../protocols/protocol.ts'
+import type { Caching } from './provider.ts'
+
+export interface ModelPatch {
+  capabilities: Partial<Capabilities>
+  cache: Omit<Caching, 'kind'>
+}
+
+export function patchFor(provider: string, protocol: string, model: string): ModelPatch {
+  const patch: ModelPatch = { capabilities: {}, cache: {} }
+  for (const row of modelRows) {
+    if (!row.providers.includes(provider) || (row.protocol && row.protocol !== protocol)) continue
+    if (row.model && !row.model.test(model)) continue
+    Object.assign(patch.capabilities, row.capabilities)
+    Object.assign(patch.cache, row.cache)
+  }
+  return patch
+}
+
+export interface ModelRow {
+  providers: readonly string[]
+  protocol?: string
+  /** Absent: every model. */
+  model?: RegExp
+  capabilities?: Partial<Capabilities>
+  cache?: Omit<Caching, 'kind'>
+}
+
+const minute = 60_000
+const images = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+
+const openai = ['openai', 'azure-openai']
+const anthropic = ['anthropic']
+const google = ['google']
+const mistral = ['mistral']
+const xai = ['xai']
+
+/** Hosts of other people's models: what a model can see does not depend on the host. */
+const hosts = ['groq', 'together', 'fireworks', 'cerebras', 'moonshot', 'qwen', 'deepseek']
+const home = ['ollama', 'lmstudio', 'vllm', 'llama.cpp', 'openai-compatible']
+
+const openaiRows: ModelRow[] = [
+  { providers: openai, cache: { minimum: 1024, lifetimeMs: 5 * minute } },
+  { providers: openai, model: /^gpt-(3|4)/, capabilities: { maxOutput: 4096 } },
+  { providers: openai, model: /^(gpt-3|gpt-4($|-0|-32k))/, capabilities: { media: [] } },
+  { providers: openai, model: /^(gpt-4o|chatgpt-4o)/, capabilities: { maxOutput: 16_384 } },
+  { providers: openai, model: /^gpt-4\.1/, capabilities: { maxOutput: 32_768 } },
+  // Reasoning models: C15 and C16; `developer` is their word for the system's role.
+  {
+    providers: openai,
+    model: /^(o\d|gpt-([5-9]|\d\d))/,
+    capabilities: {
+      sampling: false,
+      outputField: 'max_completion_tokens',
+      systemRole: 'developer',
+      efforts: ['none', 'low', 'medium', 'high', 'xhigh'],
+      maxOutput: 128_000,
+    },
+  },
+  { providers: openai, model: /^o\d/, capabilities: { efforts: ['low', 'medium', 'high'], maxOutput: 100_000 } },
+  { providers: openai, model: /^o\d-mini/, capabilities: { media: [] } },
+  { providers: openai, model: /^o4-mini/, capabilities: { media: [...images, 'application/pdf'] } },
+  { providers: openai, model: /^gpt-5(-|$)/, capabilities: { efforts: ['minimal', 'low', 'medium', 'high'] } },
+  { providers: openai, model: /^gpt-5\.1/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
+  { providers: openai, model: /^gpt-5\.\d+-codex/, capabilities: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
+  { providers: openai, model: /^gpt-5(\.1)?-codex(?!-max)/, capabilities: { efforts: ['low', 'medium', 'high'] } },
+  { providers: openai, model: /^gpt-5\.\d+-pro/, capabilities: { efforts: ['medium', 'high', 'xhigh'] } },
+  { providers: openai, model: /^gpt-5-pro/, capabilities: { efforts: ['high'] } },
+  { providers: openai, model: /^gpt-5[.\d]*-chat/, capabilities: { efforts: [], maxOutput: 16_384 } },
+  // From GPT-5.6 on caches have breakpoints and live for half an hour; their fields are refused by older models.
+  { providers: openai, model: /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/, cache: { lifetimeMs: 30 * minute } },
+  { providers: ['openai'], model: /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/, capabilities: { cacheMarks: true } },
+  {
+    providers: openai,
+    protocol: 'openai-responses',
+    model: /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)(?!.*-pro)/,
+    capabilities: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
+  },
+  // C13 and C14: on the chat wire these models take tools only with no effort, or with effort `none`.
+  { providers: openai, protocol: 'openai-chat', model: /^gpt-5\.[45]/, capabilities: { effortWithTools: 'omitted' } },
+  {
+    providers: openai,
+    protocol: 'openai-chat',
+    model: /^gpt-5\.([6-9]|\d\d)/,
+    capabilities: { effortWithTools: 'none' },
+  },
+]
+
+const anthropicRows: ModelRow[] = [
+  {
+    providers: anthropic,
+    capabilities: {
+      contextWindow: 1_000_000,
+      maxOutput: 128_000,
+      maxImages: 600,
+      sampling: false,
+      prefill: false,
+      forcedTool: false,
+      midSystem: false,
+      thinking: ['adaptive'],
+      efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+      boundReasoning: true,
+    },
+    cache: { minimum: 512, lifetimeMs: 5 * minute },
+  },
+  { providers: anthropic, model: /(opus|fable|mythos)-5/, capabilities: { midSystem: true } },
+  // Up to 5.0 a call can be forced (R-21), and thinking is not bound to its prefix (R-19).
+  {
+    providers: anthropic,
+    model: /(opus|sonnet|haiku|fable|mythos)-(5(-\d{8})?$|4)|claude-[123]/,
+    capabilities: { forcedTool: true, boundReasoning: false },
+  },
+  {
+    providers: anthropic,
+    model: /(opus|sonnet|haiku)-(5(-\d{8})?$|4)/,
+    capabilities: { thinking: ['adaptive', 'disabled'], efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
+  },
+  { providers: anthropic, model: /sonnet-5(-\d{8})?$/, cache: { minimum: 1024 } },
+  { providers: anthropic, model: /opus-4[-.]8/, capabilities: { midSystem: true }, cache: { minimum: 1024 } },
+  { providers: anthropic, model: /opus-4[-.]7/, cache: { minimum: 2048 } },
+  {
+    providers: anthropic,
+    model: /(opus|sonnet)-4[-.]6/,
+    capabilities: {
+      sampling: true,
+      thinking: ['enabled', 'adaptive', 'disabled'],
+      efforts: ['none', 'low', 'medium', 'high', 'max'],
+    },
+    cache: { minimum: 4096 },
+  },
+  { providers: anthropic, model: /sonnet-4[-.]6/, capabilities: { maxOutput: 64_000 }, cache: { minimum: 1024 } },
+  {
+    providers: anthropic,
+    model: /(opus|sonnet|haiku)-4([-.][0-5])?(-\d{8})?$|claude-[1234]/,
+    capabilities: {
+      contextWindow: 200_000,
+      maxOutput: 64_000,
+      maxImages: 100,
+      sampling: true,
+      prefill: true,
+      thinking: ['enabled', 'disabled'],
+      efforts: ['none', 'low', 'medium', 'high'],
+    },
+    cache: { minimum: 1024 },
+  },
+  { providers: anthropic, model: /(opus|haiku)-4[-.]5/, cache: { minimum: 4096 } },
+  { providers: anthropic, model: /opus-4([-.][01])?(-\d{8})?$/, capabilities: { maxOutput: 32_000 } },
+  {
+    providers: anthropic,
+    model: /claude-([12]|3[-.]5|3-(opus|sonnet|haiku))/,
+    capabilities: { maxOutput: 4096, thinking: [], efforts: [] },
+  },
+  { providers: anthropic, model: /claude-3[-.]5/, capabilities: { maxOutput: 8192 } },
+]
+
+const googleRows: ModelRow[] = [
+  {
+    providers: google,
+    capabilities: { signedCalls: true, sampling: false, efforts: ['low', 'medium', 'high'] },
+    cache: { minimum: 4096 },
+  },
+  {
+    providers: google,
+    protocol: 'gemini-generate',
+    model: /gemini-([3-9]|flash|pro)/,
+    capabilities: { resultMedia: ['image/png', 'image/jpeg', 'image/webp'] },
+  },
+  {
+    providers: google,
+    model: /gemini-3([.][0-6])?-flash|flash-lite/,
+    capabilities: { efforts: ['minimal', 'low', 'medium', 'high'] },
+  },
+  { providers: google, model: /gemini-3([.][0-6])?-/, capabilities: { sampling: true } },
+  { providers: google, model: /gemini-3-pro/, capabilities: { efforts: ['low', 'high'] } },
+  {
+    providers: google,
+    model: /gemini-[12]/,
+    capabilities: { signedCalls: false, sampling: true, efforts: [] },
+    cache: { minimum: 2048 },
+  },
+  { providers: google, model: /gemini-2\.5-pro/, capabilities: { efforts: ['low', 'medium', 'high'] } },
+  { providers: google, model: /gemini-2\.5-flash/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
+  { providers: google, model: /gemini-(1|2\.0)/, capabilities: { maxOutput: 8192 } },
+]
+
+const mistralRows: ModelRow[] = [
+  { providers: mistral, capabilities: { efforts: [] }, cache: { minimum: 64 } },
+  {
+    providers: mistral,
+    model: /^mistral-(small|medium)-(latest|2603|260[4-9]|26[1-9]|3[-.]5)/,
+    capabilities: { efforts: ['none', 'high'] },
+  },
+  {
+    providers: mistral,
+    model: /^(codestral|devstral|labs-devstral|open-|mistral-nemo|mistral-large-24|magistral-\w+-250[67]|zai-)/,
+    capabilities: { media: [] },
+  },
+]
+
+const xaiRows: ModelRow[] = [
+  { providers: xai, model: /^grok-3-mini/, capabilities: { efforts: ['low', 'high'] } },
+  { providers: xai, model: /^grok-4\.3/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
+  { providers: xai, model: /^grok-(4\.[5-9]|[5-9])/, capabilities: { efforts: ['low', 'medium', 'high'] } },
+  { providers: xai, model: /^grok-4\.6/, capabilities: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
+  { providers: xai, model: /^grok-(3|code|build)/, capabilities: { media: [], resultMedia: [] } },
+]
+
+const openModelRows: ModelRow[] = [
+  {
+    providers: hosts,
+    model:
+      /vision|[-_]?vl\b|vl-|llama-4|gemma-?[34]|omni|pixtral|qwen3[.p][5-9]|kimi-k(2[.p][5-9]|[3-9])|glm-[\d.p]+v/i,
+    capabilities: { media: images },
+  },
+  { providers: [...hosts, ...home], model: /gpt-oss/, capabilities: { efforts: ['low', 'medium', 'high'] } },
+  { providers: ['groq'], cache: { lifetimeMs: 120 * minute } },
+  // Only this one sees, and it takes pictures from tools too.
+  { providers: ['deepseek'], model: /vision/, capabilities: { resultMedia: images } },
+]
+
+export const modelRows: readonly ModelRow[] = [
+  ...openaiRows,
+  ...anthropicRows,
+  ...googleRows,
+  ...mistralRows,
+  ...xaiRows,
+  ...openModelRows,
+]

@@ -1,0 +1,42 @@
+// What a model costs and how much it reads, as the catalogue has it. In US dollars per million tokens.
+
+export interface Price {
+  input: number
+  output: number
+  /** Absent: as input. */
+  cacheRead?: number
+  cacheWrite?: number
+  /** A write that is kept for an hour. */
+  cacheWriteLong?: number
+  /** What everything costs once the prompt is longer than this many tokens. */
+  beyond?: { tokens: number } & Omit<Price, 'beyond'>
+}
+
+export interface ModelFacts {
+  contextWindow?: number
+  price?: Price
+}
+
+export interface Catalogue {
+  generatedAt: string
+  sources: string[]
+  /** By provider, then by model. */
+  models: Record<string, Record<string, ModelFacts>>
+}
+
+/** The facts of a model; a dated or otherwise marked name counts as the plain one, if that is known. */
+export function factsOf(catalogue: Catalogue, provider: string, model: string): ModelFacts {
+  const models = catalogue.models[provider] ?? {}
+  for (const name of namesOf(model)) {
+    const facts = Object.hasOwn(models, name) ? models[name] : undefined
+    if (facts) return facts
+  }
+  return {}
+}
+
+function namesOf(model: string): string[] {
+  const bare = model.replace(/^models\//, '')
+  const undated = bare.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')
+  const unmarked = undated.replace(/:(?!free$)[a-z]+$/, '')
+  return [bare, undated, unmarked, `${undated}-latest`, undated.replace(/-latest$/, '')]
+}

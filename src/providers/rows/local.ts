@@ -1,0 +1,105 @@
+// Servers at home, and any other that speaks OpenAI's chat wire.
+
+import type { Capabilities } from '../../protocols/protocol.ts'
+import type { ProviderRow } from '../provider.ts'
+import { bearer, compatibleChat } from './shared.ts'
+
+/** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
+const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
+
+export const local: readonly ProviderRow[] = [
+  {
+    id: 'ollama',
+    name: 'Ollama',
+    wires: [
+      {
+        protocol: 'ollama-chat',
+        baseUrl: 'http://localhost:11434',
+        caching: 'prefix',
+      },
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'http://localhost:11434/v1',
+        quirks: { reasoningField: 'reasoning', noToolChoice: true },
+        capabilities: { ...compatibleChat, mediaUrls: false, forcedTool: false },
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['OLLAMA_API_KEY'],
+    auth: bearer,
+    keyOptional: true,
+    baseUrlVariables: ['OLLAMA_HOST'],
+  },
+  {
+    id: 'lmstudio',
+    name: 'LM Studio',
+    wires: [
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'http://localhost:1234/v1',
+        quirks: { reasoningField: 'reasoning', alternate: true },
+        capabilities: templated,
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['LMSTUDIO_API_KEY'],
+    auth: bearer,
+    keyOptional: true,
+    baseUrlVariables: ['LMSTUDIO_BASE_URL'],
+  },
+  {
+    id: 'vllm',
+    name: 'vLLM',
+    wires: [
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'http://localhost:8000/v1',
+        quirks: { reasoningField: 'reasoning', alternate: true },
+        capabilities: templated,
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['VLLM_API_KEY'],
+    auth: bearer,
+    keyOptional: true,
+    baseUrlVariables: ['VLLM_BASE_URL'],
+  },
+  {
+    id: 'llama.cpp',
+    name: 'llama.cpp',
+    wires: [
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'http://localhost:8080/v1',
+        quirks: { reasoningField: 'reasoning_content', alternate: true },
+        capabilities: templated,
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['LLAMA_API_KEY'],
+    auth: bearer,
+    keyOptional: true,
+    baseUrlVariables: ['LLAMA_BASE_URL'],
+  },
+  { ...compatible('/v1', 'openai-compatible'), baseUrlVariables: ['OPENAI_COMPATIBLE_BASE_URL'] },
+]
+
+/** A row for any server that speaks OpenAI's chat wire. */
+export function compatible(baseUrl: string, id: string, name = 'OpenAI-compatible server'): ProviderRow {
+  return {
+    id,
+    name,
+    wires: [
+      {
+        protocol: 'openai-chat',
+        baseUrl,
+        quirks: { reasoningField: 'reasoning_content' },
+        capabilities: compatibleChat,
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: [`${id.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_API_KEY`],
+    auth: bearer,
+    keyOptional: true,
+  }
+}

@@ -1,0 +1,185 @@
+// Those who make the models they serve.
+
+import type { ProviderRow, StateStrategy } from '../provider.ts'
+import { bearer, compatibleChat } from './shared.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+const responseChain: StateStrategy = {
+  kind: 'response-chain',
+  field: 'previous_response_id',
+  idPath: 'id',
+  lifetimeMs: 30 * day,
+  resend: ['system', 'tools', 'options'],
+  branches: true,
+}
+
+/** Repeating `system` or `tools` is refused; a reply can be continued once. */
+const thread: StateStrategy = {
+  kind: 'thread',
+  field: 'thread.previous_message_id',
+  idPath: 'id',
+  lifetimeMs: 5 * minute,
+  resend: ['options'],
+  branches: false,
+}
+
+/** One day is what the free tier keeps; whether an id can be continued twice is not documented. */
+const interaction: StateStrategy = {
+  kind: 'interaction',
+  field: 'previous_interaction_id',
+  idPath: 'id',
+  lifetimeMs: day,
+  resend: ['system', 'tools', 'options'],
+  branches: false,
+}
+
+export const makers: readonly ProviderRow[] = [
+  {
+    id: 'openai',
+    name: 'OpenAI',
+    wires: [
+      {
+        protocol: 'openai-responses',
+        baseUrl: 'https://api.openai.com/v1',
+        quirks: { cacheKey: true },
+        state: responseChain,
+        caching: 'key',
+        compaction: 'native',
+      },
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'https://api.openai.com/v1',
+        quirks: { cacheKey: true },
+        caching: 'key',
+      },
+    ],
+    keyVariables: ['OPENAI_API_KEY'],
+    auth: bearer,
+    keysAt: 'https://platform.openai.com/api-keys',
+    defaultModel: 'gpt-5.6',
+  },
+  {
+    id: 'azure-openai',
+    name: 'Azure OpenAI',
+    wires: [
+      {
+        protocol: 'openai-responses',
+        baseUrl: '/openai/v1',
+        quirks: { cacheKey: true },
+        state: responseChain,
+        caching: 'key',
+      },
+      {
+        protocol: 'openai-chat',
+        baseUrl: '/openai/v1',
+        quirks: { cacheKey: true },
+        caching: 'key',
+      },
+    ],
+    keyVariables: ['AZURE_OPENAI_API_KEY'],
+    auth: { header: 'api-key' },
+    keysAt: 'https://portal.azure.com',
+    baseUrlVariables: ['AZURE_OPENAI_ENDPOINT'],
+    defaultModel: 'gpt-5.6',
+    catalogue: 'openai',
+  },
+  {
+    id: 'anthropic',
+    name: 'Anthropic',
+    wires: [
+      {
+        protocol: 'anthropic-messages',
+        baseUrl: 'https://api.anthropic.com/v1',
+        capabilities: { cacheMarks: true },
+        state: thread,
+        caching: 'marks',
+        compaction: 'native',
+      },
+    ],
+    keyVariables: ['ANTHROPIC_API_KEY'],
+    auth: { header: 'x-api-key' },
+    keysAt: 'https://platform.claude.com/settings/keys',
+    defaultModel: 'claude-opus-5',
+  },
+  {
+    id: 'google',
+    name: 'Google Gemini',
+    wires: [
+      {
+        protocol: 'gemini-generate',
+        baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+        caching: 'prefix',
+      },
+      {
+        protocol: 'gemini-interactions',
+        baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+        state: interaction,
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    auth: { header: 'x-goog-api-key' },
+    keysAt: 'https://aistudio.google.com/apikey',
+    defaultModel: 'gemini-3.8-flash',
+  },
+  {
+    id: 'mistral',
+    name: 'Mistral',
+    wires: [
+      {
+        protocol: 'mistral-chat',
+        baseUrl: 'https://api.mistral.ai/v1',
+        quirks: { cacheKey: true },
+        caching: 'key',
+      },
+    ],
+    keyVariables: ['MISTRAL_API_KEY'],
+    auth: bearer,
+    keysAt: 'https://console.mistral.ai/api-keys',
+    defaultModel: 'mistral-medium-latest',
+  },
+  {
+    id: 'deepseek',
+    name: 'DeepSeek',
+    wires: [
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'https://api.deepseek.com',
+        // A tool turn without its reasoning is refused in thinking mode, which is on unless switched off (D1).
+        quirks: { reasoningField: 'reasoning_content', echoReasoning: 'tool-turns', thinkingSwitch: true },
+        capabilities: { ...compatibleChat, media: [], resultMedia: [], efforts: ['none', 'low', 'high', 'max'] },
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['DEEPSEEK_API_KEY'],
+    auth: bearer,
+    keysAt: 'https://platform.deepseek.com/api_keys',
+    defaultModel: 'deepseek-v4-flash',
+  },
+  {
+    id: 'xai',
+    name: 'xAI Grok',
+    wires: [
+      {
+        protocol: 'openai-responses',
+        baseUrl: 'https://api.x.ai/v1',
+        quirks: { systemInInput: true, cacheKey: true },
+        capabilities: { media: ['image/png', 'image/jpeg'], resultMedia: ['image/png', 'image/jpeg'] },
+        state: responseChain,
+        caching: 'key',
+      },
+      {
+        protocol: 'openai-chat',
+        baseUrl: 'https://api.x.ai/v1',
+        capabilities: { ...compatibleChat, media: ['image/png', 'image/jpeg'] },
+        caching: 'prefix',
+      },
+    ],
+    keyVariables: ['XAI_API_KEY'],
+    auth: bearer,
+    keysAt: 'https://console.x.ai',
+    defaultModel: 'grok-4.7',
+  },
+]

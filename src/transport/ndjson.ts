@@ -1,0 +1,51 @@
+// One JSON value per line. Pieces of a long line are kept apart until its end is there, so that reading stays linear.
+
+import type { SynapseError } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
+
+export function unframeNdjson(lineSize: number): Unframer {
+  let pieces: string[] = []
+  let size = 0
+  let trouble: SynapseError | undefined
+
+  function keep(piece: string): void {
+    size += piece.length
+    if (size > lineSize) trouble ??= tooLarge('A line of the stream', lineSize)
+    else pieces.push(piece)
+  }
+
+  function take(): string {
+    const line = pieces.join('').trim()
+    pieces = []
+    size = 0
+    return line
+  }
+
+  return {
+    push(text) {
+      const chunks: Json[] = []
+      let start = 0
+      for (let end = text.indexOf('\n'); end >= 0 && !trouble; end = text.indexOf('\n', start)) {
+        keep(text.slice(start, end))
+        start = end + 1
+        const line = take()
+        if (trouble || line === '') continue
+        const chunk = jsonIn(line)
+        if (chunk === undefined) trouble = notJson(line)
+        else chunks.push(chunk)
+      }
+      if (start < text.length && !trouble) keep(text.slice(start))
+      return chunks
+    },
+    flush() {
+      // Cut in the middle, it counts for nothing: the decoder will miss the end.
+      const chunk = trouble ? undefined : jsonIn(take())
+      return chunk === undefined ? [] : [chunk]
+    },
+    done: false,
+    get trouble() {
+      return trouble
+    },
+  }
+}

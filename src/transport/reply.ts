@@ -1,0 +1,145 @@
+// The events of one reply, over as many attempts as it takes.
+//
+// What a provider does is never thrown: it ends as a `reply-end` with stop and failure. An attempt is repeated only as
+// long as nothing of the reply was shown; after that the decoder keeps what there is.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Failure } from '../core/error.ts'
+import type { ReplyEvent } from '../core/event.ts'
+import type { Origin } from '../core/message.ts'
+import type { DecoderOptions, EndCause } from '../protocols/protocol.ts'
+import { redactFailure } from './redact.ts'
+import { defaultRetry, retryWait, type RetryPolicy } from './retry.ts'
+import { send, SendError, type Attempt } from './send.ts'
+
+export interface ReplyCall extends Omit<Attempt, 'progress'> {
+  origin: Origin
+  decoder?: DecoderOptions
+  retry?: Partial<RetryPolicy>
+  /** Waits between attempts; ends early, by resolving or rejecting, when the signal is aborted. */
+  sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+export interface RetryEvent {
+  type: 'retry'
+  /** The number of the attempt that will now be made: 2 for the first retry. */
+  attempt: number
+  waitMs: number
+  failure: Failure
+}
+
+export async function* streamReply(call: ReplyCall): AsyncGenerator<ReplyEvent | RetryEvent, void, void> {
+  const policy = { ...defaultRetry, ...call.retry }
+  for (let failed = 1; ; failed++) {
+    const { shown, rest, advised } = yield* tryOnce(call)
+    const failure = rest.findLast((event) => event.type === 'reply-end')?.failure
+    const wait = failure && !shown ? retryWait(failure, failed, advised, policy) : undefined
+    if (!failure || wait === undefined || call.signal?.aborted) return yield* rest
+
+    yield { type: 'retry', attempt: failed + 1, waitMs: wait, failure }
+    try {
+      await (call.sleep ?? sleep)(wait, call.signal)
+    } catch (error) {
+      if (!call.signal?.aborted) throw error
+    }
+    if (call.signal?.aborted) return yield* cancelled(call)
+  }
+}
+
+interface Outcome {
+  /** Some part of the reply was yielded. */
+  shown: boolean
+  /** The events that are not yielded yet: the end, and all of them if nothing was shown. */
+  rest: ReplyEvent[]
+  advised: boolean | undefined
+}
+
+async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, void> {
+  const decoder = call.protocol.decoder(call.origin, call.decoder)
+  const open = openThoughts()
+  const progress = {
+    get done() {
+      return decoder.done
+    },
+    get thinking() {
+      return open.any
+    },
+  }
+  let held: ReplyEvent[] = []
+  let shown = false
+  let chunks = 0
+  let cause: EndCause | undefined
+  let advised: boolean | undefined
+
+  try {
+    for await (const chunk of send({ ...call, progress })) {
+      chunks++
+      for (const event of decoder.push(chunk)) {
+        open.watch(event)
+        if (!shown && event.type === 'reply-start') {
+          held.push(event)
+          continue
+        }
+        if (!shown) yield* started(held, call.origin)
+        shown = true
+        held = []
+        yield event
+      }
+      if (call.signal?.aborted && !decoder.done) {
+        cause = { reason: 'cancelled' }
+        break
+      }
+    }
+    if (chunks === 0) cause ??= { reason: 'failed', failure: emptyReply(call) }
+  } catch (error) {
+    if (!(error instanceof SendError)) throw error
+    advised = error.advised
+    cause =
+      error.kind === 'aborted'
+        ? { reason: 'cancelled' }
+        : { reason: shown ? 'interrupted' : 'failed', failure: error.failure }
+  }
+  const end = decoder.end(cause).map((event) => withoutSecrets(event, call))
+  return { shown, rest: shown ? end : started([...held, ...end], call.origin), advised }
+}
+
+/** Every reply starts once, also one that failed before its first chunk. */
+function started(events: ReplyEvent[], origin: Origin): ReplyEvent[] {
+  return events[0]?.type === 'reply-start' ? events : [{ type: 'reply-start', origin }, ...events]
+}
+
+function openThoughts(): { watch(event: ReplyEvent): void; readonly any: boolean } {
+  const open = new Set<number>()
+  return {
+    watch(event) {
+      if (event.type === 'part-start' && event.part.type === 'reasoning') open.add(event.index)
+      else if (event.type === 'part-end') open.delete(event.index)
+    },
+    get any() {
+      return open.size > 0
+    },
+  }
+}
+
+/** LM Studio answers so when the prompt does not fit into the model's context (checked 2026-11). */
+function emptyReply({ provider = 'The provider' }: ReplyCall): Failure {
+  return {
+    kind: 'malformed-reply',
+    message:
+      `${provider} ended the reply before it began. Try again; if this is a local server, the conversation may be ` +
+      'longer than the context it was started with.',
+  }
+}
+
+function withoutSecrets(event: ReplyEvent, call: ReplyCall): ReplyEvent {
+  if (event.type !== 'reply-end' || !event.failure) return event
+  return { ...event, failure: redactFailure(event.failure, call.headers) }
+}
+
+function cancelled(call: ReplyCall): ReplyEvent[] {
+  return started(call.protocol.decoder(call.origin, call.decoder).end({ reason: 'cancelled' }), call.origin)
+}
+
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, signal && { signal })
+}

@@ -1,0 +1,67 @@
+// Server-sent events to JSON chunks.
+//
+// The parser drops comments and unknown fields unseen, so a line can only grow without end in a field of an event, and
+// one limit for the event is a limit for its lines too.
+
+import { createParser } from 'eventsource-parser'
+import type { SynapseError } from '../core/error.ts'
+import { isObject, type Json } from '../core/json.ts'
+import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
+
+/** `done` is the last `data:` line of wires that have one; `[DONE]` is understood on all of them. */
+export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
+  let chunks: Json[] = []
+  let ended = false
+  let flushing = false
+  let trouble: SynapseError | undefined
+
+  const parser = createParser({
+    maxBufferSize: eventSize,
+    onEvent({ event, data }) {
+      if (ended || trouble || data === '') return
+      if (data.length > eventSize) trouble = tooLarge('An event of the stream', eventSize)
+      else if (data === done || data === '[DONE]') ended = true
+      else if (event === 'error') chunks.push(errorChunk(data))
+      else add(data)
+    },
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded') trouble = tooLarge('An event of the stream', eventSize)
+    },
+  })
+
+  function add(data: string): void {
+    const chunk = jsonIn(data)
+    if (chunk !== undefined) chunks.push(chunk)
+    // A last event without its blank line may have been cut: then it counts for nothing.
+    else if (!flushing) trouble = notJson(data)
+  }
+
+  function push(text: string): Json[] {
+    chunks = []
+    if (!ended && !trouble) parser.feed(text)
+    return chunks
+  }
+
+  return {
+    push,
+    flush() {
+      flushing = true
+      return push('\n\n')
+    },
+    get done() {
+      return ended
+    },
+    get trouble() {
+      return trouble
+    },
+  }
+}
+
+/** An event named `error` is one, whatever its data looks like. */
+function errorChunk(data: string): Json {
+  const value = jsonIn(data)
+  if (value === undefined) return { type: 'error', error: { message: data } }
+  return isObject(value) && (value.error !== undefined || value.type === 'error')
+    ? value
+    : { type: 'error', error: value }
+}

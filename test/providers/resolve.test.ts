@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { allProtocols } from '../../src/protocols/all.ts'
+import { loadProtocol, protocolIds } from '../../src/protocols/index.ts'
+import { catalogue } from '../../src/providers/catalogue.ts'
+import { parseModelRef } from '../../src/providers/model-ref.ts'
+import { resolve, resolveWith } from '../../src/providers/resolve.ts'
+import { compatible, rows } from '../../src/providers/rows.ts'
+
+const key = 'canary-key-0123456789'
+const hosts = { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/', OPENAI_COMPATIBLE_BASE_URL: 'http://box:9000' }
+
+const rejects = (wanted: Parameters<typeof resolve>[0], message: RegExp | string) =>
+  assert.rejects(resolve(wanted), { name: 'SynapseError', kind: 'bad-input', message })
+
+describe('every wire of every row', () => {
+  for (const row of rows) {
+    for (const wire of row.wires) {
+      test(`${row.id} on ${wire.protocol} resolves, with the key in its header and nowhere else`, async () => {
+        const env = { ...hosts, [row.keyVariables[0] ?? '']: key }
+        const endpoint = await resolve({
+          provider: row.id,
+          protocol: wire.protocol,
+          model: row.defaultModel ?? 'm',
+          env,
+        })
+        assert.equal(endpoint.protocol.id, wire.protocol)
+        assert.equal(endpoint.provider, row)
+        assert.equal(endpoint.keyVariable, row.keyVariables[0])
+        assert.deepEqual(endpoint.headers, { [row.auth.header]: `${row.auth.prefix ?? ''}${key}` })
+        assert.match(endpoint.baseUrl, /^https?:\/\/[^?#]*[^/]$/)
+        assert.ok(!endpoint.baseUrl.includes(key))
+        assert.equal(endpoint.caching.kind, wire.caching)
+        assert.equal(endpoint.state, wire.state)
+        assert.equal(typeof endpoint.capabilities.tools, 'boolean')
+      })
+    }
+  }
+
+  test('is the same when everything is loaded already', async () => {
+    const all = new Map(allProtocols().map((protocol) => [protocol.id, protocol]))
+    const protocolOf = (id: string) => all.get(id) ?? assert.fail(id)
+    const wanted = { provider: 'anthropic', keyless: true, env: {} }
+    assert.deepEqual(resolveWith({ ...wanted, rows }, protocolOf, catalogue), await resolve(wanted))
+  })
+})
+
+describe('protocols', () => {
+  test('load one by one under their ids, and all at once the same', async () => {
+    const loaded = await Promise.all(protocolIds.map(loadProtocol))
+    assert.deepEqual(
+      loaded.map(({ id }) => id),
+      protocolIds,
+    )
+    assert.deepEqual(new Set(allProtocols()), new Set(loaded))
+  })
+
+  test('that do not exist are named in a sentence', async () => {
+    await assert.rejects(loadProtocol('toString'), {
+      kind: 'bad-input',
+      message: /no protocol "toString".*openai-chat/,
+    })
+  })
+})
+
+describe('the key', () => {
+  test('that is missing is asked for by the name of its variable', () =>
+    rejects(
+      { provider: 'anthropic', env: {} },
+      'Anthropic needs a key: set ANTHROPIC_API_KEY (keys are at https://platform.claude.com/settings/keys).',
+    ))
+
+  test('may be in one of several variables, and blank ones do not count', async () => {
+    await rejects({ provider: 'google', env: { GEMINI_API_KEY: '  ' } }, /set GEMINI_API_KEY or GOOGLE_API_KEY/)
+    const endpoint = await resolve({ provider: 'google', env: { GEMINI_API_KEY: ' ', GOOGLE_API_KEY: `${key}\n` } })
+    assert.deepEqual(endpoint.headers, { 'x-goog-api-key': key })
+    assert.equal(endpoint.keyVariable, 'GOOGLE_API_KEY')
+  })
+
+  test('that is given wins over the environment', async () => {
+    const endpoint = await resolve({ provider: 'openai', key: 'given-key', env: { OPENAI_API_KEY: key } })
+    assert.deepEqual(endpoint.headers, { authorization: 'Bearer given-key' })
+    assert.equal(endpoint.keyVariable, undefined)
+  })
+
+  test('is not needed at home, or to only look at a request', async () => {
+    assert.deepEqual((await resolve({ provider: 'ollama', model: 'm', env: {} })).headers, {})
+    assert.deepEqual((await resolve({ provider: 'openai', keyless: true, env: {} })).headers, {})
+  })
+
+  test('that cannot be one is not shown', async () => {
+    const broken = resolve({ provider: 'openai', env: { OPENAI_API_KEY: `${key}\nsecond line` } })
+    await assert.rejects(broken, (error: Error) => {
+      assert.match(error.message, /^The key in OPENAI_API_KEY has characters that no key has/)
+      return !error.message.includes(key)
+    })
+  })
+})
+
+describe('the provider', () => {
+  const wrong: [string, RegExp][] = [
+    ['antropic', /^There is no provider "antropic". Did you mean anthropic\?$/],
+    ['gemini', /Did you mean google\?$/],
+    ['Grok', /Did you mean (xai or groq|groq or xai)\?$/],
+    ['kimi', /Did you mean moonshot\?$/],
+    ['llamacpp', /Did you mean llama\.cpp\?$/],
+    ['gpt-5', /The providers are openai, azure-openai, .*; a model is written provider\/model\.$/],
+    ['', /The providers are/],
+    ['__proto__', /There is no provider/],
+  ]
+  for (const [id, message] of wrong) {
+    test(`"${id}" does not exist, and the sentence helps`, () => rejects({ provider: id, env: {} }, message))
+  }
+
+  test('may be a row of the user’s own', async () => {
+    const mine = compatible('http://box:9000/v1', 'mine', 'My box')
+    const endpoint = await resolve({ provider: 'mine', model: 'a/b', rows: [...rows, mine], env: {} })
+    assert.equal(endpoint.baseUrl, 'http://box:9000/v1')
+    assert.equal(endpoint.model, 'a/b')
+  })
+
+  test('that does not speak a wire says what it speaks', () =>
+    rejects(
+      { provider: 'google', protocol: 'openai-chat', key, env: {} },
+      'google does not speak "openai-chat". It speaks gemini-generate and gemini-interactions.',
+    ))
+
+  test('without a default wants a model', () => rejects({ provider: 'ollama', env: {} }, /^Name a model for ollama/))
+})
+
+describe('the address', () => {
+  const at = async (provider: string, env: Record<string, string>, protocol?: string, baseUrl?: string) =>
+    (await resolve({ provider, model: 'm', key, env, ...(protocol && { protocol }), ...(baseUrl && { baseUrl }) }))
+      .baseUrl
+
+  const addresses: [string, string, string | undefined, string][] = [
+    ['', 'ollama', undefined, 'http://localhost:11434'],
+    ['', 'ollama', 'openai-chat', 'http://localhost:11434/v1'],
+    ['0.0.0.0', 'ollama', undefined, 'http://127.0.0.1:11434'],
+    ['box', 'ollama', 'openai-chat', 'http://box:11434/v1'],
+    ['box:8080', 'ollama', undefined, 'http://box:8080'],
+    ['http://box', 'ollama', undefined, 'http://box'],
+    ['https://ollama.com/', 'ollama', 'openai-chat', 'https://ollama.com/v1'],
+    ['http://box/proxy/', 'ollama', undefined, 'http://box/proxy'],
+  ]
+  for (const [OLLAMA_HOST, provider, protocol, expected] of addresses) {
+    test(`OLLAMA_HOST="${OLLAMA_HOST}" on ${protocol ?? 'its own wire'} is ${expected}`, async () => {
+      assert.equal(await at(provider, { OLLAMA_HOST }, protocol), expected)
+    })
+  }
+
+  test('of Azure is the endpoint as Azure gives it', async () => {
+    const env = { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/' }
+    assert.equal(await at('azure-openai', env), 'https://mine.openai.azure.com/openai/v1')
+    await rejects(
+      { provider: 'azure-openai', key, env: {} },
+      /^Azure OpenAI has no address yet: set AZURE_OPENAI_ENDPOINT/,
+    )
+  })
+
+  test('of any compatible server is given by a variable', async () => {
+    assert.equal(await at('openai-compatible', { OPENAI_COMPATIBLE_BASE_URL: 'http://box:1' }), 'http://box:1/v1')
+    await rejects(
+      { provider: 'openai-compatible', model: 'm', env: {} },
+      /set OPENAI_COMPATIBLE_BASE_URL, or give a base URL/,
+    )
+  })
+
+  test('that the caller gives wins, with its own path', async () => {
+    assert.equal(await at('openai', {}, undefined, 'http://127.0.0.1:4000/openai/'), 'http://127.0.0.1:4000/openai')
+    assert.equal(await at('anthropic', {}, undefined, 'http://127.0.0.1:4000'), 'http://127.0.0.1:4000/v1')
+  })
+
+  for (const bad of ['ftp://x/', 'http://', 'not a url', 'https://user:pw@host/v1', 'https://host/v1?key=1']) {
+    test(`"${bad}" is refused in a sentence`, () =>
+      rejects({ provider: 'openai', key, baseUrl: bad, env: {} }, /base URL/i))
+  }
+})
+
+describe('a model reference', () => {
+  const refs: [string, { provider: string; model?: string }][] = [
+    ['anthropic/claude-opus-5', { provider: 'anthropic', model: 'claude-opus-5' }],
+    ['openrouter/anthropic/claude-sonnet-5:free', { provider: 'openrouter', model: 'anthropic/claude-sonnet-5:free' }],
+    ['openai', { provider: 'openai' }],
+    ['openai/', { provider: 'openai' }],
+    [' ollama/qwen3:8b ', { provider: 'ollama', model: 'qwen3:8b' }],
+  ]
+  for (const [text, ref] of refs) {
+    test(`"${text}" is read`, () => assert.deepEqual(parseModelRef(text), ref))
+  }
+  for (const text of ['', '  ', '/gpt-5']) {
+    test(`"${text}" is refused in a sentence`, () =>
+      assert.throws(() => parseModelRef(text), {
+        kind: 'bad-input',
+        message: /names no provider. Write provider\/model/,
+      }))
+  }
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { protocolIds } from '../../src/protocols/index.ts'
+import { catalogue } from '../../src/providers/catalogue.ts'
+import { modelRows } from '../../src/providers/models.ts'
+import { factsOf } from '../../src/providers/price.ts'
+import { compatible, rows } from '../../src/providers/rows.ts'
+
+test('every provider that is promised has a row', () => {
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [
+      'openai',
+      'azure-openai',
+      'anthropic',
+      'google',
+      'mistral',
+      'deepseek',
+      'xai',
+      'openrouter',
+      'groq',
+      'together',
+      'fireworks',
+      'cerebras',
+      'moonshot',
+      'qwen',
+      'ollama',
+      'lmstudio',
+      'vllm',
+      'llama.cpp',
+      'openai-compatible',
+    ],
+  )
+})
+
+for (const row of rows) {
+  describe(`the row of ${row.id}`, () => {
+    test('speaks wires that exist, each once', () => {
+      const spoken = row.wires.map(({ protocol }) => protocol)
+      assert.equal(new Set(spoken).size, spoken.length)
+      for (const protocol of spoken) assert.ok(protocolIds.includes(protocol), protocol)
+    })
+
+    test('has an address without a slash at its end, safe unless it is at home', () => {
+      for (const { baseUrl } of row.wires) {
+        assert.doesNotMatch(baseUrl, /\/$/)
+        if (baseUrl.startsWith('/')) assert.ok(row.baseUrlVariables, 'a host must be given somehow')
+        else assert.match(baseUrl, row.keyOptional ? /^http:\/\/localhost:\d+/ : /^https:\/\/[a-z0-9.-]+(\/|$)/)
+      }
+    })
+
+    test('says where its key is and how it is sent', () => {
+      assert.ok(row.keyVariables.length > 0)
+      for (const name of row.keyVariables) assert.match(name, /^[A-Z][A-Z0-9_]+$/)
+      if (!row.keyOptional) assert.match(row.keysAt ?? '', /^https:\/\//)
+      assert.equal(row.auth.prefix === 'Bearer ', row.auth.header === 'authorization')
+    })
+
+    test('has a default model that the catalogue knows, unless it serves what its owner loads', () => {
+      if (row.keyOptional) return assert.equal(row.defaultModel, undefined)
+      const facts = factsOf(catalogue, row.catalogue ?? row.id, row.defaultModel ?? '')
+      assert.ok(facts.price, row.defaultModel)
+      assert.ok(facts.contextWindow, row.defaultModel)
+    })
+
+    test('keeps state only where a wire is known to', () => {
+      for (const { protocol, state } of row.wires) {
+        if (!state) continue
+        assert.ok(state.lifetimeMs > 0)
+        const kinds: Record<string, string> = {
+          'openai-responses': 'response-chain',
+          'anthropic-messages': 'thread',
+          'gemini-interactions': 'interaction',
+        }
+        assert.equal(state.kind, kinds[protocol])
+      }
+    })
+  })
+}
+
+test('a server of one’s own is one call', () => {
+  const row = compatible('http://10.0.0.5:9000/v1', 'my-box', 'My box')
+  assert.equal(row.wires[0].baseUrl, 'http://10.0.0.5:9000/v1')
+  assert.deepEqual(row.keyVariables, ['MY_BOX_API_KEY'])
+  assert.equal(row.keyOptional, true)
+})
+
+test('rows about models name providers that exist', () => {
+  const ids = new Set(rows.map(({ id }) => id))
+  for (const row of modelRows) for (const id of row.providers) assert.ok(ids.has(id), id)
+})
+
+test('the catalogue has sane numbers for providers that exist', () => {
+  assert.match(catalogue.generatedAt, /^\d{4}-\d{2}-\d{2}$/)
+  assert.equal(catalogue.sources.length, 2)
+  const ids = new Set(rows.map(({ id }) => id))
+  for (const [provider, models] of Object.entries(catalogue.models)) {
+    assert.ok(ids.has(provider), provider)
+    for (const [model, { contextWindow, price }] of Object.entries(models)) {
+      const name = `${provider}/${model}`
+      assert.ok(contextWindow === undefined || contextWindow >= 1000, name)
+      if (!price) continue
+      assert.ok(price.input >= 0 && price.output >= 0, name)
+      assert.ok((price.cacheRead ?? 0) <= price.input, name)
+      assert.ok((price.beyond?.tokens ?? 200_000) >= 32_000, name)
+    }
+  }
+})

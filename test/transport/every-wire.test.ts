@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { isObject, type Json } from '../../src/core/json.ts'
+import type { Part, Reply } from '../../src/core/message.ts'
+import { allProtocols } from '../../src/protocols/all.ts'
+import type { Protocol } from '../../src/protocols/protocol.ts'
+import { call } from './calling.ts'
+import { answers, scripted, type Play } from './scripted-server.ts'
+
+const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
+const profile = { model: 'a-model', replyId: 'reply-1', createdAt: 1_700_000_000, usage }
+
+const reply: Reply = {
+  role: 'assistant',
+  parts: [
+    { type: 'text', text: 'Let me look: grüß 👋 dich.' },
+    { type: 'tool-call', callId: 'call-1', name: 'clock', input: { zone: 'Europe/Berlin' } },
+  ],
+  native: [],
+  origin: { protocol: 'none', provider: 'none', model: 'none' },
+  stop: { reason: 'tool-calls' },
+}
+
+/** The chunk as its wire frames it. */
+function framed({ framing }: Protocol, chunk: Json): string {
+  if (framing.kind === 'ndjson') return `${JSON.stringify(chunk)}\n`
+  const name = framing.named && isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
+  return `${typeof name === 'string' ? `event: ${name}\n` : ''}data: ${JSON.stringify(chunk)}\n\n`
+}
+
+function last({ framing }: Protocol): string {
+  return framing.kind === 'sse' && framing.done ? `data: ${framing.done}\n\n` : ''
+}
+
+const streamed =
+  (protocol: Protocol, chunks: Json[], end: 'end' | 'reset'): Play =>
+  (answer) => {
+    const type = protocol.framing.kind === 'ndjson' ? 'application/x-ndjson' : 'text/event-stream'
+    answer.writeHead(200, { 'content-type': type })
+    const body = chunks.map((chunk) => framed(protocol, chunk)).join('')
+    if (end === 'end') answer.end(body + last(protocol))
+    else answer.write(body, () => answer.socket?.resetAndDestroy())
+  }
+
+/** What was said, without ids and places. */
+function said(parts: Part[]): Json[] {
+  return parts.map((part) => {
+    if (part.type === 'text') return part.text
+    return part.type === 'tool-call' ? { name: part.name, input: part.input } : part.type
+  })
+}
+
+for (const protocol of allProtocols()) {
+  describe(`${protocol.id} over HTTP`, () => {
+    const whole = protocol.whole(reply, profile)
+    const chunks = protocol.split(whole, 4)
+    const origin = { protocol: protocol.id, provider: 'somebody', model: 'a-model' }
+
+    test('is read as it was said, streamed and in one piece', async (t) => {
+      const server = await scripted(t, streamed(protocol, chunks, 'end'), answers(200, whole))
+      for (const way of ['streamed', 'whole']) {
+        const { reply: read, failure } = await call(server.url, { protocol, origin, whole: way === 'whole' })
+        assert.equal(failure, undefined, way)
+        assert.deepEqual(said(read.parts), said(reply.parts), way)
+        assert.equal(read.stop.reason, 'tool-calls', way)
+      }
+    })
+
+    test('reset after any chunk never passes for the whole, and keeps the words so far', async (t) => {
+      for (let count = 0; count < chunks.length; count++) {
+        const server = await scripted(t, streamed(protocol, chunks.slice(0, count), 'reset'))
+        const { reply: read, failure, text } = await call(server.url, { protocol, origin, retry: { retries: 0 } })
+        assert.ok('Let me look: grüß 👋 dich.'.startsWith(text))
+        if (read.stop.reason === 'tool-calls') assert.deepEqual(said(read.parts), said(reply.parts), `${count}`)
+        else assert.ok(failure, `after ${count} chunks: ${read.stop.reason}`)
+      }
+    })
+
+    test('takes an error in the stream for what it is, and tries again', async (t) => {
+      const issue = {
+        rule: 'busy',
+        status: 503,
+        message: 'Overloaded',
+        type: 'overloaded_error',
+        code: 'server_is_overloaded',
+      }
+      const error = protocol.errorBody(issue)
+      const server = await scripted(t, streamed(protocol, [error], 'end'), streamed(protocol, chunks, 'end'))
+      const { reply: read, retries } = await call(server.url, { protocol, origin })
+      assert.equal(retries.length, 1)
+      assert.equal(retries[0]?.failure.kind, 'overloaded')
+      assert.deepEqual(said(read.parts), said(reply.parts))
+    })
+  })
+}

@@ -1,0 +1,387 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { describe, test } from 'node:test'
+import type { ReplyEvent } from '../../src/core/event.ts'
+import { streamReply, type RetryEvent } from '../../src/transport/reply.ts'
+import { call, callOf, key, summed } from './calling.ts'
+import { answers, event, says, scripted, sse, type Play } from './scripted-server.ts'
+import { toy } from './toy-protocol.ts'
+
+const cutAfter =
+  (...texts: string[]): Play =>
+  (reply) => {
+    reply.writeHead(200, sse)
+    reply.write(texts.map((text) => event({ text })).join(''), () => reply.socket?.resetAndDestroy())
+  }
+
+describe('a reply', () => {
+  test('comes as events, from one start to one end', async (t) => {
+    const server = await scripted(t, says('Hel', 'lo'))
+    const { events, text, reply, failure } = await call(server.url)
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['reply-start', 'part-start', 'part-delta', 'part-delta', 'part-end', 'reply-end'],
+    )
+    assert.equal(text, 'Hello')
+    // The wire said [DONE], but the toy's own end was missing: the decoder decides what that means.
+    assert.equal(reply.stop.reason, 'interrupted')
+    assert.equal(failure?.kind, 'malformed-reply')
+    assert.equal(server.requests[0]?.body, '{"hello":true}')
+    assert.equal(server.requests[0]?.headers['content-type'], 'application/json')
+    assert.equal(server.requests[0]?.headers.authorization, `Bearer ${key}`)
+  })
+
+  test('in one piece is read by the same decoder', async (t) => {
+    const server = await scripted(t, answers(200, { text: 'whole' }))
+    const { text, reply } = await call(server.url, { whole: true })
+    assert.equal(text, 'whole')
+    assert.equal(reply.stop.reason, 'done')
+  })
+
+  test('in lines of JSON is read too', async (t) => {
+    const server = await scripted(t, (reply) => {
+      reply.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      reply.end('{"text":"line "}\n{"text":"by line"}\n{"end":true}\n')
+    })
+    const { text, reply } = await call(server.url, { protocol: toy({ kind: 'ndjson' }) })
+    assert.equal(text, 'line by line')
+    assert.equal(reply.stop.reason, 'done')
+  })
+
+  test('may have been asked for with bytes', async (t) => {
+    const server = await scripted(t, says('yes'))
+    await call(server.url, { body: new TextEncoder().encode('{"ü":1}') })
+    assert.equal(server.requests[0]?.body, '{"ü":1}')
+  })
+
+  test('leaves its connection to the next request', async (t) => {
+    const server = await scripted(t, (reply) => {
+      reply.writeHead(200, sse)
+      reply.end(event({ text: 'a' }) + event({ end: true }))
+    })
+    const sockets = new Set<unknown>()
+    let calls = 0
+    // The end of a body may come a moment after the end of the reply, so not every request finds it free in time.
+    for (; calls < 20 && sockets.size === calls; calls++) {
+      await call(server.url)
+      sockets.add(server.requests.at(-1)?.socket)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.ok(sockets.size < calls)
+  })
+})
+
+describe('an attempt that failed before anything was shown is repeated', () => {
+  for (const status of [408, 409, 429, 500, 502, 503, 504, 529]) {
+    test(`after ${status}`, async (t) => {
+      const server = await scripted(t, answers(status, { error: { message: 'not now' } }), says('now'))
+      const { text, retries, events } = await call(server.url)
+      assert.equal(text, 'now')
+      assert.equal(retries.length, 1)
+      assert.equal(retries[0]?.attempt, 2)
+      assert.equal(retries[0]?.failure.status, status)
+      assert.equal(events.filter(({ type }) => type === 'reply-start').length, 1)
+    })
+  }
+
+  test('twice, and then ends with the failure', async (t) => {
+    const server = await scripted(
+      t,
+      answers(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+    )
+    const { reply, failure, waits } = await call(server.url)
+    assert.equal(server.requests.length, 3)
+    assert.deepEqual(waits, [500, 1000])
+    assert.equal(reply.stop.reason, 'failed')
+    assert.equal(failure?.kind, 'overloaded')
+    assert.match(failure?.message ?? '', /^toybox answered 529: Overloaded\./)
+  })
+
+  test('with the wait that the provider asks for', async (t) => {
+    const server = await scripted(
+      t,
+      answers(429, {}, { 'retry-after': '3' }),
+      answers(429, {}, { 'retry-after-ms': '40', 'retry-after': '9' }),
+      says('x'),
+    )
+    assert.deepEqual((await call(server.url)).waits, [3000, 40])
+  })
+
+  test('with a wait of its own where the header is nonsense', async (t) => {
+    const server = await scripted(
+      t,
+      answers(429, {}, { 'retry-after': '-3' }),
+      answers(429, {}, { 'retry-after': 'soon' }),
+      says('x'),
+    )
+    assert.deepEqual((await call(server.url)).waits, [500, 1000])
+  })
+
+  test('but not if the wait would be longer than a minute', async (t) => {
+    const server = await scripted(t, answers(429, {}, { 'retry-after': '3600' }))
+    const { failure, retries } = await call(server.url)
+    assert.equal(retries.length, 0)
+    assert.equal(failure?.retryAfterMs, 3_600_000)
+  })
+
+  test('if x-should-retry says so, and not if it says no', async (t) => {
+    const willing = await scripted(t, answers(400, {}, { 'x-should-retry': 'true' }), says('x'))
+    assert.equal((await call(willing.url)).text, 'x')
+    const unwilling = await scripted(t, answers(500, {}, { 'x-should-retry': 'false' }))
+    assert.equal((await call(unwilling.url)).retries.length, 0)
+    assert.equal(unwilling.requests.length, 1)
+  })
+
+  for (const status of [400, 401, 402, 403, 404, 413, 422]) {
+    test(`but never after ${status}`, async (t) => {
+      const server = await scripted(t, answers(status, { error: { message: 'no' } }))
+      const { reply, failure } = await call(server.url)
+      assert.equal(server.requests.length, 1)
+      assert.equal(reply.stop.reason, 'failed')
+      assert.equal(failure?.status, status)
+    })
+  }
+
+  test('when the connection is reset behind the headers', async (t) => {
+    const server = await scripted(t, cutAfter(), says('second'))
+    const { text, retries } = await call(server.url)
+    assert.equal(text, 'second')
+    assert.equal(retries[0]?.failure.kind, 'network')
+  })
+
+  test('when an error is the first event of the stream', async (t) => {
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+    const server = await scripted(
+      t,
+      (reply) => {
+        reply.writeHead(200, sse)
+        reply.end(`event: error\n${event(overloaded)}`)
+      },
+      says('second'),
+    )
+    const { text, retries, events } = await call(server.url)
+    assert.equal(text, 'second')
+    assert.equal(retries[0]?.failure.kind, 'overloaded')
+    assert.equal(events.filter(({ type }) => type === 'reply-start').length, 1)
+  })
+
+  test('when the stream ends before its first event', async (t) => {
+    const empty: Play = (reply) => reply.writeHead(200, sse).end()
+    const server = await scripted(t, empty, says('second'))
+    assert.equal((await call(server.url)).text, 'second')
+    const hopeless = await call((await scripted(t, empty)).url)
+    assert.equal(hopeless.failure?.kind, 'malformed-reply')
+    assert.match(hopeless.failure?.message ?? '', /longer than the context/)
+  })
+
+  test('when the first event is not JSON', async (t) => {
+    const server = await scripted(t, (reply) => reply.writeHead(200, sse).end('data: <html>\n\n'), says('second'))
+    assert.equal((await call(server.url)).text, 'second')
+  })
+
+  test('when a gateway sends an error with 200', async (t) => {
+    const server = await scripted(t, answers(200, { error: { code: 503, message: 'No provider' } }), says('second'))
+    const { text, retries } = await call(server.url)
+    assert.equal(text, 'second')
+    assert.equal(retries[0]?.failure.status, 503)
+  })
+})
+
+describe('after the first words nothing is repeated, and what there is stays', () => {
+  test('when the connection is reset', async (t) => {
+    const server = await scripted(t, cutAfter('half a ', 'sentence'))
+    const { text, reply, failure, retries } = await call(server.url)
+    assert.equal(text, 'half a sentence')
+    assert.equal(reply.stop.reason, 'interrupted')
+    assert.equal(failure?.kind, 'network')
+    assert.match(failure?.message ?? '', /toybox broke in the middle/)
+    assert.equal(retries.length, 0)
+    assert.equal(server.requests.length, 1)
+  })
+
+  test('when the stream simply ends', async (t) => {
+    const server = await scripted(t, (reply) => reply.writeHead(200, sse).end(event({ text: 'half' })))
+    const { text, reply } = await call(server.url)
+    assert.equal(text, 'half')
+    assert.equal(reply.stop.reason, 'interrupted')
+    assert.equal(server.requests.length, 1)
+  })
+
+  test('when an error comes in the stream', async (t) => {
+    const server = await scripted(t, (reply) =>
+      reply.writeHead(200, sse).end(event({ text: 'half' }) + event({ error: { code: 429, message: 'slow' } })),
+    )
+    const { text, reply, failure } = await call(server.url)
+    assert.equal(text, 'half')
+    assert.equal(reply.stop.reason, 'failed')
+    assert.equal(failure?.kind, 'rate-limit')
+    assert.equal(server.requests.length, 1)
+  })
+
+  test('when garbage comes', async (t) => {
+    const server = await scripted(t, (reply) =>
+      reply.writeHead(200, sse).end(`${event({ text: 'half' })}data: {{{\n\n`),
+    )
+    const { text, reply, failure } = await call(server.url)
+    assert.equal(text, 'half')
+    assert.equal(reply.stop.reason, 'interrupted')
+    assert.equal(failure?.kind, 'malformed-reply')
+  })
+})
+
+describe('a provider that cannot be reached', () => {
+  test('because nothing listens is a network failure that says so', async () => {
+    const probe = createServer().listen(0, '127.0.0.1')
+    await once(probe, 'listening')
+    const { port } = probe.address() as AddressInfo
+    probe.close()
+    await once(probe, 'close')
+    const { failure, retries } = await call(`http://127.0.0.1:${port}/v1`)
+    assert.equal(failure?.kind, 'network')
+    assert.equal(failure?.code, 'ECONNREFUSED')
+    assert.equal(
+      failure?.message,
+      `toybox could not be reached at 127.0.0.1:${port}: nothing listens there; check that the server runs (ECONNREFUSED).`,
+    )
+    assert.equal(retries.length, 2)
+  })
+
+  test('because the other side does not speak TLS is told from other failures', async (t) => {
+    const server = await scripted(t, says('x'))
+    const { failure } = await call(server.url.replace('http:', 'https:'), { retry: { retries: 0 } })
+    assert.equal(failure?.kind, 'network')
+    assert.match(failure?.message ?? '', /secure connection/)
+  })
+
+  const thrown: [string, string, RegExp][] = [
+    ['ENOTFOUND', 'network', /host of this name/],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout', /too long/],
+    ['CERT_HAS_EXPIRED', 'network', /certificate/],
+    ['HPE_INVALID_CONSTANT', 'malformed-reply', /does not speak HTTP/],
+  ]
+  for (const [code, kind, words] of thrown) {
+    test(`because of ${code} is ${kind}`, async () => {
+      const cause = Object.assign(new Error('low level'), { code })
+      const broken = () => Promise.reject(new TypeError('fetch failed', { cause }))
+      const { failure } = await call('https://toybox.example/v1', { fetch: broken })
+      assert.equal(failure?.kind, kind)
+      assert.match(failure?.message ?? '', words)
+    })
+  }
+
+  test('because of a mistake in the program is an error of the program', async () => {
+    await assert.rejects(call('not a url'), TypeError)
+    await assert.rejects(
+      call('http://127.0.0.1:1/', { fetch: () => Promise.reject(new RangeError('bug')) }),
+      RangeError,
+    )
+  })
+})
+
+describe('cancelling', () => {
+  test('before the headers ends as cancelled and closes the socket', async (t) => {
+    const stop = new AbortController()
+    const server = await scripted(t, () => stop.abort())
+    const { reply, failure, retries } = await call(server.url, { signal: stop.signal })
+    assert.equal(reply.stop.reason, 'cancelled')
+    assert.equal(failure, undefined)
+    assert.equal(retries.length, 0)
+    await server.closed()
+  })
+
+  test('in the middle keeps what there is and closes the socket', async (t) => {
+    const stop = new AbortController()
+    const server = await scripted(t, (reply) => {
+      reply.writeHead(200, sse)
+      reply.write(event({ text: 'half' }))
+    })
+    const events: (ReplyEvent | RetryEvent)[] = []
+    for await (const piece of streamReply(callOf(server.url, { signal: stop.signal }))) {
+      events.push(piece)
+      if (piece.type === 'part-delta') stop.abort()
+    }
+    const { text, reply } = summed(events)
+    assert.equal(text, 'half')
+    assert.equal(reply.stop.reason, 'cancelled')
+    await server.closed()
+  })
+
+  test('between two attempts makes no further one', async (t) => {
+    const stop = new AbortController()
+    const server = await scripted(t, answers(503, {}))
+    const asleep = async () => stop.abort()
+    const { reply, events } = await call(server.url, { signal: stop.signal, sleep: asleep })
+    assert.equal(reply.stop.reason, 'cancelled')
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['retry', 'reply-start', 'reply-end'],
+    )
+    assert.equal(server.requests.length, 1)
+  })
+
+  test('wakes the sleep between two attempts', async (t) => {
+    const stop = new AbortController()
+    const server = await scripted(t, answers(429, {}, { 'retry-after': '50' }))
+    const events: (ReplyEvent | RetryEvent)[] = []
+    const { sleep: _, ...awake } = callOf(server.url, { signal: stop.signal })
+    for await (const piece of streamReply(awake)) {
+      events.push(piece)
+      if (piece.type === 'retry') setImmediate(() => stop.abort())
+    }
+    assert.equal(summed(events).reply.stop.reason, 'cancelled')
+  })
+
+  test('before it began asks nobody', async (t) => {
+    const server = await scripted(t, says('x'))
+    const { reply } = await call(server.url, { signal: AbortSignal.abort() })
+    assert.equal(reply.stop.reason, 'cancelled')
+    assert.equal(server.requests.length, 0)
+  })
+
+  test('by walking away from the events closes the socket', async (t) => {
+    const server = await scripted(t, (reply) => {
+      reply.writeHead(200, sse)
+      reply.write(event({ text: 'half' }))
+    })
+    for await (const piece of streamReply(callOf(server.url))) if (piece.type === 'part-delta') break
+    await server.closed()
+  })
+})
+
+describe('the key', () => {
+  const echo = `Incorrect API key provided: ${key}.`
+
+  test('echoed in an error body appears nowhere', async (t) => {
+    const server = await scripted(t, answers(401, { error: { message: echo, code: 'invalid_api_key', seen: [key] } }))
+    const { failure, events } = await call(server.url, { keyVariable: 'TOYBOX_KEY' })
+    assert.ok(!JSON.stringify(events).includes(key))
+    assert.equal(
+      failure?.message,
+      'toybox answered 401: Incorrect API key provided: [hidden]. Check the API key in TOYBOX_KEY.',
+    )
+  })
+
+  test('echoed in the middle of a stream appears nowhere', async (t) => {
+    const server = await scripted(t, (reply) =>
+      reply.writeHead(200, sse).end(event({ text: 'a' }) + event({ error: { message: echo } })),
+    )
+    const { events, failure } = await call(server.url)
+    assert.equal(failure?.kind, 'auth')
+    assert.ok(!JSON.stringify(events).includes(key))
+  })
+
+  test('echoed with 200 appears nowhere', async (t) => {
+    const server = await scripted(t, answers(200, { error: { message: echo } }))
+    assert.ok(!JSON.stringify((await call(server.url)).events).includes(key))
+  })
+
+  test('that cannot be sent is not shown either', async () => {
+    const bad = call('http://127.0.0.1:1/', { headers: { authorization: `Bearer ${key}\nx` } })
+    await assert.rejects(bad, (error: Error) => {
+      assert.match(error.message, /"authorization" has a value that cannot be sent/)
+      return !error.message.includes(key)
+    })
+  })
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ErrorKind, Failure } from '../../src/core/error.ts'
+import { defaultRetry, retryWait } from '../../src/transport/retry.ts'
+
+const still = { ...defaultRetry, random: () => 0 }
+const failure = (kind: ErrorKind, retryAfterMs?: number): Failure => ({
+  kind,
+  message: kind,
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+})
+
+describe('trying again', () => {
+  const again: ErrorKind[] = ['rate-limit', 'overloaded', 'timeout', 'network', 'malformed-reply']
+  const never: ErrorKind[] = [
+    'auth',
+    'permission',
+    'quota',
+    'context-overflow',
+    'too-large',
+    'invalid-request',
+    'not-found',
+    'state-lost',
+    'refused',
+    'aborted',
+    'limit',
+  ]
+  for (const kind of again) {
+    test(`helps with ${kind}`, () => assert.equal(retryWait(failure(kind), 1, undefined, still), 500))
+  }
+  for (const kind of never) {
+    test(`does not help with ${kind}`, () => assert.equal(retryWait(failure(kind), 1, undefined, still), undefined))
+  }
+
+  test('is done twice and no more', () => {
+    assert.equal(retryWait(failure('overloaded'), 1, undefined, still), 500)
+    assert.equal(retryWait(failure('overloaded'), 2, undefined, still), 1000)
+    assert.equal(retryWait(failure('overloaded'), 3, undefined, still), undefined)
+  })
+
+  test('follows x-should-retry against the kind, in both directions', () => {
+    assert.equal(retryWait(failure('overloaded'), 1, false, still), undefined)
+    assert.equal(retryWait(failure('invalid-request'), 1, true, still), 500)
+    assert.equal(retryWait(failure('invalid-request'), 3, true, still), undefined)
+  })
+})
+
+describe('the wait', () => {
+  test('doubles up to eight seconds', () => {
+    const patient = { ...still, retries: 9 }
+    const waits = [1, 2, 3, 4, 5, 6, 7].map((failed) => retryWait(failure('network'), failed, undefined, patient))
+    assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 8000, 8000])
+  })
+
+  test('is shortened by chance, by a quarter at most', () => {
+    assert.equal(retryWait(failure('network'), 1, undefined, { ...still, random: () => 0.5 }), 438)
+    assert.equal(retryWait(failure('network'), 1, undefined, { ...still, random: () => 1 }), 375)
+  })
+
+  test('is what the provider asks for, also if that is nothing', () => {
+    assert.equal(retryWait(failure('rate-limit', 3210), 1, undefined, still), 3210)
+    assert.equal(retryWait(failure('rate-limit', 0), 1, undefined, still), 0)
+  })
+
+  test('is not endured beyond a minute', () => {
+    assert.equal(retryWait(failure('rate-limit', 60_000), 1, undefined, still), 60_000)
+    assert.equal(retryWait(failure('rate-limit', 60_001), 1, undefined, still), undefined)
+  })
+})
