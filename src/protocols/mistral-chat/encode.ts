@@ -1,0 +1,216 @@
+// A context as the body of a Mistral chat request. Three orders are kept that other chat wires do not ask for: system
+// messages only at the top, an assistant message between a tool's and a user's, and never an assistant message last.
+
+import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { ToolMessage, UserMessage } from '../../core/message.ts'
+import { wireIds } from '../ids.ts'
+import { mapNames } from '../names.ts'
+import type { Encoded, Target } from '../protocol.ts'
+import { cleanText, isBlank } from '../text.ts'
+import { settle, type Turn } from '../turns.ts'
+import { emptyResultText, flatResult, flatResultLabel, summaryLabel, systemLabel } from '../words.ts'
+import { asked } from './asked.ts'
+import { mediaChunk, mediaFollows, standIn } from './media.ts'
+import { encodeReply, isReplayed } from './encode-reply.ts'
+import {
+  callIdGrammar,
+  protocolId,
+  textChunk,
+  toolNameLength,
+  toolNamePattern,
+  type Chunk,
+  type WireCall,
+} from './wire.ts'
+import type { Item, Writer } from './writer.ts'
+
+export function encode(context: Context, target: Target): Encoded {
+  const notes: Note[] = []
+  const names = mapNames(context, toolNamePattern, toolNameLength, notes)
+  const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target))
+  const writer: Writer = { target, notes, names, idOf }
+
+  const turns = settle(
+    turnsOf(context, writer),
+    {
+      text: (text) => ({ chunk: textChunk(text) }),
+      join: target.quirks.alternate ? ['user', 'assistant'] : [],
+      startWithUser: true,
+      endWithUser: 'T-3',
+      bridgeAfterTool: true,
+    },
+    notes,
+  )
+  const messages = turns.flatMap((turn) => writeTurn(turn, target))
+  const body: JsonObject = { model: target.model, messages, ...asked(context.tools, writer), ...target.options.extra }
+  return { path: '/chat/completions', body, notes, toolNames: names.changed }
+}
+
+function turnsOf(context: Context, writer: Writer): Turn<Item>[] {
+  const turns: Turn<Item>[] = []
+  const system = context.system
+    .map((part) => cleanText(part.text, 'system', writer.notes))
+    .filter((text) => text !== '')
+  if (system.length > 0)
+    turns.push({ role: 'system', items: [{ chunk: textChunk(system.join('\n\n')) }], at: 'system' })
+
+  let following: Item[] = []
+  for (const [index, message] of context.messages.entries()) {
+    const at = placeOf(context, index)
+    if (message.role !== 'tool') flushMedia()
+    switch (message.role) {
+      case 'system':
+        turns.push({ role: 'user', items: midSystem(message.parts, at, writer), at })
+        break
+      case 'user':
+        turns.push({ role: 'user', items: userItems(message, at, writer), at })
+        break
+      case 'assistant':
+        turns.push({ role: 'assistant', items: encodeReply(message, at, writer), at })
+        break
+      case 'tool':
+        if (writer.target.quirks.flattenToolHistory) turns.push(flatResults(message, at, writer))
+        else turns.push({ role: 'tool', items: toolItems(message, at, writer, following), at })
+    }
+  }
+  flushMedia()
+  return turns
+
+  function flushMedia(): void {
+    if (following.length > 0) turns.push({ role: 'user', items: following, at: '' })
+    following = []
+  }
+}
+
+function midSystem(parts: readonly { text: string }[], at: string, writer: Writer): Item[] {
+  const text = parts.map((part) => cleanText(part.text, at, writer.notes)).join('\n\n')
+  if (isBlank(text)) return []
+  writer.notes.push({
+    kind: 'changed',
+    what: 'system message to labelled user text',
+    why: 'a system message is only taken at the top',
+    at,
+    rule: 'T-1',
+  })
+  return [{ chunk: textChunk(`${systemLabel}\n${text}`) }]
+}
+
+function userItems(message: UserMessage, at: string, writer: Writer): Item[] {
+  const items: Item[] = []
+  for (const part of message.parts) {
+    switch (part.type) {
+      case 'text':
+        if (part.text !== '') items.push({ chunk: textChunk(cleanText(part.text, at, writer.notes)) })
+        break
+      case 'media':
+        items.push({ chunk: mediaChunk(part, writer.target) ?? standIn(part, at, writer.notes) })
+        break
+      case 'compaction':
+        if (part.text) items.push({ chunk: textChunk(cleanText(`${summaryLabel}\n${part.text}`, at, writer.notes)) })
+        else writer.notes.push({ kind: 'dropped', what: 'compaction', why: 'it has no words of ours', at })
+        break
+      case 'opaque':
+        if (part.kind.startsWith(`${protocolId}/`) && part.data !== undefined) items.push({ chunk: part.data as Chunk })
+        else writer.notes.push({ kind: 'dropped', what: part.kind, why: 'it is not of this wire', at })
+    }
+  }
+  return items
+}
+
+/** One message per result. Media goes to `following`, to be shown behind the whole block of results. */
+function toolItems(message: ToolMessage, at: string, writer: Writer, following: Item[]): Item[] {
+  return message.parts.map((part) => {
+    const chunks: Chunk[] = []
+    const lines: string[] = []
+    for (const piece of part.output) {
+      if (piece.type === 'text') {
+        if (piece.text !== '') lines.push(cleanText(piece.text, at, writer.notes))
+        continue
+      }
+      const inResult = mediaChunk(piece, writer.target, writer.target.capabilities.resultMedia)
+      const inUser = inResult ? undefined : mediaChunk(piece, writer.target)
+      if (inResult) chunks.push(inResult)
+      else if (inUser) {
+        lines.push(mediaFollows(piece))
+        following.push({ chunk: inUser })
+        writer.notes.push({
+          kind: 'changed',
+          what: `${piece.mediaType} of a result of ${part.name} to a user message behind the results`,
+          why: 'a tool message takes text only',
+          at,
+          rule: 'T-9',
+        })
+      } else lines.push(standIn(piece, at, writer.notes).text)
+    }
+    const text = resultText(lines, part.failed === true, chunks.length > 0)
+    return {
+      message: {
+        role: 'tool',
+        tool_call_id: writer.idOf(part.callId),
+        name: writer.names.toWire(part.name),
+        content: chunks.length > 0 ? [...(text === '' ? [] : [textChunk(text)]), ...chunks] : text,
+      },
+    }
+  })
+}
+
+/** The wire has no flag for a failed result, so the text says it, once. */
+function resultText(lines: readonly string[], failed: boolean, mayBeEmpty: boolean): string {
+  const text = lines.join('\n')
+  if (failed) return text.startsWith('Error: ') ? text : `Error: ${text || emptyResultText}`
+  return text || (mayBeEmpty ? '' : emptyResultText)
+}
+
+function flatResults(message: ToolMessage, at: string, writer: Writer): Turn<Item> {
+  const items: Item[] = []
+  for (const part of message.parts) {
+    const media: Item[] = []
+    const lines: string[] = []
+    for (const piece of part.output) {
+      if (piece.type === 'text') {
+        if (piece.text !== '') lines.push(cleanText(piece.text, at, writer.notes))
+        continue
+      }
+      const chunk = mediaChunk(piece, writer.target)
+      if (chunk) media.push({ chunk })
+      else lines.push(standIn(piece, at, writer.notes).text)
+    }
+    const text = lines.join('\n') || emptyResultText
+    items.push({ chunk: textChunk(flatResult(flatResultLabel, part.name, text, part.failed === true)) }, ...media)
+  }
+  if (items.length > 0) {
+    writer.notes.push({
+      kind: 'changed',
+      what: 'tool results to labelled user text',
+      why: 'this host refuses tool messages in the history',
+      at,
+    })
+  }
+  return { role: 'user', items, at }
+}
+
+function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
+  if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
+  const [only] = turn.items
+  if (turn.items.length === 1 && only && 'message' in only) return [only.message]
+
+  const items = turn.items.flatMap((item) => ('message' in item ? takenApart(item.message) : [item]))
+  const chunks = items.flatMap((item) => ('chunk' in item ? [item.chunk] : []))
+  const calls = items.flatMap((item) => ('call' in item ? [item.call] : []))
+  return [{ role: turn.role, content: contentOf(chunks, target), ...(calls.length > 0 && { tool_calls: calls }) }]
+}
+
+/** A reply in its own words, as pieces, where it has to be joined with its neighbour. */
+function takenApart(message: JsonObject): Item[] {
+  const items: Item[] = []
+  if (typeof message.content === 'string' && message.content !== '') items.push({ chunk: textChunk(message.content) })
+  if (Array.isArray(message.content)) for (const chunk of message.content) items.push({ chunk: chunk as Chunk })
+  if (Array.isArray(message.tool_calls)) for (const call of message.tool_calls) items.push({ call: call as WireCall })
+  return items
+}
+
+function contentOf(chunks: readonly Chunk[], target: Target): string | Chunk[] {
+  const texts = chunks.flatMap((chunk) => (chunk.type === 'text' && typeof chunk.text === 'string' ? [chunk.text] : []))
+  const plain = texts.length === chunks.length && (chunks.length <= 1 || target.quirks.stringContent)
+  return plain ? texts.join('\n') : [...chunks]
+}

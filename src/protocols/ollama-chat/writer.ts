@@ -1,0 +1,21 @@
+// What every part of the encoder has at hand, and what it makes.
+
+import type { Note } from '../../core/context.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Target } from '../protocol.ts'
+
+/** One piece of a turn: text, an image, a call, fields of the message as they are, or a whole message. */
+export type Item =
+  | { text: string }
+  | { image: string }
+  | { call: JsonObject }
+  | { fields: JsonObject }
+  | { message: JsonObject }
+
+export interface Writer {
+  target: Target
+  notes: Note[]
+  idOf(callId: string): string
+  /** Calls that go back as they came, without an id: their results have none either. */
+  idless: Set<string>
+}

@@ -1,0 +1,110 @@
+// Sessions of the coding agent pi: JSON lines, first a header, then entries. Since version 2 the entries are a tree by
+// `parentId`, and the last line is where the session stands; before that they are simply in order. Lines that are no
+// message, and those of other branches, are kept with the message that follows them, so that the file comes back whole.
+
+import type { Note } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Message } from '../core/message.ts'
+import { callBook } from './call-book.ts'
+import { readEntry } from './pi-entry.ts'
+import { writeLines } from './pi-write.ts'
+import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
+
+const formatId = 'pi'
+
+export const piFormat: TranscriptFormat = { id: formatId, recognise, read, write: writeLines }
+
+function recognise(json: Json): boolean {
+  const header = Array.isArray(json) ? json[0] : json
+  return (
+    isObject(header) && header.type === 'session' && typeof header.id === 'string' && typeof header.cwd === 'string'
+  )
+}
+
+/** A message that was read, and the line it was read from; a summary stands before the line that it goes up to. */
+interface Found {
+  message: Message
+  line: number
+  isSummary: boolean
+}
+
+function read(json: Json): Transcript {
+  const lines = (Array.isArray(json) ? json : [json]).map((line, index) => {
+    if (!isObject(line)) throw unreadable(formatId, `$[${index}]`, 'an object')
+    return line
+  })
+  if (lines[0]?.type !== 'session') throw unreadable(formatId, '$[0]', 'the header of a session')
+  const notes: Note[] = []
+  const branch = currentBranch(lines, notes)
+  const found: Found[] = []
+  const book = callBook()
+  for (const line of branch) {
+    const entry = lines[line] as JsonObject
+    const message = readEntry(entry, `$[${line}]`, book, notes)
+    if (!message) continue
+    if (entry.type === 'compaction')
+      found.splice(...placeOfSummary(entry, line, lines, found), { message, line, isSummary: true })
+    else found.push({ message, line, isSummary: false })
+  }
+  noteOtherBranches(lines, branch, notes)
+  return { messages: withSources(found, lines), notes }
+}
+
+function currentBranch(lines: readonly JsonObject[], notes: Note[]): number[] {
+  const byId = new Map<string, number>()
+  for (const [index, line] of lines.entries()) {
+    if (index > 0 && typeof line.id === 'string' && line.parentId !== undefined) byId.set(line.id, index)
+  }
+  if (byId.size === 0) return lines.map((_, index) => index).slice(1)
+
+  const branch: number[] = []
+  let at: number | undefined = [...byId.values()].at(-1)
+  const seen = new Set<number>()
+  while (at !== undefined && !seen.has(at)) {
+    seen.add(at)
+    branch.push(at)
+    const parent: Json | undefined = lines[at]?.parentId
+    const next: number | undefined = typeof parent === 'string' ? byId.get(parent) : undefined
+    if (typeof parent === 'string' && next === undefined) {
+      const why = 'the entry that it follows is not in the file'
+      notes.push({ kind: 'dropped', what: 'everything before this entry', why, at: `$[${at}]` })
+    }
+    at = next
+  }
+  return branch.toReversed()
+}
+
+/** A summary covers what came before the first entry that was kept, which is earlier than its own line. */
+function placeOfSummary(
+  entry: JsonObject,
+  line: number,
+  lines: readonly JsonObject[],
+  found: readonly Found[],
+): [start: number, deleteCount: 0] {
+  const { firstKeptEntryId: id, firstKeptEntryIndex: index } = entry
+  let kept = line
+  if (typeof id === 'string') kept = lines.findIndex((candidate) => candidate.id === id)
+  else if (typeof index === 'number') kept = index
+  if (kept < 0) kept = line
+  const start = found.findIndex((candidate) => !candidate.isSummary && candidate.line >= kept)
+  return [start < 0 ? found.length : start, 0]
+}
+
+function noteOtherBranches(lines: readonly JsonObject[], branch: readonly number[], notes: Note[]): void {
+  const isOn = new Set(branch)
+  const others = lines.filter((line, index) => line.type === 'message' && !isOn.has(index)).length
+  if (others === 0) return
+  const why = 'only the branch that the session stands on is read; the file keeps them'
+  notes.push({ kind: 'dropped', what: `${others} messages of other branches`, why })
+}
+
+function withSources(found: readonly Found[], lines: readonly JsonObject[]): Message[] {
+  let next = 0
+  const last = found.findLastIndex((candidate) => !candidate.isSummary)
+  return found.map(({ message, line, isSummary }, index) => {
+    const end = isSummary ? next : index === last ? lines.length : line + 1
+    const value: Json[] = lines.slice(next, end)
+    next = end
+    return { ...message, source: { format: formatId, value, index: 0, of: 1 } }
+  })
+}

@@ -1,0 +1,91 @@
+// Synapse's own export: JSON lines, first a manifest (`{"synapse":1}`), then one message per line exactly as the core
+// has it, `source` of another format included: what was once imported can still be written back where it came from.
+
+import type { ToolSpec } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Message, TextPart } from '../core/message.ts'
+import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
+
+const formatId = 'synapse'
+const version = 1
+
+export const synapseFormat: TranscriptFormat = { id: formatId, recognise, read, write }
+
+function recognise(json: Json): boolean {
+  const manifest = Array.isArray(json) ? json[0] : json
+  return isObject(manifest) && typeof manifest.synapse === 'number'
+}
+
+function read(json: Json): Transcript {
+  const [manifest, ...lines] = Array.isArray(json) ? json : [json]
+  if (!isObject(manifest) || manifest.synapse === undefined) {
+    throw unreadable(formatId, '$[0]', 'the manifest, {"synapse":1}')
+  }
+  if (manifest.synapse !== version)
+    throw unreadable(formatId, '$[0].synapse', `${version}, the version that is known here`)
+  const system = Array.isArray(manifest.system) ? manifest.system.map(textPart) : undefined
+  const tools = Array.isArray(manifest.tools) ? manifest.tools.map(toolSpec) : undefined
+  return {
+    messages: lines.map((line, index) => message(line, `$[${index + 1}]`)),
+    ...(system && { system }),
+    ...(tools && { tools }),
+    notes: [],
+  }
+}
+
+function textPart(part: Json, index: number): TextPart {
+  if (isObject(part) && part.type === 'text' && typeof part.text === 'string') return { type: 'text', text: part.text }
+  throw unreadable(formatId, `$[0].system[${index}]`, 'a text part')
+}
+
+function toolSpec(tool: Json, index: number): ToolSpec {
+  const { name, description, input } = isObject(tool) ? tool : {}
+  if (typeof name !== 'string' || !isObject(input)) throw unreadable(formatId, `$[0].tools[${index}]`, 'a tool')
+  return { name, ...(typeof description === 'string' && { description }), input }
+}
+
+const roles = new Set(['system', 'user', 'assistant', 'tool'])
+
+/** Checked as far as it must be for the rest of the program not to stumble; what is inside is ours and was checked once. */
+function message(line: Json, path: string): Message {
+  if (!isObject(line)) throw unreadable(formatId, path, 'a message')
+  if (typeof line.role !== 'string' || !roles.has(line.role)) {
+    throw unreadable(formatId, `${path}.role`, 'system, user, assistant or tool')
+  }
+  if (!Array.isArray(line.parts)) throw unreadable(formatId, `${path}.parts`, 'a list')
+  for (const [index, part] of line.parts.entries()) checkPart(part, line.role, `${path}.parts[${index}]`)
+  if (line.role === 'assistant') checkReply(line, path)
+  return line as Message & JsonObject
+}
+
+function checkPart(part: Json, role: string, path: string): void {
+  if (!isObject(part) || typeof part.type !== 'string') throw unreadable(formatId, path, 'a part with a type')
+  const needs = texts.has(part.type) ? ['text'] : part.type.startsWith('tool-') ? ['callId', 'name'] : []
+  for (const field of needs) {
+    if (typeof part[field] !== 'string') throw unreadable(formatId, `${path}.${field}`, 'a string')
+  }
+  if (part.type === 'tool-call' && part.input === undefined) throw unreadable(formatId, `${path}.input`, 'a value')
+  if ((role === 'tool') !== (part.type === 'tool-result')) {
+    throw unreadable(formatId, path, role === 'tool' ? 'a tool result' : 'a part that this role can have')
+  }
+  if (part.type === 'tool-result' && !Array.isArray(part.output)) throw unreadable(formatId, `${path}.output`, 'a list')
+  if (part.type === 'media' && (!isObject(part.data) || typeof part.mediaType !== 'string')) {
+    throw unreadable(formatId, path, 'media with a type and data')
+  }
+}
+
+const texts = new Set(['text', 'reasoning', 'refusal'])
+
+function checkReply(line: JsonObject, path: string): void {
+  if (!Array.isArray(line.native)) throw unreadable(formatId, `${path}.native`, 'a list')
+  const { origin, stop } = line
+  const named =
+    isObject(origin) && ['protocol', 'provider', 'model'].every((field) => typeof origin[field] === 'string')
+  if (!named) throw unreadable(formatId, `${path}.origin`, 'protocol, provider and model')
+  if (!isObject(stop) || typeof stop.reason !== 'string') throw unreadable(formatId, `${path}.stop`, 'a reason')
+}
+
+function write(messages: Message[]): Json {
+  const lines = messages.map((line) => JSON.parse(JSON.stringify(line)) as Json)
+  return [{ synapse: version }, ...lines]
+}

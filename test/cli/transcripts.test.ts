@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { newHome } from './command-line.ts'
+
+/** The bug that nearly every agent project has on record: a call without a result. */
+const broken = [
+  { role: 'user', content: 'What time is it?' },
+  { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'clock', input: {} }] },
+  { role: 'user', content: 'Hello?' },
+]
+
+test('check says what the provider would refuse, in its words, and what Synapse would change', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const file = join(folder, 'broken.json')
+  writeFileSync(file, JSON.stringify(broken))
+  const { code, out } = await synapse(['check', file, '--for', 'anthropic'])
+  assert.equal(code, 1)
+  assert.match(out, /`tool_use` ids were found without `tool_result` blocks immediately after: toolu_1/)
+  assert.match(out, /Synapse would change:\n.*added.*clock/)
+})
+
+test('convert mends it for any provider, and the notes go to stderr', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const file = join(folder, 'broken.json')
+  writeFileSync(file, JSON.stringify(broken))
+  for (const provider of ['anthropic', 'openai', 'google', 'mistral', 'ollama/llama3.3']) {
+    const { code, out, err } = await synapse(['convert', file, '--to', provider])
+    assert.equal(code, 0, err)
+    assert.equal(typeof JSON.parse(out), 'object')
+    assert.match(err, /added {4}messages\[1\]: failed result/)
+  }
+})
+
+test('convert writes other transcript formats too', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const file = join(folder, 'broken.json')
+  writeFileSync(file, JSON.stringify(broken))
+  const { out } = await synapse(['convert', file, '--to', 'openai-chat'])
+  const messages = JSON.parse(out) as { role: string }[]
+  assert.deepEqual(messages.map((message) => message.role).slice(0, 2), ['user', 'assistant'])
+})
+
+const unreadable: [string, string, RegExp][] = [
+  ['not JSON', 'hello', /not JSON/],
+  ['a bad line in the middle', '{"a":1}\n{oops\n{"b":2}\n', /Line 2/],
+  ['JSON that is no conversation', '{"weather":"fine"}', /not a conversation/],
+]
+
+for (const [what, text, words] of unreadable) {
+  test(`${what} is one clear sentence and exit code 2`, async (t) => {
+    const { synapse, folder } = newHome(t)
+    const file = join(folder, 'file.json')
+    writeFileSync(file, text)
+    const { code, err } = await synapse(['convert', file, '--to', 'anthropic'])
+    assert.equal(code, 2)
+    assert.match(err, words)
+    assert.equal(err.trimEnd().split('\n').length, 1, err)
+  })
+}
+
+test('a file that is not there, a missing target and an unknown policy are named', async (t) => {
+  const { synapse } = newHome(t)
+  assert.match((await synapse(['convert', 'nope.json', '--to', 'openai'])).err, /no file nope\.json/)
+  assert.match((await synapse(['convert', 'nope.json'])).err, /--to/)
+  assert.match((await synapse(['check', 'nope.json'])).err, /--for/)
+})
