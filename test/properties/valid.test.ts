@@ -7,6 +7,7 @@ import type { Json } from '../../src/core/json.ts'
 import type { Message } from '../../src/core/message.ts'
 import { prepare, refuse } from '../../src/index.ts'
 import { anyHistory, keptHistory } from '../arbitrary.ts'
+import { messagesOf } from '../body.ts'
 import { everyTarget, tools } from '../targets.ts'
 
 for (const target of everyTarget) {
@@ -43,26 +44,13 @@ for (const target of everyTarget) {
         for (const [cut, message] of messages.entries()) {
           // A request is made where the user or a tool spoke last.
           if (message.role !== 'assistant' || messages[cut - 1]?.role === 'assistant') continue
-          const after = turnsOf(prepare({ ...target, messages: messages.slice(0, cut), tools }).body)
+          const after = messagesOf(prepare({ ...target, messages: messages.slice(0, cut), tools }).body)
           assert.deepEqual(after.slice(0, before.length - 1), before.slice(0, -1))
           before = after
         }
       }),
     )
   })
-}
-
-/** The messages of a body, whatever the wire calls them, without cache marks. */
-function turnsOf(body: Record<string, Json | undefined>): Json[] {
-  const list = body['messages'] ?? body['input'] ?? body['contents']
-  return Array.isArray(list) ? list.map(withoutMarks) : []
-}
-
-function withoutMarks(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutMarks)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key]) => key !== 'cache_control' && key !== 'prompt_cache_breakpoint')
-  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutMarks(inner as Json)]))
 }
 
 function textsOf(message: Message): string[] {
