@@ -1,0 +1,35 @@
+// OpenAI Chat Completions, and the many servers that speak it. What is set here holds for OpenAI itself; provider rows
+// and models refine it.
+
+import type { Protocol } from '../protocol.ts'
+import { decoder } from './decode.ts'
+import { errorBody, whole } from './emulate.ts'
+import { encode } from './encode.ts'
+import { refuse } from './rules.ts'
+import { split } from './split.ts'
+import { protocolId } from './wire.ts'
+
+export const openaiChat: Protocol = {
+  id: protocolId,
+  framing: { kind: 'sse', done: '[DONE]' },
+  capabilities: {
+    media: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf'],
+    mediaUrls: true,
+    resultMedia: [],
+    tools: true,
+    maxTools: 128,
+    sampling: true,
+    forcedTool: true,
+    prefill: true,
+    midSystem: true,
+    efforts: [],
+    systemRole: 'system',
+    outputField: 'max_completion_tokens',
+  },
+  encode,
+  decoder,
+  split,
+  refuse,
+  errorBody,
+  whole,
+}
