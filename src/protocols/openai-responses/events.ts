@@ -1,0 +1,51 @@
+// What each event of a stream brings, and which ones were there before. Events that are not named here, or in the decoder,
+// tell nothing that the finished items do not tell too.
+
+import type { JsonObject } from '../../core/json.ts'
+import { numberIn, stringIn } from './wire.ts'
+
+export type DeltaKind = 'text' | 'refusal' | 'reasoning' | 'summary' | 'function_call' | 'custom_tool_call'
+
+export const contentKinds = new Map<string, DeltaKind>(
+  Object.entries({
+    output_text: 'text',
+    text: 'text',
+    refusal: 'refusal',
+    reasoning_text: 'reasoning',
+  }),
+)
+
+export const deltaKinds = new Map<string, { kind: DeltaKind; field: string; whole?: true }>(
+  Object.entries({
+    'response.output_text.delta': { kind: 'text', field: 'delta' },
+    'response.output_text.done': { kind: 'text', field: 'text', whole: true },
+    'response.refusal.delta': { kind: 'refusal', field: 'delta' },
+    'response.refusal.done': { kind: 'refusal', field: 'refusal', whole: true },
+    'response.reasoning_text.delta': { kind: 'reasoning', field: 'delta' },
+    'response.reasoning_text.done': { kind: 'reasoning', field: 'text', whole: true },
+    'response.reasoning_summary_text.delta': { kind: 'summary', field: 'delta' },
+    'response.reasoning_summary_text.done': { kind: 'summary', field: 'text', whole: true },
+    'response.function_call_arguments.delta': { kind: 'function_call', field: 'delta' },
+    'response.function_call_arguments.done': { kind: 'function_call', field: 'arguments', whole: true },
+    'response.custom_tool_call_input.delta': { kind: 'custom_tool_call', field: 'delta' },
+    'response.custom_tool_call_input.done': { kind: 'custom_tool_call', field: 'input', whole: true },
+  }),
+)
+
+/**
+ * Whether an event came before, by its `sequence_number`. A server that gives one number to events of two types does not
+ * count at all, and is not asked again.
+ */
+export function duplicates(): (chunk: JsonObject) => boolean {
+  const seen = new Map<number, string>()
+  let counts = true
+  return (chunk) => {
+    const number = numberIn(chunk, 'sequence_number')
+    if (!counts || number === undefined || number < 0) return false
+    const type = stringIn(chunk, 'type') ?? ''
+    const before = seen.get(number)
+    seen.set(number, type)
+    if (before !== undefined && before !== type) counts = false
+    return counts && before !== undefined
+  }
+}

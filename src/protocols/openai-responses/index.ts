@@ -1,0 +1,45 @@
+// OpenAI's Responses API, also spoken by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
+
+import type { Protocol } from '../protocol.ts'
+import { decoder } from './decode.ts'
+import { errorBody, whole } from './emulate.ts'
+import { encode } from './encode.ts'
+import { refuse } from './rules.ts'
+import { split } from './split.ts'
+import { protocolId } from './wire.ts'
+
+const media = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+  'application/json',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'text/*',
+]
+
+export const openaiResponses: Protocol = {
+  id: protocolId,
+  framing: { kind: 'sse', named: true },
+  capabilities: {
+    media,
+    mediaUrls: true,
+    resultMedia: media,
+    tools: true,
+    maxTools: 128,
+    sampling: true,
+    forcedTool: true,
+    prefill: true,
+    midSystem: true,
+    efforts: [],
+  },
+  encode,
+  decoder,
+  split,
+  refuse,
+  errorBody,
+  whole,
+}

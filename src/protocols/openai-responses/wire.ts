@@ -1,0 +1,150 @@
+// The words of the Responses wire: items, and what is known about each type of item.
+//
+// A conversation here is one flat list of items. One model reply is several of them (reasoning, calls, messages), and
+// the only thing that ties a call to its output is `call_id`; the `id` of an item is another thing, with its own rules.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+
+export const protocolId = 'openai-responses'
+
+/** One element of `input` or `output`. */
+export type Item = JsonObject
+
+/** The servers that run OpenAI's own implementation: items that only it knows are sent to no other. */
+export function isOpenAI(provider: string | undefined): boolean {
+  return provider === undefined || provider === 'openai' || provider.startsWith('azure')
+}
+
+interface ItemFacts {
+  /** What the `id` must begin with (checked 2026-11). */
+  prefix?: string
+  /** Is accepted back without its `id` (checked 2026-11: recorded requests, and what Codex sends). */
+  idOptional?: true
+  /** Must be answered by the client, with an item that names its `call_id`, or its `id` for an approval. */
+  asksClient?: true
+  /** Is given by the server but not taken back. */
+  outputOnly?: true
+}
+
+const facts: Record<string, ItemFacts> = {
+  message: { prefix: 'msg', idOptional: true },
+  reasoning: { prefix: 'rs', idOptional: true },
+  compaction: { prefix: 'cmp', idOptional: true },
+  function_call: { prefix: 'fc', idOptional: true, asksClient: true },
+  custom_tool_call: { prefix: 'ct', idOptional: true, asksClient: true },
+  web_search_call: { prefix: 'ws', idOptional: true },
+  file_search_call: { prefix: 'fs' },
+  code_interpreter_call: { prefix: 'ci' },
+  image_generation_call: { prefix: 'ig' },
+  mcp_list_tools: { prefix: 'mcpl' },
+  mcp_call: { prefix: 'mcp' },
+  mcp_approval_request: { prefix: 'mcpr', asksClient: true },
+  computer_call: { prefix: 'cu', asksClient: true },
+  local_shell_call: { prefix: 'lsh', asksClient: true },
+  shell_call: { prefix: 'sh', idOptional: true, asksClient: true },
+  shell_call_output: { prefix: 'sho', idOptional: true },
+  apply_patch_call: { prefix: 'apc', idOptional: true, asksClient: true },
+  tool_search_call: { prefix: 'tsc', idOptional: true },
+  tool_search_output: { prefix: 'tso', idOptional: true },
+  program: { prefix: 'cm' },
+  program_output: { prefix: 'cmo' },
+  // xAI runs these itself and has no input form for them.
+  x_search_call: { outputOnly: true },
+  code_execution_call: { outputOnly: true },
+  view_image_call: { outputOnly: true },
+  view_x_video_call: { outputOnly: true },
+}
+
+export function factsOf(type: string): ItemFacts {
+  return Object.hasOwn(facts, type) ? (facts[type] ?? {}) : {}
+}
+
+/** Types that only a client sends; together with the types of `factsOf` these are all that `input` knows. */
+export const clientItemTypes: ReadonlySet<string> = new Set([
+  'function_call_output',
+  'custom_tool_call_output',
+  'computer_call_output',
+  'local_shell_call_output',
+  'apply_patch_call_output',
+  'mcp_approval_response',
+  'item_reference',
+  'additional_tools',
+  'configuration_update',
+  'compaction_trigger',
+])
+
+export const inputItemTypes: readonly string[] = [
+  ...Object.keys(facts).filter((type) => !factsOf(type).outputOnly),
+  ...clientItemTypes,
+  'agent_message',
+  'multi_agent_call',
+  'multi_agent_call_output',
+].toSorted()
+
+/** Custom calls under these names are run by xAI itself. */
+const xaiServerTools: ReadonlySet<string> = new Set([
+  'x_user_search',
+  'x_keyword_search',
+  'x_semantic_search',
+  'x_thread_fetch',
+])
+
+export const maxIdLength = 64
+
+/** The item's type; a message may leave it away. */
+export function typeOf(item: Item): string {
+  return stringIn(item, 'type') ?? (typeof item.role === 'string' ? 'message' : '')
+}
+
+/** Whether the item waits for an answer of the client; some types do so only where they run at the client. */
+export function asksClient(item: Item): boolean {
+  const type = typeOf(item)
+  if (type === 'tool_search_call') return item.execution === 'client'
+  if (type === 'shell_call') {
+    const environment = item.environment
+    return !(isObject(environment) && String(environment.type).startsWith('container'))
+  }
+  if (type === 'custom_tool_call') return !xaiServerTools.has(stringIn(item, 'name') ?? '')
+  return factsOf(type).asksClient === true
+}
+
+/** What an answer to the item names. */
+export function answerKey(item: Item): string | undefined {
+  return typeOf(item) === 'mcp_approval_request' ? stringIn(item, 'id') : stringIn(item, 'call_id')
+}
+
+/** Which call an item of the client answers. */
+export function answeredKey(item: Item): string | undefined {
+  const type = typeOf(item)
+  if (type === 'mcp_approval_response') return stringIn(item, 'approval_request_id')
+  return type.endsWith('_output') ? stringIn(item, 'call_id') : undefined
+}
+
+/** `gpt-5` and `gpt-5-2025-08-07` are the same model: a reply names the dated one. */
+export function sameModel(a: string, b: string): boolean {
+  return a !== '' && undated(a) === undated(b)
+}
+
+function undated(model: string): string {
+  return model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
+}
+
+export function stringIn(object: JsonObject, key: string): string | undefined {
+  const value = object[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function numberIn(object: JsonObject, key: string): number | undefined {
+  const value = object[key]
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+export function objectIn(object: JsonObject, key: string): JsonObject | undefined {
+  const value = object[key]
+  return isObject(value) ? value : undefined
+}
+
+export function objectsIn(object: JsonObject, key: string): JsonObject[] {
+  const value = object[key]
+  return Array.isArray(value) ? value.filter((element: Json) => isObject(element)) : []
+}

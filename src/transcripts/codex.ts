@@ -1,0 +1,138 @@
+// Rollout files of Codex: one JSON object per line. Only `response_item` lines are items of the conversation; the
+// others (session, turn context, events, token counts) are carried in the source of the message they stand before, so
+// that the whole file comes back.
+
+import { createHash } from 'node:crypto'
+import type { Note, ToolSpec } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Message, Origin } from '../core/message.ts'
+import {
+  inputItemTypes,
+  objectIn,
+  objectsIn,
+  protocolId,
+  stringIn,
+  typeOf,
+  type Item,
+} from '../protocols/openai-responses/wire.ts'
+import { readGroups, writeItems, type ToldItem } from './openai-responses.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+
+const id = 'codex'
+
+export const codexFormat: TranscriptFormat = { id, recognise, read, write }
+
+const lineTypes: ReadonlySet<string> = new Set([
+  'session_meta',
+  'turn_context',
+  'response_item',
+  'event_msg',
+  'compacted',
+])
+
+function recognise(json: Json): boolean {
+  if (!Array.isArray(json)) return false
+  return json.slice(0, 5).some((line) => isObject(line) && isLine(line)) || isOldHead(json[0])
+}
+
+function isLine(line: JsonObject): boolean {
+  return lineTypes.has(stringIn(line, 'type') ?? '') && isObject(line.payload)
+}
+
+/** Before the lines had payloads, the first one was the session and the others bare items. */
+function isOldHead(line: Json | undefined): boolean {
+  return isObject(line) && line.type === undefined && typeof line.timestamp === 'string' && 'instructions' in line
+}
+
+function read(json: Json): Transcript {
+  if (!Array.isArray(json)) throw unreadable(id, '$', 'a list of lines')
+  const lines = json.map((line, index) => {
+    if (!isObject(line)) throw unreadable(id, `line ${index + 1}`, 'an object')
+    return line
+  })
+  const told: (ToldItem & { line: number })[] = []
+  let provider = 'openai'
+  let model = ''
+  for (const [line, value] of lines.entries()) {
+    const payload = objectIn(value, 'payload') ?? {}
+    if (value.type === 'session_meta') provider = stringIn(payload, 'model_provider') ?? provider
+    if (value.type === 'turn_context') model = stringIn(payload, 'model') ?? model
+    const origin: Origin = { protocol: protocolId, provider, model }
+    const item = itemOf(value)
+    if (item) told.push({ item, origin, line })
+    const summary = value.type === 'compacted' ? stringIn(payload, 'message') : undefined
+    if (summary) told.push({ message: summaryOf(summary), item: {}, origin, line })
+  }
+  return { messages: inSegments(lines, told), ...head(lines), notes: notesOn(lines) }
+}
+
+/** Every line belongs to one message: to the one whose items it stands between or before, at the end to the last. */
+function inSegments(lines: JsonObject[], told: readonly (ToldItem & { line: number })[]): Message[] {
+  const groups = readGroups(told)
+  let from = 0
+  return groups.flatMap(({ message, end }, index) => {
+    const isLast = index === groups.length - 1
+    const to = isLast ? lines.length : (told[end - 1]?.line ?? from) + 1
+    const segment = lines.slice(from, to)
+    from = to
+    return sourced(id, segment, [message])
+  })
+}
+
+function itemOf(line: JsonObject): Item | undefined {
+  const payload = objectIn(line, 'payload')
+  if (line.type === 'response_item') return payload && inputItemTypes.includes(typeOf(payload)) ? payload : undefined
+  if (payload || line.type === undefined) return undefined
+  return inputItemTypes.includes(typeOf(line)) ? line : undefined
+}
+
+function summaryOf(text: string): Message {
+  return { role: 'user', parts: [{ type: 'compaction', text }] }
+}
+
+/** The history that a compaction replaced is here whole, so what replaced it is not told again. */
+function notesOn(lines: readonly JsonObject[]): Note[] {
+  return lines.flatMap((line, index) =>
+    line.type === 'compacted' && isObject(line.payload) && Array.isArray(line.payload.replacement_history)
+      ? [{ kind: 'dropped', what: 'replacement history', why: 'the history is here whole', at: `line ${index + 1}` }]
+      : [],
+  )
+}
+
+function head(lines: readonly JsonObject[]): Pick<Transcript, 'system' | 'tools'> {
+  const meta = lines.find((line) => line.type === 'session_meta')
+  const session = (meta && objectIn(meta, 'payload')) ?? (isOldHead(lines[0]) ? lines[0] : undefined) ?? {}
+  const text = stringIn(objectIn(session, 'base_instructions') ?? {}, 'text') ?? stringIn(session, 'instructions')
+  const tools = objectsIn(session, 'dynamic_tools').flatMap((tool): ToolSpec[] => {
+    const name = stringIn(tool, 'name')
+    const description = stringIn(tool, 'description')
+    if (name === undefined || !isObject(tool.inputSchema)) return []
+    return [{ name, ...(description !== undefined && { description }), input: tool.inputSchema }]
+  })
+  return { ...(text && { system: [{ type: 'text', text }] }), ...(tools.length > 0 && { tools }) }
+}
+
+const noTime = '1970-01-01T00:00:00.000Z'
+
+function write(messages: Message[]): Json {
+  const lines = writeBySource(messages, id, (run) =>
+    writeItems(run, messages).map((payload) => ({ type: 'response_item', payload })),
+  ).flat()
+  if (lines.length === 0) return lines
+  let time = noTime
+  const timed = lines.map((line) => {
+    if (!isObject(line)) return line
+    time = stringIn(line, 'timestamp') ?? time
+    return line.type === 'response_item' && line.timestamp === undefined ? { timestamp: time, ...line } : line
+  })
+  const hasHead = lines.some((line) => isObject(line) && line.type === 'session_meta') || isOldHead(lines[0])
+  return hasHead ? timed : [sessionLine(messages), ...timed]
+}
+
+/** Codex opens no file without a session; this one is named after its content, so that the same log gives the same file. */
+function sessionLine(messages: readonly Message[]): JsonObject {
+  const hash = createHash('sha256').update(JSON.stringify(messages)).digest('hex')
+  const uuid = `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+  const payload = { id: uuid, timestamp: noTime, cwd: '', originator: 'synapse', cli_version: '0.0.0', source: 'cli' }
+  return { timestamp: noTime, type: 'session_meta', payload }
+}

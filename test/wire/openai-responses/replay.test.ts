@@ -1,0 +1,334 @@
+// A reply of this wire on its way back: whole with its ids, or in parts without any.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Message, Reply } from '../../../src/core/message.ts'
+import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
+import { result, user } from '../../histories.ts'
+import { called, encoded, native, reasoning, said, written } from './target.ts'
+
+const { content: _, ...sentReasoning } = reasoning
+const { id: __, ...looseReasoning } = sentReasoning
+
+function loose(text: string) {
+  const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
+  return { type: 'message', role: 'assistant', content, phase: 'final_answer' }
+}
+
+function looseCall(callId: string, name = 'clock', args = '{}') {
+  return { type: 'function_call', call_id: callId, name, arguments: args }
+}
+
+function output(callId: string, text: string) {
+  return { type: 'function_call_output', call_id: callId, output: text }
+}
+
+test('a reply with encrypted reasoning goes back whole, ids and order and all', () => {
+  const items = [reasoning, called('call_a'), called('call_b'), said('Both called.')]
+  const { input, notes } = written([native(items), result('call_a', '1'), result('call_b', '2')])
+  assert.deepEqual(input, [
+    sentReasoning,
+    called('call_a'),
+    called('call_b'),
+    said('Both called.'),
+    output('call_a', '1'),
+    output('call_b', '2'),
+  ])
+  assert.deepEqual(notes, [])
+})
+
+test('a reply that needs no ids goes back without them', () => {
+  const { input, notes } = written([native([said('One.'), called('call_a')]), result('call_a', '1')])
+  assert.deepEqual(input, [loose('One.'), looseCall('call_a'), output('call_a', '1')])
+  assert.deepEqual(notes, [])
+})
+
+test('fields that only replies have, and keys that are null, stay behind', () => {
+  const items = [
+    { ...reasoning, status: null, content: null },
+    { ...called('call_a'), created_by: 'x', parsed_arguments: {}, item_id: 'y', output_index: 1, namespace: null },
+  ]
+  const { input } = written([native(items), result('call_a', '1')])
+  assert.deepEqual(input, [sentReasoning, called('call_a'), output('call_a', '1')])
+})
+
+test('another model gets no ciphertext, and then no item has an id', () => {
+  const { input, notes } = written([native([reasoning, said('Yes.')])], { model: 'gpt-5.6' })
+  assert.deepEqual(input, [loose('Yes.')])
+  assert.deepEqual(notes, ['dropped reasoning (R7)'])
+})
+
+test('the dated name of a model is the same model', () => {
+  const { notes } = written([native([reasoning, said('Yes.')], { model: 'gpt-5.5-2026-03-01' })])
+  assert.deepEqual(notes, [])
+})
+
+test('another provider of the same wire gets the words alone', () => {
+  const { input, notes } = written([native([reasoning, said('Yes.')])], { provider: 'azure-openai' })
+  assert.deepEqual(input, [{ role: 'assistant', content: 'Yes.' }])
+  assert.deepEqual(notes, ['dropped reasoning (R7)'])
+})
+
+test('reasoning without ciphertext is left out, and the ids of its followers with it', () => {
+  const bare = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] }
+  const { input, notes } = written([native([bare, called('call_a')]), result('call_a', '1')])
+  assert.deepEqual(input, [looseCall('call_a'), output('call_a', '1')])
+  assert.deepEqual(notes, ['dropped reasoning (R6)'])
+})
+
+test('reasoning that nothing follows is left out', () => {
+  const { input, notes } = written([native([said('Well.'), reasoning], {}, 'length')])
+  assert.deepEqual(input, [loose('Well.')])
+  assert.deepEqual(notes, ['dropped reasoning (R4)'])
+})
+
+test('a reply of nothing but reasoning is left out', () => {
+  const { input, notes } = written([user('a'), native([reasoning], {}, 'length')])
+  assert.deepEqual(input, [{ role: 'user', content: 'a' }])
+  assert.deepEqual(notes, ['dropped reasoning (R4)', 'dropped assistant message'])
+})
+
+test('providers that show their reasoning get it back as they gave it', () => {
+  const plain = {
+    type: 'reasoning',
+    id: '84cf774d',
+    status: 'completed',
+    summary: [],
+    content: [{ type: 'reasoning_text', text: 'hm' }],
+  }
+  const origin = { provider: 'deepseek', model: 'deepseek-v4-flash' }
+  const turn = [native([plain, called('call_a', 'clock', '{}', 'a-uuid')], origin), result('call_a', '1')]
+  const last = native([plain, { ...said('Noon.'), id: 'b-uuid' }], origin)
+  const { status: _status, ...kept } = plain
+  const deepseek = { provider: 'deepseek', model: 'deepseek-v4-pro' }
+  const echoed = written([...turn, last], { ...deepseek, quirks: { echoReasoning: 'always' } })
+  assert.deepEqual(echoed.input, [kept, looseCall('call_a'), output('call_a', '1'), kept, loose('Noon.')])
+  const onTools = written([...turn, last], { ...deepseek, quirks: { echoReasoning: 'tool-turns' } })
+  assert.deepEqual(onTools.input, [kept, looseCall('call_a'), output('call_a', '1'), loose('Noon.')])
+  assert.deepEqual(written([last], deepseek).input, [loose('Noon.')])
+})
+
+test('a message behind its calls is moved before them where no id holds the order', () => {
+  const { input, notes } = written([native([called('call_a'), said('Calling.')]), result('call_a', '1')])
+  assert.deepEqual(input, [loose('Calling.'), looseCall('call_a'), output('call_a', '1')])
+  assert.deepEqual(notes, ['changed order of calls and text'])
+})
+
+test('a call id that is too long, empty or taken is replaced on both sides', () => {
+  const long = 'x'.repeat(69)
+  const messages: Message[] = [
+    native([reasoning, called(long)]),
+    result(long, '1'),
+    native([called('call_0')]),
+    result('call_0', '2'),
+    { ...native([called('call_0')]), parts: [{ ...callPart('again'), alias: 'call_0', from: 0 }] },
+    result('again', '3'),
+  ]
+  const { input, notes } = written(messages)
+  assert.deepEqual(input, [
+    looseReasoning,
+    looseCall('call_p4o37lrKbCAk5LQjpjiSBgjr'),
+    output('call_p4o37lrKbCAk5LQjpjiSBgjr', '1'),
+    looseCall('call_0'),
+    output('call_0', '2'),
+    looseCall('call_UfD2z857XSOeXdA8xxddhMAz'),
+    output('call_UfD2z857XSOeXdA8xxddhMAz', '3'),
+  ])
+  assert.deepEqual(notes, [`changed call id "${long}" (R12)`, 'changed call id "call_0" (R12)'])
+})
+
+test('broken arguments are mended in the provider’s own item too', () => {
+  const { input, notes } = written([native([reasoning, called('call_a', 'clock', '{"z')]), result('call_a', '1')])
+  assert.deepEqual(input, [
+    looseReasoning,
+    looseCall('call_a', 'clock', '{"INVALID_JSON":"{\\"z"}'),
+    output('call_a', '1'),
+  ])
+  assert.deepEqual(notes, ['changed arguments that are no JSON object (C19)'])
+})
+
+test('a custom call is answered in its own kind', () => {
+  const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_p', name: 'patch', input: '*** Begin' }
+  const reply = native([custom], {}, 'tool-calls')
+  assert.deepEqual(reply.parts[0], {
+    type: 'tool-call',
+    callId: 'call_p',
+    alias: 'call_p',
+    name: 'patch',
+    input: { input: '*** Begin' },
+    from: 0,
+  })
+  const { id: _id, ...sent } = custom
+  assert.deepEqual(written([reply, result('call_p', 'ok')]).input, [
+    sent,
+    { type: 'custom_tool_call_output', call_id: 'call_p', output: 'ok' },
+  ])
+  const elsewhere = written([reply, result('call_p', 'ok')], { provider: 'xai' }).input
+  assert.deepEqual(Array.isArray(elsewhere) && elsewhere[0], {
+    type: 'function_call',
+    call_id: 'call_7Ck8iz741GTuw3hpREOQBw2v',
+    name: 'patch',
+    arguments: '{"input":"*** Begin"}',
+  })
+})
+
+const wrapper = called(
+  'call_w',
+  'parallel',
+  JSON.stringify({
+    tool_uses: [
+      { recipient_name: 'functions.clock', parameters: { zone: 'UTC' } },
+      { recipient_name: 'functions.add', parameters: { a: 1 } },
+    ],
+  }),
+)
+
+test('the children of a hidden parallel call are answered together, under its id', () => {
+  const reply = native([reasoning, wrapper], {}, 'tool-calls')
+  assert.deepEqual(
+    reply.parts.flatMap((part) =>
+      part.type === 'tool-call' ? [[part.callId, part.alias, part.name, part.input]] : [],
+    ),
+    [
+      ['call_w', 'call_w', 'clock', { zone: 'UTC' }],
+      ['call_w+', 'call_w', 'add', { a: 1 }],
+    ],
+  )
+  const { input } = written([reply, result('call_w', '12:00'), result('call_w+', '2'), user('Thanks.')])
+  assert.deepEqual(input, [
+    sentReasoning,
+    wrapper,
+    output(
+      'call_w',
+      '[{"recipient_name":"functions.clock","output":"12:00"},{"recipient_name":"functions.add","output":"2"}]',
+    ),
+    { role: 'user', content: 'Thanks.' },
+  ])
+})
+
+test('elsewhere the children of a parallel call are calls of their own', () => {
+  const reply = native([wrapper], {}, 'tool-calls')
+  const { input } = written([reply, result('call_w', '12:00'), result('call_w+', '2')], { provider: 'xai' })
+  assert.deepEqual(
+    Array.isArray(input) && input.map((item) => (item as { type: string; name?: string }).name ?? 'output'),
+    ['clock', 'add', 'output', 'output'],
+  )
+})
+
+const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
+const python = {
+  type: 'code_interpreter_call',
+  id: 'ci_1',
+  status: 'completed',
+  container_id: 'cntr_1',
+  code: 'print(1)',
+  outputs: [{ type: 'logs', logs: '1' }],
+}
+
+test('what the provider ran itself goes back with its id, or in words', () => {
+  assert.deepEqual(written([native([python, said('It is 1.')])]).input, [python, said('It is 1.')])
+  const bare = { type: 'reasoning', id: 'rs_1', summary: [] }
+  const cut = written([native([bare, python, search, said('It is 1.')])])
+  const { id: _id, ...looseSearch } = search
+  assert.deepEqual(cut.input, [
+    {
+      role: 'assistant',
+      content:
+        '[Tool Call] code_interpreter {"code":"print(1)"}\n[Tool Result] code_interpreter: [{"type":"logs","logs":"1"}]',
+    },
+    looseSearch,
+    loose('It is 1.'),
+  ])
+  assert.deepEqual(cut.notes, ['changed code_interpreter_call to text', 'dropped reasoning (R6)'])
+})
+
+test('a compaction item goes back to the model that made it, and to no other', () => {
+  const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAA' }
+  assert.deepEqual(written([native([compaction, said('Go on.')])]).input, [compaction, said('Go on.')])
+  const other = written([native([compaction, said('Go on.')])], { model: 'gpt-5.6' })
+  assert.deepEqual(other.input, [loose('Go on.')])
+  assert.deepEqual(other.notes, ['dropped compaction (R7)'])
+})
+
+test('a call of a tool without a form of its own goes back only with its answer', () => {
+  const patch = { type: 'apply_patch_call', id: 'apc_1', status: 'completed', call_id: 'call_p', operation: {} }
+  const answer = { type: 'apply_patch_call_output', call_id: 'call_p', status: 'completed' }
+  const answered: Message = {
+    role: 'user',
+    parts: [{ type: 'opaque', kind: 'openai-responses/apply_patch_call_output', data: answer }],
+  }
+  const { id: _id, ...sent } = patch
+  assert.deepEqual(written([native([patch]), answered]).input, [sent, answer])
+  assert.deepEqual(written([native([patch])]).notes[0], 'dropped apply_patch_call')
+  assert.deepEqual(written([answered]).notes[0], 'dropped openai-responses/apply_patch_call_output')
+})
+
+test('a call made by a program is answered with its caller, as long as the program is there', () => {
+  const program = { type: 'program', id: 'cm_1', call_id: 'call_prog', code: '…', fingerprint: 'gAAA' }
+  const caller = { type: 'program', caller_id: 'call_prog' }
+  const first = native([program, { ...called('call_a'), caller }], {}, 'tool-calls')
+  const second = native([{ ...called('call_b'), caller }], {}, 'tool-calls')
+  const all = written([first, result('call_a', '1'), second, result('call_b', '2')])
+  assert.deepEqual(all.input, [
+    program,
+    { ...called('call_a'), caller },
+    { ...output('call_a', '1'), caller },
+    { ...looseCall('call_b'), caller },
+    { ...output('call_b', '2'), caller },
+  ])
+  const cut = written([second, result('call_b', '2')])
+  assert.deepEqual(cut.input, [looseCall('call_b'), output('call_b', '2')])
+  assert.deepEqual(cut.notes, ['changed caller of a call'])
+})
+
+test('the same reply twice has its ids only once', () => {
+  const twice = [native([reasoning, said('Yes.')]), user('Again.'), native([reasoning, said('Yes.')])]
+  assert.deepEqual(written(twice).input, [
+    sentReasoning,
+    said('Yes.'),
+    { role: 'user', content: 'Again.' },
+    looseReasoning,
+    loose('Yes.'),
+  ])
+})
+
+test('ids of another form, as other servers give them, stay behind', () => {
+  const items = [{ ...reasoning, id: 'item_1' }, said('Yes.')]
+  assert.deepEqual(written([native(items)]).input, [looseReasoning, loose('Yes.')])
+})
+
+test('a reply that was cut off is built from its parts where one of them never became an item', () => {
+  const cut: Reply = {
+    ...native([reasoning, said('Half a')], {}, 'interrupted'),
+    parts: [{ type: 'reasoning', text: '', from: 0 }, { type: 'text', text: 'Half a', from: 1 }, callPart('c9')],
+  }
+  const { input } = written([cut, result('c9', 'gone')])
+  assert.deepEqual(input, [
+    { role: 'assistant', content: 'Half a' },
+    { type: 'function_call', call_id: 'call_pkd6UF7sHqPlHcvrxVdJr2hb', name: 'clock', arguments: '{}' },
+    output('call_pkd6UF7sHqPlHcvrxVdJr2hb', 'gone'),
+  ])
+  const whole = native([reasoning, said('Half a')], {}, 'interrupted')
+  assert.deepEqual(written([whole]).input, [sentReasoning, said('Half a')])
+})
+
+test('what goes back is never refused', () => {
+  const replies = [
+    native([reasoning, called('call_a'), said('x')]),
+    native([{ type: 'reasoning', id: 'rs_9', summary: [] }, called('call_a')]),
+    native([python, search, called('call_a')]),
+    native([{ ...reasoning, status: 'completed', content: [{ type: 'reasoning_text', text: 'x' }] }, called('call_a')]),
+  ]
+  for (const store of [false, true]) {
+    for (const model of ['gpt-5.5', 'gpt-5.6']) {
+      for (const reply of replies) {
+        const { body } = encoded([user('a'), reply, result('call_a', '1')], { model, options: { store } })
+        assert.deepEqual(openaiResponses.refuse(body), [])
+      }
+    }
+  }
+})
+
+function callPart(callId: string): Extract<Reply['parts'][number], { type: 'tool-call' }> {
+  return { type: 'tool-call', callId, name: 'clock', input: {} }
+}

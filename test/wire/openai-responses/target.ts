@@ -1,0 +1,65 @@
+// Whom the tests of this wire write to, and short ways to say what they expect.
+
+import type { Context, Note } from '../../../src/core/context.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import type { Message, Part, Reply, StopReason } from '../../../src/core/message.ts'
+import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
+import { readItem } from '../../../src/protocols/openai-responses/read-item.ts'
+import type { Capabilities, Encoded, Target } from '../../../src/protocols/protocol.ts'
+
+export type Changes = Partial<Omit<Target, 'capabilities'>> & { capabilities?: Partial<Capabilities> }
+
+export function targetWith({ capabilities, ...changes }: Changes = {}): Target {
+  return {
+    provider: 'openai',
+    model: 'gpt-5.5',
+    options: {},
+    quirks: {},
+    ...changes,
+    capabilities: { ...openaiResponses.capabilities, efforts: ['none', 'low', 'medium', 'high'], ...capabilities },
+  }
+}
+
+export function encoded(messages: Message[], changes: Changes = {}, context: Partial<Context> = {}): Encoded {
+  return openaiResponses.encode({ system: [], messages, tools: [], cacheAfter: [], ...context }, targetWith(changes))
+}
+
+/** The input items, and the notes as short as a table needs them. */
+export function written(messages: Message[], changes: Changes = {}, context: Partial<Context> = {}) {
+  const { body, notes } = encoded(messages, changes, context)
+  return { input: body.input, notes: notes.map(short) }
+}
+
+export function short({ kind, what, rule }: Note): string {
+  return `${kind} ${what}${rule ? ` (${rule})` : ''}`
+}
+
+/** A reply that this wire gave, read as the decoder reads it. */
+export function native(items: JsonObject[], origin: Partial<Reply['origin']> = {}, reason: StopReason = 'done'): Reply {
+  const ids = new Set<string>()
+  const callId = (alias: string | undefined) => {
+    let id = alias ?? 'call'
+    while (ids.has(id)) id += '+'
+    ids.add(id)
+    return id
+  }
+  const parts = items.flatMap((item, from): Part[] => readItem(item, from, { callId, toolName: (name) => name }))
+  return {
+    role: 'assistant',
+    parts,
+    native: items as Json[],
+    origin: { protocol: 'openai-responses', provider: 'openai', model: 'gpt-5.5', ...origin },
+    stop: { reason },
+  }
+}
+
+export const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA', content: [] }
+
+export function said(text: string, id = 'msg_1'): JsonObject {
+  const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
+  return { type: 'message', id, role: 'assistant', status: 'completed', content, phase: 'final_answer' }
+}
+
+export function called(callId: string, name = 'clock', args = '{}', id = `fc_${callId}`): JsonObject {
+  return { type: 'function_call', id, status: 'completed', call_id: callId, name, arguments: args }
+}
