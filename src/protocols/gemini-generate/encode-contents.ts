@@ -1,0 +1,141 @@
+// Messages as contents. Everything between two replies becomes one user content, function responses first: the API
+// joins neighbours of one role itself (checked 2026-11 on recorded requests), and joined is what every model takes.
+//
+// Nothing is joined over a reply, not even over one that could not be sent: the contents of a shorter history must
+// stay a prefix of those of a longer one (P4). For the same reason a reply behind a reply gets a "Continue." between.
+
+import { placeOf, type Context } from '../../core/context.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { SystemMessage, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
+import { takesMedia } from '../media.ts'
+import { cleanText } from '../text.ts'
+import { settle, type Turn } from '../turns.ts'
+import { continueText, emptyResultText, mediaStandIn, systemLabel } from '../words.ts'
+import { encodeReply, mediaPart, opaquePart, summaryPart, textPart, type Writing } from './encode-reply.ts'
+import type { GeminiContent, GeminiPart } from './wire.ts'
+
+/** `whole`: a request, with what the wire misses at either end. `bare`: these messages and no more. */
+export function encodeContents(context: Context, write: Writing, extent: 'whole' | 'bare'): GeminiContent[] {
+  const turns: Turn<GeminiPart>[] = []
+  let stretch: Stretch | undefined
+  const endStretch = () => {
+    const items = stretch ? [...stretch.responses, ...stretch.media, ...stretch.rest] : []
+    if (items.length > 0) turns.push({ role: 'user', at: stretch?.at ?? '', items })
+    stretch = undefined
+  }
+
+  for (const [index, message] of context.messages.entries()) {
+    const at = placeOf(context, index)
+    if (message.role === 'assistant') {
+      endStretch()
+      const items = encodeReply(message, at, write)
+      if (items.length === 0) {
+        write.notes.push({ kind: 'dropped', what: 'assistant message', why: 'nothing in it can be sent', at })
+        continue
+      }
+      if (extent === 'whole' && turns.at(-1)?.role === 'assistant') turns.push(between(at, write))
+      turns.push({ role: 'assistant', items, at })
+    } else {
+      stretch ??= { at, responses: [], media: [], rest: [] }
+      addTo(stretch, message, at, write)
+    }
+  }
+  endStretch()
+
+  const manners = { text: (text: string): GeminiPart => ({ text }), join: [] }
+  const ends = extent === 'whole' ? { startWithUser: true, endWithUser: 'G-5' } : {}
+  return settle(turns, { ...manners, ...ends }, write.notes).map(({ role, items }) => ({
+    role: role === 'assistant' ? 'model' : 'user',
+    parts: items,
+  }))
+}
+
+interface Stretch {
+  at: string
+  responses: GeminiPart[]
+  media: GeminiPart[]
+  rest: GeminiPart[]
+}
+
+function between(at: string, { notes }: Writing): Turn<GeminiPart> {
+  const what = `user message ${JSON.stringify(continueText)}`
+  notes.push({ kind: 'added', what, why: 'the wire wants roles to take turns', at, rule: 'G-11' })
+  return { role: 'user', items: [{ text: continueText }], at: '' }
+}
+
+function addTo(stretch: Stretch, message: SystemMessage | UserMessage | ToolMessage, at: string, write: Writing): void {
+  if (message.role === 'tool') {
+    for (const part of message.parts) {
+      const { response, media } = encodeResult(part, at, write)
+      stretch.responses.push(response)
+      stretch.media.push(...media)
+    }
+    return
+  }
+  const items = message.role === 'user' ? encodeUser(message, at, write) : encodeSystem(message, at, write)
+  stretch.rest.push(...items)
+  if (items.length === 0) {
+    write.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
+  }
+}
+
+function encodeUser(message: UserMessage, at: string, write: Writing): GeminiPart[] {
+  return message.parts.flatMap((part): GeminiPart[] => {
+    switch (part.type) {
+      case 'text':
+        return textPart(part.text, at, write)
+      case 'media':
+        return [mediaPart(part, at, write)]
+      case 'compaction':
+        return summaryPart(part, at, write)
+      default:
+        return opaquePart(part, at, write)
+    }
+  })
+}
+
+function encodeSystem(message: SystemMessage, at: string, write: Writing): GeminiPart[] {
+  const text = message.parts.map((part) => part.text).join('\n')
+  if (text === '') return []
+  const why = 'a system message cannot stand inside the history'
+  write.notes.push({ kind: 'changed', what: 'system message to user text', why, at, rule: 'G-1' })
+  return textPart(`${systemLabel}\n${text}`, at, write)
+}
+
+/** One function response, and the media of it that the response itself cannot hold. */
+function encodeResult(part: ToolResultPart, at: string, write: Writing): { response: GeminiPart; media: GeminiPart[] } {
+  const texts: string[] = []
+  const inside: GeminiPart[] = []
+  const media: GeminiPart[] = []
+  for (const output of part.output) {
+    if (output.type === 'text') {
+      if (output.text !== '') texts.push(cleanText(output.text, at, write.notes))
+      continue
+    }
+    const written = mediaPart(output, at, write)
+    if (written.text !== undefined) {
+      texts.push(mediaStandIn(output.mediaType, output.name))
+    } else if (takesMedia(write.target.capabilities.resultMedia, output.mediaType)) {
+      inside.push(written)
+    } else {
+      texts.push(followingText(output.mediaType, output.name))
+      media.push(written)
+      const what = `${output.mediaType} of a tool result to a part behind the results`
+      write.notes.push({ kind: 'changed', what, why: 'a function response cannot hold it', at })
+    }
+  }
+  const text = texts.length > 0 || inside.length > 0 ? texts.join('\n') : emptyResultText
+  const id = write.resultId(part.callId)
+  const response: JsonObject = {
+    ...(id !== undefined && { id }),
+    name: write.resultName(part),
+    // Must be an object; `output` and `error` are the keys that models are taught.
+    response: part.failed ? { error: text } : { output: text },
+    ...(inside.length > 0 && { parts: inside satisfies Json[] }),
+  }
+  return { response: { functionResponse: response }, media }
+}
+
+function followingText(mediaType: string, name: string | undefined): string {
+  return `[${mediaType}${name ? ` ${JSON.stringify(name)}` : ''}, follows below]`
+}
