@@ -36,7 +36,7 @@ export function encode(context: Context, target: Target): Encoded {
 function pathOf(target: Target): string {
   const name = target.model.includes('/') ? target.model : `models/${target.model}`
   const path = name.split('/').map(encodeURIComponent).join('/')
-  return target.options.stream === false ? `/${path}:generateContent` : `/${path}:streamGenerateContent?alt=sse`
+  return target.options.stream ? `/${path}:streamGenerateContent?alt=sse` : `/${path}:generateContent`
 }
 
 function declarations(context: Context, { target, names, notes }: Writing): JsonObject[] {

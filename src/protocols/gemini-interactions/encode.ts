@@ -30,7 +30,7 @@ export function encode(context: Context, target: Target): Encoded {
     }),
     // The API stores unless it is told not to.
     store: target.options.store ?? chain !== undefined,
-    stream: target.options.stream !== false,
+    ...(target.options.stream && { stream: true }),
   }
   return {
     path: '/interactions',

@@ -21,7 +21,7 @@ export function sent(messages: Message[], asking: Asking = {}): Encoded {
   return geminiGenerate.encode(context, {
     provider: asking.provider ?? 'google',
     model: asking.model ?? 'gemini-3.5-flash',
-    options: asking.options ?? {},
+    options: { stream: true, ...asking.options },
     quirks: {},
     capabilities: { ...geminiGenerate.capabilities, ...asking.capabilities },
   })

@@ -354,7 +354,6 @@ test('options become the generation config and the response format', () => {
       schema: { type: 'object', properties: { a: { type: 'string' } } },
     },
     store: true,
-    stream: false,
     service_tier: 'flex',
   })
   assert.deepEqual(
