@@ -1,0 +1,226 @@
+// Prompt caches as the providers account for them: how much of a prompt was read from the cache, and how much was
+// written to it. Everything compares exact prefixes; what differs is where an entry may end.
+//
+// - prefix: every place is an entry; a hit is rounded down to a step (OpenAI before GPT-5.6, xAI, Gemini, Mistral).
+// - units: only whole persisted units hit: the end of a prompt, the end of an answer, or a common prefix that was
+//   noticed once (DeepSeek). A+B, then A+C misses; A+D then hits A.
+// - breakpoints: entries end at marks and at the newest user or tool message (OpenAI from GPT-5.6 on).
+// - marks: entries end at marks only, and are looked for at most 20 blocks back from a mark (Anthropic).
+
+import { createHash } from 'node:crypto'
+import { segmentTokens, type Prompt, type Segment } from './prompt.ts'
+import { estimateTokens, type CountTokens } from './tokens.ts'
+
+export interface CacheRules {
+  kind: 'none' | 'prefix' | 'units' | 'breakpoints' | 'marks'
+  /** Prompts with fewer tokens are never cached. */
+  minimum: number
+  /** Hits are rounded down to a multiple of this; 0: they are exact. */
+  step: number
+  /** How long an entry lives after it was last written or read. */
+  lifetimeMs: number
+}
+
+export interface Charge {
+  /** The whole prompt. */
+  input: number
+  read: number
+  /** Tokens written at a price of their own, by the lifetime that was asked for; empty where writing is free. */
+  written: Record<string, number>
+}
+
+export interface PromptCache {
+  /** Accounts for one request and remembers its prompt. `scope` keeps models, keys and cache keys apart. */
+  charge(scope: string, prompt: Prompt, rules: CacheRules, now: number): Charge
+  /** Remembers the end of an answer, given the prompt with the answer behind it. */
+  answered(scope: string, prompt: Prompt, rules: CacheRules, now: number): void
+  clear(): void
+}
+
+interface Entry {
+  expires: number
+  lifetimeMs: number
+  /** Noticed, but not yet good for a hit. */
+  unripe?: boolean
+}
+
+interface Place {
+  /** Names everything up to and with this piece. */
+  key: string
+  /** Tokens up to and with this piece. */
+  tokens: number
+  /** The segment that ends here. */
+  segment?: Segment
+}
+
+const lifetimes: Record<string, number> = { '5m': 300_000, '1h': 3_600_000, '30m': 1_800_000, '12h': 43_200_000 }
+
+export function createPromptCache(count: CountTokens = estimateTokens): PromptCache {
+  const scopes = new Map<string, Map<string, Entry>>()
+
+  return {
+    charge(scope, prompt, rules, now) {
+      const places = placesOf(prompt, rules, count)
+      const input = places.at(-1)?.tokens ?? 0
+      if (rules.kind === 'none') return { input, read: 0, written: {} }
+      const entries = entriesOf(scope, now)
+      const { read, written } = methods[rules.kind]({ places, entries, rules, now, prompt })
+      return { input, read, written }
+    },
+    answered(scope, prompt, rules, now) {
+      if (rules.kind !== 'units') return
+      const end = placesOf(prompt, rules, count).at(-1)
+      if (end && end.tokens >= rules.minimum) entriesOf(scope, now).set(end.key, entry(now, rules.lifetimeMs))
+    },
+    clear() {
+      scopes.clear()
+    },
+  }
+
+  function entriesOf(scope: string, now: number): Map<string, Entry> {
+    const entries = scopes.get(scope) ?? new Map<string, Entry>()
+    scopes.set(scope, entries)
+    if (entries.size > 100_000) for (const [key, entry] of entries) if (entry.expires <= now) entries.delete(key)
+    return entries
+  }
+}
+
+/** The prompt as a chain: each place is named by a digest of all that comes before it. */
+function placesOf(prompt: Prompt, rules: CacheRules, count: CountTokens): Place[] {
+  const places: Place[] = []
+  let key = digest(prompt.settings)
+  let tokens = 0
+  let inMessages = false
+  for (const segment of prompt.segments) {
+    if (segment.place === 'messages' && !inMessages) {
+      inMessages = true
+      if (prompt.messageSettings !== '') key = digest(key + prompt.messageSettings)
+    }
+    // A long text that changes at its end still shares its beginning, where hits need not end with a block.
+    const pieces = rules.kind === 'prefix' ? piecesOf(segment.text) : [segment.text]
+    const end = tokens + segmentTokens(segment, count)
+    for (const [i, text] of pieces.entries()) {
+      const last = i === pieces.length - 1
+      key = digest(key + text)
+      tokens = last ? end : Math.min(end, tokens + count(text))
+      places.push({ key, tokens, ...(last && { segment }) })
+    }
+  }
+  return places
+}
+
+function piecesOf(text: string): string[] {
+  const pieces: string[] = []
+  for (let start = 0; start < text.length; start += 512) pieces.push(text.slice(start, start + 512))
+  return pieces
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+interface Lookup {
+  places: readonly Place[]
+  entries: Map<string, Entry>
+  rules: CacheRules
+  now: number
+  prompt: Prompt
+}
+
+type Method = (lookup: Lookup) => Omit<Charge, 'input'>
+
+const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
+  prefix({ places, entries, rules, now }) {
+    if ((places.at(-1)?.tokens ?? 0) < rules.minimum) return { read: 0, written: {} }
+    const hit = places.findLast((place) => isLive(entries.get(place.key), now))
+    for (const place of places) entries.set(place.key, entry(now, rules.lifetimeMs))
+    return { read: rounded(hit?.tokens ?? 0, rules), written: {} }
+  },
+
+  units({ places, entries, rules, now }) {
+    const end = places.at(-1)
+    if (!end || end.tokens < rules.minimum) return { read: 0, written: {} }
+    const hit = places.findLast((place) => isRipe(entries.get(place.key), now))
+    const common = places.findLast((place) => isLive(entries.get(place.key), now))
+    for (const place of places) {
+      const unripe = !isRipe(entries.get(place.key), now) && place !== common && place !== end
+      entries.set(place.key, { ...entry(now, rules.lifetimeMs), ...(unripe && { unripe }) })
+    }
+    return { read: rounded(hit?.tokens ?? 0, rules), written: {} }
+  },
+
+  // Checked 2026-11: 1 implicit and the latest 3 explicit breakpoints are written, or the latest 4 explicit ones; the
+  // latest 80 are looked for.
+  breakpoints(lookup) {
+    const { minimum } = lookup.rules
+    const implicit = lookup.prompt.explicitOnly !== true
+    const ends = lookup.places.filter(
+      (place) => place.tokens >= minimum && (place.segment?.mark || (implicit && endsInput(place))),
+    )
+    const newest = implicit ? ends.findLast(endsInput) : undefined
+    const marked = ends.filter((place) => place.segment?.mark && place !== newest)
+    const write = newest ? [...marked.slice(-3), newest] : marked.slice(-4)
+    write.sort((a, b) => a.tokens - b.tokens)
+    return readAndWrite(lookup, ends.slice(-80), write, '30m')
+  },
+
+  // Checked 2026-11: at most 20 blocks are looked at from each mark, the marked one being the first.
+  marks(lookup) {
+    const { places, rules } = lookup
+    const reach = new Set<Place>()
+    for (const [i, place] of places.entries()) {
+      if (place.segment?.mark) for (const seen of places.slice(Math.max(0, i - 19), i + 1)) reach.add(seen)
+    }
+    const large = (place: Place) => place.tokens >= rules.minimum
+    const marked = places.filter((place) => place.segment?.mark && large(place))
+    return readAndWrite(lookup, [...reach].filter(large), marked, '5m')
+  },
+}
+
+/** Reads the longest entry among the candidates, and writes what lies between it and the last place to be written. */
+function readAndWrite(
+  { entries, now, prompt }: Lookup,
+  candidates: readonly Place[],
+  write: readonly Place[],
+  usualTtl: string,
+): Omit<Charge, 'input'> {
+  const hit = candidates.findLast((place) => isLive(entries.get(place.key), now))
+  const found = hit && entries.get(hit.key)
+  if (found) found.expires = now + found.lifetimeMs
+  const read = hit?.tokens ?? 0
+  const written: Record<string, number> = {}
+  let done = read
+  for (const place of write) {
+    const ttl = place.segment?.mark?.ttl ?? prompt.ttl ?? usualTtl
+    const lifetimeMs = lifetimes[ttl] ?? lifetimes[usualTtl] ?? 0
+    const old = entries.get(place.key)
+    if (old && isLive(old, now) && old.lifetimeMs >= lifetimeMs) old.expires = now + old.lifetimeMs
+    else entries.set(place.key, entry(now, lifetimeMs))
+    if (place.tokens <= done) continue
+    written[ttl] = (written[ttl] ?? 0) + place.tokens - done
+    done = place.tokens
+  }
+  return { read, written }
+}
+
+function entry(now: number, lifetimeMs: number): Entry {
+  return { expires: now + lifetimeMs, lifetimeMs }
+}
+
+function endsInput(place: Place): boolean {
+  const { segment } = place
+  return segment?.last === true && segment.place === 'messages' && segment.role !== 'assistant'
+}
+
+function isLive(entry: Entry | undefined, now: number): boolean {
+  return entry !== undefined && entry.expires > now
+}
+
+function isRipe(entry: Entry | undefined, now: number): boolean {
+  return isLive(entry, now) && entry?.unripe !== true
+}
+
+function rounded(tokens: number, rules: CacheRules): number {
+  const read = rules.step > 0 ? Math.floor(tokens / rules.step) * rules.step : tokens
+  return read >= rules.minimum ? read : 0
+}

@@ -1,0 +1,65 @@
+// Thought signatures of generateContent: given with the first call of a step, and judged on the calls of the current
+// turn alone. The escape that Google documents for foreign history is let through.
+
+import { createHash } from 'node:crypto'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { geminiVersion } from '../protocols/gemini-schema.ts'
+import { functionCallOf, listOf } from '../protocols/gemini-generate/wire.ts'
+import { refusalFor } from './refusal.ts'
+import { couldBeReal, seal, unseal } from './seal.ts'
+import type { Incoming, Opened, Service } from './service.ts'
+
+/** What Google documents for calls that it did not make. */
+export const escapes = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'])
+
+export const geminiService: Service = {
+  expire: () => false,
+  clear: () => undefined,
+  open(incoming): Opened {
+    const { body, model } = incoming
+    return {
+      body,
+      see() {
+        checkSignatures(incoming)
+        return { view: body, finish: (whole) => ((geminiVersion(model) ?? 0) < 300 ? whole : signed(whole, model)) }
+      },
+    }
+  },
+}
+
+function checkSignatures({ body, protocol }: Incoming): void {
+  const contents = listOf(body.contents).filter(isObject)
+  const asks = (content: JsonObject) =>
+    content.role !== 'model' && !listOf(content.parts).some((part) => isObject(part) && 'functionResponse' in part)
+  for (const content of contents.slice(contents.findLastIndex(asks) + 1)) {
+    for (const part of listOf(content.parts)) {
+      const call = functionCallOf(part)
+      const signature = isObject(part) ? (part.thoughtSignature ?? part.thought_signature) : undefined
+      if (!call || typeof signature !== 'string' || escapes.has(signature)) continue
+      const payload = unseal(signature)
+      if (payload ? payload.call === digestOf(call) : couldBeReal(signature)) continue
+      const message = 'Unable to submit request because Thought signature is not valid.'
+      throw refusalFor(protocol, { rule: 'G-7', status: 400, type: 'INVALID_ARGUMENT', message })
+    }
+  }
+}
+
+/** The whole reply with the emulator's signature on its first call. */
+function signed(whole: JsonObject, model: string): JsonObject {
+  const [candidate, ...others] = listOf(whole.candidates)
+  if (!isObject(candidate) || !isObject(candidate.content)) return whole
+  const parts = listOf(candidate.content.parts)
+  const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
+  const part = parts[first]
+  const call = functionCallOf(part)
+  if (!isObject(part) || !call) return whole
+  const thoughtSignature = seal({ kind: 'thought', model, call: digestOf(call) })
+  const content = { ...candidate.content, parts: parts.with(first, { ...part, thoughtSignature }) }
+  return { ...whole, candidates: [{ ...candidate, content }, ...others] }
+}
+
+/** A signature belongs to its call: on another one it is worth nothing. */
+export function digestOf(call: JsonObject): string {
+  const text = JSON.stringify([call.name ?? null, (call.args ?? call.arguments ?? {}) as Json])
+  return createHash('sha256').update(text).digest('base64url')
+}

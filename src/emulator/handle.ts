@@ -1,0 +1,271 @@
+// The emulator without a socket: a `fetch` that answers as the providers do. State, prompt caches and orders live as long
+// as the emulator; headers of a request, where the keys stand, are not kept at all.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { loadProtocol } from '../protocols/index.ts'
+import type { Protocol } from '../protocols/protocol.ts'
+import { ownerOf } from './auth.ts'
+import type { Script } from './exchange.ts'
+import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
+import { protocolsOf, providerIds } from './known-providers.ts'
+import { createPerformer, type Outcome } from './perform.ts'
+import { openaiRefusal, Refusal, refusalFor } from './refusal.ts'
+import { routeOf, type Route } from './route.ts'
+import { errorEvent, standardError } from './standard-errors.ts'
+import { streamOf } from './stream.ts'
+import { estimateTokens, type CountTokens } from './tokens.ts'
+
+export interface EmulatorOptions {
+  /** Answers instead of the brain; where it gives nothing, the brain answers. */
+  reply?: Script
+  now?: () => number
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>
+  countTokens?: CountTokens
+  /** Instead of each model's own. */
+  contextWindow?: number
+  /** Whether a request without a key is refused, as the providers do; yes if not said. */
+  requireKey?: boolean
+  /** How many received requests are kept; 200 if not said. */
+  keep?: number
+  /** Characters in one piece of a streamed text; 12 if not said. */
+  piece?: number
+}
+
+/** One request that was received. */
+export interface Received {
+  at: number
+  method: string
+  path: string
+  provider?: string
+  protocol?: string
+  body: Json
+  status: number
+}
+
+export interface Emulator {
+  fetch: typeof globalThis.fetch
+  /** Orders a fault for the next requests. */
+  order(fault: Fault, times?: number): void
+  /** Forgets what is kept under this id, as if its time had passed. */
+  expire(id: string): boolean
+  /** The last requests, oldest first. */
+  readonly requests: readonly Received[]
+  /** Forgets everything: state, caches, orders, requests. */
+  reset(): void
+}
+
+interface Visit {
+  method: string
+  url: URL
+  headers: Headers
+  signal: AbortSignal
+  text: string
+  /** Filled in as it becomes known. */
+  seen: Received
+}
+
+export function createEmulator(options: EmulatorOptions = {}): Emulator {
+  const { now = Date.now, sleep = pause, requireKey = true, keep = 200, piece = 12 } = options
+  const performer = createPerformer({
+    count: options.countTokens ?? estimateTokens,
+    ...(options.reply && { script: options.reply }),
+    ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
+  })
+  const requests: Received[] = []
+  const sizes: number[] = []
+  const ordered: Fault[] = []
+  let number = 0
+
+  return {
+    fetch: async (input, init) => receive(new globalThis.Request(input, init)),
+    order(fault, times = 1) {
+      for (let i = 0; i < times; i++) ordered.push(fault)
+    },
+    expire: (id) => performer.expire(id),
+    requests,
+    reset() {
+      performer.clear()
+      requests.length = 0
+      sizes.length = 0
+      ordered.length = 0
+    },
+  }
+
+  async function receive(request: globalThis.Request): Promise<globalThis.Response> {
+    const { method, headers, signal } = request
+    signal.throwIfAborted()
+    const url = new URL(request.url)
+    const text = method === 'GET' || method === 'HEAD' ? '' : await request.text()
+    const seen: Received = { at: now(), method, path: url.pathname, body: jsonIn(text) ?? text, status: 0 }
+    remember(seen, text.length)
+    const order = headers.get(faultHeader)
+    const fault = order === null ? (ordered.shift() ?? {}) : readFault(order)
+    const reply = await answer(fault, { method, url, headers, signal, text, seen })
+    seen.status = reply.status
+    return reply
+  }
+
+  function remember(seen: Received, size: number): void {
+    requests.push(seen)
+    sizes.push(size)
+    let total = sizes.reduce((sum, one) => sum + one, 0)
+    while (requests.length > 1 && (requests.length > keep || total > keepSize)) {
+      requests.shift()
+      total -= sizes.shift() ?? 0
+    }
+  }
+
+  async function answer(fault: Fault | string, visit: Visit): Promise<globalThis.Response> {
+    if (typeof fault === 'string') return jsonReply(400, { error: fault })
+    if (fault.delayMs !== undefined) await sleep(fault.delayMs, visit.signal)
+    if (fault.resetAt === 0) throw connectionReset()
+    try {
+      return await dispatch(fault, visit)
+    } catch (error) {
+      if (error instanceof Refusal) return jsonReply(error.status, error.body, error.headers)
+      if (visit.signal.aborted) throw error
+      const message = `The emulator failed: ${error instanceof Error ? error.message : String(error)}`
+      return jsonReply(500, { error: { message, type: 'emulator_error' } })
+    }
+  }
+
+  async function dispatch(fault: Fault, visit: Visit): Promise<globalThis.Response> {
+    const { method, url, headers, seen } = visit
+    const route = routeOf(method, url, headers)
+    const id = route && protocolFor(route)
+    if (!route || id === undefined) return unknown(visit)
+    const { provider, operation } = route
+    seen.provider = provider
+    seen.protocol = id
+    const protocol = await loadProtocol(id)
+    if (fault.status !== undefined) {
+      return jsonReply(fault.status, fault.body ?? standardError(protocol, fault.status), fault.headers)
+    }
+    const owner = ownerOf(provider, id, headers, url, requireKey)
+    const body = bodyOf(visit.text, protocol)
+    const outcome = await performer.perform({
+      provider,
+      protocol,
+      operation,
+      owner,
+      method,
+      url,
+      headers,
+      body,
+      now: seen.at,
+      expireState: fault.expireState === true,
+    })
+    return reply(outcome, protocol, fault, visit)
+  }
+
+  function reply(outcome: Outcome, protocol: Protocol, fault: Fault, { url, signal }: Visit): globalThis.Response {
+    if ('body' in outcome) return jsonReply(200, outcome.body)
+    const { exchanged, framing } = outcome
+    // Without `alt=sse` Gemini streams one JSON array.
+    const asArray = protocol.id === 'gemini-generate' && url.searchParams.get('alt') !== 'sse'
+    if (!framing || asArray) {
+      exchanged.commit()
+      return wholeReply(JSON.stringify(framing ? exchanged.chunks(piece) : exchanged.whole), fault)
+    }
+    const body = streamOf(exchanged.chunks(piece), {
+      framing,
+      fault,
+      signal,
+      errorEvent: errorEvent(protocol),
+      sleep: (ms) => sleep(ms, signal),
+      onEnd: () => exchanged.commit(),
+    })
+    const type = framing.kind === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson'
+    return replyWith(200, body, { 'content-type': type, 'cache-control': 'no-cache' })
+  }
+
+  function wholeReply(text: string, fault: Fault): globalThis.Response {
+    const cut = fault.cutAt === undefined ? text : text.slice(0, text.length / 2)
+    return replyWith(200, fault.garbageAt === undefined ? cut : `\u0000<!${cut}`, jsonType)
+  }
+
+  function jsonReply(status: number, body: Json, headers: Record<string, string> = {}): globalThis.Response {
+    return replyWith(status, typeof body === 'string' ? body : JSON.stringify(body), { ...jsonType, ...headers })
+  }
+
+  function replyWith(
+    status: number,
+    body: string | ReadableStream<Uint8Array>,
+    headers: Record<string, string>,
+  ): globalThis.Response {
+    const requestId = `req_${++number}`
+    const about = { 'x-synapse-emulator': '1', 'request-id': requestId, 'x-request-id': requestId }
+    return new globalThis.Response(body, { status, headers: { ...about, ...headers } })
+  }
+
+  function unknown({ method, url }: Visit): globalThis.Response {
+    if (method === 'GET' && url.pathname === '/') {
+      return jsonReply(200, {
+        emulator: 'synapse',
+        note: 'An offline emulator, not a model.',
+        providers: [...providerIds],
+      })
+    }
+    const message = `Unknown request URL: ${method} ${url.pathname}. Please check the URL for typos.`
+    throw openaiRefusal(404, message, { code: 'unknown_url' })
+  }
+}
+
+/** Characters of received requests that are kept: histories are long, and sent again and again. */
+const keepSize = 32_000_000
+
+const jsonType = { 'content-type': 'application/json' }
+
+/** The wire that a request is written in, if its provider speaks it. */
+function protocolFor({ provider, operation }: Route): string | undefined {
+  const spoken = protocolsOf(provider)
+  switch (operation.do) {
+    case 'models':
+      return spoken[0]
+    case 'conversations':
+      return spoken.find((id) => id === 'mistral-chat' || id === 'openai-responses')
+    case 'compact':
+    case 'responses':
+      return spoken.find((id) => id === 'openai-responses')
+    case 'interactions':
+      return spoken.find((id) => id === 'gemini-interactions')
+    default:
+      return spoken.find((id) => id === operation.protocol)
+  }
+}
+
+const anthropicLimit = 32 * 1024 * 1024
+
+function bodyOf(text: string, protocol: Protocol): JsonObject {
+  if (protocol.id === 'anthropic-messages' && text.length > anthropicLimit) {
+    const message = 'Request exceeds the maximum size'
+    throw refusalFor(protocol, { rule: 'size', status: 413, type: 'request_too_large', message })
+  }
+  const body = text === '' ? {} : jsonIn(text)
+  if (isObject(body)) return body
+  const message = 'We could not parse the JSON body of your request.'
+  throw refusalFor(protocol, { rule: 'json', status: 400, message })
+}
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+  })
+}

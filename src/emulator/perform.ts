@@ -1,0 +1,175 @@
+// What is done for a request whose provider, wire and owner are known. Everything that outlives a request is here: state
+// at the servers, prompt caches, the ids that were given out.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Framing, Protocol } from '../protocols/protocol.ts'
+import { createAnthropicService } from './anthropic-service.ts'
+import { createPromptCache } from './cache.ts'
+import { countFor, exchange, type Exchanged, type ExchangeWorld, type Script } from './exchange.ts'
+import { geminiService } from './gemini-service.ts'
+import { createIds } from './ids.ts'
+import { createInteractionsService, unknownInteraction } from './interactions-service.ts'
+import { createMistralConversations, visitMistral } from './mistral-conversations.ts'
+import { modelsBody } from './models.ts'
+import { compact, visitConversation, visitResponse } from './openai-endpoints.ts'
+import { readerFor } from './readers.ts'
+import { createResponsesService } from './responses-service.ts'
+import type { Operation } from './route.ts'
+import { plain, type Incoming, type Service } from './service.ts'
+import type { CountTokens } from './tokens.ts'
+
+interface Asked {
+  provider: string
+  protocol: Protocol
+  operation: Operation
+  owner: string
+  method: string
+  url: URL
+  headers: Headers
+  body: JsonObject
+  now: number
+  /** The state that the request names is to be forgotten first. */
+  expireState: boolean
+}
+
+/** A body, or a reply that may be streamed. */
+export type Outcome = { body: Json } | { exchanged: Exchanged; framing?: Framing }
+
+export interface Performer {
+  /** Throws a Refusal. */
+  perform(asked: Asked): Promise<Outcome>
+  expire(id: string): boolean
+  clear(): void
+}
+
+export interface PerformerOptions {
+  count: CountTokens
+  script?: Script
+  contextWindow?: number
+}
+
+export function createPerformer({ count, ...world }: PerformerOptions): Performer {
+  const cache = createPromptCache(count)
+  const responses = createResponsesService()
+  const interactions = createInteractionsService()
+  const conversations = createMistralConversations()
+  const services: Record<string, Service> = {
+    'anthropic-messages': createAnthropicService(),
+    'openai-responses': responses,
+    'gemini-generate': geminiService,
+    'gemini-interactions': interactions,
+  }
+  let ids = createIds()
+
+  return {
+    perform,
+    expire: (id) =>
+      [...Object.values(services).map((service) => service.expire(id)), conversations.expire(id)].includes(true),
+    clear() {
+      for (const service of Object.values(services)) service.clear()
+      conversations.clear()
+      cache.clear()
+      ids = createIds()
+    },
+  }
+
+  async function perform(asked: Asked): Promise<Outcome> {
+    const { operation, provider, method, owner, now, body } = asked
+    const visit = { method, body, owner, now, seed: ids.reply('', identityOf(asked)) }
+    switch (operation.do) {
+      case 'models':
+        return { body: modelsBody(provider, operation.id) }
+      case 'responses':
+        return { body: visitResponse(responses, operation, visit) }
+      case 'interactions':
+        return { body: visitInteraction(operation.id, asked) }
+      case 'conversations': {
+        if (provider !== 'mistral') return { body: visitConversation(responses, operation, visit) }
+        const reply = async (chat: JsonObject) => exchange(await incomingOf({ ...asked, body: chat }), worldOf(plain))
+        const made = await visitMistral(conversations, operation, { ...visit, reply })
+        if ('body' in made) return made
+        return { ...made, ...(body.stream === true && { framing: { kind: 'sse', named: true } }) }
+      }
+      case 'compact':
+        return { body: compact(responses, await incomingOf(asked)) }
+      case 'count':
+        return { body: countBody(await incomingOf({ ...asked, body: countedIn(body) }), serviceFor(asked)) }
+      default: {
+        const exchanged = await exchange(await incomingOf(asked), worldOf(serviceFor(asked)))
+        return { exchanged, ...(streams(asked) && { framing: asked.protocol.framing }) }
+      }
+    }
+  }
+
+  function serviceFor({ protocol, body, expireState }: Asked): Service {
+    const service = services[protocol.id] ?? plain
+    if (expireState) for (const id of statesIn(body)) service.expire(id)
+    return service
+  }
+
+  function worldOf(service: Service): ExchangeWorld {
+    return { service, cache, ...world }
+  }
+
+  async function incomingOf(asked: Asked): Promise<Incoming> {
+    const { provider, protocol, operation, owner, headers, body, now } = asked
+    const reader = await readerFor(protocol.id)
+    const named = 'model' in operation ? operation.model : undefined
+    return {
+      provider,
+      protocol,
+      model: named ?? (typeof body.model === 'string' ? body.model : ''),
+      body,
+      betas: new Set((headers.get('anthropic-beta') ?? '').split(',').map((name) => name.trim())),
+      owner,
+      replyId: ids.reply(protocol.id, identityOf(asked)),
+      now,
+      count,
+      read: (json) => reader.read(json),
+    }
+  }
+
+  function visitInteraction(id: string, { method, owner, now }: Asked): Json {
+    const found = interactions.interactions.get(id, owner, now)
+    if (!found) throw unknownInteraction(id)
+    if (method !== 'DELETE') return found.whole
+    interactions.interactions.delete(id, owner)
+    return {}
+  }
+}
+
+function identityOf({ provider, url, owner, body }: Asked): string {
+  return `${provider} ${url.pathname} ${owner} ${JSON.stringify(body)}`
+}
+
+function streams({ operation, protocol, body }: Asked): boolean {
+  if (operation.do === 'reply' && operation.stream !== undefined) return operation.stream
+  return protocol.id === 'ollama-chat' ? body.stream !== false : body.stream === true
+}
+
+function countBody(request: Incoming, service: Service): Json {
+  const { tokens, body } = countFor(request, service)
+  if (request.protocol.id === 'openai-responses') return { object: 'response.input_tokens', input_tokens: tokens }
+  if (request.protocol.id === 'gemini-generate') return { totalTokens: tokens }
+  if (!isObject(request.body.context_management)) return { input_tokens: tokens }
+  const before = countFor({ ...request, body }, plain).tokens
+  return { input_tokens: tokens, context_management: { original_input_tokens: before } }
+}
+
+/** Gemini also takes the whole request that is to be counted inside another one. */
+function countedIn(body: JsonObject): JsonObject {
+  const { generateContentRequest: inner } = body
+  if (!isObject(inner)) return body
+  const { model: _model, ...request } = inner
+  return request
+}
+
+/** The ids of state that a body names. */
+function statesIn({ thread, conversation, ...body }: JsonObject): string[] {
+  return [
+    body.previous_response_id,
+    body.previous_interaction_id,
+    isObject(thread) ? thread.previous_message_id : undefined,
+    isObject(conversation) ? conversation.id : conversation,
+  ].filter((id) => typeof id === 'string')
+}

@@ -1,0 +1,98 @@
+// The emulator behind HTTP, on the loopback interface only: it has no authentication worth the name.
+//
+// A reader that is slow slows the writer down, one that goes away stops it, and a fault that breaks the connection
+// breaks it for real.
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { badInput } from '../core/error.ts'
+import { createEmulator, type Emulator, type EmulatorOptions } from './handle.ts'
+
+export interface ServedEmulator extends Emulator {
+  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  url: string
+  close(): Promise<void>
+}
+
+export interface ServeOptions extends EmulatorOptions {
+  /** A free one if not said. */
+  port?: number
+}
+
+const host = '127.0.0.1'
+
+export async function serveEmulator({ port = 0, ...options }: ServeOptions = {}): Promise<ServedEmulator> {
+  const emulator = createEmulator(options)
+  const server = createServer((request, response) => {
+    void answer(emulator, request, response)
+  })
+  server.listen(port, host)
+  await once(server, 'listening').catch((error: unknown) => {
+    throw badInput(`The emulator cannot listen on port ${port} (${codeOf(error)}). Choose another port.`)
+  })
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  return {
+    ...emulator,
+    url: `http://${host}:${bound}`,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+}
+
+async function answer(emulator: Emulator, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  try {
+    const reply = await emulator.fetch(`http://${host}${request.url ?? '/'}`, {
+      method: request.method ?? 'GET',
+      headers: headersOf(request),
+      signal: gone.signal,
+      ...(hasBody(request) && { body: await bodyOf(request) }),
+    })
+    response.writeHead(reply.status, Object.fromEntries(reply.headers))
+    response.flushHeaders()
+    for await (const chunk of reply.body ?? []) {
+      if (!response.write(chunk)) await once(response, 'drain', { signal: gone.signal })
+    }
+    response.end()
+  } catch {
+    // The client went away, or a fault was ordered that breaks the connection.
+    if (!response.destroyed) request.socket.resetAndDestroy()
+  }
+}
+
+function headersOf(request: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && !hopHeaders.has(name)) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  return headers
+}
+
+const hopHeaders = new Set([
+  'connection',
+  'host',
+  'transfer-encoding',
+  'content-length',
+  'keep-alive',
+  'upgrade',
+  'expect',
+])
+
+function hasBody(request: IncomingMessage): boolean {
+  return request.method !== 'GET' && request.method !== 'HEAD'
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,125 @@
+// Which of the offered tools a question asks for: those it names, one that tells the time, one that adds two numbers.
+
+import type { ToolSpec } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { textIn } from './json-fields.ts'
+import { sampleOf } from './sample.ts'
+
+export interface WantedCall {
+  name: string
+  input: JsonObject
+}
+
+export function wantedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
+  const named = namedCalls(question, tools)
+  return named.length > 0 ? named : [...timeCalls(question, tools), ...sumCalls(question, tools)]
+}
+
+export function wantsTime(question: string): boolean {
+  return /\bwhat('s| is)? (the )?(current )?time\b|\btime is it\b|\bcurrent time\b|\bthe time\b|\bclock\b/i.test(
+    question,
+  )
+}
+
+/** The pairs of numbers to be added: "17 + 25", "add 2 and 3", "the sum of 2 and 3". */
+export function wantedSums(question: string): [number, number][] {
+  const number = String.raw`((?<![\d.])-?\d{1,15}(?:\.\d{1,15})?)`
+  const sums = new RegExp(
+    `${number}\\s*(?:\\+|plus)\\s*${number}|\\b(?:add|sum of)\\s+${number}\\s+(?:and|to)\\s+${number}`,
+    'gi',
+  )
+  return [...question.matchAll(sums)].map((match) => [Number(match[1] ?? match[3]), Number(match[2] ?? match[4])])
+}
+
+/** "use the tool X with {…}", "call X with {…} and Y with {…}", "use the tool X". */
+function namedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
+  const found: (WantedCall & { at: number })[] = []
+  for (const { name } of tools) {
+    const quoted = `["'\`]?${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}["'\`]?`
+    const pattern = new RegExp(
+      `(\\b(?:use|call|run)\\s+(?:the\\s+)?(?:tool\\s+)?)?(?<![\\w-])${quoted}(\\s+with\\s+)?`,
+      'g',
+    )
+    for (const match of question.matchAll(pattern)) {
+      const rest = question.slice(match.index + match[0].length)
+      const input = match[2] ? objectAt(rest) : undefined
+      if (input || (match[1] && !/^[\w-]/.test(rest))) found.push({ name, input: input ?? {}, at: match.index })
+    }
+  }
+  return found.toSorted((a, b) => a.at - b.at).map(({ name, input }) => ({ name, input }))
+}
+
+/** The JSON object that the text begins with. */
+function objectAt(text: string): JsonObject | undefined {
+  if (!text.startsWith('{')) return undefined
+  let depth = 0
+  for (const match of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/gs)) {
+    if (match[0] === '{') depth++
+    if (match[0] === '}') depth--
+    if (depth > 0) continue
+    try {
+      const value = JSON.parse(text.slice(0, match.index + 1)) as Json
+      return isObject(value) ? value : undefined
+    } catch {
+      return undefined
+    }
+  }
+  return undefined
+}
+
+function timeCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
+  if (!wantsTime(question)) return []
+  const tool =
+    tools.find((one) => speaksOf(one.name, timeWords)) ??
+    tools.find((one) => speaksOf(one.description ?? '', timeWords))
+  if (!tool) return []
+  const place = propertiesOf(tool).find(([, type]) => type === 'string')?.[0]
+  const places = placesIn(question)
+  if (place === undefined || places.length === 0) {
+    const isNeeded = place !== undefined && Array.isArray(tool.input.required) && tool.input.required.includes(place)
+    return [call(tool, isNeeded ? { [place]: 'UTC' } : {})]
+  }
+  return places.map((name) => call(tool, { [place]: name }))
+}
+
+const timeWords = /^(time|clock)$/
+const sumWords = /^(add|adds|adding|addition|sum|sums|plus|calc|calculate|calculator|math)$/
+
+function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
+  const sums = wantedSums(question)
+  const numbers = (tool: ToolSpec) => propertiesOf(tool).filter(([, type]) => type === 'number' || type === 'integer')
+  const able = tools.filter((tool) => numbers(tool).length >= 2)
+  const tool = able.find((one) => speaksOf(`${one.name} ${one.description ?? ''}`, sumWords)) ?? able[0]
+  if (!tool) return []
+  const [first, second] = numbers(tool).map(([name]) => name)
+  if (first === undefined || second === undefined) return []
+  return sums.map(([a, b]) => call(tool, { [first]: a, [second]: b }))
+}
+
+function call(tool: ToolSpec, given: Record<string, Json>): WantedCall {
+  const input = sampleOf({ ...tool.input, type: 'object' }, given)
+  return { name: tool.name, input: isObject(input) ? input : {} }
+}
+
+/** Whether one of the words of a name or description, also of a camelCase one, is among these. */
+function speaksOf(text: string, words: RegExp): boolean {
+  return text
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .some((word) => words.test(word))
+}
+
+function propertiesOf(tool: ToolSpec): [string, string][] {
+  const properties = isObject(tool.input.properties) ? tool.input.properties : {}
+  return Object.entries(properties).map(([name, schema]) => [
+    name,
+    isObject(schema) ? textIn(schema.type).toLowerCase() : '',
+  ])
+}
+
+/** "in Paris and Tokyo" → Paris, Tokyo. */
+function placesIn(question: string): string[] {
+  const list = /\bin ((?:\p{Lu}[\p{L}/_-]*)(?:(?:\s*,\s*|\s+and\s+)(?:in\s+)?\p{Lu}[\p{L}/_-]*)*)/u.exec(question)?.[1]
+  return list ? list.split(/\s*,\s*|\s+and\s+|\bin\s+/).filter((name) => name !== '') : []
+}

@@ -1,0 +1,7 @@
+// `synapse/testing`: the providers, emulated in your own process, for your own tests. No network, no keys, no model.
+
+export type { Situation } from './emulator/brain.ts'
+export type { Script } from './emulator/exchange.ts'
+export type { Fault } from './emulator/faults.ts'
+export { createEmulator, type Emulator, type EmulatorOptions, type Received } from './emulator/handle.ts'
+export { serveEmulator, type ServedEmulator, type ServeOptions } from './emulator/serve.ts'
