@@ -1,0 +1,158 @@
+// A context as a body of `POST /v1/messages`. All results of a turn stand first in one user message, joined with what
+// the user says next; input is an object; nothing is blank; user and assistant take turns.
+//
+// Up to `settle` there is one turn per message, so that a place in the list is a place in the context.
+
+import { placeOf, type Context, type Note } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
+import { wireIds } from '../ids.ts'
+import { mapNames } from '../names.ts'
+import type { Encoded, Target } from '../protocol.ts'
+import { settle, type Turn } from '../turns.ts'
+import { ask } from './asked.ts'
+import { betasOf } from './betas.ts'
+import { checkBinding } from './binding.ts'
+import { markCache } from './cache-marks.ts'
+import { encodeReply } from './encode-reply.ts'
+import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
+import { isContinued, isPaused, pairServerTools, placeSystem, resultsFirst, trimEnd } from './order.ts'
+import { keepThinking, loopAtEnd } from './thinking.ts'
+import { declareTools } from './tools.ts'
+import { apiVersion, callIdGrammar, textBlock, toolNameLength, toolNamePattern, type Block } from './wire.ts'
+import { isReplayed, type Item, type Writer } from './writer.ts'
+
+export function encode(context: Context, target: Target): Encoded {
+  const notes: Note[] = []
+  const names = mapNames(context, toolNamePattern, toolNameLength, notes)
+  const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target))
+  const writer: Writer = { target, notes, names, idOf }
+
+  const head = { system: encodeSystem(context.system, 'system', writer), ...declareTools(context, writer) }
+  const history = writeHistory(context, writer)
+  const { midSystem } = target.capabilities
+  const draft = settle(placeSystem(history.turns, midSystem, []), { ...manners, startWithUser: !history.compacted }, [])
+  const last = context.messages[draft.at(-1)?.items.at(-1)?.message ?? -1]
+  const asked = ask(head, loopAtEnd(draft, isPaused(last, target)), writer)
+  const bound = target.capabilities.boundReasoning === true
+  const binding = bound ? checkBinding(head, draft, context.messages) : undefined
+  const { turns: kept, thinking } = keepThinking(history.turns, asked.thinking, binding, writer)
+  const turns = placeSystem(kept, midSystem, notes)
+
+  const covers = context.state?.kind === 'thread' ? Math.max(0, context.state.covers - history.start) : 0
+  const finish = (some: readonly Turn<Item>[], into: Note[]): Turn<Item>[] => {
+    const stays = isContinued(some, context.messages, target, thinking.state === 'on' || bound)
+    const first = !history.compacted && some === turns
+    const wanted = { ...manners, startWithUser: first, ...(!stays && { endWithUser: 'R-14' }) }
+    return trimEnd(settle(some, wanted, into).map(resultsFirst), into)
+  }
+  const whole = finish(turns, covers > 0 ? [] : notes)
+  const sent = covers > 0 ? finishTail(turns.slice(covers)) : whole
+
+  const marked = markCache(
+    covers > 0 ? { system: [], tools: [], turns: sent } : { ...head, turns: sent },
+    {
+      after: target.capabilities.cacheMarks ? context.cacheAfter.filter((i) => i < 0 || i >= history.start) : [],
+      ttl: target.options.cacheTtl,
+      limit: isObject(target.options.extra?.cache_control) ? 3 : 4,
+    },
+    notes,
+  )
+  const { betas, ...extra } = target.options.extra ?? {}
+  const body: JsonObject = {
+    model: target.model,
+    max_tokens: asked.maxTokens,
+    ...(marked.system.length > 0 && { system: marked.system }),
+    messages: marked.turns.map(wireMessage),
+    ...(marked.tools.length > 0 && { tools: marked.tools }),
+    ...(thinking.config && { thinking: thinking.config }),
+    ...asked.fields,
+    ...threadOf(context, target),
+    ...extra,
+  }
+  return {
+    path: '/messages',
+    headers: headersFor(body, betas),
+    body,
+    notes,
+    toolNames: names.changed,
+    ...(bound && { basis: checkBinding(head, whole, context.messages).basis }),
+  }
+
+  /** A reply that was paused is gone on with by sending nothing new at all. */
+  function finishTail(tail: readonly Turn<Item>[]): Turn<Item>[] {
+    return tail.length === 0 && isPaused(context.messages.at(-1), target) ? [] : finish(tail, notes)
+  }
+}
+
+const manners = {
+  text: (text: string): Item => ({ block: textBlock(text), message: -1 }),
+  join: ['system', 'user', 'assistant', 'tool'] as const,
+  toolIsUser: true,
+}
+
+interface History {
+  turns: Turn<Item>[]
+  /** The index of the first message that is sent: a summary that the provider signed stands for all before it. */
+  start: number
+  compacted: boolean
+}
+
+function writeHistory(context: Context, writer: Writer): History {
+  const covered = context.state?.kind === 'thread' ? context.state.covers : 0
+  const written = context.messages.map((message, index) => {
+    const at = placeOf(context, index)
+    const notes: Note[] = []
+    const blocks = writeMessage(message, at, { ...writer, notes })
+    return { turn: { role: message.role, items: blocks.map((block) => ({ block, message: index })), at }, notes }
+  })
+  const summary = written.findLastIndex(({ turn }) => turn.items.some(({ block }) => isSignedSummary(block)))
+  const start = Math.max(0, summary)
+  if (start > 0) {
+    const why = 'the summary behind them stands in their place'
+    writer.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
+  }
+  for (const [index, { notes }] of written.entries()) if (index >= Math.max(start, covered)) writer.notes.push(...notes)
+  const placed = placeSystem(
+    written.slice(start).map(({ turn }) => turn),
+    writer.target.capabilities.midSystem,
+    writer.notes,
+  )
+  return {
+    turns: pairServerTools(placed, context.messages, writer.target, writer.notes),
+    start,
+    compacted: summary >= 0,
+  }
+}
+
+function writeMessage(message: Message, at: string, writer: Writer): Block[] {
+  switch (message.role) {
+    case 'system':
+      return encodeSystem(message.parts, at, writer)
+    case 'user':
+      return encodeUser(message, at, writer)
+    case 'tool':
+      return encodeResults(message, at, writer)
+    case 'assistant':
+      return encodeReply(message, at, writer)
+  }
+}
+
+/** Compaction on demand: its block must be the very first of the conversation (checked 2026-11). */
+function isSignedSummary(block: Block): boolean {
+  return block.type === 'compaction' && typeof block.signature === 'string'
+}
+
+function wireMessage({ role, items }: Turn<Item>): JsonObject {
+  return { role: role === 'tool' ? 'user' : role, content: items.map(({ block }) => block) }
+}
+
+function threadOf({ state }: Context, { options }: Target): JsonObject {
+  if (state?.kind === 'thread') return { thread: { type: 'continue', previous_message_id: state.id } }
+  return options.store ? { thread: { type: 'create' } } : {}
+}
+
+function headersFor(body: JsonObject, betas: Json | undefined): Record<string, string> {
+  const all = new Set([...betasOf(body), ...(Array.isArray(betas) ? betas.map(String) : [])])
+  return { 'anthropic-version': apiVersion, ...(all.size > 0 && { 'anthropic-beta': [...all].join(',') }) }
+}

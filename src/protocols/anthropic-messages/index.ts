@@ -1,0 +1,39 @@
+// The Messages API of Anthropic, as a Protocol.
+
+import type { Protocol } from '../protocol.ts'
+import { decoder } from './decode.ts'
+import { errorBody, whole } from './emulate.ts'
+import { encode } from './encode.ts'
+import { refuse } from './rules.ts'
+import { split } from './split.ts'
+import { imageTypes, protocolId } from './wire.ts'
+
+const media = [...imageTypes, 'application/pdf', 'text/plain']
+
+export const anthropicMessages: Protocol = {
+  id: protocolId,
+  framing: { kind: 'sse', named: true },
+  // What every model on sale takes (checked 2026-11); older and newer ones differ by their rows.
+  capabilities: {
+    contextWindow: 200_000,
+    maxOutput: 64_000,
+    media,
+    mediaUrls: true,
+    resultMedia: media,
+    maxImages: 100,
+    tools: true,
+    sampling: false,
+    forcedTool: true,
+    prefill: false,
+    midSystem: false,
+    efforts: ['none', 'low', 'medium', 'high'],
+    thinking: ['adaptive', 'disabled'],
+    cacheMarks: true,
+  },
+  encode,
+  decoder,
+  split,
+  refuse,
+  errorBody,
+  whole,
+}

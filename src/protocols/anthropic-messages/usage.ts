@@ -1,0 +1,55 @@
+// Tokens of one reply. The API counts what came from a cache and what was written to one beside `input_tokens`, not
+// in it, and reports running totals: a later number replaces an earlier one.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Usage } from '../../core/usage.ts'
+
+/** The later of two reports; a number that the later one leaves out or sets to null stays. */
+export function laterUsage(earlier: JsonObject | undefined, later: Json | undefined): JsonObject | undefined {
+  if (!isObject(later)) return earlier
+  const merged: JsonObject = { ...earlier }
+  for (const [key, value] of Object.entries(later)) {
+    if ((value !== null && value !== undefined) || !(key in merged)) merged[key] = value
+  }
+  return merged
+}
+
+export function readUsage(raw: JsonObject): Usage {
+  const total = countsIn(raw)
+  // A compaction runs on the same model, but its tokens stand in `iterations` alone (checked 2026-11).
+  for (const iteration of Array.isArray(raw.iterations) ? raw.iterations : []) {
+    if (!isObject(iteration) || iteration.type !== 'compaction') continue
+    const more = countsIn(iteration)
+    total.input += more.input
+    total.output += more.output
+    total.cacheRead += more.cacheRead
+    total.cacheWrite += more.cacheWrite
+  }
+  const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
+  return { ...total, reasoning: count(details.thinking_tokens), raw }
+}
+
+export function wireUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite),
+    cache_creation_input_tokens: usage.cacheWrite,
+    cache_read_input_tokens: usage.cacheRead,
+    output_tokens: usage.output,
+    ...(usage.reasoning > 0 && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
+  }
+}
+
+function countsIn(raw: JsonObject): Omit<Usage, 'reasoning' | 'raw'> {
+  const cacheRead = count(raw.cache_read_input_tokens)
+  const cacheWrite = count(raw.cache_creation_input_tokens)
+  return {
+    input: count(raw.input_tokens) + cacheRead + cacheWrite,
+    output: count(raw.output_tokens),
+    cacheRead,
+    cacheWrite,
+  }
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}

@@ -1,0 +1,243 @@
+// The data export of claude.ai: conversations with chat messages. A tool's call and its result stand in one message of
+// the assistant, so one chat message becomes several of ours: a reply, the results, the next reply.
+//
+// A file holds many conversations; the first that has messages is read, the others are named in a note.
+
+import type { Note } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { MediaPart, Message, Part, Reply, ToolResultPart, UserMessage } from '../core/message.ts'
+import { readOutput } from '../protocols/anthropic-messages/read-request.ts'
+import { isBlock, type Block } from '../protocols/anthropic-messages/wire.ts'
+import { writeMessages, type WrittenMessage } from '../protocols/anthropic-messages/write-request.ts'
+import { callBook, type CallBook } from './anthropic-messages.ts'
+import { uuidFor } from './claude-code.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+
+const id = 'claude-export'
+
+export const claudeExportFormat: TranscriptFormat = { id, recognise, read, write }
+
+function recognise(json: Json): boolean {
+  const [first] = Array.isArray(json) ? json : [json]
+  return (
+    isObject(first) &&
+    (Array.isArray(first.chat_messages) || isChatMessage(first) || Array.isArray(conversationsIn(first)))
+  )
+}
+
+function isChatMessage(value: Json | undefined): boolean {
+  return isObject(value) && (value.sender === 'human' || value.sender === 'assistant')
+}
+
+function conversationsIn(json: JsonObject): Json[] | undefined {
+  const { conversations } = json
+  const [first] = Array.isArray(conversations) ? conversations : []
+  return isObject(first) && Array.isArray(first.chat_messages) ? (conversations as Json[]) : undefined
+}
+
+function read(json: Json): Transcript {
+  const notes: Note[] = []
+  const { list, path, model } = chosen(json, notes)
+  const kept = branchOf(list, path, notes)
+  const book = callBook()
+  const messages: Message[] = []
+  let carried: Json[] = []
+  for (const [index, message] of list.entries()) {
+    if (!kept.has(message)) {
+      carried.push(message)
+      continue
+    }
+    const made = readChatMessage(message, `${path}[${index}]`, model, book)
+    messages.push(...sourced(id, [...carried, message], made))
+    carried = []
+  }
+  const first = messages.findLastIndex(({ source }) => source?.index === 0)
+  const last = messages[first]
+  if (carried.length > 0 && last?.source && Array.isArray(last.source.value)) {
+    messages[first] = { ...last, source: { ...last.source, value: [...last.source.value, ...carried] } }
+  }
+  return { messages, notes }
+}
+
+interface Chosen {
+  list: JsonObject[]
+  path: string
+  model: string
+}
+
+function chosen(json: Json, notes: Note[]): Chosen {
+  const all = Array.isArray(json) ? json : isObject(json) ? (conversationsIn(json) ?? [json]) : []
+  if (all.length > 0 && isChatMessage(all[0])) return { list: objectsIn(all, '$'), path: '$', model: '' }
+  const withMessages = all.findIndex(
+    (one) => isObject(one) && Array.isArray(one.chat_messages) && one.chat_messages.length > 0,
+  )
+  const index = Math.max(0, withMessages)
+  const conversation = all[index]
+  const path = `$[${index}].chat_messages`
+  if (!isObject(conversation) || !Array.isArray(conversation.chat_messages)) {
+    throw unreadable(id, path, 'a list of chat messages')
+  }
+  if (all.length > 1) {
+    const others = all.flatMap((one, i) =>
+      i === index || !isObject(one) ? [] : [JSON.stringify(one.name ?? one.uuid)],
+    )
+    const named = others.slice(0, 10).join(', ') + (others.length > 10 ? ', …' : '')
+    const why = 'one conversation is read at a time; give the others one by one'
+    notes.push({ kind: 'dropped', what: `${others.length} other conversations: ${named}`, why, at: '$' })
+  }
+  const model = typeof conversation.model === 'string' ? conversation.model : ''
+  return { list: objectsIn(conversation.chat_messages, path), path, model }
+}
+
+function objectsIn(list: readonly Json[], path: string): JsonObject[] {
+  return list.map((item, index) => {
+    if (!isObject(item)) throw unreadable(id, `${path}[${index}]`, 'an object')
+    return item
+  })
+}
+
+/** With edits and second tries the list holds several branches: the one that ends last is read. */
+function branchOf(list: readonly JsonObject[], path: string, notes: Note[]): Set<JsonObject> {
+  const byId = new Map(list.map((message) => [message.uuid, message]))
+  const linked = list.filter(({ parent_message_uuid }) => typeof parent_message_uuid === 'string').length
+  if (linked < list.length - 1) return new Set(list)
+  const kept = new Set<JsonObject>()
+  for (let message = list.at(-1); message && !kept.has(message); message = byId.get(message.parent_message_uuid)) {
+    kept.add(message)
+  }
+  if (kept.size < list.length) {
+    const what = `${list.length - kept.size} messages of other branches`
+    notes.push({ kind: 'dropped', what, why: 'the branch that ends last is read', at: path })
+  }
+  return kept
+}
+
+function readChatMessage(message: JsonObject, path: string, model: string, book: CallBook): Message[] {
+  const blocks = Array.isArray(message.content) ? message.content.filter(isBlock) : []
+  const text = typeof message.text === 'string' ? message.text : ''
+  const said: Block[] = blocks.length > 0 ? blocks : text === '' ? [] : [{ type: 'text', text }]
+  if (message.sender === 'human') return [{ role: 'user', parts: [...said.map(readHuman), ...filesOf(message)] }]
+  if (message.sender !== 'assistant') throw unreadable(id, `${path}.sender`, 'human or assistant')
+  return readAssistant(said, model, message, book)
+}
+
+function readHuman(block: Block): UserMessage['parts'][number] {
+  if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: block.text }
+  return { type: 'opaque', kind: `${id}/${block.type}`, data: block }
+}
+
+/** The export has the text of an attachment, but only the name of a file. */
+function filesOf(message: JsonObject): UserMessage['parts'] {
+  const attached = Array.isArray(message.attachments) ? message.attachments.filter(isObject) : []
+  const files = Array.isArray(message.files) ? message.files.filter(isObject) : []
+  return [
+    ...attached.map((file): UserMessage['parts'][number] => {
+      if (typeof file.extracted_content !== 'string') return { type: 'opaque', kind: `${id}/attachment`, data: file }
+      const base64 = Buffer.from(file.extracted_content, 'utf8').toString('base64')
+      const name = typeof file.file_name === 'string' && file.file_name !== '' ? { name: file.file_name } : {}
+      return { type: 'media', mediaType: 'text/plain', ...name, data: { kind: 'base64', base64 } } satisfies MediaPart
+    }),
+    ...files.map((file): UserMessage['parts'][number] => ({ type: 'opaque', kind: `${id}/file`, data: file })),
+  ]
+}
+
+function readAssistant(blocks: readonly Block[], model: string, message: JsonObject, book: CallBook): Message[] {
+  const messages: Message[] = []
+  let parts: Part[] = []
+  let results: ToolResultPart[] = []
+  const flushParts = () => {
+    if (parts.length > 0) messages.push(replyOf(parts, model, message))
+    parts = []
+  }
+  const flushResults = () => {
+    if (results.length > 0) messages.push({ role: 'tool', parts: results })
+    results = []
+  }
+  for (const block of blocks) {
+    if (block.type === 'tool_result') {
+      flushParts()
+      // Older exports have no ids: then results come in the order of the calls.
+      const alias = typeof block.tool_use_id === 'string' ? block.tool_use_id : noId
+      const failed = block.is_error === true ? { failed: true } : {}
+      const value = block.structured_content ?? undefined
+      const output = readOutput(block.content)
+      const raw = value === undefined ? {} : { value }
+      results.push({ type: 'tool-result', ...book.answer(alias), output, ...raw, ...failed })
+      continue
+    }
+    flushResults()
+    const part = readSaid(block, book)
+    parts.push(part)
+  }
+  flushResults()
+  flushParts()
+  return messages.length > 0 ? messages : [replyOf([], model, message)]
+}
+
+const noId = 'call'
+
+function readSaid(block: Block, book: CallBook): Part {
+  switch (block.type) {
+    case 'text': {
+      const citations = Array.isArray(block.citations) && block.citations.length > 0 ? block.citations : undefined
+      return { type: 'text', text: String(block.text ?? ''), ...(citations && { citations }) }
+    }
+    case 'thinking':
+      return { type: 'reasoning', text: String(block.thinking ?? '') }
+    case 'tool_use': {
+      const alias = typeof block.id === 'string' ? block.id : undefined
+      const callId = book.open(alias ?? noId)
+      const name = String(block.name ?? '')
+      book.name(callId, name)
+      return { type: 'tool-call', callId, ...(alias !== undefined && { alias }), name, input: block.input ?? {} }
+    }
+    default:
+      return { type: 'opaque', kind: `${id}/${block.type}`, data: block }
+  }
+}
+
+/** Its thinking has no signature and its ids are of claude.ai: no API takes it back in its own words. */
+function replyOf(parts: Part[], model: string, message: JsonObject): Reply {
+  const asks = parts.some((part) => part.type === 'tool-call')
+  const replyId = typeof message.uuid === 'string' ? { replyId: message.uuid } : {}
+  return {
+    role: 'assistant',
+    parts,
+    native: [],
+    origin: { protocol: id, provider: 'claude.ai', model, ...replyId },
+    stop: { reason: asks ? 'tool-calls' : 'done' },
+  }
+}
+
+function write(messages: Message[]): Json {
+  const groups = writeBySource(messages, id, (run) =>
+    chatMessages(writeMessages(run)).map((message): Json => [message]),
+  )
+  return groups.flat()
+}
+
+/** Results go into the assistant's message, behind their calls. */
+function chatMessages(written: readonly WrittenMessage[]): JsonObject[] {
+  const out: { sender: string; content: Block[] }[] = []
+  for (const { role, content } of written) {
+    const results = content.filter((block) => block.type === 'tool_result')
+    const rest = content.filter((block) => block.type !== 'tool_result')
+    const sender = role === 'assistant' ? 'assistant' : 'human'
+    if (results.length > 0) push('assistant', results)
+    if (rest.length > 0) push(sender, rest)
+  }
+  return out.map(({ sender, content }, index) => ({
+    uuid: uuidFor(JSON.stringify([index, sender, content])),
+    text: content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : [])).join('\n\n'),
+    content,
+    sender,
+    attachments: [],
+    files: [],
+  }))
+
+  function push(sender: string, content: Block[]): void {
+    const last = out.at(-1)
+    if (last?.sender === sender && sender === 'assistant') last.content.push(...content)
+    else out.push({ sender, content: [...content] })
+  }
+}
