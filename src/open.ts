@@ -3,40 +3,80 @@
 import type { Conversation as Stored } from './core/log.ts'
 import type { Emulator } from './emulator/handle.ts'
 import { conversationOf, type Conversation, type RunSettings, type Surroundings } from './run/conversation.ts'
+import { cooldown } from './run/cooldown.ts'
+import { recover } from './run/recover.ts'
 import type { Transport } from './run/running.ts'
 import { parseModelRef } from './providers/model-ref.ts'
 import type { ProviderRow } from './providers/provider.ts'
-import { resolve } from './providers/resolve.ts'
+import { resolve, type Endpoint } from './providers/resolve.ts'
 import type { Store } from './store/store.ts'
+import type { TelemetryOptions } from './telemetry/observe.ts'
 
 export interface SynapseOptions {
-  /** A file for the embedded store, or a store of your own; without it, memory. */
+  /** A file for the embedded store, a `postgres://` URL, or a store of your own; without it, memory. */
   store?: string | Store
   /** Whose conversations these are; each owner sees only its own. */
   owner?: string
   /** Where keys are looked up. */
   env?: Readonly<Record<string, string | undefined>>
+  /** Keys by provider, in place of those in `env`. */
+  keys?: Readonly<Record<string, string>>
+  /** Addresses by provider, for those that live elsewhere than usual. */
+  baseUrls?: Readonly<Record<string, string>>
   /** Let an emulator answer in place of every provider: no key, no network. */
   offline?: boolean | Emulator
   /** Providers beside the built-in ones, or in their place. */
   rows?: readonly ProviderRow[]
+  /** A synapse.yaml, whose providers count; none is looked for. */
+  config?: string
+  /** Providers that are no row of data, such as models of the AI SDK (`synapse/ai-sdk`). */
+  adapters?: readonly Adapter[]
+  /** How requests are sent: `fetch`, time limits, retries. */
   transport?: Transport
+  /** Spans and metrics through OpenTelemetry; `true` takes the global providers. Nothing is loaded without it. */
+  telemetry?: boolean | TelemetryOptions
+  /** The clock of approvals and cooldowns, in milliseconds. */
+  now?: () => number
 }
 
+/** A provider in code: it finds its own models. */
+export interface Adapter {
+  /** What stands before the slash in `provider/model`. */
+  id: string
+  endpoint(model: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
+}
+
+/** Conversations in a store. */
 export interface Synapse {
   store: Store
   /** A new conversation. */
   start(settings: RunSettings): Promise<Conversation>
   /** One that is there. */
   open(id: string, settings: RunSettings): Promise<Conversation>
+  /** The last changed first. */
   conversations(): Promise<Stored[]>
   close(): Promise<void>
 }
 
+/**
+ * Opens the store and gives conversations over it.
+ *
+ * @example
+ * const synapse = await openSynapse({ store: 'chats.db' })
+ * const chat = await synapse.start({ model: 'anthropic/claude-opus-5' })
+ * console.log(await chat.send('Hello!').text())
+ */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
   const store = await storeOf(options.store)
   const owner = options.owner ?? 'local'
-  const house: Surroundings = { store, owner, endpoint: await endpointFinder(options) }
+  const house: Surroundings = {
+    store,
+    owner,
+    endpoint: await endpointFinder(options),
+    cooldown: cooldown(options.now),
+    ...(options.now && { now: options.now }),
+    ...(options.telemetry && { observe: await observerOf(options.telemetry) }),
+  }
   return {
     store,
     async start(settings) {
@@ -46,6 +86,7 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
     async open(id, settings) {
       const conversation = conversationOf(house, id, settings)
       await conversation.info()
+      await recover(store, owner, id)
       return conversation
     },
     conversations: async () => (await store.conversations(owner)).items,
@@ -61,19 +102,42 @@ export async function endpointFinder(options: SynapseOptions): Promise<Surroundi
     const { createEmulator } = await import('./emulator/handle.ts')
     transport.fetch = createEmulator().fetch
   }
+  const rows = options.rows ?? (await configuredRows(options))
   return async (model, protocol) => {
+    const ref = parseModelRef(model)
+    const adapter = options.adapters?.find(({ id }) => id === ref.provider)
+    if (adapter) return adapter.endpoint(ref.model)
     const endpoint = await resolve({
-      ...parseModelRef(model),
+      ...ref,
       ...(protocol !== undefined && { protocol }),
       ...(options.env && { env: options.env }),
-      ...(options.rows && { rows: options.rows }),
-      ...(options.offline && { key: 'offline' }),
+      ...(rows && { rows }),
+      ...givenFor(ref.provider, options),
     })
     if (!options.offline) return { endpoint, transport }
     const { pathname } = new URL(endpoint.baseUrl)
-    const baseUrl = `http://emulator.invalid/${endpoint.provider.id}${pathname === '/' ? '' : pathname}`
+    const { id, family = id } = endpoint.provider
+    const baseUrl = `http://emulator.invalid/${family}${pathname === '/' ? '' : pathname}`
     return { endpoint: { ...endpoint, baseUrl }, transport }
   }
+}
+
+function givenFor(provider: string, { offline, keys, baseUrls }: SynapseOptions): { key?: string; baseUrl?: string } {
+  // Whoever lives where its user says needs an address here too.
+  if (offline) return { key: 'offline', baseUrl: 'https://emulator.invalid' }
+  const [key, baseUrl] = [keys?.[provider], baseUrls?.[provider]]
+  return { ...(key !== undefined && { key }), ...(baseUrl !== undefined && { baseUrl }) }
+}
+
+async function configuredRows({ config, env }: SynapseOptions): Promise<readonly ProviderRow[] | undefined> {
+  if (config === undefined) return undefined
+  const { loadConfig } = await import('./config/load.ts')
+  return loadConfig({ file: config, ...(env && { env }) }).rows
+}
+
+async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Surroundings['observe']>> {
+  const { observing } = await import('./telemetry/observe.ts')
+  return observing(telemetry === true ? {} : telemetry)
 }
 
 async function storeOf(store: string | Store | undefined): Promise<Store> {
@@ -82,6 +146,6 @@ async function storeOf(store: string | Store | undefined): Promise<Store> {
     const { openMemoryStore } = await import('./store/memory.ts')
     return openMemoryStore()
   }
-  const { openSqliteStore } = await import('./store/sqlite.ts')
-  return openSqliteStore(store)
+  const { openStore } = await import('./store/open.ts')
+  return openStore(store)
 }

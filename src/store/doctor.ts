@@ -1,0 +1,75 @@
+// A checkup of a store: whether the log is whole, whether what is derived from it fits, and whether the settings keep
+// what was promised. It reads and changes nothing. `--repair` builds anew what can be built from the log; a file that
+// is damaged is never mended in place: what can be read goes to a copy, and the file stays as it is.
+
+import { badInput } from '../core/error.ts'
+
+export interface Finding {
+  /** `broken`: the log itself. `stale`: something that is made from the log. */
+  level: 'fine' | 'warning' | 'stale' | 'broken'
+  /** One sentence. */
+  what: string
+  /** Some ids or words of the database. */
+  examples?: string[]
+}
+
+export interface Checkup {
+  place: string
+  findings: Finding[]
+}
+
+export interface Mended {
+  /** What was done, one sentence each. */
+  done: string[]
+  /** The file that holds what could be read, where the store itself is damaged. */
+  copy?: string
+}
+
+/** Called now and then with how far it is, from 0 to 1. */
+export type Progress = (share: number) => void
+
+/** `place` is a file, or the address of a PostgreSQL. */
+export async function examine(place: string, progress: Progress = () => {}): Promise<Checkup> {
+  if (isPostgres(place)) {
+    const { examinePostgres } = await import('./doctor-postgres.ts')
+    return { place: withoutPassword(place), findings: await examinePostgres(place, progress) }
+  }
+  const { examineSqlite } = await import('./doctor-sqlite.ts')
+  return { place, findings: await examineSqlite(place, progress) }
+}
+
+export async function mend(place: string, findings: readonly Finding[], progress: Progress = () => {}): Promise<Mended> {
+  if (isPostgres(place)) {
+    const { mendPostgres } = await import('./doctor-postgres.ts')
+    return mendPostgres(place, progress)
+  }
+  if (findings.some(({ level }) => level === 'broken')) {
+    const { salvage } = await import('./doctor-salvage.ts')
+    return salvage(place, progress)
+  }
+  const { mendSqlite } = await import('./doctor-sqlite.ts')
+  return mendSqlite(place, progress)
+}
+
+export function isPostgres(place: string): boolean {
+  return /^postgres(ql)?:/.test(place)
+}
+
+export function withoutPassword(url: string): string {
+  try {
+    const parsed = new URL(url)
+    parsed.password = ''
+    return parsed.href
+  } catch {
+    throw badInput('This is not the address of a PostgreSQL. Write it as postgres://user@host:5432/database.')
+  }
+}
+
+export function finding(level: Finding['level'], what: string, examples: readonly string[] = []): Finding {
+  return { level, what, ...(examples.length > 0 && { examples: examples.slice(0, 5) }) }
+}
+
+/** `3 entries`, `1 entry`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}

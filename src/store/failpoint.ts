@@ -1,0 +1,62 @@
+// Where a process can be killed on purpose, for the tests of what a crash leaves behind: before and after every write
+// to a store, and inside a commit. Unset, which it always is outside of those tests, it costs one comparison.
+//
+// SYNAPSE_FAILPOINT names the place, as `finishTool:after`, or `finishTool:after@2` for the second time it is passed;
+// `*@7` is the seventh place of any name, and `?` only tells on stderr which places are passed.
+
+import { writeSync } from 'node:fs'
+import type { Store } from './store.ts'
+
+const wanted = process.env['SYNAPSE_FAILPOINT']
+const [wantedName, wantedTime] = (wanted ?? '').split('@')
+let passed = 0
+
+export function failpoint(name: string): void {
+  if (wanted === undefined) return
+  if (wanted === '?') writeSync(2, `failpoint ${name}\n`)
+  if (name !== wantedName && wantedName !== '*') return
+  if (++passed === Number(wantedTime ?? 1)) process.kill(process.pid, 'SIGKILL')
+}
+
+/** What only reads. Every other method counts as a write, so that a new one cannot be forgotten. */
+export const reads: ReadonlySet<string> = new Set<keyof Store>([
+  'conversation',
+  'conversations',
+  'entry',
+  'history',
+  'children',
+  'outline',
+  'branches',
+  'exchange',
+  'exchanges',
+  'usage',
+  'journaled',
+  'toolRuns',
+  'unsettled',
+  'overlays',
+  'stateAt',
+  'blob',
+  'search',
+  'lease',
+  'record',
+  'records',
+  'stream',
+  'close',
+])
+
+/** The store with a failpoint before and after each write; the store itself where no failpoint is set. */
+export function withFailpoints(store: Store): Store {
+  if (wanted === undefined) return store
+  return new Proxy(store, {
+    get(target, name: string & keyof Store) {
+      const method: unknown = target[name]
+      if (typeof method !== 'function' || reads.has(name)) return method
+      return async (...values: unknown[]): Promise<unknown> => {
+        failpoint(`${name}:before`)
+        const result: unknown = await Reflect.apply(method, target, values)
+        failpoint(`${name}:after`)
+        return result
+      }
+    },
+  })
+}

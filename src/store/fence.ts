@@ -1,0 +1,74 @@
+// Who may write. A lease makes one writer; its epoch fences off those who lost it: a process that slept past its lease
+// still believes it holds it, so the check belongs into the transaction of each write, not before it.
+
+import { badInput, type SynapseError } from '../core/error.ts'
+import type { Lease } from '../core/log.ts'
+import { conflict } from './refusals.ts'
+import type { NewLease, Write } from './store.ts'
+
+/** The lease as it is kept with its conversation. Times are milliseconds of the database's clock. */
+export interface Fence {
+  conversationId: string
+  /** Null: nobody, or given back. */
+  holder: string | null
+  epoch: number
+  since: number
+  expires: number
+}
+
+/** Throws unless the writer holds the lease or nobody does. An epoch that ran out counts until somebody takes over. */
+export function checkWriter(fence: Fence, write: Write | undefined, now: number): void {
+  if (write?.epoch === undefined) {
+    if (isHeld(fence, now)) throw leaseHeld(fence)
+  } else if (write.epoch !== fence.epoch || fence.holder === null) {
+    throw leaseLost(fence, write.epoch)
+  }
+}
+
+export type Held = Fence & { holder: string }
+
+export function isHeld(fence: Fence, now: number): fence is Held {
+  return fence.holder !== null && fence.expires > now
+}
+
+/** The lease of the next holder; throws while another holds it. */
+export function nextLease(fence: Fence, lease: NewLease, now: number): Held {
+  if (isHeld(fence, now) && fence.epoch !== lease.over) throw leaseHeld(fence)
+  const { conversationId } = fence
+  return { conversationId, holder: lease.holder, epoch: fence.epoch + 1, since: now, expires: now + lease.ttlMs }
+}
+
+export function leaseOf(fence: Held): Lease {
+  return {
+    conversationId: fence.conversationId,
+    holder: fence.holder,
+    epoch: fence.epoch,
+    since: new Date(fence.since).toISOString(),
+    expiresAt: new Date(fence.expires).toISOString(),
+  }
+}
+
+function leaseHeld(fence: Held): SynapseError {
+  const { conversationId, holder, epoch, since, expiresAt } = leaseOf(fence)
+  return conflict(
+    'lease-held',
+    `Conversation ${conversationId} is being written by ${holder} since ${since}. ` +
+      `Wait until that is done; it can be taken over after ${expiresAt}.`,
+    { holder, epoch, since, expiresAt },
+  )
+}
+
+export function leaseLost(fence: Fence, epoch: number): SynapseError {
+  const since = new Date(fence.since).toISOString()
+  const who = fence.holder === null ? 'it was given back' : `${fence.holder} took over at ${since}`
+  return conflict(
+    'lease-lost',
+    `The lease number ${epoch} on conversation ${fence.conversationId} is no longer good: ${who}. ` +
+      'Nothing was written; stop, and read the conversation again.',
+    { holder: fence.holder, since, epoch: fence.epoch },
+  )
+}
+
+export function checkTtl(ttlMs: number): void {
+  if (!Number.isFinite(ttlMs) || ttlMs <= 0) throw badInput(`A lease must last longer than ${ttlMs} ms.`)
+}

@@ -1,0 +1,73 @@
+// Large media leave the message for the blobs, and come back before a request is written. What is not plain base64
+// stays where it is, because it would come back as other text.
+
+import { hash } from 'node:crypto'
+import type { MediaPart, Message, Part } from '../core/message.ts'
+
+/** Longer base64 than this goes to the blobs. */
+const inlineLimit = 65_536
+
+export interface Detached {
+  message: Message
+  /** What was taken out, by its hash. */
+  blobs: Map<string, Uint8Array>
+  /** Blobs that the message names itself: the owner must have them already. */
+  named: Set<string>
+}
+
+export function detachMedia(message: Message): Detached {
+  const blobs = new Map<string, Uint8Array>()
+  const named = new Set<string>()
+  const detached = mapMedia(message, (part) => {
+    if (part.data.kind === 'blob') named.add(part.data.sha256)
+    if (part.data.kind !== 'base64' || part.data.base64.length <= inlineLimit) return part
+    const bytes = Buffer.from(part.data.base64, 'base64')
+    if (bytes.toString('base64') !== part.data.base64) return part
+    const sha256 = hash('sha256', bytes)
+    blobs.set(sha256, bytes)
+    return { ...part, data: { kind: 'blob', sha256 } }
+  })
+  return { message: detached, blobs, named }
+}
+
+/** The messages with their media back in them. A blob that is gone stays a blob: the encoder says so on the wire. */
+export async function attachMedia(
+  messages: readonly Message[],
+  load: (sha256: string) => Promise<Uint8Array | undefined>,
+): Promise<Message[]> {
+  const wanted = new Set<string>()
+  for (const message of messages) {
+    mapMedia(message, (part) => {
+      if (part.data.kind === 'blob') wanted.add(part.data.sha256)
+      return part
+    })
+  }
+  if (wanted.size === 0) return [...messages]
+  const loaded = new Map<string, string>()
+  for (const sha256 of wanted) {
+    const bytes = await load(sha256)
+    if (bytes) loaded.set(sha256, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'))
+  }
+  return messages.map((message) =>
+    mapMedia(message, (part) => {
+      const base64 = part.data.kind === 'blob' ? loaded.get(part.data.sha256) : undefined
+      return base64 === undefined ? part : { ...part, data: { kind: 'base64', base64 } }
+    }),
+  )
+}
+
+function mapMedia(message: Message, change: (part: MediaPart) => MediaPart): Message {
+  const changed = <P extends Part>(part: P): P | MediaPart => (part.type === 'media' ? change(part) : part)
+  if (message.role === 'tool') {
+    if (!message.parts.some((result) => hasMedia(result.output))) return message
+    return { ...message, parts: message.parts.map((result) => ({ ...result, output: result.output.map(changed) })) }
+  }
+  if (message.role === 'system' || !hasMedia(message.parts)) return message
+  return message.role === 'user'
+    ? { ...message, parts: message.parts.map(changed) }
+    : { ...message, parts: message.parts.map(changed) }
+}
+
+function hasMedia(parts: readonly Part[]): boolean {
+  return parts.some((part) => part.type === 'media')
+}

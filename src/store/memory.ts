@@ -1,0 +1,27 @@
+// A store that lasts as long as the process: for tests, and for runs that keep nothing. It is also the plainest
+// statement of what the other stores must do.
+
+import { besideMethods } from './memory/beside.ts'
+import { conversationMethods } from './memory/conversations.ts'
+import { entryMethods } from './memory/entries.ts'
+import { exchangeMethods } from './memory/exchanges.ts'
+import { recordMethods } from './memory/records.ts'
+import { searchMethods } from './memory/search.ts'
+import { MemoryState } from './memory/state.ts'
+import { toolMethods } from './memory/tools.ts'
+import type { Store, StoreOptions } from './store.ts'
+
+export function openMemoryStore(options: StoreOptions = {}): Store {
+  const state = new MemoryState(options)
+  return {
+    ...conversationMethods(state),
+    ...entryMethods(state),
+    ...exchangeMethods(state),
+    ...toolMethods(state),
+    ...besideMethods(state),
+    ...searchMethods(state),
+    ...recordMethods(state),
+    async vacuum() {},
+    async close() {},
+  }
+}

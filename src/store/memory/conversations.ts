@@ -1,0 +1,93 @@
+import type { Conversation } from '../../core/log.ts'
+import { pageOf, pageSize, readCursor } from '../page.ts'
+import { cleanLabels, givenId, jsonCopy, plainText } from '../prepare.ts'
+import { idTaken, isoTime, notFound } from '../refusals.ts'
+import type { Conversations } from '../store.ts'
+import type { MemoryState } from './state.ts'
+
+export function conversationMethods(state: MemoryState): Conversations {
+  return {
+    async createConversation(owner, fields = {}) {
+      const now = state.now()
+      const id = givenId(fields.id, now)
+      const at =
+        fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation')
+      const about: Conversation = {
+        id,
+        owner,
+        ...(fields.title !== undefined && { title: plainText(fields.title) }),
+        labels: cleanLabels(fields.labels),
+        settings: jsonCopy(fields.settings ?? {}, 'The settings'),
+        createdAt: at,
+        updatedAt: at,
+        head: null,
+        entries: 0,
+      }
+      if (state.conversations.has(id)) throw idTaken('conversation', id)
+      state.conversations.set(id, {
+        about,
+        fence: { conversationId: id, holder: null, epoch: 0, since: 0, expires: 0 },
+        entries: [],
+        branches: new Map(),
+        exchanges: [],
+        tools: new Map(),
+        overlays: [],
+        states: [],
+        blobs: new Set(),
+      })
+      return structuredClone(about)
+    },
+
+    async conversation(owner, id) {
+      return structuredClone(state.find(owner, id)?.about)
+    },
+
+    async conversations(owner, page = {}) {
+      const size = pageSize(page)
+      const after = page.cursor === undefined ? undefined : readCursor(page.cursor, ['string', 'string'])
+      const rows: Conversation[] = []
+      for (const { about } of state.conversations.values()) {
+        if (about.owner !== owner || (page.label !== undefined && !about.labels.includes(page.label))) continue
+        if (!after || newestFirst(about, { updatedAt: String(after[0]), id: String(after[1]) }) > 0) rows.push(about)
+      }
+      rows.sort(newestFirst)
+      return pageOf(
+        rows,
+        size,
+        (row) => [row.updatedAt, row.id],
+        (row) => structuredClone(row),
+      )
+    },
+
+    async updateConversation(owner, id, change) {
+      const about = state.find(owner, id)?.about
+      if (!about) throw notFound('conversation', id)
+      if (change.settings !== undefined) about.settings = jsonCopy(change.settings, 'The settings')
+      if (change.labels !== undefined) about.labels = cleanLabels(change.labels)
+      if (change.title === null) delete about.title
+      else if (change.title !== undefined) about.title = plainText(change.title)
+      return structuredClone(about)
+    },
+
+    async deleteConversation(owner, id) {
+      const gone = state.find(owner, id)
+      if (!gone) return false
+      state.conversations.delete(id)
+      for (const entry of gone.entries) state.entries.delete(entry.id)
+      for (const exchange of gone.exchanges) state.exchanges.delete(exchange.about.id)
+      for (const [streamId, stream] of state.streams) if (stream.conversation === gone) state.streams.delete(streamId)
+      state.records = state.records.filter(({ record }) => record.conversationId !== id)
+      for (const sha256 of gone.blobs) {
+        if (!state.conversations.values().some((other) => other.blobs.has(sha256))) state.blobs.delete(sha256)
+      }
+      return true
+    },
+  }
+}
+
+type Sorted = Pick<Conversation, 'updatedAt' | 'id'>
+
+function newestFirst(a: Sorted, b: Sorted): number {
+  if (a.updatedAt !== b.updatedAt) return a.updatedAt < b.updatedAt ? 1 : -1
+  return a.id === b.id ? 0 : a.id < b.id ? 1 : -1
+}

@@ -1,0 +1,133 @@
+import type { Branch, Conversation } from '../../core/log.ts'
+import { inBranchOrder } from '../branch-order.ts'
+import { documentFilters } from '../filter-words.ts'
+import { plainText, prepareEntry, type PreparedEntry } from '../prepare.ts'
+import { notFound } from '../refusals.ts'
+import type { Branches, Entries } from '../store.ts'
+import { putAll } from './records.ts'
+import { toEntry, type KeptConversation, type KeptEntry, type MemoryState } from './state.ts'
+
+export function entryMethods(state: MemoryState): Entries & Branches {
+  return {
+    async append(owner, conversationId, entry, write) {
+      const prepared = prepareEntry(entry, state.now())
+      return appendTo(state, state.writable(owner, conversationId, write), prepared)
+    },
+
+    async appendAll(owner, conversationId, entries, write, records = []) {
+      const prepared = entries.map((entry) => prepareEntry(entry, state.now()))
+      const conversation = state.writable(owner, conversationId, write)
+      const undo = snapshot(state, conversation)
+      try {
+        const appended = prepared.map((entry) => appendTo(state, conversation, entry))
+        putAll(state, records)
+        return appended
+      } catch (error) {
+        undo()
+        throw error
+      }
+    },
+
+    async entry(owner, entryId) {
+      const kept = state.findEntry(owner, entryId)
+      return kept && toEntry(kept)
+    },
+
+    async history(owner, entryId, options = {}) {
+      const path: KeptEntry[] = []
+      for (const kept of state.path(state.findEntry(owner, entryId))) {
+        if (path.length === options.last) break
+        path.push(kept)
+      }
+      return path.toReversed().map(toEntry)
+    },
+
+    async children(owner, conversationId, entryId) {
+      const entries = state.find(owner, conversationId)?.entries ?? []
+      return entries.filter((entry) => entry.parentId === entryId).map(toEntry)
+    },
+
+    async outline(owner, conversationId) {
+      const entries = state.find(owner, conversationId)?.entries ?? []
+      return entries.map(({ id, parentId, depth, role, at }) => ({ id, parentId, depth, role, at }))
+    },
+
+    async setHead(owner, conversationId, to, write) {
+      const conversation = state.writable(owner, conversationId, write)
+      const { about, branches } = conversation
+      if ('branch' in to) {
+        const entryId = branches.get(to.branch)
+        if (entryId === undefined) throw notFound('branch', to.branch)
+        about.head = entryId
+        about.branch = to.branch
+      } else {
+        if (to.entryId !== null) state.entryIn(conversation, to.entryId)
+        about.head = to.entryId
+        delete about.branch
+      }
+      return structuredClone(about)
+    },
+
+    async branches(owner, conversationId) {
+      const conversation = state.find(owner, conversationId)
+      if (!conversation) return []
+      const { about, entries, branches } = conversation
+      const inner = new Set(entries.map((entry) => entry.parentId))
+      const pointed = new Set(branches.values())
+      const leaves = entries.filter((entry) => !inner.has(entry.id) && !pointed.has(entry.id)).toReversed()
+      return inBranchOrder([
+        ...[...branches].map(([name, id]) => branchAt(state.entryIn(conversation, id), about, name)),
+        ...leaves.map((entry) => branchAt(entry, about)),
+      ])
+    },
+
+    async nameBranch(owner, conversationId, name, entryId, write) {
+      const conversation = state.writable(owner, conversationId, write)
+      state.entryIn(conversation, entryId)
+      const { about, branches } = conversation
+      const clean = plainText(name)
+      branches.set(clean, entryId)
+      if (about.branch === clean && about.head !== entryId) delete about.branch
+    },
+
+    async dropBranch(owner, conversationId, name, write) {
+      const { about, branches } = state.writable(owner, conversationId, write)
+      branches.delete(name)
+      if (about.branch === name) delete about.branch
+    },
+  }
+}
+
+export function appendTo(
+  state: MemoryState,
+  conversation: KeptConversation,
+  entry: PreparedEntry,
+): ReturnType<typeof toEntry> {
+  const { owner, id } = conversation.about
+  const filters = entry.documents.map((document) => documentFilters(owner, id, entry.provider, document))
+  return state.append(conversation, entry, filters)
+}
+
+function snapshot(state: MemoryState, conversation: KeptConversation): () => void {
+  const { entries } = conversation
+  const kept = {
+    about: { ...conversation.about },
+    branches: new Map(conversation.branches),
+    blobs: new Set(conversation.blobs),
+  }
+  const count = entries.length
+  return () => {
+    for (const entry of entries.splice(count)) state.entries.delete(entry.id)
+    Object.assign(conversation, kept)
+  }
+}
+
+function branchAt(entry: KeptEntry, about: Conversation, name?: string): Branch {
+  return {
+    ...(name !== undefined && { name }),
+    entryId: entry.id,
+    depth: entry.depth,
+    at: entry.at,
+    current: about.head === entry.id && about.branch === name,
+  }
+}

@@ -1,0 +1,137 @@
+import type { Exchange } from '../../core/log.ts'
+import { addUsage, noUsage } from '../../core/usage.ts'
+import { cutBlob } from '../blobs.ts'
+import { pageOf, pageSize, readCursor } from '../page.ts'
+import { givenId, jsonCopy, prepareEntry } from '../prepare.ts'
+import { timeSpan } from '../query.ts'
+import type { UsageRow } from '../records.ts'
+import { exchangeEnded, idTaken, journalGap, notFound } from '../refusals.ts'
+import type { Exchanges, Write } from '../store.ts'
+import { appendTo } from './entries.ts'
+import type { KeptExchange, MemoryState } from './state.ts'
+
+export function exchangeMethods(state: MemoryState): Exchanges {
+  return {
+    async openExchange(owner, conversationId, exchange, write) {
+      const now = state.now()
+      const id = givenId(exchange.id, now)
+      const notes = jsonCopy([...(exchange.notes ?? [])], 'The notes')
+      const blob = cutBlob(exchange.body)
+      const conversation = state.writable(owner, conversationId, write)
+      const { basedOn, provider, protocol, model } = exchange
+      state.entryIn(conversation, basedOn)
+      if (state.exchanges.has(id)) throw idTaken('exchange', id)
+      const kept: KeptExchange = {
+        about: {
+          id,
+          conversationId,
+          basedOn,
+          provider,
+          protocol,
+          model,
+          bodySha256: blob.sha256,
+          notes,
+          startedAt: new Date(now).toISOString(),
+          outcome: 'open',
+          attempts: 1,
+        },
+        conversation,
+        events: [],
+      }
+      state.keepBlob(conversation, blob)
+      state.exchanges.set(id, kept)
+      conversation.exchanges.push(kept)
+      return structuredClone(kept.about)
+    },
+
+    async retryExchange(owner, exchangeId, write) {
+      return ++openOne(state, owner, exchangeId, write).about.attempts
+    },
+
+    async finishExchange(owner, exchangeId, end, write) {
+      const now = state.now()
+      const reply = end.reply && prepareEntry(end.reply, now)
+      const { outcome, usage, cost, failure, notes } = jsonCopy({ ...end, reply: undefined }, 'The end of the exchange')
+      const kept = openOne(state, owner, exchangeId, write)
+      const entry = reply && appendTo(state, kept.conversation, reply)
+      Object.assign(kept.about, {
+        outcome,
+        endedAt: new Date(now).toISOString(),
+        notes: [...kept.about.notes, ...(notes ?? [])],
+        ...(entry && { replyEntryId: entry.id }),
+        ...(usage && { usage }),
+        ...(cost !== undefined && { cost }),
+        ...(failure && { failure }),
+      })
+      kept.events = []
+      return { exchange: structuredClone(kept.about), ...(entry && { entry }) }
+    },
+
+    async exchange(owner, exchangeId) {
+      return structuredClone(findOne(state, owner, exchangeId)?.about)
+    },
+
+    async exchanges(owner, conversationId, page = {}) {
+      const size = pageSize(page)
+      const from = page.cursor === undefined ? Infinity : Number(readCursor(page.cursor, ['number'])[0])
+      const all = state.find(owner, conversationId)?.exchanges ?? []
+      const rows: { n: number; about: Exchange }[] = []
+      for (const [n, { about }] of all.entries()) {
+        if (n < from && (page.outcome === undefined || about.outcome === page.outcome)) rows.unshift({ n, about })
+      }
+      return pageOf(
+        rows,
+        size,
+        (row) => [row.n],
+        (row) => structuredClone(row.about),
+      )
+    },
+
+    async usage(owner, query = {}) {
+      const { after, before } = timeSpan(query)
+      const rows = new Map<string, UsageRow>()
+      for (const { about, conversation } of state.exchanges.values()) {
+        const { provider, model, startedAt, usage, cost } = about
+        const wanted = query.conversationId === undefined || query.conversationId === about.conversationId
+        if (conversation.about.owner !== owner || !wanted || startedAt < after || startedAt >= before) continue
+        const day = startedAt.slice(0, 10)
+        const key = JSON.stringify([day, provider, model])
+        const row = rows.get(key) ?? { day, provider, model, exchanges: 0, ...noUsage, cost: 0, unpriced: 0 }
+        const { exchanges, unpriced } = row
+        rows.set(key, {
+          ...row,
+          ...addUsage(row, usage ?? noUsage),
+          exchanges: exchanges + 1,
+          cost: row.cost + (cost ?? 0),
+          unpriced: unpriced + Number(usage !== undefined && cost === undefined),
+        })
+      }
+      return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+    },
+
+    async journal(owner, exchangeId, offset, events, write) {
+      const copy = jsonCopy([...events], 'The events')
+      const kept = openOne(state, owner, exchangeId, write)
+      if (offset !== kept.events.length) throw journalGap(exchangeId, kept.events.length, offset)
+      kept.events.push(...copy)
+      return kept.events.length
+    },
+
+    async journaled(owner, exchangeId, from = 0) {
+      return structuredClone(findOne(state, owner, exchangeId)?.events.slice(from) ?? [])
+    },
+  }
+}
+
+function findOne(state: MemoryState, owner: string, exchangeId: string): KeptExchange | undefined {
+  const kept = state.exchanges.get(exchangeId)
+  return kept?.conversation.about.owner === owner ? kept : undefined
+}
+
+function openOne(state: MemoryState, owner: string, exchangeId: string, write: Write | undefined): KeptExchange {
+  const kept = findOne(state, owner, exchangeId)
+  if (!kept) throw notFound('exchange', exchangeId)
+  state.writable(owner, kept.about.conversationId, write)
+  if (kept.about.outcome !== 'open') throw exchangeEnded(exchangeId, kept.about.outcome)
+  return kept
+}

@@ -1,0 +1,151 @@
+// Records and streams in memory.
+
+import { SynapseError, asFailure, type Failure } from '../../core/error.ts'
+import { pageOf, pageSize, readCursor } from '../page.ts'
+import { givenId, jsonCopy } from '../prepare.ts'
+import { badStream, isoTime, notFound, recordChanged } from '../refusals.ts'
+import {
+  streamPage,
+  type NewRecord,
+  type Records,
+  type StoredRecord,
+  type StreamWrite,
+  type Streams,
+} from '../records.ts'
+import type { KeptRecord, KeptStream, MemoryState } from './state.ts'
+
+export function recordMethods(state: MemoryState): Records & Streams {
+  return {
+    async putRecords(records) {
+      return putAll(state, records)
+    },
+
+    async record(owner, kind, id) {
+      const kept = live(state).find((one) => isThe(one, owner, kind, id))
+      return kept && copy(kept)
+    },
+
+    async records(owner, kind, page = {}) {
+      const size = pageSize(page)
+      const from = page.cursor === undefined ? Infinity : Number(readCursor(page.cursor, ['number'])[0])
+      const rows = live(state).filter(({ n, record }) => {
+        const wanted = page.conversationId === undefined || record.conversationId === page.conversationId
+        return n < from && record.owner === owner && record.kind === kind && wanted
+      })
+      return pageOf(rows.toReversed(), size, (row) => [row.n], copy)
+    },
+
+    async deleteRecord(owner, kind, id) {
+      const at = state.records.findIndex((one) => isThe(one, owner, kind, id))
+      if (at >= 0) state.records.splice(at, 1)
+      return at >= 0
+    },
+
+    async openStream(owner, conversationId, streamId) {
+      const id = givenId(streamId, state.now())
+      const conversation = state.find(owner, conversationId)
+      if (!conversation) throw notFound('conversation', conversationId)
+      const found = state.streams.get(id)
+      if (found && found.conversation !== conversation) throw notFound('stream', id)
+      const kept: KeptStream = found ?? { conversation, epoch: 0, events: [] }
+      kept.epoch++
+      state.streams.set(id, kept)
+      return { epoch: kept.epoch, next: kept.events.length }
+    },
+
+    async appendStreams(writes) {
+      return writes.map((write) => appendOne(state, write))
+    },
+
+    async stream(owner, streamId, from = 0, most = streamPage) {
+      const kept = findStream(state, owner, streamId)
+      if (!kept) return undefined
+      const events = kept.events.slice(from, from + most)
+      const next = from + events.length
+      return { events, next, ended: kept.endedAt !== undefined && next >= kept.events.length }
+    },
+
+    async dropStreams(endedBefore) {
+      const before = isoTime(endedBefore, 'The end of a stream')
+      const gone = [...state.streams].filter(([, { endedAt }]) => endedAt !== undefined && endedAt < before)
+      for (const [id] of gone) state.streams.delete(id)
+      return gone.length
+    },
+  }
+}
+
+/** Puts them all, or throws before anything has changed. */
+export function putAll(state: MemoryState, records: readonly NewRecord[]): StoredRecord[] {
+  const now = new Date(state.now()).toISOString()
+  state.records = live(state)
+  const before = [...state.records]
+  try {
+    return records.map((record) => put(state, record, now))
+  } catch (error) {
+    state.records = before
+    throw error
+  }
+}
+
+function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
+  const { owner, kind, conversationId } = record
+  const id = givenId(record.id, state.now())
+  const data = jsonCopy(record.data, 'The record')
+  const at = state.records.findIndex((one) => isThe(one, owner, kind, id))
+  const found = state.records[at]
+  if (record.version !== undefined && record.version !== (found?.record.version ?? 0)) {
+    throw recordChanged(kind, id)
+  }
+  if (conversationId !== undefined && !state.find(owner, conversationId)) {
+    throw notFound('conversation', conversationId)
+  }
+  const kept: KeptRecord = {
+    n: found?.n ?? ++state.lastRecord,
+    record: {
+      owner,
+      kind,
+      id,
+      data,
+      ...(conversationId !== undefined && { conversationId }),
+      ...(record.expiresAt !== undefined && { expiresAt: isoTime(record.expiresAt, 'The end of a record') }),
+      version: (found?.record.version ?? 0) + 1,
+      at: found?.record.at ?? now,
+    },
+  }
+  if (found) state.records[at] = kept
+  else state.records.push(kept)
+  return copy(kept)
+}
+
+function live(state: MemoryState): KeptRecord[] {
+  const now = new Date(state.now()).toISOString()
+  return state.records.filter(({ record }) => record.expiresAt === undefined || record.expiresAt > now)
+}
+
+function isThe({ record }: KeptRecord, owner: string, kind: string, id: string): boolean {
+  return record.owner === owner && record.kind === kind && record.id === id
+}
+
+function copy({ record }: KeptRecord): StoredRecord {
+  return structuredClone(record)
+}
+
+function findStream(state: MemoryState, owner: string, streamId: string): KeptStream | undefined {
+  const kept = state.streams.get(streamId)
+  return kept?.conversation.about.owner === owner ? kept : undefined
+}
+
+function appendOne(state: MemoryState, write: StreamWrite): Failure | undefined {
+  try {
+    const kept = findStream(state, write.owner, write.streamId)
+    if (!kept) throw notFound('stream', write.streamId)
+    const refused = badStream(write, { epoch: kept.epoch, next: kept.events.length, ended: kept.endedAt !== undefined })
+    if (refused) throw refused
+    kept.events.push(...write.events)
+    if (write.end) kept.endedAt = new Date(state.now()).toISOString()
+    return undefined
+  } catch (error) {
+    if (error instanceof SynapseError) return asFailure(error)
+    throw error
+  }
+}

@@ -1,0 +1,46 @@
+// The store for many machines: one PostgreSQL that any number of Synapse processes share. Nothing lives in a process
+// only, so that each of them can go on with what another one began.
+
+import type { Store, StoreOptions } from './store.ts'
+import { blobMethods } from './postgres/blobs.ts'
+import { branchMethods } from './postgres/branches.ts'
+import { conversationMethods } from './postgres/conversations.ts'
+import { connect } from './postgres/database.ts'
+import { entryMethods } from './postgres/entries.ts'
+import { exchangeMethods } from './postgres/exchanges.ts'
+import { leaseMethods } from './postgres/leases.ts'
+import { overlayMethods } from './postgres/overlays.ts'
+import { recordMethods } from './postgres/records.ts'
+import { searchMethods } from './postgres/search.ts'
+import { stateMethods } from './postgres/states.ts'
+import { toolMethods } from './postgres/tools.ts'
+
+export interface PostgresOptions extends StoreOptions {
+  /** At most this many connections; 10 unless told. */
+  connections?: number
+}
+
+/** `url` as in `postgres://user:password@host:5432/database`. Makes its tables, in a schema named synapse. */
+export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const { now = Date.now, leaseSkewMs = () => 0, connections = 10 } = options
+  const db = await connect(url, { now, leaseSkewMs, connections })
+  return {
+    ...conversationMethods(db),
+    ...entryMethods(db),
+    ...branchMethods(db),
+    ...exchangeMethods(db),
+    ...toolMethods(db),
+    ...overlayMethods(db),
+    ...stateMethods(db),
+    ...blobMethods(db),
+    ...searchMethods(db),
+    ...leaseMethods(db),
+    ...recordMethods(db),
+    async vacuum() {
+      for (const table of ['entries', 'search', 'pieces', 'journal', 'exchanges', 'conversations']) {
+        await db.plan(`VACUUM synapse.${table}`)
+      }
+    },
+    close: () => db.close(),
+  }
+}

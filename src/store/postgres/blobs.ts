@@ -1,0 +1,117 @@
+import { joinBlob, packPiece, type Blob, type Piece } from '../blobs.ts'
+import { notFound } from '../refusals.ts'
+import type { Blobs } from '../store.ts'
+import type { Database, Queries } from './database.ts'
+
+export function blobMethods(db: Database): Blobs {
+  return {
+    async blob(owner, sha256) {
+      const n = await ownBlob(db, owner, sha256)
+      if (n === undefined) return undefined
+      const pieces = await db.all<{ data: Uint8Array; packed: boolean }>(
+        `SELECT p.data, p.packed FROM synapse.blob_pieces b JOIN synapse.pieces p ON p.n = b.piece
+         WHERE b.blob = $1 ORDER BY b.i`,
+        [n],
+      )
+      return joinBlob(sha256, pieces)
+    },
+  }
+}
+
+/** To be called inside the transaction of what uses them. `named` ones must be the owner's already. */
+export async function keepBlobs(
+  queries: Queries,
+  owner: string,
+  conversationId: string,
+  blobs: readonly Blob[],
+  named: readonly string[] = [],
+): Promise<void> {
+  for (const sha256 of named) {
+    // Knowing a hash gives no right to the bytes.
+    const n = await ownBlob(queries, owner, sha256)
+    if (n === undefined) throw notFound('blob', sha256)
+    await use(queries, conversationId, n)
+  }
+  for (const blob of blobs) await use(queries, conversationId, await insertBlob(queries, blob))
+}
+
+/** Takes the conversation's hold of its blobs away, and with it those that nobody else holds. */
+export async function dropBlobs(queries: Queries, conversation: number): Promise<void> {
+  const held = await queries.all<{ blob: number }>(
+    'DELETE FROM synapse.blob_uses WHERE conversation = $1 RETURNING blob',
+    [conversation],
+  )
+  const blobs = held.map((row) => row.blob).sort((a, b) => a - b)
+  // Locked in one order, so that two deletions cannot wait for each other.
+  await queries.all('SELECT 1 FROM synapse.blobs WHERE n = ANY ($1::bigint[]) ORDER BY n FOR UPDATE', [blobs])
+  const pieces = await queries.all<{ piece: number }>(
+    `WITH gone AS (
+       SELECT b.n FROM synapse.blobs b WHERE b.n = ANY ($1::bigint[])
+         AND NOT EXISTS (SELECT 1 FROM synapse.blob_uses u WHERE u.blob = b.n)
+     ), cut AS (DELETE FROM synapse.blob_pieces p USING gone WHERE p.blob = gone.n RETURNING p.piece),
+     dropped AS (DELETE FROM synapse.blobs b USING gone WHERE b.n = gone.n)
+     SELECT DISTINCT piece FROM cut ORDER BY piece`,
+    [blobs],
+  )
+  await queries.all(
+    `DELETE FROM synapse.pieces p WHERE p.n = ANY ($1::bigint[])
+       AND NOT EXISTS (SELECT 1 FROM synapse.blob_pieces b WHERE b.piece = p.n)`,
+    [pieces.map((row) => row.piece)],
+  )
+}
+
+async function ownBlob(queries: Queries, owner: string, sha256: string): Promise<number | undefined> {
+  const found = await queries.get<{ n: number }>(
+    `SELECT b.n FROM synapse.blobs b WHERE b.sha256 = $1 AND EXISTS (
+       SELECT 1 FROM synapse.blob_uses u JOIN synapse.conversations c ON c.n = u.conversation
+       WHERE u.blob = b.n AND c.owner = $2)`,
+    [sha256, owner],
+  )
+  return found?.n
+}
+
+async function insertBlob(queries: Queries, blob: Blob): Promise<number> {
+  const made = await queries.get<{ n: number }>(
+    'INSERT INTO synapse.blobs (sha256, size) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING RETURNING n',
+    [blob.sha256, blob.size],
+  )
+  if (made) {
+    await keepPieces(queries, made.n, blob.pieces)
+    return made.n
+  }
+  const known = await queries.get<{ n: number }>('SELECT n FROM synapse.blobs WHERE sha256 = $1', [blob.sha256])
+  // Deleted in between: now it can be made.
+  return known?.n ?? insertBlob(queries, blob)
+}
+
+async function keepPieces(queries: Queries, blob: number, pieces: readonly Piece[]): Promise<void> {
+  const hashes = pieces.map((piece) => piece.sha256)
+  const known = await queries.all<{ sha256: string }>(
+    'SELECT sha256 FROM synapse.pieces WHERE sha256 = ANY ($1::text[])',
+    [hashes],
+  )
+  const there = new Set(known.map((row) => row.sha256))
+  for (const piece of pieces) {
+    if (there.has(piece.sha256)) continue
+    there.add(piece.sha256)
+    const { packed, data } = packPiece(piece.bytes)
+    await queries.all(
+      'INSERT INTO synapse.pieces (sha256, packed, data) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING',
+      [piece.sha256, packed, data],
+    )
+  }
+  await queries.all(
+    `INSERT INTO synapse.blob_pieces (blob, i, piece)
+     SELECT $1, h.i, p.n FROM unnest($2::text[]) WITH ORDINALITY AS h (sha256, i)
+     LEFT JOIN synapse.pieces p USING (sha256)`,
+    [blob, hashes],
+  )
+}
+
+async function use(queries: Queries, conversationId: string, blob: number): Promise<void> {
+  await queries.all(
+    `INSERT INTO synapse.blob_uses (conversation, blob) SELECT n, $2 FROM synapse.conversations WHERE id = $1
+     ON CONFLICT DO NOTHING`,
+    [conversationId, blob],
+  )
+}

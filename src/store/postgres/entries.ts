@@ -1,0 +1,120 @@
+import type { Entry, EntryOutline } from '../../core/log.ts'
+import { prepareEntry, readMessage, wholePath, type PathRow, type PreparedEntry } from '../prepare.ts'
+import type { Entries, Write } from '../store.ts'
+import { appendAlone, appendEntry } from './append.ts'
+import { keepBlobs } from './blobs.ts'
+import { writable } from './conversations.ts'
+import type { Database, Queries } from './database.ts'
+import { putAll } from './records.ts'
+
+export function entryMethods(db: Database): Entries {
+  return {
+    async append(owner, conversationId, entry, write) {
+      const prepared = prepareEntry(entry, db.options.now())
+      const alone = prepared.blobs.length === 0 && prepared.named.length === 0
+      if (alone) return appendAlone(db, owner, conversationId, prepared, write)
+      return db.transaction(async (queries) => {
+        await writable(db, queries, owner, conversationId, write)
+        return appendWhole(db, queries, owner, conversationId, prepared, write)
+      })
+    },
+
+    async appendAll(owner, conversationId, entries, write, records = []) {
+      const prepared = entries.map((entry) => prepareEntry(entry, db.options.now()))
+      return db.transaction(async (queries) => {
+        await writable(db, queries, owner, conversationId, write)
+        const written: Entry[] = []
+        for (const entry of prepared) {
+          written.push(await appendWhole(db, queries, owner, conversationId, entry, write))
+        }
+        if (records.length > 0) await putAll(db, queries, records)
+        return written
+      })
+    },
+
+    async entry(owner, entryId) {
+      const row = await db.get<EntryRow>(`${select} WHERE e.id = $1 AND c.owner = $2`, [entryId, owner])
+      return row && toEntry(row)
+    },
+
+    async history(owner, entryId, options = {}) {
+      const last = options.last ?? Infinity
+      // The rows travel through the recursion: joined to it afterwards, they could come from a scan of the whole table.
+      const rows = await db.all<PathRow & { conversation_id: string }>(
+        `WITH RECURSIVE up AS (
+           SELECT e.n, e.parent, e.conversation, e.id, e.depth, e.at, e.checksum, e.message, c.id AS conversation_id
+           FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
+           WHERE e.id = $1 AND c.owner = $2
+           UNION ALL
+           SELECT e.n, e.parent, e.conversation, e.id, e.depth, e.at, e.checksum, e.message, up.conversation_id
+           FROM up JOIN synapse.entries e
+             ON e.n = up.parent AND e.depth = up.depth - 1 AND e.conversation = up.conversation
+         )
+         SELECT id, depth, at, checksum, message, conversation_id FROM up LIMIT $3`,
+        [entryId, owner, last === Infinity ? null : last + 1],
+      )
+      rows.sort((a, b) => a.depth - b.depth)
+      return wholePath(rows, last, rows[0]?.conversation_id ?? '')
+    },
+
+    async children(owner, conversationId, entryId) {
+      const parent = entryId === null ? 'e.parent IS NULL' : 'p.id = $3'
+      const rows = await db.all<EntryRow>(`${select} WHERE c.id = $1 AND c.owner = $2 AND ${parent} ORDER BY e.n`, [
+        conversationId,
+        owner,
+        ...(entryId === null ? [] : [entryId]),
+      ])
+      return rows.map(toEntry)
+    },
+
+    async outline(owner, conversationId) {
+      const rows = await db.all<Omit<EntryOutline, 'parentId'> & { parent_id: string | null }>(
+        `SELECT e.id, p.id AS parent_id, e.depth, e.role, e.at FROM synapse.conversations c
+         JOIN synapse.entries e ON e.conversation = c.n LEFT JOIN synapse.entries p ON p.n = e.parent
+         WHERE c.id = $1 AND c.owner = $2 ORDER BY e.n`,
+        [conversationId, owner],
+      )
+      return rows.map(({ id, parent_id, depth, role, at }) => ({ id, parentId: parent_id, depth, role, at }))
+    },
+  }
+}
+
+/** The entry with the blobs that it brings or names, inside a transaction that has locked the conversation. */
+export async function appendWhole(
+  db: Database,
+  queries: Queries,
+  owner: string,
+  conversationId: string,
+  entry: PreparedEntry,
+  write: Write | undefined,
+): Promise<Entry> {
+  const written = await appendEntry(db, queries, owner, conversationId, entry, write)
+  await keepBlobs(queries, owner, conversationId, entry.blobs, entry.named)
+  return written
+}
+
+interface EntryRow {
+  id: string
+  conversation_id: string
+  parent_id: string | null
+  depth: number
+  at: string
+  checksum: number
+  message: string
+}
+
+const select = `
+  SELECT e.id, c.id AS conversation_id, p.id AS parent_id, e.depth, e.at, e.checksum, e.message
+  FROM synapse.conversations c JOIN synapse.entries e ON e.conversation = c.n
+  LEFT JOIN synapse.entries p ON p.n = e.parent`
+
+function toEntry(row: EntryRow): Entry {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    parentId: row.parent_id,
+    depth: row.depth,
+    message: readMessage(row),
+    at: row.at,
+  }
+}

@@ -1,0 +1,64 @@
+// What PostgreSQL and the way to it say, as one sentence for a person. The address is shown without its password.
+
+import { SynapseError } from '../../core/error.ts'
+
+export function storageError(code: string, message: string, cause?: unknown): SynapseError {
+  return new SynapseError({ kind: 'storage', code, message }, cause === undefined ? {} : { cause })
+}
+
+/** Errors of our own pass through as they are. */
+export function fromPostgres(error: unknown, place: string): unknown {
+  if (error instanceof SynapseError || !(error instanceof Error)) return error
+  const code = codeOf(error) ?? ''
+  const words = error.message
+  if (isLost(error)) {
+    return storageError(
+      'unavailable',
+      `PostgreSQL at ${place} cannot be reached (${words || code}). Whether the last change was saved is not known: read again before repeating it.`,
+      error,
+    )
+  }
+  if (code === '53100') {
+    return storageError(
+      'full',
+      `There is no space left on PostgreSQL at ${place}. Nothing of the last change was saved; free some space and go on.`,
+      error,
+    )
+  }
+  if (code === '25006') return storageError('read-only', `PostgreSQL at ${place} takes no writes (${words}).`, error)
+  if (code.startsWith('28') || code === '3D000' || code === '42501') {
+    return storageError(
+      'cannot-open',
+      `PostgreSQL at ${place} refuses: ${words}. Check the address, the user and its rights.`,
+      error,
+    )
+  }
+  if (code.startsWith('XX'))
+    return storageError('damaged', `The database at ${place} is damaged (${words}). Restore a backup.`, error)
+  if (/^[0-9A-Z]{5}$/.test(code)) return storageError('failed', `PostgreSQL at ${place} failed: ${words}.`, error)
+  return error
+}
+
+/** The connection broke, or there was none. */
+function isLost(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  if (/^(08|57P0)/.test(code) || /^(ECONN|ENOTFOUND|ENOENT|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|EACCES)/.test(code))
+    return true
+  return error instanceof Error && /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+}
+
+/** Another transaction got in the way and nothing was done: the whole transaction may be tried again. */
+export function mayRetry(error: unknown): boolean {
+  const code = codeOf(error)
+  // 23503: a blob was deleted with its last user while this transaction began to use it.
+  return code === '40001' || code === '40P01' || code === '23503'
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === '23505'
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof SynapseError) return codeOf(error.cause)
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,64 @@
+import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
+import { notFound } from '../refusals.ts'
+import type { Leases } from '../store.ts'
+import { fenceColumns, fenceOf, type FenceRow } from './conversations.ts'
+import type { Database, Queries } from './database.ts'
+
+export function leaseMethods(db: Database): Leases {
+  return {
+    async takeLease(owner, conversationId, lease) {
+      checkTtl(lease.ttlMs)
+      return db.transaction(async (queries) => {
+        const row = await locked(queries, owner, conversationId)
+        const held = nextLease(fenceOf(row), lease, clockOf(db, row))
+        await queries.all(
+          `UPDATE synapse.conversations SET lease_holder = $1, lease_epoch = $2, lease_since = $3, lease_expires = $4
+           WHERE id = $5`,
+          [held.holder, held.epoch, held.since, held.expires, conversationId],
+        )
+        return leaseOf(held)
+      })
+    },
+
+    async renewLease(owner, conversationId, epoch, ttlMs) {
+      checkTtl(ttlMs)
+      return db.transaction(async (queries) => {
+        const row = await locked(queries, owner, conversationId)
+        const fence = fenceOf(row)
+        if (fence.epoch !== epoch || fence.holder === null) throw leaseLost(fence, epoch)
+        const expires = clockOf(db, row) + ttlMs
+        await queries.all('UPDATE synapse.conversations SET lease_expires = $1 WHERE id = $2', [
+          expires,
+          conversationId,
+        ])
+        return leaseOf({ ...fence, holder: fence.holder, expires })
+      })
+    },
+
+    async releaseLease(owner, conversationId, epoch) {
+      await db.all(
+        'UPDATE synapse.conversations SET lease_holder = NULL WHERE id = $1 AND owner = $2 AND lease_epoch = $3',
+        [conversationId, owner, epoch],
+      )
+    },
+
+    async lease(owner, conversationId) {
+      const row = await db.get<FenceRow>(select, [conversationId, owner])
+      if (!row) return undefined
+      const fence = fenceOf(row)
+      return isHeld(fence, clockOf(db, row)) ? leaseOf(fence) : undefined
+    },
+  }
+}
+
+const select = `SELECT ${fenceColumns} FROM synapse.conversations c WHERE c.id = $1 AND c.owner = $2`
+
+async function locked(queries: Queries, owner: string, conversationId: string): Promise<FenceRow> {
+  const row = await queries.get<FenceRow>(`${select} FOR NO KEY UPDATE`, [conversationId, owner])
+  if (!row) throw notFound('conversation', conversationId)
+  return row
+}
+
+function clockOf(db: Database, row: FenceRow): number {
+  return row.clock + db.options.leaseSkewMs()
+}

@@ -1,0 +1,228 @@
+// Records and streams in PostgreSQL. Events are kept as lines, some in one row: a row for each would be mostly index.
+
+import { asFailure, type Failure } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { pageOf, pageSize, readCursor } from '../page.ts'
+import { givenId, jsonText } from '../prepare.ts'
+import { badStream, isoTime, notFound, recordChanged } from '../refusals.ts'
+import {
+  streamPage,
+  type NewRecord,
+  type Records,
+  type StoredRecord,
+  type StreamWrite,
+  type Streams,
+} from '../records.ts'
+import type { Database, Queries } from './database.ts'
+
+export function recordMethods(db: Database): Records & Streams {
+  return {
+    putRecords: (records) => db.transaction((queries) => putAll(db, queries, records)),
+
+    async record(owner, kind, id) {
+      const row = await db.get<RecordRow>(
+        `${select} WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')}`,
+        [owner, kind, id, nowOf(db)],
+      )
+      return row && toRecord(row)
+    },
+
+    async records(owner, kind, page = {}) {
+      const size = pageSize(page)
+      const below = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(page.cursor, ['number'])[0])
+      const rows = await db.all<RecordRow>(
+        `${select} WHERE r.owner = $1 AND r.kind = $2 AND r.n < $3 AND ${live('$4')}
+           AND ($5::text IS NULL OR c.id = $5::text) ORDER BY r.n DESC LIMIT $6`,
+        [owner, kind, below, nowOf(db), page.conversationId ?? null, size + 1],
+      )
+      return pageOf(rows, size, (row) => [row.n], toRecord)
+    },
+
+    async deleteRecord(owner, kind, id) {
+      const gone = await db.all(
+        `DELETE FROM synapse.records r WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')} RETURNING n`,
+        [owner, kind, id, nowOf(db)],
+      )
+      return gone.length > 0
+    },
+
+    async openStream(owner, conversationId, streamId) {
+      const id = givenId(streamId, db.options.now())
+      const conversation = await conversationNumber(db, owner, conversationId)
+      const opened = await db.get<{ epoch: number; next: number }>(
+        `INSERT INTO synapse.streams AS s (id, conversation, epoch, next) VALUES ($1, $2, 1, 0)
+         ON CONFLICT (id) DO UPDATE SET epoch = s.epoch + 1 WHERE s.conversation = excluded.conversation
+         RETURNING s.epoch, s.next`,
+        [id, conversation],
+      )
+      if (!opened) throw notFound('stream', id)
+      return { epoch: opened.epoch, next: opened.next }
+    },
+
+    appendStreams: (writes) => db.transaction((queries) => appendAll(db, queries, writes)),
+
+    async stream(owner, streamId, from = 0, most = streamPage) {
+      const kept = await db.get<StreamRow>(`${selectStream} WHERE s.id = $1 AND c.owner = $2`, [streamId, owner])
+      if (!kept) return undefined
+      const rows = await db.all<{ first: number; events: string }>(
+        `SELECT first, events FROM synapse.stream_events
+         WHERE stream = $1 AND first + count > $2 AND first < $3 AND first < $4 ORDER BY first`,
+        [kept.n, from, from + most, kept.next],
+      )
+      const events = rows.flatMap((row) => row.events.split('\n').slice(Math.max(0, from - row.first)))
+      const page = events.slice(0, most)
+      const next = from + page.length
+      return { events: page, next, ended: kept.ended_at !== null && next >= kept.next }
+    },
+
+    async dropStreams(endedBefore) {
+      const before = isoTime(endedBefore, 'The end of a stream')
+      return (await db.all('DELETE FROM synapse.streams WHERE ended_at < $1 RETURNING n', [before])).length
+    },
+  }
+}
+
+/** To be called inside a transaction. */
+export async function putAll(db: Database, queries: Queries, records: readonly NewRecord[]): Promise<StoredRecord[]> {
+  // Those that another transaction has its hands on are left to it.
+  await queries.all(
+    `DELETE FROM synapse.records WHERE n IN (
+       SELECT n FROM synapse.records WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED)`,
+    [nowOf(db)],
+  )
+  const stored: StoredRecord[] = []
+  for (const record of records) stored.push(await put(db, queries, record))
+  return stored
+}
+
+async function put(db: Database, queries: Queries, record: NewRecord): Promise<StoredRecord> {
+  const { owner, kind, conversationId, version } = record
+  const id = givenId(record.id, db.options.now())
+  const data = jsonText(record.data, 'The record')
+  const expires = record.expiresAt === undefined ? null : isoTime(record.expiresAt, 'The end of a record')
+  const conversation = conversationId === undefined ? null : await conversationNumber(queries, owner, conversationId)
+  const values = [owner, kind, id, conversation, expires, data]
+  const row =
+    version !== undefined && version > 0
+      ? await queries.get<{ n: number }>(
+          `UPDATE synapse.records SET conversation = $4, version = version + 1, expires_at = $5, data = $6
+           WHERE owner = $1 AND kind = $2 AND id = $3 AND version = $7 RETURNING n`,
+          [...values, version],
+        )
+      : await queries.get<{ n: number }>(
+          `INSERT INTO synapse.records AS r (owner, kind, id, conversation, expires_at, data, version, at)
+           VALUES ($1, $2, $3, $4, $5, $6, 1, $7) ON CONFLICT (owner, kind, id) ${
+             version === 0
+               ? 'DO NOTHING'
+               : `DO UPDATE SET conversation = excluded.conversation, version = r.version + 1,
+                  expires_at = excluded.expires_at, data = excluded.data`
+           } RETURNING n`,
+          [...values, nowOf(db)],
+        )
+  const stored = row && (await queries.get<RecordRow>(`${select} WHERE r.n = $1`, [row.n]))
+  if (!stored) throw recordChanged(kind, id)
+  return toRecord(stored)
+}
+
+interface RecordRow {
+  n: number
+  owner: string
+  kind: string
+  id: string
+  conversation_id: string | null
+  version: number
+  expires_at: string | null
+  at: string
+  data: string
+}
+
+const select = `
+  SELECT r.n, r.owner, r.kind, r.id, c.id AS conversation_id, r.version, r.expires_at, r.at, r.data
+  FROM synapse.records r LEFT JOIN synapse.conversations c ON c.n = r.conversation`
+
+function live(now: string): string {
+  return `(r.expires_at IS NULL OR r.expires_at > ${now})`
+}
+
+async function conversationNumber(queries: Queries, owner: string, id: string): Promise<number> {
+  const found = await queries.get<{ n: number }>('SELECT n FROM synapse.conversations WHERE id = $1 AND owner = $2', [
+    id,
+    owner,
+  ])
+  if (!found) throw notFound('conversation', id)
+  return found.n
+}
+
+function toRecord(row: RecordRow): StoredRecord {
+  return {
+    owner: row.owner,
+    kind: row.kind,
+    id: row.id,
+    data: JSON.parse(row.data) as JsonObject,
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    version: row.version,
+    at: row.at,
+  }
+}
+
+interface StreamRow {
+  n: number
+  id: string
+  owner: string
+  epoch: number
+  next: number
+  ended_at: string | null
+}
+
+const selectStream = `
+  SELECT s.n, s.id, c.owner, s.epoch, s.next, s.ended_at
+  FROM synapse.streams s JOIN synapse.conversations c ON c.n = s.conversation`
+
+async function appendAll(
+  db: Database,
+  queries: Queries,
+  writes: readonly StreamWrite[],
+): Promise<(Failure | undefined)[]> {
+  // Locked in one order, so that two writers of several streams cannot wait for each other.
+  const rows = await queries.all<StreamRow>(
+    `${selectStream} WHERE s.id = ANY ($1::text[]) ORDER BY s.id FOR UPDATE OF s`,
+    [writes.map((write) => write.streamId)],
+  )
+  const streams = new Map(rows.map((row) => [row.id, row]))
+  const failures: (Failure | undefined)[] = []
+  for (const write of writes) failures.push(await appendOne(db, queries, write, streams.get(write.streamId)))
+  return failures
+}
+
+async function appendOne(
+  db: Database,
+  queries: Queries,
+  write: StreamWrite,
+  kept: StreamRow | undefined,
+): Promise<Failure | undefined> {
+  if (kept?.owner !== write.owner) return asFailure(notFound('stream', write.streamId))
+  const refused = badStream(write, { epoch: kept.epoch, next: kept.next, ended: kept.ended_at !== null })
+  if (refused) return asFailure(refused)
+  const count = write.events.length
+  if (count > 0) {
+    await queries.all('INSERT INTO synapse.stream_events (stream, first, count, events) VALUES ($1, $2, $3, $4)', [
+      kept.n,
+      write.offset,
+      count,
+      write.events.join('\n'),
+    ])
+  }
+  kept.next += count
+  kept.ended_at = write.end ? nowOf(db) : null
+  await queries.all('UPDATE synapse.streams SET next = $1, ended_at = $2 WHERE n = $3', [
+    kept.next,
+    kept.ended_at,
+    kept.n,
+  ])
+  return undefined
+}
+
+function nowOf(db: Database): string {
+  return new Date(db.options.now()).toISOString()
+}

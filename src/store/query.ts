@@ -1,0 +1,47 @@
+// A search as people type it: words that must all be there, "phrases", and begin* for words that begin so. Nothing else
+// has a meaning, so that no text can be a syntax error. A word that the index cuts into several (get_time, 東京) is a
+// phrase of them.
+
+import { isoTime } from './refusals.ts'
+import type { SearchQuery } from './store.ts'
+import { wordsOf } from './words.ts'
+
+/** Words in a row; with `prefix` the last one may go on. */
+export interface Term {
+  words: string[]
+  prefix: boolean
+}
+
+export function parseQuery(text: string): Term[] {
+  const terms: Term[] = []
+  for (const [, phrase, word] of text.matchAll(/"([^"]*)"?|([^\s"]+)/g)) {
+    const words = Array.from(wordsOf(phrase ?? word ?? ''), (found) => found.word)
+    if (words.length === 0) continue
+    const last = words.at(-1) ?? ''
+    terms.push({ words, prefix: word !== undefined && word.endsWith('*') && last.length >= shortestPrefix })
+  }
+  return terms.slice(0, mostTerms)
+}
+
+/** Whether the words at this place begin a match; gives how many words it takes, or 0. */
+export function matchAt(term: Term, words: readonly { word: string }[], at: number): number {
+  for (const [i, wanted] of term.words.entries()) {
+    const found = words[at + i]?.word
+    if (found === undefined) return 0
+    const open = term.prefix && i === term.words.length - 1
+    if (open ? !found.startsWith(wanted) : found !== wanted) return 0
+  }
+  return term.words.length
+}
+
+/** The times that a hit lies between, as texts that sort like times. */
+export function timeSpan(query: Pick<SearchQuery, 'after' | 'before'>): { after: string; before: string } {
+  return {
+    after: query.after === undefined ? '' : isoTime(query.after, 'The beginning of a search'),
+    before: query.before === undefined ? '~' : isoTime(query.before, 'The end of a search'),
+  }
+}
+
+/** The begin of a word must be this long: shorter ones match so much of a large index that they take seconds. */
+const shortestPrefix = 3
+const mostTerms = 32

@@ -1,0 +1,67 @@
+// What a store says when it does not do as it was told: the same words from every store.
+
+import { badInput, SynapseError } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+
+export function notFound(what: string, id: string): SynapseError {
+  return new SynapseError({ kind: 'not-found', message: `There is no ${what} ${id}.` })
+}
+
+export function conflict(code: string, message: string, raw?: Json): SynapseError {
+  return new SynapseError({ kind: 'conflict', code, message, ...(raw !== undefined && { raw }) })
+}
+
+export function idTaken(what: string, id: string): SynapseError {
+  return conflict('id-taken', `There is already a ${what} with the id ${id}.`)
+}
+
+export function headMoved(conversationId: string, expected: string | null, head: string | null): SynapseError {
+  return conflict(
+    'head-moved',
+    `Conversation ${conversationId} has gone on: its head is ${head ?? 'empty'}, not ${expected ?? 'empty'}. ` +
+      'Read it again, or write beside it as a branch.',
+    { head, expected },
+  )
+}
+
+export function exchangeEnded(id: string, outcome: string): SynapseError {
+  return conflict('exchange-ended', `Exchange ${id} has ended already (${outcome}).`)
+}
+
+export function journalGap(exchangeId: string, kept: number, offset: number): SynapseError {
+  return conflict('journal-gap', `The journal of exchange ${exchangeId} holds ${kept} events, not ${offset}.`, { kept })
+}
+
+export function recordChanged(kind: string, id: string): SynapseError {
+  return conflict('record-changed', `The ${kind} ${id} is not the one that was read: somebody has changed it.`)
+}
+
+/** Why a write to a stream is refused, if it is. */
+export function badStream(
+  write: { streamId: string; epoch: number; offset: number; events: readonly string[] },
+  kept: { epoch: number; next: number; ended: boolean },
+): SynapseError | undefined {
+  const { streamId: id, epoch, offset, events } = write
+  if (epoch !== kept.epoch) return conflict('stream-taken', `Another writer has taken over the stream ${id}.`)
+  if (kept.ended) return conflict('stream-ended', `The stream ${id} has ended.`)
+  if (offset !== kept.next) return conflict('stream-gap', `The stream ${id} holds ${kept.next} events, not ${offset}.`)
+  if (events.some((event) => event.includes('\n'))) return badInput('An event of a stream must be one line.')
+  return undefined
+}
+
+/** What is read is not what was written. */
+export function damaged(what: string): SynapseError {
+  return new SynapseError({
+    kind: 'storage',
+    code: 'damaged',
+    message: `${what} is damaged: what is stored is not what was written. Restore it from a backup.`,
+  })
+}
+
+/** A time that a person or a file gave, as it is kept. */
+export function isoTime(text: string, what: string): string {
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms))
+    throw badInput(`${what} is not a time: ${JSON.stringify(text)}. Write it as 2026-11-15T21:30:00Z.`)
+  return new Date(ms).toISOString()
+}

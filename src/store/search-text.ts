@@ -1,0 +1,101 @@
+// What of a message can be searched: what was said, and what tools were given and gave back, each as a document of its
+// own. Reasoning and system text are not in it. The index knows a document only by its entry and its place in this
+// list: whoever changes what this function returns adds a migration that builds the index anew.
+
+import type { Json } from '../core/json.ts'
+import { textOf, type Message, type Part } from '../core/message.ts'
+import type { HitKind } from './store.ts'
+import { isDense } from './words.ts'
+
+export interface SearchDocument {
+  kind: HitKind
+  tool?: string
+  text: string
+}
+
+/** More than this in one message is in the log but cannot be searched: about 250 MB of plain text. */
+export const maxDocuments = 4096
+
+export function documentsOf(message: Message): SearchDocument[] {
+  const documents: SearchDocument[] = []
+  for (const whole of wholeDocuments(message)) {
+    for (const text of cut(whole.text)) {
+      if (documents.length === maxDocuments) return documents
+      documents.push({ ...whole, text })
+    }
+  }
+  return documents
+}
+
+function* wholeDocuments(message: Message): Generator<SearchDocument> {
+  switch (message.role) {
+    case 'user':
+      yield { kind: 'user', text: textOf(message.parts) }
+      break
+    case 'assistant':
+      yield { kind: 'reply', text: saidIn(message.parts) }
+      for (const part of message.parts) yield* toolDocuments(part)
+      break
+    case 'tool':
+      for (const part of message.parts) yield* toolDocuments(part)
+  }
+}
+
+function saidIn(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n')
+}
+
+function* toolDocuments(part: Part): Generator<SearchDocument> {
+  switch (part.type) {
+    case 'tool-call':
+      yield { kind: 'input', tool: part.name, text: part.malformed ?? flatten(part.input) }
+      break
+    case 'tool-result': {
+      const text = textOf(part.output)
+      yield { kind: 'output', tool: part.name, text: text === '' ? flatten(part.value) : text }
+      break
+    }
+    case 'server-tool':
+      yield { kind: 'input', tool: part.name, text: flatten(part.input) }
+      yield { kind: 'output', tool: part.name, text: flatten(part.output) }
+  }
+}
+
+/** JSON as lines of `name: value`. Without recursion: a tool can return any depth. */
+function flatten(json: Json | undefined): string {
+  const lines: string[] = []
+  const open: { name: string; value: Json | undefined }[] = [{ name: '', value: json }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { name, value } = next
+    if (value === undefined || value === null) continue
+    if (typeof value !== 'object') {
+      lines.push(name === '' ? String(value) : `${name}: ${value}`)
+    } else {
+      const inner = Array.isArray(value) ? value.map((item) => ({ name, value: item })) : named(value)
+      for (let i = inner.length - 1; i >= 0; i--) open.push(inner[i] ?? { name, value: null })
+    }
+  }
+  return lines.join('\n')
+}
+
+function named(object: { [key: string]: Json | undefined }): { name: string; value: Json | undefined }[] {
+  return Object.entries(object).map(([name, value]) => ({ name, value }))
+}
+
+/**
+ * Long texts are indexed in pieces: a tsvector holds at most 1 MB and 16,383 positions. Scripts without spaces have a
+ * word per character, and get smaller pieces.
+ */
+function* cut(text: string): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + 65_536, text.length)
+    if (end - start > 16_000 && isDense(text.slice(start, end))) end = start + 16_000
+    if (end < text.length) {
+      const space = text.lastIndexOf(' ', end)
+      if (space > end - 200 && space > start) end = space + 1
+    }
+    const piece = text.slice(start, end)
+    if (piece.trim() !== '') yield piece
+    start = end
+  }
+}

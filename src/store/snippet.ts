@@ -1,0 +1,62 @@
+// The words around the first match, and where in them the matches are. Made from the message itself: the index does not
+// keep the text a second time, and every store shows the same.
+
+import { matchAt, type Term } from './query.ts'
+import type { SearchDocument } from './search-text.ts'
+import type { Hit } from './store.ts'
+import { wordsOf, type Word } from './words.ts'
+
+const before = 60
+const length = 240
+
+export function hitOf(
+  at: { conversationId: string; title: string | null | undefined; entryId: string; at: string },
+  document: SearchDocument,
+  terms: readonly Term[],
+): Hit {
+  return {
+    conversationId: at.conversationId,
+    ...(typeof at.title === 'string' && { title: at.title }),
+    entryId: at.entryId,
+    kind: document.kind,
+    ...(document.tool !== undefined && { tool: document.tool }),
+    at: at.at,
+    ...snippetOf(document.text, terms),
+  }
+}
+
+export function snippetOf(text: string, terms: readonly Term[]): { snippet: string; marks: [number, number][] } {
+  const words = [...wordsOf(text)]
+  const found = matches(words, terms)
+  const first = found[0]
+  const from = first ? wordStart(text, words, first[0]) : 0
+  const to = Math.min(text.length, from + length)
+  const lead = from > 0 ? '…' : ''
+  const snippet = lead + text.slice(from, to).replaceAll(/\s/g, ' ').toWellFormed() + (to < text.length ? '…' : '')
+  const marks: [number, number][] = []
+  for (const [start, end] of found) {
+    const last = marks.at(-1)
+    const mark: [number, number] = [start - from + lead.length, end - from + lead.length]
+    if (end <= to && (!last || mark[0] >= last[1])) marks.push(mark)
+  }
+  return { snippet, marks }
+}
+
+function matches(words: readonly Word[], terms: readonly Term[]): [number, number][] {
+  const found: [number, number][] = []
+  for (const [at, word] of words.entries()) {
+    let taken = 0
+    for (const term of terms) taken = Math.max(taken, matchAt(term, words, at))
+    const last = words[at + taken - 1]
+    if (taken > 0 && last) found.push([word.start, last.end])
+  }
+  return found
+}
+
+/** A little before the match, at the beginning of a word where one is near. */
+function wordStart(text: string, words: readonly Word[], match: number): number {
+  const wanted = match - before
+  if (wanted <= 0) return 0
+  for (const word of words) if (word.start >= wanted && word.start <= match) return word.start
+  return Math.min(wanted, text.length)
+}

@@ -1,0 +1,46 @@
+// The embedded store: one SQLite file, with nothing to install. Several processes may share it.
+
+import type { Store, StoreOptions } from './store.ts'
+import { blobMethods } from './sqlite/blobs.ts'
+import { connect } from './sqlite/connection.ts'
+import { conversationMethods } from './sqlite/conversations.ts'
+import { branchMethods } from './sqlite/branches.ts'
+import { entryMethods } from './sqlite/entries.ts'
+import { exchangeMethods } from './sqlite/exchanges.ts'
+import { leaseMethods } from './sqlite/leases.ts'
+import { overlayMethods } from './sqlite/overlays.ts'
+import { recordMethods } from './sqlite/records.ts'
+import { searchMethods } from './sqlite/search.ts'
+import { stateMethods } from './sqlite/states.ts'
+import { toolMethods } from './sqlite/tools.ts'
+
+export interface SqliteOptions extends StoreOptions {
+  /** How long to wait for another process that is writing; 5 seconds unless told. */
+  busyMs?: number
+}
+
+/** `path` is a file, which is made if there is none, or ':memory:'. */
+export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
+  const { now = Date.now, leaseSkewMs = () => 0, busyMs = 5000 } = options
+  const db = await connect(path, { now, leaseSkewMs, busyMs })
+  return {
+    ...conversationMethods(db),
+    ...entryMethods(db),
+    ...branchMethods(db),
+    ...exchangeMethods(db),
+    ...toolMethods(db),
+    ...overlayMethods(db),
+    ...stateMethods(db),
+    ...blobMethods(db),
+    ...searchMethods(db),
+    ...leaseMethods(db),
+    ...recordMethods(db),
+    async vacuum() {
+      // Merging the index is what takes the words of deleted documents out of it.
+      await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
+    },
+    async close() {
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,214 @@
+// One connection to a SQLite file: opened with settings that make a commit durable, and asserted; statements kept
+// ready; every write one transaction. `node:sqlite` is synchronous, so a transaction runs without a pause, and waiting
+// for another process is done outside of it, where the rest of this process can go on.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { SynapseError } from '../../core/error.ts'
+import { failpoint } from '../failpoint.ts'
+import { breaksConnection, fromSqlite, isBusy, storageError } from './errors.ts'
+import { prepareFile } from './file.ts'
+import { migrations } from './migrations.ts'
+
+export interface ConnectionOptions {
+  now: () => number
+  leaseSkewMs: () => number
+  /** How long to wait for another process's transaction. */
+  busyMs: number
+}
+
+export type Row = Record<string, SQLOutputValue>
+
+/** 'Syna', in the header of every file of ours. */
+const applicationId = 0x53796e61
+
+export class Connection {
+  readonly path: string
+  readonly options: ConnectionOptions
+  #database: DatabaseSync | undefined
+  #closed = false
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(path: string, options: ConnectionOptions) {
+    this.path = path
+    this.options = options
+  }
+
+  all<R extends Row>(sql: string, ...values: SQLInputValue[]): R[] {
+    return this.#prepare(sql).all(...values) as R[]
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows the columns
+  get<R extends Row>(sql: string, ...values: SQLInputValue[]): R | undefined {
+    return this.#prepare(sql).get(...values) as R | undefined
+  }
+
+  /** Gives the rowid of what was inserted. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepare(sql).run(...values).lastInsertRowid)
+  }
+
+  async read<T>(work: () => T): Promise<T> {
+    return this.#patiently(work)
+  }
+
+  async write<T>(work: () => T): Promise<T> {
+    return this.#patiently(() => this.transaction(work))
+  }
+
+  /** For statements that must stand outside of a transaction. */
+  async alone(...sql: string[]): Promise<void> {
+    for (const one of sql) await this.#patiently(() => this.#open().exec(one))
+  }
+
+  transaction<T>(work: () => T): T {
+    const database = this.#open()
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      failpoint('sqlite-commit:before')
+      database.exec('COMMIT')
+      failpoint('sqlite-commit:after')
+      return result
+    } catch (error) {
+      // SQLite has rolled back by itself where the disk failed.
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#drop()
+  }
+
+  #open(): DatabaseSync {
+    if (this.#database) return this.#database
+    if (this.#closed) throw new SynapseError({ kind: 'internal', message: `The store ${this.path} is closed.` })
+    const database = new DatabaseSync(this.path, { timeout: 100 })
+    this.#database = database
+    try {
+      this.#configure()
+      this.#migrate()
+    } catch (error) {
+      this.#drop()
+      throw error
+    }
+    return database
+  }
+
+  #configure(): void {
+    const version = `${this.#pragma('SELECT sqlite_version()')}`
+    if (!isSafeVersion(version)) throw tooOld(version)
+    // A database from elsewhere is recognised before anything is changed in it, its journal mode too.
+    this.#checkOrigin()
+    const mode = this.#pragma('PRAGMA journal_mode = WAL')
+    if (mode !== 'wal' && this.path !== ':memory:') {
+      throw storageError('unsupported', `${this.path} cannot use a write-ahead log here (${mode}). Use a local disk.`)
+    }
+    // fullfsync: on macOS a plain fsync leaves the data in the drive's cache.
+    this.#open().exec(`
+      PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
+      PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864;
+    `)
+    if (this.#pragma('PRAGMA synchronous') !== 2 || this.#pragma('PRAGMA foreign_keys') !== 1) {
+      throw storageError('unsupported', `This SQLite (${version}) ignores the settings that make a commit durable.`)
+    }
+  }
+
+  #checkOrigin(): void {
+    const id = this.#pragma('PRAGMA application_id')
+    const version = Number(this.#pragma('PRAGMA user_version'))
+    if (id === applicationId && version > migrations.length) {
+      throw storageError(
+        'newer',
+        `${this.path} was written by a newer Synapse (format ${version}, this one knows ${migrations.length}). Update Synapse.`,
+      )
+    }
+    const blank = id === 0 && version === 0 && this.#pragma('SELECT count(*) FROM sqlite_schema') === 0
+    if (id !== applicationId && !blank) {
+      throw storageError('not-a-database', `${this.path} is a database of another program. Use another path.`)
+    }
+  }
+
+  #migrate(): void {
+    if (this.#pragma('PRAGMA user_version') === migrations.length) return
+    this.transaction(() => {
+      const done = Number(this.#pragma('PRAGMA user_version'))
+      for (const step of migrations.slice(done)) {
+        this.#open().exec(step)
+        failpoint('sqlite-migration')
+      }
+      this.#open().exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`)
+    })
+  }
+
+  #pragma(sql: string): string | number {
+    const [value] = Object.values(this.#open().prepare(sql).get() ?? {})
+    return typeof value === 'string' || typeof value === 'number' ? value : ''
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#open().prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  async #patiently<T>(work: () => T): Promise<T> {
+    const until = performance.now() + this.options.busyMs
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        if (breaksConnection(error) && this.path !== ':memory:') this.#drop()
+        if (!isBusy(error) || performance.now() > until) throw fromSqlite(error, this.path)
+      }
+      await wait(5 + Math.random() * 20)
+    }
+  }
+
+  #drop(): void {
+    this.#statements.clear()
+    const database = this.#database
+    this.#database = undefined
+    if (database?.isOpen) database.close()
+  }
+}
+
+/** Makes the file if there is none, and brings its schema up to date. */
+export async function connect(path: string, options: ConnectionOptions): Promise<Connection> {
+  if (path !== ':memory:') prepareFile(path, (draft) => createSchema(draft, path, options))
+  const connection = new Connection(path, options)
+  // At once, so that what is wrong with the file is said now and not with the first message.
+  await connection.read(() => connection.all('SELECT 1'))
+  return connection
+}
+
+function createSchema(draft: string, path: string, options: ConnectionOptions): void {
+  const connection = new Connection(draft, options)
+  try {
+    connection.all('SELECT 1')
+  } catch (error) {
+    throw fromSqlite(error, path)
+  } finally {
+    connection.close()
+  }
+}
+
+/** Versions before 3.51.3 can damage a file that two connections write to (checked 2026-11); 3.52.0 was withdrawn. */
+export function isSafeVersion(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  if (major !== 3) return major > 3
+  return minor > 52 || (minor === 52 && patch > 0) || (minor === 51 && patch >= 3)
+}
+
+function tooOld(version: string): SynapseError {
+  return storageError(
+    'unsupported',
+    `This Node (${process.version}) brings SQLite ${version}, which can damage files; 3.51.3 or newer is needed. Use a newer Node.`,
+  )
+}

@@ -1,0 +1,197 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { JsonObject } from '../../core/json.ts'
+import type { Conversation } from '../../core/log.ts'
+import { checkWriter, type Fence } from '../fence.ts'
+import { pageOf, pageSize, readCursor } from '../page.ts'
+import { cleanLabels, givenId, jsonText, plainText } from '../prepare.ts'
+import { damaged, idTaken, isoTime, notFound } from '../refusals.ts'
+import type { Conversations, Write } from '../store.ts'
+import { dropBlobs } from './blobs.ts'
+import type { Connection } from './connection.ts'
+import { isUniqueViolation } from './errors.ts'
+import { dropDocuments } from './search.ts'
+
+export function conversationMethods(db: Connection): Conversations {
+  return {
+    async createConversation(owner, fields = {}) {
+      const now = db.options.now()
+      const id = givenId(fields.id, now)
+      const at =
+        fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation')
+      const title = fields.title === undefined ? null : plainText(fields.title)
+      const settings = jsonText(fields.settings ?? {}, 'The settings')
+      const labels = cleanLabels(fields.labels)
+      return db.write(() => {
+        insertUnique(
+          () =>
+            db.run(
+              `INSERT INTO conversations (id, owner, created_at, updated_at, title, settings) VALUES (?, ?, ?, ?, ?, ?)`,
+              id,
+              owner,
+              at,
+              at,
+              title,
+              settings,
+            ),
+          () => idTaken('conversation', id),
+        )
+        setLabels(db, id, labels)
+        return mustHave(db, owner, id)
+      })
+    },
+
+    conversation: (owner, id) => db.read(() => readConversation(db, owner, id)),
+
+    async conversations(owner, page = {}) {
+      const size = pageSize(page)
+      // '~' sorts behind every time.
+      const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
+      const labelled = page.label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM labels WHERE label = ?)'
+      const values: SQLInputValue[] = [owner, at, id, ...(page.label === undefined ? [] : [page.label]), size + 1]
+      const rows = await db.read(() =>
+        db.all<ConversationRow>(
+          `${select} WHERE c.owner = ? AND (c.updated_at, c.id) < (?, ?) ${labelled}
+           ORDER BY c.updated_at DESC, c.id DESC LIMIT ?`,
+          ...values,
+        ),
+      )
+      return pageOf(rows, size, (row) => [row.updated_at, row.id], toConversation)
+    },
+
+    async updateConversation(owner, id, change) {
+      const settings = change.settings === undefined ? null : jsonText(change.settings, 'The settings')
+      const labels = change.labels === undefined ? undefined : cleanLabels(change.labels)
+      return db.write(() => {
+        const before = mustHave(db, owner, id)
+        const title = change.title === undefined ? before.title : change.title
+        db.run(
+          'UPDATE conversations SET title = ?, settings = coalesce(?, settings) WHERE id = ?',
+          title === undefined || title === null ? null : plainText(title),
+          settings,
+          id,
+        )
+        if (labels) setLabels(db, id, labels)
+        return mustHave(db, owner, id)
+      })
+    },
+
+    deleteConversation: (owner, id) =>
+      db.write(() => {
+        const gone = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
+        if (!gone) return false
+        dropDocuments(db, gone.n)
+        dropBlobs(db, gone.n)
+        db.run('DELETE FROM conversations WHERE n = ?', gone.n)
+        return true
+      }),
+  }
+}
+
+type ConversationRow = {
+  n: number
+  id: string
+  owner: string
+  title: string | null
+  labels: string
+  settings: string
+  created_at: string
+  updated_at: string
+  head_n: number | null
+  head: string | null
+  branch: string | null
+  entries: number
+}
+
+const select = `
+  SELECT c.n, c.id, c.owner, c.title, c.settings, c.created_at, c.updated_at, c.branch, c.entries, c.head AS head_n, h.id AS head,
+    (SELECT json_group_array(label) FROM labels WHERE conversation = c.n) AS labels
+  FROM conversations c LEFT JOIN entries h ON h.n = c.head AND h.conversation = c.n`
+
+function readConversation(db: Connection, owner: string, id: string): Conversation | undefined {
+  const row = db.get<ConversationRow>(`${select} WHERE c.id = ? AND c.owner = ?`, id, owner)
+  return row && toConversation(row)
+}
+
+export function mustHave(db: Connection, owner: string, id: string): Conversation {
+  const found = readConversation(db, owner, id)
+  if (!found) throw notFound('conversation', id)
+  return found
+}
+
+/** A conversation as a writer needs it. */
+export type WritableRow = {
+  n: number
+  id: string
+  owner: string
+  head: number | null
+  head_id: string | null
+  head_depth: number | null
+  branch: string | null
+} & FenceRow
+
+export type FenceRow = {
+  id: string
+  lease_holder: string | null
+  lease_epoch: number
+  lease_since: number
+  lease_expires: number
+  clock: number
+}
+
+export const fenceColumns = `c.id, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires,
+  CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) AS clock`
+
+/** Finds the conversation and checks that the writer may write to it; to be called inside the transaction. */
+export function writable(db: Connection, owner: string, id: string, write: Write | undefined): WritableRow {
+  const row = db.get<WritableRow>(
+    `SELECT c.n, c.owner, c.head, c.branch, h.id AS head_id, h.depth AS head_depth, ${fenceColumns}
+     FROM conversations c LEFT JOIN entries h ON h.n = c.head AND h.conversation = c.n WHERE c.id = ? AND c.owner = ?`,
+    id,
+    owner,
+  )
+  if (!row) throw notFound('conversation', id)
+  if (row.head !== null && row.head_id === null) throw damaged(`The head of conversation ${id}`)
+  checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
+  return row
+}
+
+export function fenceOf(row: FenceRow): Fence {
+  return {
+    conversationId: row.id,
+    holder: row.lease_holder,
+    epoch: row.lease_epoch,
+    since: row.lease_since,
+    expires: row.lease_expires,
+  }
+}
+
+export function insertUnique(insert: () => number, taken: () => Error): number {
+  try {
+    return insert()
+  } catch (error) {
+    throw isUniqueViolation(error) ? taken() : error
+  }
+}
+
+function setLabels(db: Connection, id: string, labels: readonly string[]): void {
+  db.run('DELETE FROM labels WHERE conversation = (SELECT n FROM conversations WHERE id = ?)', id)
+  for (const label of labels) {
+    db.run('INSERT INTO labels (conversation, label) SELECT n, ? FROM conversations WHERE id = ?', label, id)
+  }
+}
+
+function toConversation(row: ConversationRow): Conversation {
+  if (row.head_n !== null && row.head === null) throw damaged(`The head of conversation ${row.id}`)
+  return {
+    id: row.id,
+    owner: row.owner,
+    ...(row.title !== null && { title: row.title }),
+    labels: (JSON.parse(row.labels) as string[]).sort(),
+    settings: JSON.parse(row.settings) as JsonObject,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    head: row.head,
+    ...(row.branch !== null && { branch: row.branch }),
+    entries: row.entries,
+  }
+}

@@ -1,0 +1,189 @@
+import type { Entry, EntryOutline } from '../../core/log.ts'
+import { prepareEntry, readMessage, wholePath, type PathRow, type PreparedEntry } from '../prepare.ts'
+import { headMoved, idTaken, notFound } from '../refusals.ts'
+import type { Entries } from '../store.ts'
+import { keepBlob, useNamedBlob } from './blobs.ts'
+import type { Connection } from './connection.ts'
+import { insertUnique, writable, type WritableRow } from './conversations.ts'
+import { putAll } from './records.ts'
+import { indexDocuments } from './search.ts'
+
+export function entryMethods(db: Connection): Entries {
+  return {
+    async append(owner, conversationId, entry, write) {
+      const prepared = prepareEntry(entry, db.options.now())
+      return db.write(() => appendEntry(db, writable(db, owner, conversationId, write), prepared))
+    },
+
+    async appendAll(owner, conversationId, entries, write, records = []) {
+      const prepared = entries.map((entry) => prepareEntry(entry, db.options.now()))
+      return db.write(() => {
+        const conversation = writable(db, owner, conversationId, write)
+        if (records.length > 0) putAll(db, records)
+        return prepared.map((entry) => appendEntry(db, conversation, entry))
+      })
+    },
+
+    entry: (owner, entryId) =>
+      db.read(() => {
+        const row = db.get<EntryRow>(`${select} WHERE e.id = ? AND c.owner = ?`, entryId, owner)
+        return row && toEntry(row)
+      }),
+
+    history: (owner, entryId, options = {}) =>
+      db.read(() => {
+        const end = db.get<{ n: number; conversation_id: string }>(
+          `SELECT e.n, c.id AS conversation_id FROM entries e JOIN conversations c ON c.n = e.conversation
+           WHERE e.id = ? AND c.owner = ?`,
+          entryId,
+          owner,
+        )
+        return end ? pathTo(db, end.n, end.conversation_id, options.last ?? Infinity) : []
+      }),
+
+    children: (owner, conversationId, entryId) =>
+      db.read(() =>
+        db
+          .all<EntryRow>(
+            `${select} WHERE c.id = ? AND c.owner = ? AND e.parent IS (SELECT n FROM entries WHERE id = ?)
+             AND (? IS NULL OR e.parent IS NOT NULL) ORDER BY e.n`,
+            conversationId,
+            owner,
+            entryId,
+            entryId,
+          )
+          .map(toEntry),
+      ),
+
+    outline: (owner, conversationId) =>
+      db.read(() =>
+        db
+          .all<OutlineRow>(
+            `SELECT e.id, p.id AS parent_id, e.depth, e.role, e.at FROM conversations c
+             JOIN entries e ON e.conversation = c.n LEFT JOIN entries p ON p.n = e.parent
+             WHERE c.id = ? AND c.owner = ? ORDER BY e.n`,
+            conversationId,
+            owner,
+          )
+          .map(({ id, parent_id, depth, role, at }) => ({ id, parentId: parent_id, depth, role, at })),
+      ),
+  }
+}
+
+/** Without joins and sorting, which would copy the messages about: the entries of a path know each other. */
+function pathTo(db: Connection, n: number, conversationId: string, last: number): Entry[] {
+  const rows = db.all<Pick<EntryRow, keyof PathRow>>(
+    `WITH RECURSIVE up (n, parent, depth, conversation) AS (
+       SELECT n, parent, depth, conversation FROM entries WHERE n = ?
+       UNION ALL
+       SELECT e.n, e.parent, e.depth, e.conversation FROM up
+       JOIN entries e ON e.n = up.parent AND e.depth = up.depth - 1 AND e.conversation = up.conversation
+       LIMIT ?
+     )
+     SELECT e.id, e.depth, e.at, e.checksum, e.message FROM up CROSS JOIN entries e ON e.n = up.n`,
+    n,
+    last === Infinity ? -1 : last + 1,
+  )
+  rows.sort((a, b) => a.depth - b.depth)
+  return wholePath(rows, last, conversationId)
+}
+
+/** To be called inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
+export function appendEntry(db: Connection, conversation: WritableRow, entry: PreparedEntry): Entry {
+  const { head_id: head } = conversation
+  const parentId = entry.parentId === undefined ? head : entry.parentId
+  if (entry.head === 'advance' && parentId !== head) throw headMoved(conversation.id, parentId, head)
+  const parent = parentId === null ? undefined : placeOf(db, conversation, parentId)
+  const depth = parent ? parent.depth + 1 : 0
+  const n = insertUnique(
+    () =>
+      db.run(
+        `INSERT INTO entries (id, conversation, parent, depth, role, at, documents, checksum, message)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        entry.id,
+        conversation.n,
+        parent?.n ?? null,
+        depth,
+        entry.role,
+        entry.at,
+        entry.documents.length,
+        entry.checksum,
+        entry.json,
+      ),
+    () => idTaken('entry', entry.id),
+  )
+  for (const sha256 of entry.named) useNamedBlob(db, conversation, sha256)
+  for (const blob of entry.blobs) keepBlob(db, conversation.n, blob)
+  indexDocuments(db, conversation, n, entry)
+  moveHead(db, conversation, entry, { n, depth, parentId })
+  return { id: entry.id, conversationId: conversation.id, parentId, depth, message: entry.message, at: entry.at }
+}
+
+/** Where an entry of the conversation is, by its id. */
+export function placeOf(db: Connection, conversation: WritableRow, entryId: string): { n: number; depth: number } {
+  const { head, head_id, head_depth } = conversation
+  if (entryId === head_id && head !== null && head_depth !== null) return { n: head, depth: head_depth }
+  const found = db.get<{ n: number; depth: number }>(
+    'SELECT n, depth FROM entries WHERE id = ? AND conversation = ?',
+    entryId,
+    conversation.n,
+  )
+  if (!found) throw notFound('entry', entryId)
+  return found
+}
+
+function moveHead(
+  db: Connection,
+  conversation: WritableRow,
+  entry: PreparedEntry,
+  place: { n: number; depth: number; parentId: string | null },
+): void {
+  if (entry.head !== 'stay') {
+    if (place.parentId !== conversation.head_id) conversation.branch = null
+    conversation.head = place.n
+    conversation.head_id = entry.id
+    conversation.head_depth = place.depth
+    if (conversation.branch !== null) {
+      db.run(
+        'UPDATE branches SET entry = ? WHERE conversation = ? AND name = ?',
+        place.n,
+        conversation.n,
+        conversation.branch,
+      )
+    }
+  }
+  db.run(
+    'UPDATE conversations SET entries = entries + 1, updated_at = max(updated_at, ?), head = ?, branch = ? WHERE n = ?',
+    entry.at,
+    conversation.head,
+    conversation.branch,
+    conversation.n,
+  )
+}
+
+type EntryRow = {
+  id: string
+  conversation_id: string
+  parent_id: string | null
+  depth: number
+  at: string
+  checksum: number
+  message: string
+}
+
+type OutlineRow = { id: string; parent_id: string | null; depth: number; role: EntryOutline['role']; at: string }
+
+const select = `
+  SELECT e.id, c.id AS conversation_id, p.id AS parent_id, e.depth, e.at, e.checksum, e.message
+  FROM entries e JOIN conversations c ON c.n = e.conversation LEFT JOIN entries p ON p.n = e.parent`
+
+function toEntry(row: EntryRow): Entry {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    parentId: row.parent_id,
+    depth: row.depth,
+    message: readMessage(row),
+    at: row.at,
+  }
+}

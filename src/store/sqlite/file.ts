@@ -1,0 +1,148 @@
+// The file of a SQLite store, before it is opened. A new file is made beside its place and comes there whole, so that
+// an empty or headless file can only mean damage: it is never taken for a fresh start.
+
+import { accessSync, closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { renameSync, rmSync, statSync, type Stats } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { failpoint } from '../failpoint.ts'
+import { uuidv7 } from '../ids.ts'
+import { storageError } from './errors.ts'
+
+/** Makes the file by `make`, which is given another path, unless there is one; else checks that it can be one of ours. */
+export function prepareFile(path: string, make: (path: string) => void): void {
+  const found = stats(path)
+  if (found) return checkFile(path, found)
+  if ((stats(`${path}-wal`)?.size ?? 0) > 0) {
+    throw storageError(
+      'damaged',
+      `${path} is missing, but ${basename(path)}-wal with its last changes is still there. Restore the file, or move the other away.`,
+    )
+  }
+  makeFolder(dirname(path))
+  createFile(path, make)
+}
+
+function checkFile(path: string, found: Stats): void {
+  if (found.isDirectory()) throw storageError('not-a-database', `${path} is a folder. Give the path of a file.`)
+  if (found.size === 0) {
+    throw storageError(
+      'damaged',
+      `${path} is empty, so what it held is lost. Restore a backup, or remove it to begin anew.`,
+    )
+  }
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    throw storageError(
+      'read-only',
+      `${path} cannot be read and written (${codeOf(error)}). Change its permissions.`,
+      error,
+    )
+  }
+  checkWritable(dirname(path))
+  const header = readHeader(path)
+  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    throw storageError('not-a-database', `${path} is not a database. It was left as it is; use another path.`)
+  }
+  // With a log beside it the file may be shorter than its header says: the rest is still to come from the log.
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
+  const size = pageSize * header.readUInt32BE(28)
+  if (found.size < Math.max(size, 512) && !stats(`${path}-wal`)?.size) {
+    throw storageError(
+      'damaged',
+      `The database ${path} is cut off at ${found.size} bytes. Keep the file, and restore a backup.`,
+    )
+  }
+}
+
+function readHeader(path: string): Buffer {
+  const header = Buffer.alloc(100)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, header, 0, header.length, 0)
+  } finally {
+    closeSync(file)
+  }
+  return header
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw storageError(
+      'cannot-open',
+      `The folder ${folder} cannot be made (${codeOf(error)}). Use another path.`,
+      error,
+    )
+  }
+  checkWritable(folder)
+}
+
+function checkWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw storageError(
+      'read-only',
+      `The folder ${folder} cannot be written (${codeOf(error)}). Change its permissions, or use another path.`,
+      error,
+    )
+  }
+}
+
+function createFile(path: string, make: (path: string) => void): void {
+  const draft = join(dirname(path), `.${basename(path)}-${uuidv7()}`)
+  try {
+    closeSync(openSync(draft, 'wx', 0o600))
+    make(draft)
+    failpoint('sqlite-new-file:before')
+    place(draft, path)
+    failpoint('sqlite-new-file:after')
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error
+    throw storageError('cannot-open', `${path} cannot be made (${codeOf(error)}). Use another path.`, error)
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true })
+  }
+  syncFolder(dirname(path))
+}
+
+/** Another process may have been quicker: then its file counts, and ours goes. */
+function place(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return
+    if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error
+    // A file system without hard links.
+    if (!stats(path)) renameSync(draft, path)
+  }
+}
+
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function stats(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw storageError(
+      'cannot-open',
+      `${path} cannot be opened (${codeOf(error)}). Check the path and its permissions.`,
+      error,
+    )
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from '../../core/json.ts'
+import type { Overlay } from '../../core/log.ts'
+import { givenId, jsonText } from '../prepare.ts'
+import { idTaken, notFound } from '../refusals.ts'
+import type { Overlays } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { insertUnique, writable } from './conversations.ts'
+import { placeOf } from './entries.ts'
+
+export function overlayMethods(db: Connection): Overlays {
+  return {
+    async addOverlay(owner, conversationId, overlay, write) {
+      const now = db.options.now()
+      const id = givenId(overlay.id, now)
+      const data = jsonText(overlay.data, 'The overlay')
+      return db.write(() => {
+        const conversation = writable(db, owner, conversationId, write)
+        const { n } = placeOf(db, conversation, overlay.entryId)
+        insertUnique(
+          () =>
+            db.run(
+              'INSERT INTO overlays (id, conversation, entry, kind, at, data) VALUES (?, ?, ?, ?, ?, ?)',
+              id,
+              conversation.n,
+              n,
+              overlay.kind,
+              new Date(now).toISOString(),
+              data,
+            ),
+          () => idTaken('overlay', id),
+        )
+        return mustHave(db, owner, id)
+      })
+    },
+
+    setOverlayUndone: (owner, overlayId, undone, write) =>
+      db.write(() => {
+        writable(db, owner, mustHave(db, owner, overlayId).conversationId, write)
+        db.run('UPDATE overlays SET undone = ? WHERE id = ?', Number(undone), overlayId)
+        return mustHave(db, owner, overlayId)
+      }),
+
+    overlays: (owner, conversationId) =>
+      db.read(() =>
+        db
+          .all<OverlayRow>(`${select} WHERE c.id = ? AND c.owner = ? ORDER BY o.n`, conversationId, owner)
+          .map(toOverlay),
+      ),
+  }
+}
+
+type OverlayRow = {
+  id: string
+  conversation_id: string
+  entry: string
+  kind: string
+  undone: number
+  at: string
+  data: string
+}
+
+const select = `
+  SELECT o.id, c.id AS conversation_id, e.id AS entry, o.kind, o.undone, o.at, o.data
+  FROM overlays o JOIN conversations c ON c.n = o.conversation JOIN entries e ON e.n = o.entry`
+
+function mustHave(db: Connection, owner: string, overlayId: string): Overlay {
+  const row = db.get<OverlayRow>(`${select} WHERE o.id = ? AND c.owner = ?`, overlayId, owner)
+  if (!row) throw notFound('overlay', overlayId)
+  return toOverlay(row)
+}
+
+function toOverlay(row: OverlayRow): Overlay {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    entryId: row.entry,
+    kind: row.kind,
+    data: JSON.parse(row.data) as JsonObject,
+    undone: row.undone === 1,
+    at: row.at,
+  }
+}

@@ -1,0 +1,225 @@
+// Records and streams in SQLite. Events are kept as lines, some in one row: a row for each would be mostly index.
+
+import { asFailure, SynapseError, type Failure } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { pageOf, pageSize, readCursor } from '../page.ts'
+import { givenId, jsonText } from '../prepare.ts'
+import { badStream, isoTime, notFound, recordChanged } from '../refusals.ts'
+import {
+  streamPage,
+  type NewRecord,
+  type Records,
+  type StoredRecord,
+  type StreamWrite,
+  type Streams,
+} from '../records.ts'
+import type { Connection } from './connection.ts'
+
+export function recordMethods(db: Connection): Records & Streams {
+  return {
+    putRecords: (records) => db.write(() => putAll(db, records)),
+
+    record: (owner, kind, id) =>
+      db.read(() => {
+        const row = find(db, owner, kind, id)
+        return row && toRecord(row)
+      }),
+
+    async records(owner, kind, page = {}) {
+      const size = pageSize(page)
+      const below = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(page.cursor, ['number'])[0])
+      const ofOne = page.conversationId === undefined ? '' : 'AND c.id = ?'
+      const values = page.conversationId === undefined ? [] : [page.conversationId]
+      const rows = await db.read(() =>
+        db.all<RecordRow>(
+          `${select} WHERE r.owner = ? AND r.kind = ? AND r.n < ? AND (r.expires_at IS NULL OR r.expires_at > ?)
+           ${ofOne} ORDER BY r.n DESC LIMIT ?`,
+          owner,
+          kind,
+          below,
+          nowOf(db),
+          ...values,
+          size + 1,
+        ),
+      )
+      return pageOf(rows, size, (row) => [row.n], toRecord)
+    },
+
+    deleteRecord: (owner, kind, id) =>
+      db.write(() => {
+        const found = find(db, owner, kind, id)
+        if (found) db.run('DELETE FROM records WHERE n = ?', found.n)
+        return found !== undefined
+      }),
+
+    openStream(owner, conversationId, streamId) {
+      const id = givenId(streamId, db.options.now())
+      return db.write(() => {
+        const conversation = conversationNumber(db, owner, conversationId)
+        const found = db.get<StreamRow>('SELECT * FROM streams WHERE id = ?', id)
+        if (found && found.conversation !== conversation) throw notFound('stream', id)
+        if (found) db.run('UPDATE streams SET epoch = epoch + 1 WHERE n = ?', found.n)
+        else db.run('INSERT INTO streams (id, conversation, epoch, next) VALUES (?, ?, 1, 0)', id, conversation)
+        return { epoch: (found?.epoch ?? 0) + 1, next: found?.next ?? 0 }
+      })
+    },
+
+    appendStreams: (writes) => db.write(() => writes.map((write) => appendOne(db, write))),
+
+    stream: (owner, streamId, from = 0, most = streamPage) =>
+      db.read(() => {
+        const kept = findStream(db, owner, streamId)
+        if (!kept) return undefined
+        const events: string[] = []
+        const rows = db.all<{ first: number; events: string }>(
+          `SELECT first, events FROM stream_events WHERE stream = ? AND first + count > ? AND first < ? ORDER BY first`,
+          kept.n,
+          from,
+          from + most,
+        )
+        for (const row of rows) events.push(...row.events.split('\n').slice(Math.max(0, from - row.first)))
+        const page = events.slice(0, most)
+        const next = from + page.length
+        return { events: page, next, ended: kept.ended_at !== null && next >= kept.next }
+      }),
+
+    dropStreams(endedBefore) {
+      const before = isoTime(endedBefore, 'The end of a stream')
+      return db.write(() => {
+        const gone = db.all('SELECT n FROM streams WHERE ended_at < ?', before).length
+        if (gone > 0) db.run('DELETE FROM streams WHERE ended_at < ?', before)
+        return gone
+      })
+    },
+  }
+}
+
+/** To be called inside the transaction. */
+export function putAll(db: Connection, records: readonly NewRecord[]): StoredRecord[] {
+  const now = nowOf(db)
+  db.run('DELETE FROM records WHERE expires_at <= ?', now)
+  return records.map((record) => put(db, record, now))
+}
+
+function put(db: Connection, record: NewRecord, now: string): StoredRecord {
+  const { owner, kind, conversationId } = record
+  const id = givenId(record.id, db.options.now())
+  const data = jsonText(record.data, 'The record')
+  const expires = record.expiresAt === undefined ? null : isoTime(record.expiresAt, 'The end of a record')
+  const found = find(db, owner, kind, id)
+  if (record.version !== undefined && record.version !== (found?.version ?? 0)) throw recordChanged(kind, id)
+  const conversation = conversationId === undefined ? null : conversationNumber(db, owner, conversationId)
+  if (found) {
+    db.run(
+      'UPDATE records SET conversation = ?, version = version + 1, expires_at = ?, data = ? WHERE n = ?',
+      conversation,
+      expires,
+      data,
+      found.n,
+    )
+  } else {
+    db.run(
+      'INSERT INTO records (owner, kind, id, conversation, version, expires_at, at, data) VALUES (?, ?, ?, ?, 1, ?, ?, ?)',
+      owner,
+      kind,
+      id,
+      conversation,
+      expires,
+      now,
+      data,
+    )
+  }
+  const row = db.get<RecordRow>(`${select} WHERE r.owner = ? AND r.kind = ? AND r.id = ?`, owner, kind, id)
+  if (!row) throw notFound(kind, id)
+  return toRecord(row)
+}
+
+type RecordRow = {
+  n: number
+  owner: string
+  kind: string
+  id: string
+  conversation_id: string | null
+  version: number
+  expires_at: string | null
+  at: string
+  data: string
+}
+
+const select = `
+  SELECT r.n, r.owner, r.kind, r.id, c.id AS conversation_id, r.version, r.expires_at, r.at, r.data
+  FROM records r LEFT JOIN conversations c ON c.n = r.conversation`
+
+function find(db: Connection, owner: string, kind: string, id: string): RecordRow | undefined {
+  return db.get<RecordRow>(
+    `${select} WHERE r.owner = ? AND r.kind = ? AND r.id = ? AND (r.expires_at IS NULL OR r.expires_at > ?)`,
+    owner,
+    kind,
+    id,
+    nowOf(db),
+  )
+}
+
+function conversationNumber(db: Connection, owner: string, id: string): number {
+  const found = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
+  if (!found) throw notFound('conversation', id)
+  return found.n
+}
+
+function toRecord(row: RecordRow): StoredRecord {
+  return {
+    owner: row.owner,
+    kind: row.kind,
+    id: row.id,
+    data: JSON.parse(row.data) as JsonObject,
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    version: row.version,
+    at: row.at,
+  }
+}
+
+type StreamRow = {
+  n: number
+  conversation: number
+  epoch: number
+  next: number
+  ended_at: string | null
+}
+
+function findStream(db: Connection, owner: string, streamId: string): StreamRow | undefined {
+  return db.get<StreamRow>(
+    `SELECT s.n, s.conversation, s.epoch, s.next, s.ended_at FROM streams s
+     JOIN conversations c ON c.n = s.conversation WHERE s.id = ? AND c.owner = ?`,
+    streamId,
+    owner,
+  )
+}
+
+function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
+  try {
+    const kept = findStream(db, write.owner, write.streamId)
+    if (!kept) throw notFound('stream', write.streamId)
+    const refused = badStream(write, { epoch: kept.epoch, next: kept.next, ended: kept.ended_at !== null })
+    if (refused) throw refused
+    const count = write.events.length
+    if (count > 0) {
+      db.run(
+        'INSERT INTO stream_events (stream, first, count, events) VALUES (?, ?, ?, ?)',
+        kept.n,
+        write.offset,
+        count,
+        write.events.join('\n'),
+      )
+    }
+    db.run('UPDATE streams SET next = next + ?, ended_at = ? WHERE n = ?', count, write.end ? nowOf(db) : null, kept.n)
+    return undefined
+  } catch (error) {
+    if (error instanceof SynapseError) return asFailure(error)
+    throw error
+  }
+}
+
+function nowOf(db: Connection): string {
+  return new Date(db.options.now()).toISOString()
+}

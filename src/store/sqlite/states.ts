@@ -1,0 +1,100 @@
+import type { ProviderState } from '../../core/log.ts'
+import { uuidv7 } from '../ids.ts'
+import { isoTime } from '../refusals.ts'
+import type { States } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { writable } from './conversations.ts'
+import { placeOf } from './entries.ts'
+
+export function stateMethods(db: Connection): States {
+  return {
+    async keepState(owner, conversationId, state, write) {
+      const now = db.options.now()
+      const { provider, protocol, kind, ref, covers } = state
+      const expiresAt = state.expiresAt === undefined ? null : isoTime(state.expiresAt, 'The end of a state')
+      const id = uuidv7(now)
+      const at = new Date(now).toISOString()
+      return db.write(() => {
+        const conversation = writable(db, owner, conversationId, write)
+        const { n } = placeOf(db, conversation, covers)
+        db.run(
+          `INSERT INTO states (id, conversation, covers, provider, protocol, kind, ref, expires_at, at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          id,
+          conversation.n,
+          n,
+          provider,
+          protocol,
+          kind,
+          ref,
+          expiresAt,
+          at,
+        )
+        const kept = { id, conversationId, provider, protocol, kind, ref, covers, at }
+        return expiresAt === null ? kept : { ...kept, expiresAt }
+      })
+    },
+
+    stateAt: (owner, entryId, { provider, protocol }) =>
+      db.read(() => {
+        // From the entry upward, and no further than the first one found: mostly one step.
+        const row = db.get<StateRow>(
+          `WITH RECURSIVE up (n, parent, depth) AS (
+             SELECT e.n, e.parent, e.depth FROM entries e JOIN conversations c ON c.n = e.conversation
+             WHERE e.id = ? AND c.owner = ?
+             UNION ALL
+             SELECT e.n, e.parent, e.depth FROM up JOIN entries e ON e.n = up.parent AND e.depth = up.depth - 1
+           ), best (n) AS (
+             SELECT s.n FROM up CROSS JOIN states s ON s.n = (
+               SELECT max(t.n) FROM states t WHERE t.covers = up.n AND t.provider = ? AND t.protocol = ?
+                 AND (t.expires_at IS NULL OR t.expires_at > ?))
+             LIMIT 1
+           )
+           SELECT s.id, c.id AS conversation_id, e.id AS covers, s.provider, s.protocol, s.kind, s.ref, s.expires_at, s.at
+           FROM best CROSS JOIN states s ON s.n = best.n
+           JOIN conversations c ON c.n = s.conversation JOIN entries e ON e.n = s.covers`,
+          entryId,
+          owner,
+          provider,
+          protocol,
+          new Date(db.options.now()).toISOString(),
+        )
+        return row && toState(row)
+      }),
+
+    dropState: (owner, stateId) =>
+      db.write(() => {
+        db.run(
+          'DELETE FROM states WHERE id = ? AND conversation IN (SELECT n FROM conversations WHERE owner = ?)',
+          stateId,
+          owner,
+        )
+      }),
+  }
+}
+
+type StateRow = {
+  id: string
+  conversation_id: string
+  covers: string
+  provider: string
+  protocol: string
+  kind: ProviderState['kind']
+  ref: string
+  expires_at: string | null
+  at: string
+}
+
+function toState(row: StateRow): ProviderState {
+  return {
+    id: row.id,
+    conversationId: row.conversation_id,
+    provider: row.provider,
+    protocol: row.protocol,
+    kind: row.kind,
+    ref: row.ref,
+    covers: row.covers,
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    at: row.at,
+  }
+}

@@ -1,0 +1,60 @@
+// The words of a text, for search. Cut here and not in the database, because SQLite and PostgreSQL cut differently and
+// the same search must find the same everywhere: lower case, without accents, and each character of a script that is
+// written without spaces is a word of its own (a longer word of such a script is then looked for as a phrase).
+
+export interface Word {
+  word: string
+  /** Where it stands in the text. */
+  start: number
+  end: number
+}
+
+export function* wordsOf(text: string): Generator<Word> {
+  for (const match of text.matchAll(token)) {
+    const end = match.index + match[0].length
+    for (const word of plain(match[0])) yield { word, start: match.index, end }
+  }
+}
+
+/** The words with anything that is not a word between them, as an index that splits at ASCII marks can take them. */
+export function indexText(text: string): string {
+  if (isAscii.test(text)) return shorten(text.toLowerCase())
+  return Array.from(wordsOf(text), (word) => word.word).join(' ')
+}
+
+/** Long runs are data, not words: only their beginning is looked at. It also keeps below PostgreSQL's 2046 bytes. */
+const longest = 64
+
+const isAscii = /^\p{ASCII}*$/u
+const token = /[\p{L}\p{N}\p{M}]+/gu
+const unspaced =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]|[^\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/gu
+
+/** Whether the text has characters that are words of their own, so that it holds many more words than usual. */
+export function isDense(text: string): boolean {
+  return /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u.test(text)
+}
+
+function plain(run: string): string[] {
+  const lower = run.toLowerCase()
+  if (isAscii.test(lower)) return [lower.slice(0, longest)]
+  const folded = lower
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .normalize('NFKC')
+  const words: string[] = []
+  for (const [piece] of folded.matchAll(token)) {
+    for (const [word] of piece.matchAll(unspaced)) words.push(word.slice(0, longest).toWellFormed())
+  }
+  return words
+}
+
+function shorten(lower: string): string {
+  let run = 0
+  for (let i = 0; i < lower.length; i++) {
+    const code = lower.charCodeAt(i)
+    run = (code > 47 && code < 58) || (code > 96 && code < 123) ? run + 1 : 0
+    if (run > longest) return lower.replaceAll(/[a-z0-9]+/g, (word) => word.slice(0, longest))
+  }
+  return lower
+}

@@ -1,0 +1,72 @@
+// A PostgreSQL server for tests: found on this machine, with its own data in a temporary folder, reached by a socket
+// in that folder. It refuses to run as root, so root starts it as another user.
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export interface PostgresServer {
+  url: string
+  start(): Promise<void>
+  /** `SIGINT`: connections are cut; `SIGQUIT`: as in a crash. */
+  stop(how: 'SIGINT' | 'SIGQUIT'): Promise<void>
+  remove(): Promise<void>
+}
+
+/** Where the server's programs are, if they are anywhere. */
+export function findPostgres(): string | undefined {
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...globSync('/usr/lib/postgresql/*/bin').toReversed(),
+  ]
+  return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
+}
+
+export async function makePostgres(programs: string): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'synapse-pg-'))
+  const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  if (as.uid !== undefined) chownSync(folder, as.uid, as.uid)
+  const data = join(folder, 'data')
+  const made = spawnSync(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { ...as, cwd: folder, encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+
+  let server: ChildProcess | undefined
+  const stop = async (how: NodeJS.Signals) => {
+    if (!server || server.exitCode !== null) return
+    const ended = once(server, 'close')
+    server.kill(how)
+    await ended
+  }
+  return {
+    url: `postgres://tester@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    async start() {
+      const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=50']
+      const started = spawn(join(programs, 'postgres'), args, {
+        ...as,
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      server = started
+      const lines: string[] = []
+      await new Promise<void>((resolve, reject) => {
+        createInterface({ input: started.stderr }).on('line', (line) => {
+          lines.push(line)
+          if (line.includes('ready to accept connections')) resolve()
+        })
+        started.on('close', () => reject(new Error(`postgres ended: ${lines.slice(-5).join('\n')}`)))
+      })
+    },
+    stop,
+    async remove() {
+      await stop('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

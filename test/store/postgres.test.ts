@@ -1,0 +1,186 @@
+// The store on a real PostgreSQL, which the tests start themselves.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openPostgresStore } from '../../src/store/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
+import { conformance } from './conformance.ts'
+import { fails, request } from './conformance/given.ts'
+import { reply, textsOf, user } from './messages.ts'
+import { findPostgres, makePostgres, type PostgresServer } from './postgres-server.ts'
+import { startWorker } from './process.ts'
+import { recordsConformance } from './records-conformance.ts'
+import { searchConformance } from './search-conformance.ts'
+import { checkAcknowledged, race, zombie } from './several-writers.ts'
+
+const programs = findPostgres()
+const skip = programs === undefined && 'needs the programs of a PostgreSQL server (postgres, initdb)'
+
+describe('postgres', { skip }, () => {
+  let server: PostgresServer
+  before(async () => {
+    server = await makePostgres(programs ?? '')
+    await server.start()
+  })
+  after(() => server?.remove())
+
+  conformance('postgres', (options) => openPostgresStore(server.url, { ...options, connections: 3 }))
+  searchConformance('postgres', (options) => openPostgresStore(server.url, { ...options, connections: 3 }))
+
+  recordsConformance('postgres', (options) => openPostgresStore(server.url, { ...options, connections: 3 }))
+
+  describe('postgres: several processes', () => {
+    test('processes that make the tables at once share them', async (t) => {
+      const fresh = await makePostgres(programs ?? '')
+      t.after(() => fresh.remove())
+      await fresh.start()
+      const workers = [0, 1, 2].map(() => startWorker(t, ['touch', fresh.url, '', 'someone', '1']))
+      const lines = (await Promise.all(workers.map((worker) => worker.rest()))).flat()
+      assert.equal(lines.filter((line) => line.startsWith('{"conversations":')).length, 3, lines.join('\n'))
+    })
+
+    test('two processes write to one conversation, and every entry is there', async (t) => {
+      const store = await openPostgresStore(server.url)
+      const { id } = await store.createConversation('pair')
+      const workers = [0, 1].map(() => startWorker(t, ['append', server.url, id, 'pair', '150']))
+      const lines = (await Promise.all(workers.map((worker) => worker.rest()))).flat()
+      assert.equal(lines.length, 300)
+      await checkAcknowledged(store, 'pair', id, lines)
+      assert.equal((await store.conversation('pair', id))?.entries, 300)
+      await store.close()
+    })
+
+    test('of two processes that want to write to a conversation, one does at a time', async (t) => {
+      await race(t, await openPostgresStore(server.url), server.url)
+    })
+
+    test('a process that slept past its lease is refused when it wakes', async (t) => {
+      await zombie(t, await openPostgresStore(server.url, { leaseSkewMs: () => 60_000 }), server.url)
+    })
+
+    test('a process killed at any moment loses nothing that was acknowledged', async (t) => {
+      const store = await openPostgresStore(server.url)
+      for (const lines of [1, 3, 4, 6, 17]) {
+        const { id } = await store.createConversation('victim')
+        const worker = startWorker(t, ['turns', server.url, id, 'victim'])
+        const acknowledged: string[] = []
+        while (acknowledged.length < lines) acknowledged.push((await worker.next()) ?? assert.fail('the worker ended'))
+        worker.signal('SIGKILL')
+        acknowledged.push(...(await worker.rest()))
+        await worker.ended
+        await checkAcknowledged(store, 'victim', id, acknowledged)
+      }
+      await store.close()
+    })
+  })
+
+  describe('postgres: at once', () => {
+    test('appends at the head from many sides all find their place', async () => {
+      const store = await openPostgresStore(server.url)
+      const { id } = await store.createConversation('crowd')
+      const texts = Array.from({ length: 60 }, (_, i) => `m${i}`)
+      await Promise.all(texts.map((text) => store.append('crowd', id, { message: user(text) })))
+      const head = (await store.conversation('crowd', id))?.head ?? ''
+      assert.deepEqual(textsOf(await store.history('crowd', head)).toSorted(), texts.toSorted())
+      await store.close()
+    })
+
+    test('of several that expect the same head, one wins and the others are told', async () => {
+      const store = await openPostgresStore(server.url)
+      const { id } = await store.createConversation('rivals')
+      const first = await store.append('rivals', id, { message: user('first') })
+      const tries = Array.from({ length: 8 }, (_, i) =>
+        store.append('rivals', id, { message: user(`rival ${i}`), parentId: first.id }),
+      )
+      const results = await Promise.allSettled(tries)
+      assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
+      for (const result of results) {
+        if (result.status === 'rejected') await fails(Promise.reject(result.reason), 'conflict', 'head-moved')
+      }
+      await store.close()
+    })
+
+    test('blobs that are used and deleted at once are there for whoever uses them', async () => {
+      const store = await openPostgresStore(server.url)
+      const body = 'the same body for all '.repeat(5000)
+      const round = async () => {
+        const { id } = await store.createConversation('sharers')
+        const entry = await store.append('sharers', id, { message: user('x') })
+        const { bodySha256 } = await store.openExchange('sharers', id, request(entry.id, body))
+        assert.equal(Buffer.from((await store.blob('sharers', bodySha256)) ?? []).toString(), body)
+        await store.deleteConversation('sharers', id)
+      }
+      await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          for (let i = 0; i < 5; i++) await round()
+        }),
+      )
+      await store.close()
+    })
+  })
+
+  describe('postgres: faults', () => {
+    test('a server that restarts costs a failed call, not the process', async (t) => {
+      const own = await makePostgres(programs ?? '')
+      t.after(() => own.remove())
+      await own.start()
+      const store: Store = await openPostgresStore(own.url)
+      const { id } = await store.createConversation('patient')
+      const kept = await store.append('patient', id, { message: user('kept') })
+      const exchange = await store.openExchange('patient', id, request(kept.id, '{}'))
+      for (const how of ['SIGINT', 'SIGQUIT'] as const) {
+        await own.stop(how)
+        const error = await fails(store.append('patient', id, { message: user('lost') }), 'storage', 'unavailable')
+        assert.match(error.message, /not known/)
+        await fails(store.finishExchange('patient', exchange.id, { outcome: 'done' }), 'storage', 'unavailable')
+        await fails(store.history('patient', kept.id), 'storage', 'unavailable')
+        await own.start()
+        assert.deepEqual(textsOf(await store.history('patient', kept.id)), ['kept'])
+      }
+      await store.finishExchange('patient', exchange.id, { outcome: 'done', reply: { message: reply('after') } })
+      await store.close()
+    })
+
+    test('a server that is not there, or refuses, is one sentence without the password', async () => {
+      const nowhere = await fails(openPostgresStore('postgres://me:hunter2@localhost:1/x'), 'storage', 'unavailable')
+      assert.ok(nowhere.message.includes('localhost:1/x') && !nowhere.message.includes('hunter2'), nowhere.message)
+      const missing = await fails(
+        openPostgresStore(server.url.replace('/postgres?', '/missing?')),
+        'storage',
+        'cannot-open',
+      )
+      assert.match(missing.message, /"missing" does not exist/)
+      await fails(openPostgresStore('not a url'), 'bad-input')
+    })
+
+    test('a database of a newer Synapse is not touched', async (t) => {
+      const own = await makePostgres(programs ?? '')
+      t.after(() => own.remove())
+      await own.start()
+      await (await openPostgresStore(own.url)).close()
+      const { default: pg } = await import('pg')
+      const client = new pg.Client(own.url)
+      await client.connect()
+      await client.query('UPDATE synapse.format SET version = 99')
+      const error = await fails(openPostgresStore(own.url), 'storage', 'newer')
+      assert.match(error.message, /format 99, this one knows/)
+      await client.end()
+    })
+
+    test('a commit is durable also where the server thinks otherwise', async (t) => {
+      const own = await makePostgres(programs ?? '')
+      t.after(() => own.remove())
+      await own.start()
+      const { default: pg } = await import('pg')
+      const client = new pg.Client(own.url)
+      await client.connect()
+      await client.query('ALTER DATABASE postgres SET synchronous_commit = off')
+      await client.end()
+      const { connect } = await import('../../src/store/postgres/database.ts')
+      const db = await connect(own.url, { now: Date.now, leaseSkewMs: () => 0, connections: 2 })
+      const shown = await db.transaction((queries) => queries.all('SHOW synchronous_commit'))
+      assert.deepEqual(shown, [{ synchronous_commit: 'on' }])
+      await db.close()
+    })
+  })
+})
