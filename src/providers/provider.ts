@@ -3,6 +3,7 @@
 
 import type { StateRef } from '../core/context.ts'
 import type { Capabilities, Quirks } from '../protocols/protocol.ts'
+import type { ModelFacts } from './price.ts'
 
 export interface ProviderRow {
   id: string
@@ -22,6 +23,14 @@ export interface ProviderRow {
   defaultModel?: string
   /** Whose prices and context windows count, if not its own. */
   catalogue?: string
+  /** Whose rules for models (models.ts) count, if not its own. */
+  family?: string
+  /** What is known of single models, over all that. */
+  models?: Readonly<Record<string, OwnModel>>
+}
+
+export interface OwnModel extends ModelFacts {
+  capabilities?: Partial<Capabilities>
 }
 
 export interface Wire {

@@ -63,8 +63,9 @@ export function resolveWith(
   const protocol = protocolOf(wire.protocol)
   const env = wanted.env ?? process.env
   const model = modelOf(row, wanted.model)
-  const facts = factsOf(catalogue, row.catalogue ?? row.id, model)
-  const patch = patchFor(row.id, wire.protocol, model)
+  const own = row.models && Object.hasOwn(row.models, model) ? row.models[model] : undefined
+  const facts = { ...factsOf(catalogue, row.catalogue ?? row.id, model), ...own }
+  const patch = patchFor(row.family ?? row.id, wire.protocol, model)
   const { headers, keyVariable } = authOf(row, wanted, env)
   return {
     provider: row,
@@ -74,7 +75,7 @@ export function resolveWith(
     headers,
     ...(keyVariable !== undefined && { keyVariable }),
     quirks: wire.quirks ?? {},
-    capabilities: mergeCapabilities(protocol, wire, facts, patch),
+    capabilities: { ...mergeCapabilities(protocol, wire, facts, patch), ...own?.capabilities },
     caching: mergeCaching(wire, patch),
     ...(wire.state && { state: wire.state }),
     ...(wire.compaction && { compaction: wire.compaction }),

@@ -1,0 +1,46 @@
+// The agents of a folder, and one of them by its name or its file.
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { shownPath, type Config } from '../config/load.ts'
+import { badInput } from '../core/error.ts'
+
+/** Files of agents: `*.yaml` in the folder itself, or an `agent.yaml` in a folder of its own. */
+export function agentFiles(folder: string): string[] {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isFile()) return isAgent(entry.name) ? [path] : []
+      const inner = ['agent.yaml', 'agent.yml'].map((name) => join(path, name)).find((file) => existsSync(file))
+      return inner === undefined ? [] : [inner]
+    })
+    .toSorted()
+}
+
+/** By its file name, less the ending, or its folder; or a path, if it looks like one. */
+export function findAgentFile(name: string, config: Config, cwd: string = process.cwd()): string {
+  if (/[/\\]|\.ya?ml$/.test(name)) {
+    const path = resolve(cwd, name)
+    if (existsSync(path)) return path
+    throw badInput(`There is no file ${name}.`)
+  }
+  const files = agentFiles(config.agentsDir)
+  const found = files.find((file) => agentName(file) === name)
+  if (found) return found
+  const known = files.map(agentName)
+  const there =
+    known.length > 0
+      ? `${shownPath(config.agentsDir)} has ${known.join(', ')}`
+      : `${shownPath(config.agentsDir)} has none`
+  throw badInput(`There is no agent "${name}"; ${there}.`)
+}
+
+export function agentName(file: string): string {
+  const bare = basename(file, extname(file))
+  return bare === 'agent' ? basename(dirname(file)) : bare
+}
+
+function isAgent(name: string): boolean {
+  return /\.ya?ml$/.test(name) && !/^synapse\.ya?ml$/.test(name)
+}

@@ -1,0 +1,104 @@
+// An agent's file, read and checked against the configuration around it, without running anything: no module is loaded,
+// no server is started. Everything that is wrong is said at once.
+
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { checkShape } from '../config/check-shape.ts'
+import { shownPath, type Config } from '../config/load.ts'
+import { problemsIn, readYamlFile, type Path, type Problem, type YamlFile } from '../config/yaml-file.ts'
+import type { RunSettings } from '../run/conversation.ts'
+import { agentName } from './find.ts'
+import { agentSchema, type AgentEntry, type ToolEntry } from './schema.ts'
+
+export interface AgentFile {
+  path: string
+  name: string
+  description?: string
+  /** All but the tools, which have yet to be loaded. */
+  settings: Omit<RunSettings, 'tools' | 'signal'>
+  tools: readonly ToolSource[]
+  /** An error that points to a place in the file. */
+  problem(at: Path, says: string): Error
+}
+
+export type ToolSource = { at: Path; only?: readonly string[]; ask?: boolean } & ({ module: string } | { mcp: string })
+
+export function readAgent(path: string, config: Config): AgentFile {
+  const shown = shownPath(path)
+  const file = readYamlFile(path, shown)
+  const entry = checkShape(file, shown, agentSchema)
+  const tools = (entry.tools ?? []).map((source, index) => sourceOf(source, ['tools', index], dirname(path)))
+  const model = modelOf(entry, config)
+  const problems = [
+    ...(entry.name === agentName(path)
+      ? []
+      : [file.problem(['name'], `must be the name of the file, ${agentName(path)}, not ${entry.name}`)]),
+    ...(model === undefined ? [file.problem(['model'], 'is missing, and synapse.yaml names none either')] : []),
+    ...modelProblems(file, entry, model, config),
+    ...toolProblems(file, tools, config),
+  ]
+  if (model === undefined || problems.length > 0) throw problemsIn(shown, problems)
+  const { name, description, provider: _, model: __, tools: ___, $schema: ____, ...rest } = entry
+  return {
+    path,
+    name,
+    ...(description !== undefined && { description }),
+    settings: { ...(config.policy !== undefined && { policy: config.policy }), ...rest, model },
+    tools,
+    problem: (at, says) => problemsIn(shown, [file.problem(at, says)]),
+  }
+}
+
+function sourceOf(source: ToolEntry, at: Path, folder: string): ToolSource {
+  if (typeof source === 'string') return { at, module: resolve(folder, source) }
+  return 'module' in source ? { ...source, at, module: resolve(folder, source.module) } : { ...source, at }
+}
+
+/** With a provider beside it, the model is that provider's own name for it, slashes and all. */
+function modelOf({ provider, model }: AgentEntry, config: Config): string | undefined {
+  if (provider === undefined) return model?.trim() ?? config.model
+  return model === undefined ? provider : `${provider}/${model}`
+}
+
+function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefined, config: Config): Problem[] {
+  const named: [Path, string | undefined][] = [
+    [[entry.provider === undefined ? 'model' : 'provider'], model],
+    [['route', 'tools'], entry.route?.tools],
+    [['route', 'answer'], entry.route?.answer],
+    ...(entry.fallback ?? []).map((one, index): [Path, string] =>
+      typeof one === 'string' ? [['fallback', index], one] : [['fallback', index, 'model'], one.model],
+    ),
+  ]
+  return named.flatMap(([path, ref]) => {
+    const provider = ref?.trim().split('/', 1)[0]
+    if (provider === undefined) return []
+    const row = config.rows.find(({ id }) => id === provider)
+    if (!row) {
+      const known = config.rows.map(({ id }) => id).join(', ')
+      return [file.problem(path, `there is no provider "${provider}"; known are ${known}`)]
+    }
+    const hasModel = ref?.includes('/') || row.defaultModel !== undefined
+    if (!hasModel) return [file.problem(path, `${provider} has no usual model; write ${provider}/MODEL`)]
+    const isMain = path[0] === 'model' || path[0] === 'provider'
+    if (isMain && entry.protocol !== undefined && !row.wires.some(({ protocol }) => protocol === entry.protocol)) {
+      const spoken = row.wires.map(({ protocol }) => protocol).join(' and ')
+      return [
+        file.problem(['protocol'], `${provider} does not speak ${JSON.stringify(entry.protocol)}; it speaks ${spoken}`),
+      ]
+    }
+    return []
+  })
+}
+
+function toolProblems(file: YamlFile, tools: readonly ToolSource[], config: Config): Problem[] {
+  return tools.flatMap((source) => {
+    if ('mcp' in source) {
+      if (Object.hasOwn(config.mcpServers, source.mcp)) return []
+      const known = Object.keys(config.mcpServers)
+      const there = known.length > 0 ? `synapse.yaml has ${known.join(', ')}` : 'mcpServers in synapse.yaml names none'
+      return [file.problem([...source.at, 'mcp'], `there is no MCP server "${source.mcp}"; ${there}`)]
+    }
+    if (existsSync(source.module) && statSync(source.module).isFile()) return []
+    return [file.problem(source.at, `there is no file ${shownPath(source.module)}`)]
+  })
+}

@@ -1,0 +1,28 @@
+// Tools from a module of the user's: whatever it exports that is a tool, or a list of tools.
+
+import { pathToFileURL } from 'node:url'
+import { isObject } from '../core/json.ts'
+import type { Tool } from '../core/tool.ts'
+
+/** Throws one sentence, without the path: the caller knows where the module was named. */
+export async function toolsOfModule(path: string): Promise<Tool[]> {
+  const exported = await load(path)
+  const tools = new Set(Object.values(exported).flat().filter(isTool))
+  if (tools.size > 0) return [...tools]
+  throw new Error('exports no tools; a tool has a name, an input schema and a function run')
+}
+
+async function load(path: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
+  } catch (error) {
+    const said = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
+    throw new Error(`cannot be loaded: ${said}`, { cause: error })
+  }
+}
+
+function isTool(value: unknown): value is Tool {
+  if (!isObject(value)) return false
+  const { name, input, run } = value as Record<string, unknown>
+  return typeof name === 'string' && name !== '' && isObject(input) && typeof run === 'function'
+}

@@ -1,0 +1,47 @@
+// `synapse agent`: agents from YAML files, listed, checked and run.
+
+import { badInput } from '../../core/error.ts'
+import { parse, type Command } from '../command.ts'
+import { configOptions } from '../configured.ts'
+import { storeOptions } from '../house.ts'
+
+export const agent: Command = {
+  usage: `synapse agent list [--json]
+synapse agent check [NAME|FILE ...]
+synapse agent run NAME|FILE [options] "…"
+
+Agents are YAML files in the folder "agents" beside synapse.yaml (or in its agentsDir): who answers, what it is told,
+which tools it has, what it may cost. "check" names everything that is wrong with file, line, column and key, and then
+ends with 2. "run" asks one of them; what is piped in is part of the question.
+
+  -m, --model PROVIDER/MODEL   another model than the agent's own
+  -c, --continue               go on with the last conversation with this agent
+      --conversation ID        go on with this one
+  -y, --yes                    allow every call that wants to be allowed
+      --offline                let the built-in emulator answer
+      --json                   print every event as a line of JSON
+      --config FILE            another synapse.yaml
+      --db FILE                where conversations are kept`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      ...configOptions,
+      ...storeOptions,
+      model: { type: 'string', short: 'm' },
+      continue: { type: 'boolean', short: 'c' },
+      conversation: { type: 'string' },
+      yes: { type: 'boolean', short: 'y' },
+      offline: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const [what, ...rest] = positionals
+    if (what === 'list' || what === 'check') {
+      const { listAgents, checkAgents } = await import('../agent-list.ts')
+      return what === 'list' ? listAgents(values) : checkAgents(rest, values)
+    }
+    if (what !== 'run')
+      throw badInput('Say what to do: synapse agent list, synapse agent check, or synapse agent run NAME "…".')
+    const { runAgent } = await import('../agent-run.ts')
+    return runAgent(rest, values)
+  },
+}

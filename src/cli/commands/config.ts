@@ -1,0 +1,88 @@
+// `synapse config check`: whether the configuration is right, and what it comes to.
+
+import { badInput } from '../../core/error.ts'
+import type { Config, McpServer } from '../../config/load.ts'
+import { missingIn } from '../../mcp/expand.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { neutral } from '../terminal.ts'
+
+export const config: Command = {
+  usage: `synapse config check [FILE] [--json]
+
+Checks synapse.yaml and tells what it comes to: the file that counts here (the nearest one in this folder or above it,
+else the one in your configuration folder; --config FILE or SYNAPSE_CONFIG name another), providers and their keys,
+MCP servers, and where agents are. Everything that is wrong is named with file, line, column and key; then the exit code
+is 2.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, { config: { type: 'string' }, json: { type: 'boolean' } })
+    const [what, file] = positionals
+    if (what !== 'check') throw badInput('Say what to do with the configuration: synapse config check [FILE].')
+    const { loadConfig } = await import('../../config/load.ts')
+    const read = loadConfig({ file: file ?? values.config })
+    const found = await summaryOf(read)
+    process.stdout.write(`${values.json ? JSON.stringify(found, null, 2) : neutral(linesOf(found).join('\n'))}\n`)
+    return exitCode.ok
+  },
+}
+
+interface Summary {
+  file: string | null
+  model: string | null
+  providers: { id: string; wires: string[]; address: string; key: string }[]
+  mcpServers: { name: string; how: string; missing: string[] }[]
+  agentsDir: string
+  agents: string[]
+}
+
+async function summaryOf(read: Config): Promise<Summary> {
+  const { agentFiles, agentName } = await import('../../agents/find.ts')
+  return {
+    file: read.file ?? null,
+    model: read.model ?? null,
+    providers: read.ownIds.flatMap((id) => {
+      const row = read.rows.find((one) => one.id === id)
+      if (!row) return []
+      const wires = row.wires.map((wire) => wire.protocol)
+      return [{ id, wires, address: row.wires[0].baseUrl, key: keyOf(row.keyVariables, row.keyOptional === true) }]
+    }),
+    mcpServers: Object.entries(read.mcpServers).map(([name, server]) => ({
+      name,
+      how: 'url' in server ? server.url : [server.command, ...(server.args ?? [])].join(' '),
+      missing: missingVariables(server),
+    })),
+    agentsDir: read.agentsDir,
+    agents: agentFiles(read.agentsDir).map(agentName),
+  }
+}
+
+function linesOf(found: Summary): string[] {
+  if (found.file === null)
+    return ['There is no synapse.yaml here or above, and none in your configuration folder: all is as built in.']
+  return [
+    `${found.file} is right.`,
+    ...(found.model === null ? [] : [`model      ${found.model}`]),
+    ...found.providers.map(
+      ({ id, wires, address, key }) => `provider   ${id}: ${wires.join(', ')} at ${address}, key ${key}`,
+    ),
+    ...found.mcpServers.map(({ name, how, missing }) => {
+      const unset = missing.length > 0 ? ` (not set: ${missing.join(', ')})` : ''
+      return `mcp server ${name}: ${how}${unset}`
+    }),
+    `agents     ${found.agents.join(', ') || 'none'} in ${found.agentsDir}`,
+  ]
+}
+
+function keyOf(variables: readonly string[], optional: boolean): string {
+  const found = variables.find((name) => process.env[name]?.trim())
+  if (found) return `found in ${found}`
+  return optional ? 'not needed' : `missing: set ${variables.join(' or ')}`
+}
+
+function missingVariables(server: McpServer): string[] {
+  const texts =
+    'url' in server
+      ? [server.url, ...Object.values(server.headers ?? {})]
+      : [...(server.args ?? []), ...Object.values(server.env ?? {})]
+  return [...new Set(texts.flatMap((text) => missingIn(text, process.env)))]
+}

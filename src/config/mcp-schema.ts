@@ -1,0 +1,64 @@
+// MCP servers in the shape that other hosts use, so that an entry can be copied from their documentation.
+
+import * as z from 'zod'
+
+export type McpServerEntry = StdioEntry | HttpEntry
+
+interface StdioEntry extends Limits {
+  type?: 'stdio'
+  command: string
+  args?: string[]
+  env?: Record<string, string>
+  cwd?: string
+}
+
+interface HttpEntry extends Limits {
+  type?: 'http' | 'streamable-http'
+  url: string
+  headers?: Record<string, string>
+}
+
+interface Limits {
+  connectTimeoutMs?: number
+  callTimeoutMs?: number
+  maxOutputBytes?: number
+}
+
+const timeouts = {
+  connectTimeoutMs: z.int().min(1).describe('How long a start may take; 30 000 unless said.').exactOptional(),
+  callTimeoutMs: z.int().min(1).describe('How long one call may take; 120 000 unless said.').exactOptional(),
+  maxOutputBytes: z
+    .int()
+    .min(1024)
+    .describe('The most bytes of one message from it; 4 000 000 unless said.')
+    .exactOptional(),
+}
+
+const stdio = z.strictObject({
+  type: z.literal('stdio').exactOptional(),
+  command: z.string().min(1).describe('The program; it is started directly, no shell reads it.'),
+  args: z.array(z.string()).exactOptional(),
+  env: z
+    .record(z.string(), z.string())
+    .describe('Variables for it, beside PATH, HOME and the like; ${NAME} is filled in from the environment.')
+    .exactOptional(),
+  cwd: z.string().describe('Where it runs; the folder of this file unless said.').exactOptional(),
+  ...timeouts,
+})
+
+const http = z.strictObject({
+  type: z.enum(['http', 'streamable-http']).exactOptional(),
+  url: z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'is no http or https address'),
+  headers: z
+    .record(z.string(), z.string())
+    .describe('${NAME} is filled in from the environment, such as Bearer ${GITHUB_TOKEN}.')
+    .exactOptional(),
+  ...timeouts,
+})
+
+export const mcpServersSchema: z.ZodType<Record<string, McpServerEntry>> = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9-]|_(?!_))*$/, 'may have letters, digits, hyphens and single underscores'),
+    z.union([stdio, http]),
+  )
+  .describe('MCP servers by name; their tools are offered as name__tool.')

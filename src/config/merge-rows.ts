@@ -1,0 +1,144 @@
+// Rows of a file over the built-in ones. An entry with the id of a built-in provider changes that one, `extends` begins
+// with one under another id, anything else is new.
+//
+// A row that goes to another address does not inherit what only the original can be trusted to do: keep conversations
+// and compact them.
+
+import type { Capabilities } from '../protocols/protocol.ts'
+import { compatible } from '../providers/rows.ts'
+import type { OwnModel, ProviderRow, Wire } from '../providers/provider.ts'
+import type { ProviderEntry, WireEntry } from './provider-schema.ts'
+import type { Path } from './yaml-file.ts'
+
+/** How a problem is told: at a place in the entry. */
+export type Tell = (path: Path, says: string) => void
+
+export function mergeRows(
+  builtIn: readonly ProviderRow[],
+  entries: readonly ProviderEntry[],
+  tell: (index: number) => Tell,
+): ProviderRow[] {
+  const rows = new Map(builtIn.map((row) => [row.id, row]))
+  const seen = new Set<string>()
+  for (const [index, entry] of entries.entries()) {
+    const complain = tell(index)
+    if (seen.has(entry.id)) complain(['id'], `${entry.id} is there twice`)
+    seen.add(entry.id)
+    const row = rowOf(entry, builtIn, complain)
+    if (row) rows.set(row.id, row)
+  }
+  // Those of the file first: they are what the person wants to use.
+  const own = entries.flatMap(({ id }) => rows.get(id) ?? [])
+  return [...new Set([...own, ...rows.values()])]
+}
+
+function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: Tell): ProviderRow | undefined {
+  const name = entry.extends ?? entry.id
+  const base = builtIn.find((row) => row.id === name)
+  if (entry.extends !== undefined && !base) {
+    complain(['extends'], `there is no provider "${name}"; known are ${builtIn.map((row) => row.id).join(', ')}`)
+    return undefined
+  }
+  const wires = wiresOf(entry, base, complain)
+  const [first, ...others] = wires
+  if (!first) return undefined
+  const start = base ?? compatible('', entry.id, entry.id)
+  const variables = listOf(entry.baseUrlVariable)
+  const moved = entry.baseUrl !== undefined || entry.wires !== undefined
+  const { baseUrlVariables: inherited, keysAt, ...rest } = start
+  const addresses = variables ?? (moved ? undefined : inherited)
+  const site = entry.keysAt ?? (entry.keyVariable === undefined ? keysAt : undefined)
+  const models = { ...start.models, ...modelsOf(entry) }
+  return {
+    ...rest,
+    id: entry.id,
+    name: entry.name ?? (entry.extends === undefined ? start.name : `${start.name} (${entry.id})`),
+    wires: [first, ...others],
+    keyVariables: listOf(entry.keyVariable) ?? start.keyVariables,
+    auth: entry.auth ?? start.auth,
+    ...(addresses && { baseUrlVariables: addresses }),
+    ...(site !== undefined && { keysAt: site }),
+    ...keyOptionalOf(entry, base),
+    ...(entry.defaultModel !== undefined && { defaultModel: entry.defaultModel }),
+    ...(base && entry.id !== base.id && { catalogue: base.catalogue ?? base.id, family: base.family ?? base.id }),
+    ...(Object.keys(models).length > 0 && { models }),
+  }
+}
+
+/** A window that a person gives for a model counts over everything that is known of its kind. */
+function modelsOf({ models = {} }: ProviderEntry): Record<string, OwnModel> {
+  const entries = Object.entries(models).map(([name, { contextWindow, capabilities, ...rest }]): [string, OwnModel] => {
+    const window = contextWindow === undefined ? {} : { contextWindow }
+    return [name, { ...rest, ...window, capabilities: { ...window, ...capabilities } }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Who names a key means to send one. */
+function keyOptionalOf(entry: ProviderEntry, base: ProviderRow | undefined): { keyOptional?: boolean } {
+  const optional = entry.keyOptional ?? (base ? base.keyOptional : entry.keyVariable === undefined)
+  return optional === undefined ? {} : { keyOptional: optional }
+}
+
+function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: Tell): Wire[] {
+  if (entry.wires) {
+    for (const key of ['protocol', 'baseUrl', 'quirks', 'capabilities', 'caching'] as const) {
+      if (entry[key] !== undefined) complain([key], 'belongs into each of `wires`, where those are given')
+    }
+    return entry.wires.flatMap((wire, index) =>
+      wireOf(wire, base, (path, says) => complain(['wires', index, ...path], says)),
+    )
+  }
+  const protocols = entry.protocol ? [entry.protocol] : (base?.wires.map((wire) => wire.protocol) ?? ['openai-chat'])
+  return protocols.flatMap((protocol) => wireOf({ ...entry, protocol }, base, complain))
+}
+
+function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell): Wire[] {
+  const like = base?.wires.find((wire) => wire.protocol === entry.protocol)
+  if (base && !like && entry.baseUrl === undefined) {
+    const spoken = base.wires.map((wire) => wire.protocol).join(' and ')
+    complain(
+      ['protocol'],
+      `${base.id} does not speak ${entry.protocol}, it speaks ${spoken}; give a baseUrl for another wire`,
+    )
+    return []
+  }
+  const baseUrl = addressOf(entry.baseUrl, like)
+  if (baseUrl === undefined) {
+    complain(['baseUrl'], 'is missing')
+    return []
+  }
+  const start = like ?? (entry.protocol === 'openai-chat' ? compatible('', '').wires[0] : undefined)
+  const { state, compaction, ...portable } = start ?? { quirks: {}, capabilities: {}, caching: 'prefix' as const }
+  const stays = like !== undefined && new URL(baseUrl, 'http://here.invalid').host === hostOf(like.baseUrl)
+  const quirks = { ...portable.quirks, ...entry.quirks }
+  const capabilities: Partial<Capabilities> = { ...portable.capabilities, ...entry.capabilities }
+  return [
+    {
+      ...portable,
+      protocol: entry.protocol,
+      baseUrl,
+      quirks,
+      capabilities,
+      caching: entry.caching ?? portable.caching,
+      ...(stays && state && { state }),
+      ...(stays && compaction && { compaction }),
+    },
+  ]
+}
+
+/** An address without a path gets the path of the built-in one, as in the environment. */
+function addressOf(given: string | undefined, like: Wire | undefined): string | undefined {
+  if (given === undefined) return like?.baseUrl
+  const url = new URL(given)
+  if (url.pathname === '/' && like) url.pathname = URL.parse(like.baseUrl)?.pathname ?? like.baseUrl
+  return url.href.replace(/\/+$/, '')
+}
+
+function hostOf(baseUrl: string): string | undefined {
+  return URL.parse(baseUrl)?.host
+}
+
+function listOf(value: string | string[] | undefined): string[] | undefined {
+  return value === undefined ? undefined : [value].flat()
+}

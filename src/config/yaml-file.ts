@@ -1,0 +1,109 @@
+// A YAML file with the place of everything in it, so that what is wrong can be said with line and column. Aliases are
+// limited (a short file can unfold to gigabytes) and tags of other types are not known.
+
+import { readFileSync, statSync } from 'node:fs'
+import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml'
+import { badInput, type SynapseError } from '../core/error.ts'
+
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong, and where. */
+export interface Problem {
+  line: number
+  column: number
+  /** Where in the data: `providers.0.protocol`; empty for the file itself. */
+  key: string
+  says: string
+}
+
+export interface YamlFile {
+  path: string
+  value: unknown
+  /** The place of a key, or of an item in a list; of the nearest thing around it if it is not there. */
+  problem(path: Path, says: string): Problem
+}
+
+const maxBytes = 1024 * 1024
+
+/** Throws all that is wrong with the YAML itself. */
+export function readYamlFile(path: string, shown: string = path): YamlFile {
+  const text = textOf(path, shown)
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+  const place = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  const faults = [...document.errors, ...document.warnings]
+  if (faults.length > 0) {
+    const problems = faults.map((fault) => ({ ...place(fault.pos[0]), key: '', says: oneLine(fault.message) }))
+    throw problemsIn(shown, problems)
+  }
+  return {
+    path,
+    value: valueOf(document, shown),
+    problem: (at, says) => ({ ...place(offsetOf(document, at)), key: at.join('.'), says }),
+  }
+}
+
+/** One error for all of them, one line each: `file:line:column: key: what is wrong`. */
+export function problemsIn(shown: string, problems: readonly Problem[]): SynapseError {
+  const lines = problems
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, key, says }) => `${shown}:${line}:${column}: ${key === '' ? '' : `${key}: `}${says}`)
+  return badInput([...new Set(lines)].join('\n'))
+}
+
+function textOf(path: string, shown: string): string {
+  try {
+    const { size } = statSync(path)
+    if (size > maxBytes) throw badInput(`${shown} has ${size} bytes; a configuration has at most ${maxBytes}.`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT') throw badInput(`There is no file ${shown}.`)
+    if (code === 'EISDIR') throw badInput(`${shown} is a folder, not a file.`)
+    if (typeof code === 'string') throw badInput(`${shown} cannot be read: ${code}.`)
+    throw error
+  }
+}
+
+function valueOf(document: Document.Parsed, shown: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    throw badInput(`${shown} cannot be unfolded: ${oneLine(error instanceof Error ? error.message : String(error))}`)
+  }
+}
+
+/** The offset of the key at the end of the path, or of the last thing on the way that is there. */
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let node: unknown = document.contents
+  let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+  for (const step of path) {
+    const resolved =
+      isNode(node) && 'resolve' in node && typeof node.resolve === 'function' ? node.resolve(document) : node
+    if (isMap(resolved)) {
+      const pair = resolved.items.find((item) => isPair(item) && keyOf(item.key) === String(step))
+      if (!pair) return offset
+      offset = isNode(pair.key) ? (pair.key.range?.[0] ?? offset) : offset
+      node = pair.value
+    } else if (isSeq(resolved)) {
+      const item = resolved.items[Number(step)]
+      if (!isNode(item)) return offset
+      offset = item.range?.[0] ?? offset
+      node = item
+    } else {
+      return offset
+    }
+  }
+  return offset
+}
+
+function keyOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key)
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,93 @@
+// A tool as an MCP server defines it, and a digest of that definition: a server that changes what a tool says it does,
+// after somebody has looked at it, is worth a note.
+
+import { createHash } from 'node:crypto'
+import type { Tool as Offered } from '@modelcontextprotocol/client'
+import type { Note, ToolSpec } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+
+export interface Definition {
+  /** The server's name for it. */
+  theirs: string
+  spec: ToolSpec
+  sha256: string
+  /** It says of itself that it changes nothing. */
+  readOnly: boolean
+}
+
+const maxTools = 500
+const maxDefinitionBytes = 64 * 1024
+
+export function definitionsOf(
+  server: string,
+  offered: readonly Offered[],
+): { definitions: Definition[]; notes: Note[] } {
+  const notes: Note[] = []
+  const left = (name: string, why: string) => notes.push({ kind: 'dropped', what: `tool ${name}`, why, rule: 'mcp' })
+  const definitions = new Map<string, Definition>()
+  // By name, because some servers list in another order each time, and the order is part of every cached prompt.
+  for (const tool of offered.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const name = `${server}__${tool.name}`
+    const text = JSON.stringify([tool.name, tool.description ?? '', sorted(tool.inputSchema as Json)])
+    if (definitions.has(name)) left(name, `${server} lists it twice`)
+    else if (Buffer.byteLength(text) > maxDefinitionBytes)
+      left(name, `its definition has more than ${maxDefinitionBytes} bytes`)
+    else if (definitions.size >= maxTools) left(name, `${server} offers more than ${maxTools} tools`)
+    else {
+      definitions.set(name, {
+        theirs: tool.name,
+        spec: {
+          name,
+          ...(tool.description !== undefined && { description: tool.description }),
+          input: schemaOf(tool.inputSchema as Json),
+        },
+        sha256: createHash('sha256').update(text).digest('hex'),
+        readOnly: tool.annotations?.readOnlyHint === true,
+      })
+    }
+  }
+  return { definitions: [...definitions.values()], notes }
+}
+
+/** What differs from what was known of these tools; a server that is seen for the first time differs in nothing. */
+export function changesIn(
+  server: string,
+  known: Readonly<Record<string, string>> | undefined,
+  definitions: readonly Definition[],
+): Note[] {
+  if (!known) return []
+  const now = new Map(definitions.map(({ spec, sha256 }) => [spec.name, sha256]))
+  const note = (kind: Note['kind'], name: string, why: string): Note => ({
+    kind,
+    what: `tool ${name}`,
+    why,
+    rule: 'mcp',
+  })
+  return [
+    ...[...now].flatMap(([name, sha256]) => {
+      const before = known[name]
+      if (before === undefined) return [note('added', name, `${server} offers it now`)]
+      return before === sha256 ? [] : [note('changed', name, `${server} has changed its definition; look at it again`)]
+    }),
+    ...Object.keys(known).flatMap((name) =>
+      now.has(name) ? [] : [note('dropped', name, `${server} no longer offers it`)],
+    ),
+  ]
+}
+
+function schemaOf(schema: Json): JsonObject {
+  if (!isObject(schema)) return { type: 'object', properties: {} }
+  // The name of the dialect is of no use to a model, and some wires refuse it.
+  const { $schema: _, ...rest } = schema
+  return { ...rest, type: 'object' }
+}
+
+function sorted(value: Json | undefined): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value ?? null
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((key) => [key, sorted(value[key])]),
+  )
+}
