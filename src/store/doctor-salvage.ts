@@ -208,7 +208,9 @@ function mendEntries(db: Connection): string[] {
   return [
     ...(bad > 0 ? [`${counted(bad, 'entry', 'entries')} not as written, left out.`] : []),
     ...(joined > 0 ? [`${counted(joined, 'entry', 'entries')} joined to what stood before a lost one.`] : []),
-    ...(homeless.length > 0 ? [`${counted(homeless.length, 'conversation')} without title and owner: given to "local".`] : []),
+    ...(homeless.length > 0
+      ? [`${counted(homeless.length, 'conversation')} without title and owner: given to "local".`]
+      : []),
   ]
 }
 
@@ -243,7 +245,9 @@ function dropBadBlobs(db: Connection): string[] {
 /** Rows whose foreign key leads nowhere, until there are none: taking one away can leave others. */
 function dropOrphans(db: Connection): void {
   for (;;) {
-    const rows = db.all<{ table: string; rowid: number | null; parent: string; fkid: number }>('PRAGMA foreign_key_check')
+    const rows = db.all<{ table: string; rowid: number | null; parent: string; fkid: number }>(
+      'PRAGMA foreign_key_check',
+    )
     if (rows.length === 0) return
     for (const { table, rowid } of rows) if (rowid !== null) db.run(`DELETE FROM ${table} WHERE rowid = ?`, rowid)
     for (const [table, column, to] of keyless) {

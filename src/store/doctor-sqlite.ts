@@ -55,7 +55,9 @@ function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): numbe
     return undefined
   }
   if (version > migrations.length) {
-    findings.push(finding('warning', `The format is ${version}, newer than this Synapse, which knows ${migrations.length}.`))
+    findings.push(
+      finding('warning', `The format is ${version}, newer than this Synapse, which knows ${migrations.length}.`),
+    )
     return undefined
   }
   findings.push(
@@ -74,7 +76,7 @@ function checkPages(db: DatabaseSync, findings: Finding[]): void {
     const onlyIndexes = said.every((line) => /^(row \d+ missing from|wrong # of entries in) index/.test(line))
     findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file do not fit together.', said))
   }
-  const orphans = all(db, 'PRAGMA foreign_key_check').map((row) => `${row['table']} ${row['rowid'] ?? ''}`.trim())
+  const orphans = all(db, 'PRAGMA foreign_key_check').map((row) => `${String(row['table'])} ${Number(row['rowid'])}`)
   if (orphans.length > 0) {
     const level = orphans.some((row) => row.startsWith('entries')) ? 'broken' : 'stale'
     findings.push(finding(level, `${counted(orphans.length, 'row')} without what they belong to.`, orphans))
@@ -89,7 +91,8 @@ function checkPointers(db: DatabaseSync, findings: Finding[]): void {
     wrong++
     findings.push(finding(level, `${counted(rows.length, single, many)}.`, rows))
   }
-  if (wrong === 0) findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
+  if (wrong === 0)
+    findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
 }
 
 /** Every message is what was written, and the index has a row for each of its documents. */
@@ -177,9 +180,10 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
   if (findings.some(({ what }) => what.startsWith('The format is') && what.includes('newer than'))) return
   try {
     const db = await connect(path, settings)
-    const [sync, mode] = [Object.values(db.get('PRAGMA synchronous') ?? {})[0], Object.values(db.get('PRAGMA journal_mode') ?? {})[0]]
+    const sync = db.get<{ synchronous: number }>('PRAGMA synchronous')?.synchronous ?? 0
+    const mode = db.get<{ journal_mode: string }>('PRAGMA journal_mode')?.journal_mode ?? ''
     db.close()
-    const durable = Number(sync) >= 2
+    const durable = sync >= 2
     findings.push(
       durable
         ? finding('fine', `A commit is durable: synchronous = FULL, journal_mode = ${mode}.`)
@@ -201,7 +205,12 @@ export async function mendSqlite(path: string, progress: Progress): Promise<Mend
       rebuildIndex(db, progress)
     })
     db.run('REINDEX')
-    return { done: ['The search index and all other indexes were built anew from the log.', 'Counts and pointers were put right.'] }
+    return {
+      done: [
+        'The search index and all other indexes were built anew from the log.',
+        'Counts and pointers were put right.',
+      ],
+    }
   } finally {
     db.close()
   }
@@ -231,7 +240,7 @@ export function rebuildIndex(db: Connection, progress: Progress): void {
       db.run('UPDATE entries SET documents = ? WHERE n = ? AND documents <> ?', documents.length, n, documents.length)
       after = n
     }
-    progress(after / Number(last))
+    progress(after / last)
   }
 }
 

@@ -38,7 +38,11 @@ export async function examine(place: string, progress: Progress = () => {}): Pro
   return { place, findings: await examineSqlite(place, progress) }
 }
 
-export async function mend(place: string, findings: readonly Finding[], progress: Progress = () => {}): Promise<Mended> {
+export async function mend(
+  place: string,
+  findings: readonly Finding[],
+  progress: Progress = () => {},
+): Promise<Mended> {
   if (isPostgres(place)) {
     const { mendPostgres } = await import('./doctor-postgres.ts')
     return mendPostgres(place, progress)

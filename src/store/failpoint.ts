@@ -48,7 +48,7 @@ export const reads: ReadonlySet<string> = new Set<keyof Store>([
 export function withFailpoints(store: Store): Store {
   if (wanted === undefined) return store
   return new Proxy(store, {
-    get(target, name: string & keyof Store) {
+    get(target, name: keyof Store) {
       const method: unknown = target[name]
       if (typeof method !== 'function' || reads.has(name)) return method
       return async (...values: unknown[]): Promise<unknown> => {

@@ -1,6 +1,7 @@
 // A store that lasts as long as the process: for tests, and for runs that keep nothing. It is also the plainest
 // statement of what the other stores must do.
 
+import { archiveMethods } from './memory/archive.ts'
 import { besideMethods } from './memory/beside.ts'
 import { conversationMethods } from './memory/conversations.ts'
 import { entryMethods } from './memory/entries.ts'
@@ -21,6 +22,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...besideMethods(state),
     ...searchMethods(state),
     ...recordMethods(state),
+    ...archiveMethods(state),
     async vacuum() {},
     async close() {},
   }

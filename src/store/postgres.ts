@@ -2,6 +2,7 @@
 // only, so that each of them can go on with what another one began.
 
 import type { Store, StoreOptions } from './store.ts'
+import { archiveMethods } from './postgres/archive.ts'
 import { blobMethods } from './postgres/blobs.ts'
 import { branchMethods } from './postgres/branches.ts'
 import { conversationMethods } from './postgres/conversations.ts'
@@ -35,6 +36,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     ...blobMethods(db),
     ...searchMethods(db),
     ...leaseMethods(db),
+    ...archiveMethods(db),
     ...recordMethods(db),
     async vacuum() {
       for (const table of ['entries', 'search', 'pieces', 'journal', 'exchanges', 'conversations']) {

@@ -54,7 +54,7 @@ export function damaged(what: string): SynapseError {
   return new SynapseError({
     kind: 'storage',
     code: 'damaged',
-    message: `${what} is damaged: what is stored is not what was written. Restore it from a backup.`,
+    message: `${what} is damaged: what is stored is not what was written. Restore a backup; "synapse doctor" tells more.`,
   })
 }
 

@@ -1,6 +1,7 @@
 // The embedded store: one SQLite file, with nothing to install. Several processes may share it.
 
 import type { Store, StoreOptions } from './store.ts'
+import { archiveMethods } from './sqlite/archive.ts'
 import { blobMethods } from './sqlite/blobs.ts'
 import { connect } from './sqlite/connection.ts'
 import { conversationMethods } from './sqlite/conversations.ts'
@@ -35,6 +36,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     ...searchMethods(db),
     ...leaseMethods(db),
     ...recordMethods(db),
+    ...archiveMethods(db),
     async vacuum() {
       // Merging the index is what takes the words of deleted documents out of it.
       await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')

@@ -21,6 +21,7 @@ import type {
 } from '../core/log.ts'
 import type { Message, Reply, ToolMessage } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
+import type { Archives } from './archive.ts'
 import type { NewRecord, Records, Streams, UsageQuery, UsageRow } from './records.ts'
 
 export interface Store
@@ -36,7 +37,8 @@ export interface Store
     Search,
     Leases,
     Records,
-    Streams {
+    Streams,
+    Archives {
   /** Gives space back, and takes the last bytes of what was deleted out of the files. */
   vacuum(): Promise<void>
   close(): Promise<void>

@@ -180,7 +180,7 @@ export async function insertUnique<T>(insert: Promise<T>, taken: () => Error): P
   }
 }
 
-async function setLabels(queries: Queries, conversation: number, labels: readonly string[]): Promise<void> {
+export async function setLabels(queries: Queries, conversation: number, labels: readonly string[]): Promise<void> {
   await queries.all('DELETE FROM synapse.labels WHERE conversation = $1', [conversation])
   await queries.all('INSERT INTO synapse.labels (conversation, label) SELECT $1, unnest($2::text[])', [
     conversation,

@@ -134,7 +134,7 @@ export function exchangeMethods(db: Database): Exchanges {
 }
 
 /** Kept beside the usage itself, whose raw numbers can be any JSON, so that they can be added up. */
-const tokenFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const
+export const tokenFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const
 
 interface ExchangeRow {
   n: number

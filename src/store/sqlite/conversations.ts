@@ -173,7 +173,7 @@ export function insertUnique(insert: () => number, taken: () => Error): number {
   }
 }
 
-function setLabels(db: Connection, id: string, labels: readonly string[]): void {
+export function setLabels(db: Connection, id: string, labels: readonly string[]): void {
   db.run('DELETE FROM labels WHERE conversation = (SELECT n FROM conversations WHERE id = ?)', id)
   for (const label of labels) {
     db.run('INSERT INTO labels (conversation, label) SELECT n, ? FROM conversations WHERE id = ?', label, id)

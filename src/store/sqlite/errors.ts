@@ -49,6 +49,9 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === 2067 || code === 1555
 }
 
+/** For a file that is damaged: it is never mended by itself, and never begun anew. */
+export const whatToDo = 'Keep the file, and restore a backup; "synapse doctor --repair" saves what can be read to a copy.'
+
 function sentence(primary: number, path: string, words: string): [StorageCode, string] {
   switch (primary) {
     case 13:
@@ -61,7 +64,7 @@ function sentence(primary: number, path: string, words: string): [StorageCode, s
     case 11:
       return [
         'damaged',
-        `The database ${path} is damaged (${words}). Keep the file, and restore a backup or use another path.`,
+        `The database ${path} is damaged (${words}). ${whatToDo}`,
       ]
     case 26:
       return ['not-a-database', `${path} is not a database. It was left as it is; use another path.`]

@@ -6,7 +6,7 @@ import { renameSync, rmSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { failpoint } from '../failpoint.ts'
 import { uuidv7 } from '../ids.ts'
-import { storageError } from './errors.ts'
+import { storageError, whatToDo } from './errors.ts'
 
 /** Makes the file by `make`, which is given another path, unless there is one; else checks that it can be one of ours. */
 export function prepareFile(path: string, make: (path: string) => void): void {
@@ -50,7 +50,7 @@ function checkFile(path: string, found: Stats): void {
   if (found.size < Math.max(size, 512) && !stats(`${path}-wal`)?.size) {
     throw storageError(
       'damaged',
-      `The database ${path} is cut off at ${found.size} bytes. Keep the file, and restore a backup.`,
+      `The database ${path} is cut off at ${found.size} bytes. ${whatToDo}`,
     )
   }
 }

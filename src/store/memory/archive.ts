@@ -1,0 +1,77 @@
+import type { Archives } from '../archive.ts'
+import { cleanLabels, givenId, jsonCopy, plainText, prepareEntry } from '../prepare.ts'
+import { idTaken, isoTime } from '../refusals.ts'
+import { appendTo } from './entries.ts'
+import type { KeptConversation, MemoryState } from './state.ts'
+
+export function archiveMethods(state: MemoryState): Archives {
+  return {
+    async importConversation(owner, { conversation: about, ...archive }) {
+      const copy = jsonCopy(archive, 'The archive')
+      const id = givenId(about.id, state.now())
+      if (state.conversations.has(id)) throw idTaken('conversation', id)
+      for (const { id: entryId } of copy.entries) if (state.entries.has(entryId)) throw idTaken('entry', entryId)
+      for (const one of copy.exchanges) if (state.exchanges.has(one.id)) throw idTaken('exchange', one.id)
+      const createdAt = isoTime(about.createdAt, 'The time of a conversation')
+      const kept: KeptConversation = {
+        about: {
+          id,
+          owner,
+          ...(about.title !== undefined && { title: plainText(about.title) }),
+          labels: cleanLabels(about.labels),
+          settings: jsonCopy(about.settings, 'The settings'),
+          createdAt,
+          updatedAt: createdAt,
+          head: null,
+          entries: 0,
+        },
+        fence: { conversationId: id, holder: null, epoch: 0, since: 0, expires: 0 },
+        entries: [],
+        branches: new Map(),
+        exchanges: [],
+        tools: new Map(),
+        overlays: [],
+        states: [],
+        blobs: new Set(),
+      }
+      const prepared = copy.entries.map((entry) => prepareEntry({ ...entry, head: 'stay' }, state.now()))
+      try {
+        for (const entry of prepared) appendTo(state, kept, entry)
+        for (const pointer of pointersOf(about.head, copy)) state.entryIn(kept, pointer)
+      } catch (error) {
+        for (const entry of kept.entries) state.entries.delete(entry.id)
+        throw error
+      }
+      for (const { name, entryId } of copy.branches) kept.branches.set(plainText(name), entryId)
+      kept.exchanges = copy.exchanges.map((one) => ({
+        about: { ...one, conversationId: id },
+        conversation: kept,
+        events: [],
+      }))
+      for (const one of kept.exchanges) state.exchanges.set(one.about.id, one)
+      kept.tools = new Map(copy.toolRuns.map((run) => [run.callId, { ...run, conversationId: id }]))
+      kept.overlays = copy.overlays.map((overlay) => ({ ...overlay, conversationId: id }))
+      kept.about.head = about.head
+      if (about.branch !== undefined) kept.about.branch = about.branch
+      state.conversations.set(id, kept)
+      return structuredClone(kept.about)
+    },
+  }
+}
+
+function pointersOf(
+  head: string | null,
+  { branches, exchanges, toolRuns, overlays }: Omit<Parameters<Archives['importConversation']>[1], 'conversation'>,
+): string[] {
+  return [
+    ...(head === null ? [] : [head]),
+    ...branches.map(({ entryId }) => entryId),
+    ...exchanges.flatMap(({ basedOn, replyEntryId }) =>
+      replyEntryId === undefined ? [basedOn] : [basedOn, replyEntryId],
+    ),
+    ...toolRuns.flatMap(({ entryId, resultEntryId }) =>
+      resultEntryId === undefined ? [entryId] : [entryId, resultEntryId],
+    ),
+    ...overlays.map(({ entryId }) => entryId),
+  ]
+}

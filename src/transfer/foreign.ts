@@ -1,0 +1,125 @@
+// Conversations from other programs, as archives: a list of messages becomes a new conversation. The exports of ChatGPT
+// and Claude hold many conversations in one file; of ChatGPT's, whole trees come along, not only the branch last shown.
+
+import { badInput } from '../core/error.ts'
+import type { Note } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { textOf, type Message } from '../core/message.ts'
+import type { Archive, ArchivedEntry } from '../store/archive.ts'
+import { uuidv7 } from '../store/ids.ts'
+import { readTranscript } from '../transcripts/index.ts'
+import { mostEntries, type ReadArchive } from './archive-read.ts'
+
+/** `json`: the value of the file, or its text where that is lines. */
+export function readForeign(json: Json, format: string | undefined, now: string): ReadArchive[] {
+  const many = conversationsIn(json)
+  return (many ?? [json]).flatMap((one) => {
+    // An export holds empty conversations too.
+    if (many && isEmpty(one)) return []
+    return [readOne(one, format, now)]
+  })
+}
+
+/** The file of a data export, as the conversations it holds. */
+function conversationsIn(json: Json): Json[] | undefined {
+  const list = isObject(json) && Array.isArray(json['conversations']) ? json['conversations'] : json
+  if (!Array.isArray(list) || list.length === 0) return undefined
+  return list.every((one) => isObject(one) && (isObject(one['mapping']) || Array.isArray(one['chat_messages'])))
+    ? list
+    : undefined
+}
+
+function isEmpty(json: Json): boolean {
+  if (!isObject(json)) return true
+  const { mapping, chat_messages: messages } = json
+  if (isObject(mapping)) return !Object.values(mapping).some((node) => isObject(node) && isObject(node['message']))
+  return Array.isArray(messages) && messages.length === 0
+}
+
+function readOne(json: Json, format: string | undefined, now: string): ReadArchive {
+  const { messages, system, notes } = readTranscript(json, format === undefined ? {} : { format })
+  const branches = isObject(json) && isObject(json['mapping']) ? otherBranches(json, json['mapping']) : []
+  const at = timeIn(json, ['update_time', 'updated_at']) ?? now
+  const entries = new Map<string, ArchivedEntry>()
+  const head = place(entries, messages, at)
+  for (const branch of branches) place(entries, branch.map(withoutSource), at)
+  if (entries.size > mostEntries) throw badInput(`A conversation of more than ${mostEntries} messages is not taken.`)
+  const archive: Archive = {
+    conversation: {
+      id: uuidv7(),
+      ...titleOf(json, messages),
+      labels: [],
+      settings: system && system.length > 0 ? { system: system.map((part) => part.text).join('\n') } : {},
+      createdAt: timeIn(json, ['create_time', 'created_at']) ?? at,
+      head,
+    },
+    branches: [],
+    entries: [...entries.values()],
+    exchanges: [],
+    toolRuns: [],
+    overlays: [],
+  }
+  return { archive, notes: branches.length > 0 ? notes.filter((note) => !isAboutBranches(note)) : notes }
+}
+
+/** Messages that begin alike share their beginning. Gives the last entry. */
+function place(entries: Map<string, ArchivedEntry>, messages: readonly Message[], at: string): string | null {
+  let parentId: string | null = null
+  for (const message of messages) {
+    const key: string = `${parentId} ${JSON.stringify(withoutSource(message))}`
+    let entry: ArchivedEntry | undefined = entries.get(key)
+    if (!entry) {
+      entry = { id: uuidv7(), parentId, at, message }
+      entries.set(key, entry)
+    }
+    parentId = entry.id
+  }
+  return parentId
+}
+
+function withoutSource<M extends Message>(message: M): M {
+  const { source: _, ...rest } = message
+  return rest as M
+}
+
+/** The ways to all leaves of the tree but the one that was last shown. */
+function otherBranches(conversation: JsonObject, mapping: JsonObject): Message[][] {
+  const nodes = Object.entries(mapping)
+  if (nodes.length > mostEntries) throw badInput(`A conversation of more than ${mostEntries} nodes is not taken.`)
+  const parents = new Set(nodes.map(([, node]) => (isObject(node) ? node['parent'] : undefined)))
+  const leaves = nodes.filter(([id, node]) => isObject(node) && isObject(node['message']) && !parents.has(id))
+  return leaves
+    .filter(([id]) => id !== conversation['current_node'])
+    .slice(0, mostBranches)
+    .map(([id]) => readTranscript({ ...conversation, current_node: id }, { format: 'chatgpt-export' }).messages)
+}
+
+/** More regenerated answers than this to one conversation nobody has made by hand. */
+const mostBranches = 1000
+
+function isAboutBranches({ what }: Note): boolean {
+  return what.includes('of other branches')
+}
+
+function titleOf(json: Json, messages: readonly Message[]): { title?: string } {
+  const given = isObject(json) ? (json['title'] ?? json['name']) : undefined
+  const first = messages.find((message) => message.role === 'user')
+  const title =
+    typeof given === 'string' && given !== ''
+      ? given
+      : textOf(first?.parts ?? [])
+          .trim()
+          .split('\n', 1)[0]
+  return title ? { title: title.slice(0, 80).toWellFormed() } : {}
+}
+
+/** Seconds since 1970, or a time as text. */
+function timeIn(json: Json, fields: readonly string[]): string | undefined {
+  if (!isObject(json)) return undefined
+  for (const field of fields) {
+    const value = json[field]
+    const ms = typeof value === 'number' ? value * 1000 : typeof value === 'string' ? Date.parse(value) : Number.NaN
+    if (Math.abs(ms) < 8.64e15) return new Date(ms).toISOString()
+  }
+  return undefined
+}

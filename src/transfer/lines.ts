@@ -1,0 +1,49 @@
+// The lines of a file, one after the other, none longer than a limit: a file from a stranger must not fill the memory.
+
+import { createReadStream } from 'node:fs'
+import { badInput } from '../core/error.ts'
+
+export const longestLine = 64 * 1024 * 1024
+
+export interface Line {
+  number: number
+  text: string
+  /** It has its end: the last line of a file that was cut off has not. */
+  whole: boolean
+  /** Bytes of the file up to the end of this line. */
+  upTo: number
+}
+
+export async function* linesOfFile(path: string, limit = longestLine): AsyncGenerator<Line> {
+  let pieces: Buffer[] = []
+  let size = 0
+  let number = 1
+  let upTo = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+    let start = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      pieces.push(chunk.subarray(start, end))
+      upTo += end + 1 - start
+      yield { number, text: decode(pieces, number), whole: true, upTo }
+      pieces = []
+      size = 0
+      number++
+      start = end + 1
+    }
+    const rest = chunk.subarray(start)
+    upTo += rest.length
+    size += rest.length
+    if (size > limit) throw badInput(`Line ${number} is longer than ${Math.round(limit / 1024 / 1024)} MB.`)
+    if (rest.length > 0) pieces.push(rest)
+  }
+  if (pieces.length > 0) yield { number, text: decode(pieces, number), whole: false, upTo }
+}
+
+function decode(pieces: readonly Buffer[], number: number): string {
+  const bytes = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw badInput(`Line ${number} is not UTF-8.`)
+  }
+}

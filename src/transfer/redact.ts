@@ -1,0 +1,47 @@
+// For sharing: what looks like a secret or an address of a person goes out of every text, wherever it stands. By shape,
+// so that it finds what nobody thought of; who shares still has to look.
+
+import type { Json } from '../core/json.ts'
+import { redactText } from '../transport/redact.ts'
+
+/** `secrets`: texts that are to go wherever they stand, such as the keys that are set here. */
+export function redactor(secrets: readonly string[]): (value: Json) => Json {
+  return (value) =>
+    JSON.parse(
+      JSON.stringify(value, (key, item: unknown) =>
+        typeof item !== 'string' || verbatim.has(key) ? item : secretName.test(key) ? hidden : clean(item, secrets),
+      ),
+    ) as Json
+}
+
+/** Values of the environment that are keys by their name. */
+export function secretsInEnv(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8 ? [value] : [],
+  )
+}
+
+/** What the archive is held together by, and media. */
+const verbatim = new Set(['base64', 'sha256', 'bodySha256', 'argsSha256', 'id', 'parentId', 'entryId', 'callId'])
+
+const hidden = '[hidden]'
+
+const secretName =
+  /^(?:api[_-]?key|access[_-]?token|refresh[_-]?token|secret|token|password|passwd|authorization|cookie)$/i
+
+const shapes: [RegExp, string][] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, hidden],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, hidden],
+  [/\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|npm|dop_v1|syn)[-_][A-Za-z0-9_-]{16,}/g, hidden],
+  // Three parts in base64url, the first of which opens a JSON object.
+  [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, hidden],
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:@]{1,200}:[^\s/@]{1,200}@/gi, `$1${hidden}@`],
+  [/\b((?:api[_-]?key|secret|token|password|passwd|pwd)["']?\s{0,5}[:=]\s{0,5}["']?)[^\s"',;&}]{6,}/gi, `$1${hidden}`],
+  [/[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu, hidden],
+]
+
+function clean(text: string, secrets: readonly string[]): string {
+  let known = redactText(text, secrets)
+  for (const [shape, instead] of shapes) known = known.replaceAll(shape, instead)
+  return known
+}

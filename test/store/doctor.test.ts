@@ -1,0 +1,332 @@
+// The checkup, on files that are in a bad way in every way that could be thought of.
+
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { SynapseError } from '../../src/core/error.ts'
+import { examine, mend, type Finding } from '../../src/store/doctor.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { newHome } from '../cli/command-line.ts'
+import { newPlace, openPlace, reasonToSkip } from '../crash/stores.ts'
+import { request } from './given.ts'
+import { call, reply, result, user } from './messages.ts'
+import { tempFolder } from './temp.ts'
+
+const owner = 'someone'
+
+test('a store that is well is found to be well, and the checkup changes nothing', async (t) => {
+  const path = await filled(t)
+  const before = readFileSync(path)
+  const { findings } = await examine(path)
+  assert.deepEqual(wrong(findings), [])
+  assert.ok(findings.some(({ what }) => what === '30 entries, each as it was written.'))
+  assert.ok(findings.some(({ what }) => /durable: synchronous = FULL/.test(what)))
+  assert.ok(readFileSync(path).equals(before))
+})
+
+const stale: [string, string, RegExp][] = [
+  ['documents that are missing from the search index', 'DELETE FROM search WHERE rowid % 3 = 0', /search index holds/],
+  [
+    'documents that are indexed by other words',
+    `UPDATE search SET text = 'one two' WHERE rowid / 4096 = 3`,
+    /not by all words/,
+  ],
+  [
+    'a document of no entry',
+    `INSERT INTO search (rowid, text, filters) VALUES (99999999, 'x', 'y')`,
+    /search index holds/,
+  ],
+  ['wrong counts', 'UPDATE conversations SET entries = entries + 5', /3 conversations with a wrong count/],
+  [
+    'a head that leads nowhere',
+    'UPDATE conversations SET head = 777 WHERE n = 1',
+    /1 conversation whose head is missing/,
+  ],
+  ['a branch that leads nowhere', `INSERT INTO branches VALUES (1, 'lost', 777)`, /1 named branch that leads nowhere/],
+  ['exchanges of nothing', 'UPDATE exchanges SET based_on = 777 WHERE n = 1', /1 exchange without the entry/],
+  ['a blob that nobody uses', 'DELETE FROM blob_uses WHERE conversation = 2', /1 blob that nobody uses/],
+]
+
+for (const [what, sql, expected] of stale) {
+  test(`${what}: found, and made anew from the log`, async (t) => {
+    const path = await filled(t)
+    const log = await entriesOf(path)
+    damage(path, sql)
+    const { findings } = await examine(path)
+    assert.ok(
+      wrong(findings).some((finding) => finding.level === 'stale' && expected.test(finding.what)),
+      shown(findings),
+    )
+    assert.ok(
+      wrong(findings).every((finding) => finding.level === 'stale'),
+      shown(findings),
+    )
+    const { copy } = await mend(path, findings)
+    assert.equal(copy, undefined)
+    assert.deepEqual(wrong((await examine(path)).findings), [])
+    assert.deepEqual(await entriesOf(path), log)
+    const store = await openSqliteStore(path)
+    assert.equal((await store.search(owner, { text: '"question 4"' })).items.length, 3)
+    await store.close()
+  })
+}
+
+const broken: [string, string, RegExp, number][] = [
+  [
+    'an entry that was changed',
+    `UPDATE entries SET message = replace(message, 'question 4', 'question 5') WHERE n = 9`,
+    /1 entry not as written/,
+    29,
+  ],
+  ['a parent that is missing', 'DELETE FROM entries WHERE n = 4', /1 entry whose parent is missing/, 29],
+  ['a circle of parents', 'UPDATE entries SET parent = n + 1 WHERE n = 4', /older than its parent/, 30],
+  ['entries at the wrong depth', 'UPDATE entries SET depth = 50 WHERE n = 5', /at the wrong depth/, 30],
+  ['a conversation that is gone', 'DELETE FROM conversations WHERE n = 2', /without a conversation/, 30],
+]
+
+for (const [what, sql, expected, left] of broken) {
+  test(`${what}: found; the file stays as it is, and what can be read goes to a copy`, async (t) => {
+    const path = await filled(t)
+    const log = await entriesOf(path)
+    damage(path, sql)
+    const before = readFileSync(path)
+    const { findings } = await examine(path)
+    assert.ok(
+      wrong(findings).some((finding) => finding.level === 'broken' && expected.test(finding.what)),
+      shown(findings),
+    )
+    const { copy = '', done } = await mend(path, findings)
+    assert.ok(readFileSync(path).equals(before), 'the damaged file is untouched')
+    assert.deepEqual(wrong((await examine(copy)).findings), [], done.join('\n'))
+    const saved = await entriesOf(copy)
+    assert.equal(saved.size, left)
+    for (const [id, message] of saved) assert.equal(message, log.get(id), 'nothing is made up')
+    const store = await openSqliteStore(copy)
+    for (const who of [owner, 'local']) {
+      for (const { head } of (await store.conversations(who)).items) {
+        assert.ok((await store.history(who, head ?? '')).length > 5)
+      }
+    }
+    await store.close()
+  })
+}
+
+test('bytes flipped anywhere: what comes out is what was written, or is named as lost', async (t) => {
+  const path = await filled(t)
+  const log = await entriesOf(path)
+  const whole = readFileSync(path)
+  const folder = tempFolder(t)
+  let [salvaged, complete] = [0, 0]
+  for (let at = 100; at < whole.length; at += 4096 * 3 + 811) {
+    const copy = join(folder, `flipped-${at}.db`)
+    const bytes = Buffer.from(whole)
+    for (let i = 0; i < 40; i++) bytes[at + i] = (bytes[at + i] ?? 0) ^ 0xa5
+    writeFileSync(copy, bytes)
+    const { findings } = await examine(copy)
+    if (wrong(findings).length === 0) {
+      assert.deepEqual(await entriesOf(copy), log, `byte ${at}`)
+      continue
+    }
+    let mended
+    try {
+      mended = await mend(copy, findings)
+    } catch (error) {
+      // The page that names the tables.
+      assert.ok(error instanceof SynapseError && /Keep the file/.test(error.message), `byte ${at}: ${String(error)}`)
+      continue
+    }
+    assert.deepEqual(wrong((await examine(mended.copy ?? copy)).findings), [], `byte ${at}`)
+    const saved = await entriesOf(mended.copy ?? copy)
+    for (const [id, message] of saved) assert.equal(message, log.get(id), `byte ${at}`)
+    if (mended.copy !== undefined) salvaged++
+    if (saved.size === log.size) complete++
+  }
+  assert.ok(salvaged > 3 && complete > 0, `${salvaged} salvaged, ${complete} complete`)
+})
+
+test('a file cut off in the middle is salvaged as far as it goes', async (t) => {
+  const path = await filled(t)
+  const log = await entriesOf(path)
+  truncateSync(path, Math.floor(statSync(path).size / 4096 / 2) * 4096)
+  await assert.rejects(openSqliteStore(path), /synapse doctor --repair/)
+  const { findings } = await examine(path)
+  assert.ok(
+    wrong(findings).some(({ level }) => level === 'broken'),
+    shown(findings),
+  )
+  const { copy = '' } = await mend(path, findings).catch((error: unknown) => {
+    assert.match(String(error), /Keep the file/)
+    return { copy: undefined }
+  })
+  if (copy !== '') for (const [id, message] of await entriesOf(copy)) assert.equal(message, log.get(id))
+})
+
+test('a write-ahead log cut at any place leaves a store that is well', async (t) => {
+  const path = join(tempFolder(t), 'log.db')
+  const store = await openSqliteStore(path)
+  const { id } = await store.createConversation(owner)
+  for (let i = 0; i < 8; i++) await store.append(owner, id, { message: user(`message ${i}`) })
+  const [file, wal] = [readFileSync(path), readFileSync(`${path}-wal`)]
+  await store.close()
+  let before = 0
+  for (let keep = 0; keep <= wal.length; keep += 512 * 13) {
+    const copy = join(dirname(path), `cut-${keep}.db`)
+    writeFileSync(copy, file)
+    writeFileSync(`${copy}-wal`, wal.subarray(0, keep))
+    assert.deepEqual(wrong((await examine(copy)).findings), [], `cut at ${keep}`)
+    const { size } = await entriesOf(copy)
+    assert.ok(size >= before, 'a longer log never holds less')
+    before = size
+  }
+  assert.equal(before, 8)
+})
+
+test('what is not ours, and what is newer, is said and left alone', async (t) => {
+  const folder = tempFolder(t)
+  const foreign = join(folder, 'foreign.db')
+  const other = new DatabaseSync(foreign)
+  other.exec('CREATE TABLE bookmarks (url TEXT)')
+  other.close()
+  assert.match(shown((await examine(foreign)).findings), /does not say that it is a store of Synapse/)
+  writeFileSync(join(folder, 'text.db'), 'Dear diary, '.repeat(500))
+  assert.match(shown((await examine(join(folder, 'text.db'))).findings), /cannot be read/)
+  const newer = await filled(t)
+  damage(newer, 'PRAGMA user_version = 99')
+  const { findings } = await examine(newer)
+  assert.match(shown(findings), /format is 99, newer/)
+  assert.deepEqual(wrong(findings), [])
+  await assert.rejects(examine(join(folder, 'nothing.db')), /There is no file/)
+})
+
+test(
+  'on PostgreSQL the log, the index and the settings are looked at too',
+  { skip: reasonToSkip('postgres') },
+  async (t) => {
+    const place = await newPlace(t, 'postgres')
+    const store = await openPlace(place)
+    await fill(store)
+    await store.close()
+    assert.deepEqual(wrong((await examine(place.url)).findings), [])
+    const { default: pg } = await import('pg')
+    const client = new pg.Client(place.url)
+    await client.connect()
+    await client.query('DELETE FROM synapse.search WHERE n % 3 = 0')
+    await client.query(
+      'UPDATE synapse.conversations SET entries = 1, head = 777 WHERE n = (SELECT min(n) FROM synapse.conversations)',
+    )
+    const { findings } = await examine(place.url)
+    assert.match(shown(findings), /cannot be found by the search/)
+    assert.match(shown(findings), /1 conversation whose head is missing/)
+    await mend(place.url, findings)
+    assert.deepEqual(wrong((await examine(place.url)).findings), [])
+    await client.query(`UPDATE synapse.entries SET message = replace(message, 'question 4', 'question 5')`)
+    assert.match(shown((await examine(place.url)).findings), /3 entries not as written/)
+    await client.end()
+  },
+)
+
+test('the command: exit code 0 when all is well, 1 when not, and --repair mends', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const path = await filled(t)
+  const well = await synapse(['doctor', '--db', path])
+  assert.equal(well.code, 0, well.err)
+  assert.match(well.out, /ok {2}30 entries, each as it was written/)
+  damage(path, 'DELETE FROM search')
+  const ill = await synapse(['doctor', '--db', path])
+  assert.equal(ill.code, 1)
+  assert.match(ill.err, /synapse doctor --repair/)
+  assert.equal((await synapse(['doctor', '--repair', '--db', path])).code, 0)
+  assert.equal((await synapse(['doctor', '--db', path])).code, 0)
+
+  damage(path, 'DELETE FROM entries WHERE n = 4')
+  const salvaged = await synapse(['doctor', '--repair', '--db', path])
+  assert.equal(salvaged.code, 1)
+  assert.match(salvaged.err, /29 entries of 3 conversations could be read/)
+  assert.ok(existsSync(`${path}.salvaged`) && salvaged.err.includes(`${path}.salvaged`))
+  assert.equal((await synapse(['doctor', '--db', `${path}.salvaged`])).code, 0)
+  assert.equal((await synapse(['doctor', '--db', join(folder, 'nothing.db')])).code, 2)
+})
+
+test('a store that cannot be written is still looked at', async (t) => {
+  if (process.getuid?.() === 0) return t.skip('root may write everywhere')
+  const path = await filled(t)
+  chmodSync(path, 0o400)
+  const { findings } = await examine(path)
+  assert.deepEqual(wrong(findings), [])
+  assert.match(shown(findings), /cannot be read and written/)
+})
+
+test('a salvage that fails leaves nothing behind', async (t) => {
+  const path = join(tempFolder(t), 'log.db')
+  writeFileSync(path, 'SQLite format 3\0')
+  appendFileSync(path, Buffer.alloc(9000, 7))
+  const { findings } = await examine(path)
+  await assert.rejects(mend(path, findings), /Keep the file/)
+  assert.deepEqual(readdirSync(dirname(path)), ['log.db'])
+})
+
+function wrong(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ level }) => level === 'stale' || level === 'broken')
+}
+
+function shown(findings: readonly Finding[]): string {
+  return findings.map(({ level, what, examples = [] }) => `${level}: ${what} ${examples.join(', ')}`).join('\n')
+}
+
+async function filled(t: TestContext): Promise<string> {
+  const path = join(tempFolder(t), 'log.db')
+  const store = await openSqliteStore(path)
+  await fill(store)
+  await store.close()
+  return path
+}
+
+/** Three conversations of ten entries, each with an exchange and its body. */
+async function fill(store: Store): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    const { id } = await store.createConversation(owner, { title: `Title ${i}`, labels: ['a', 'b'] })
+    for (let j = 0; j < 6; j++) {
+      await store.append(owner, id, { message: user(`question ${j} ${'words of many kinds '.repeat(60)}`) })
+    }
+    const { head } = (await store.conversation(owner, id)) ?? {}
+    const exchange = await store.openExchange(owner, id, request(head ?? '', `body ${i} ${'x y '.repeat(3000)}`))
+    const message = reply('calling', [call('c1', 'clock', { zone: 'UTC' })])
+    const { entry } = await store.finishExchange(owner, exchange.id, { outcome: 'done', reply: { message } })
+    await store.startTool(owner, id, { callId: 'c1', entryId: entry?.id ?? '', name: 'clock', argsSha256: 'x' })
+    await store.finishTool(owner, id, 'c1', { outcome: 'done', result: { message: result('c1', 'clock', '12:00') } })
+    await store.append(owner, id, { message: reply('It is noon in Málaga.') })
+    await store.append(owner, id, { message: user('東京タワー, thanks') })
+    await store.addOverlay(owner, id, { entryId: head ?? '', kind: 'fold', data: {} })
+  }
+}
+
+function damage(path: string, sql: string): void {
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA foreign_keys = OFF')
+  db.exec(sql)
+  db.close()
+}
+
+/** Every entry that is in the file, by its id. */
+async function entriesOf(path: string): Promise<Map<string, string>> {
+  const copy = `${path}.read`
+  copyFileSync(path, copy)
+  if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`)
+  const db = new DatabaseSync(copy)
+  const rows = db.prepare('SELECT id, message FROM entries').all()
+  db.close()
+  return new Map(rows.map(({ id, message }) => [String(id), String(message)]))
+}
