@@ -1,0 +1,114 @@
+// `synapse keys`: who may ask the server. A key is shown once, when it is made.
+
+import { badInput } from '../../core/error.ts'
+import type { NewKey } from '../../server/keys.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { openHouse, storeOptions } from '../house.ts'
+import { neutral } from '../terminal.ts'
+
+export const keys: Command = {
+  usage: `synapse keys create [--name TEXT] [--owner NAME] [--read-only] [--model PATTERN]... [--budget DOLLARS]
+                    [--expires DAYS] [--db FILE]
+synapse keys list [--json] [--db FILE]
+synapse keys revoke ID [--db FILE]
+
+Keys for "synapse serve". A new key is printed once and only its hash is kept. --owner says whose conversations it opens
+("local", those of this terminal, unless told); --model limits it to models ("openai/*"), --budget to an amount.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      ...storeOptions,
+      name: { type: 'string' },
+      owner: { type: 'string' },
+      'read-only': { type: 'boolean' },
+      model: { type: 'string', multiple: true },
+      budget: { type: 'string' },
+      expires: { type: 'string' },
+      json: { type: 'boolean' },
+    })
+    const [action, ...rest] = positionals
+    const run = action !== undefined && Object.hasOwn(actions, action) ? actions[action] : undefined
+    if (!run) throw badInput('Say what to do: "synapse keys create", "list" or "revoke ID".')
+    const house = await openHouse(values)
+    try {
+      await run(house.store, rest, values)
+      return exitCode.ok
+    } finally {
+      await house.close()
+    }
+  },
+}
+
+type Store = Awaited<ReturnType<typeof openHouse>>['store']
+
+interface Values {
+  name?: string | undefined
+  owner?: string | undefined
+  'read-only'?: boolean | undefined
+  model?: string[] | undefined
+  budget?: string | undefined
+  expires?: string | undefined
+  json?: boolean | undefined
+}
+
+const actions: Record<string, (store: Store, words: string[], values: Values) => Promise<void>> = {
+  create,
+  list,
+  revoke,
+}
+
+async function create(store: Store, words: string[], values: Values): Promise<void> {
+  if (words.length > 0) throw badInput(`"${words[0]}" is too much. A name goes behind --name.`)
+  const { createKey } = await import('../../server/keys.ts')
+  const days = positive(values.expires, '--expires', 'days')
+  const budget = positive(values.budget, '--budget', 'dollars')
+  const wish: NewKey = {
+    ...(values.name !== undefined && { name: values.name }),
+    ...(values.owner !== undefined && { owner: values.owner }),
+    ...(values['read-only'] && { access: 'read' }),
+    ...(values.model && { models: values.model }),
+    ...(budget !== undefined && { budget }),
+    ...(days !== undefined && { expiresAt: new Date(Date.now() + days * 86_400_000).toISOString() }),
+  }
+  const { key, about } = await createKey(store, wish)
+  process.stdout.write(`${key}\n`)
+  process.stderr.write(`This is the only time that the key of ${about.owner} is shown. Its id is ${about.id}.\n`)
+}
+
+async function list(store: Store, _: string[], values: Values): Promise<void> {
+  const { listKeys, spentBy } = await import('../../server/keys.ts')
+  const all = await listKeys(store)
+  if (all.length === 0 && !values.json) process.stderr.write('No keys yet. "synapse keys create" makes one.\n')
+  for (const key of all) {
+    const spent = await spentBy(store, key.id)
+    if (values.json) {
+      process.stdout.write(`${JSON.stringify({ ...key, spent })}\n`)
+      continue
+    }
+    const about = [
+      key.access === 'read' ? 'read only' : '',
+      key.models ? key.models.join(' ') : '',
+      key.budget === undefined ? '' : `$${spent.toFixed(2)} of $${key.budget}`,
+      key.expiresAt ? `until ${key.expiresAt.slice(0, 10)}` : '',
+      key.revokedAt ? `revoked ${key.revokedAt.slice(0, 10)}` : '',
+    ]
+    const words = about.filter((word) => word !== '').join(', ')
+    process.stdout.write(
+      neutral(`${key.id}  ${key.owner.padEnd(12)}  ${key.name.padEnd(16)}  ${words}`).trimEnd() + '\n',
+    )
+  }
+}
+
+async function revoke(store: Store, [id, ...more]: string[]): Promise<void> {
+  if (id === undefined || more.length > 0) throw badInput('Give the id of one key: "synapse keys revoke ID".')
+  const { revokeKey } = await import('../../server/keys.ts')
+  const done = await revokeKey(store, id)
+  process.stderr.write(done ? 'The key opens nothing any more.\n' : 'The key was revoked already.\n')
+}
+
+function positive(given: string | undefined, flag: string, what: string): number | undefined {
+  if (given === undefined) return undefined
+  const number = Number(given)
+  if (Number.isFinite(number) && number > 0) return number
+  throw badInput(`${flag} takes a number of ${what}, not "${given}".`)
+}

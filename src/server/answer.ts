@@ -1,0 +1,77 @@
+// What a request is answered with when something is wrong: always `{ error: { kind, message } }`, never a stack trace.
+// What we did not foresee is not shown at all: it has an id, and the server's log has the rest.
+
+import { randomUUID } from 'node:crypto'
+import { SynapseError, type ErrorKind, type Failure } from '../core/error.ts'
+import type { ErrorBody } from './views.ts'
+
+const statusOf: Record<ErrorKind, number> = {
+  'bad-input': 400,
+  'invalid-request': 400,
+  auth: 401,
+  permission: 403,
+  refused: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  'context-overflow': 413,
+  'rate-limit': 429,
+  quota: 429,
+  limit: 429,
+  internal: 500,
+  'malformed-reply': 502,
+  network: 502,
+  'state-lost': 502,
+  aborted: 503,
+  overloaded: 503,
+  storage: 503,
+  timeout: 504,
+}
+
+/** A refusal whose status does not follow from its kind. */
+export class Refusal extends SynapseError {
+  readonly status: number
+
+  constructor(status: number, failure: Failure) {
+    super(failure)
+    this.status = status
+  }
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: ErrorBody
+  /** For the log, where the answer says only an id. */
+  hidden?: unknown
+}
+
+export function answerFor(error: unknown): Answer {
+  if (!(error instanceof SynapseError) || error.kind === 'internal') {
+    const code = randomUUID()
+    const message = 'Something went wrong on the server; its log says more under this code.'
+    return { status: 500, headers: {}, body: { error: { kind: 'internal', message, code } }, hidden: error }
+  }
+  const { kind, message, code, retryAfterMs } = error.failure
+  const status = error instanceof Refusal ? error.status : statusOf[kind]
+  const wait = retryAfterMs ?? (status === 503 || status === 429 ? 1000 : undefined)
+  return {
+    status,
+    headers: {
+      ...(wait !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(wait / 1000))) }),
+      ...(status === 401 && { 'www-authenticate': 'Bearer realm="synapse"' }),
+      ...(status === 413 && { connection: 'close' }),
+    },
+    body: { error: { kind, message, ...(code !== undefined && { code }) } },
+  }
+}
+
+/** Headers of everything that is JSON of one owner. */
+export const privateHeaders = { 'cache-control': 'no-store' }
+
+export function json(value: unknown, status = 200, headers: Record<string, string> = {}): globalThis.Response {
+  return new globalThis.Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json', ...privateHeaders, ...headers },
+  })
+}

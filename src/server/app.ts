@@ -1,0 +1,126 @@
+// The server without a socket: who may come in, and where to. Everything is refused unless it is public by name or the
+// asker is known; only then a route is looked for, so that no way of writing a path leads around the check.
+
+import { Hono, type Context } from 'hono'
+import { answerFor, json } from './answer.ts'
+import type { ServerHouse } from './house.ts'
+import { traceOf } from './log.ts'
+import { openApiOf } from './openapi.ts'
+import { principalOf, type Principal } from './principal.ts'
+import { networkOf, rateLimit } from './rate-limit.ts'
+import { notHere, type Route } from './route.ts'
+import { aboutRoutes } from './routes/about.ts'
+import { blobRoutes } from './routes/blobs.ts'
+import { conversationRoutes } from './routes/conversations.ts'
+import { historyRoutes } from './routes/history.ts'
+import { runRoutes } from './routes/runs.ts'
+import { sentRoutes } from './routes/sent.ts'
+import { watchRoutes } from './routes/watch.ts'
+import { checkHost, checkOrigin } from './same-origin.ts'
+import { pageHeaders, type Page } from './static.ts'
+
+export const routes: readonly Route[] = [
+  ...aboutRoutes,
+  ...conversationRoutes,
+  ...historyRoutes,
+  ...runRoutes,
+  ...sentRoutes,
+  ...watchRoutes,
+  ...blobRoutes,
+]
+
+export interface AppOptions {
+  house: ServerHouse
+  page: Page
+  /** Names that the server answers to, beside addresses and localhost. */
+  names: readonly string[]
+}
+
+export interface App {
+  /** `address` is where the request came from. */
+  fetch(request: globalThis.Request, address: string): Promise<globalThis.Response>
+}
+
+interface Guests {
+  Variables: { principal: Principal }
+  Bindings: { address: string }
+}
+
+export function createApp({ house, page, names }: AppOptions): App {
+  const { limits, log } = house
+  const app = new Hono<Guests>()
+  const asked = rateLimit({ perMinute: limits.perMinute, burst: limits.burst })
+  const turnedAway = rateLimit({ perMinute: 60, burst: 60 })
+  let document: object | undefined
+
+  const open: Record<string, () => Promise<globalThis.Response>> = {
+    '/health': async () => json({ ok: true }),
+    '/ready': ready,
+    '/openapi.json': async () => json((document ??= openApiOf(routes, house.version))),
+  }
+
+  app.use('*', async (c, next) => {
+    checkHost(c.req.raw.headers, names)
+    const { pathname } = new URL(c.req.url)
+    const isOpen = c.req.method === 'GET' && Object.hasOwn(open, pathname) ? open[pathname] : undefined
+    const found = isOpen ? await isOpen() : page.file(c.req.raw)
+    if (found) return found
+    checkOrigin(c.req.raw.headers)
+    c.set('principal', await letIn(c))
+    await next()
+    return undefined
+  })
+  for (const route of routes) {
+    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => {
+      const visit = { request: c.req.raw, params: c.req.param(), principal: c.get('principal'), house }
+      return route.respond(visit)
+    })
+  }
+  app.notFound(() => {
+    throw notHere()
+  })
+  app.onError((error, c) => {
+    const { status, headers, body, hidden } = answerFor(error)
+    if (hidden !== undefined) {
+      log({ event: 'error', code: body.error.code, method: c.req.method, path: c.req.path, trace: traceOf(hidden) })
+    }
+    return json(body, status, headers)
+  })
+
+  return {
+    async fetch(request, address) {
+      const began = performance.now()
+      const response = await app.fetch(request, { address })
+      for (const [name, value] of Object.entries(pageHeaders)) {
+        if (!response.headers.has(name)) response.headers.set(name, value)
+      }
+      const { pathname } = new URL(request.url)
+      const ms = Math.round(performance.now() - began)
+      log({ event: 'request', method: request.method, path: pathname, status: response.status, ms })
+      return response
+    },
+  }
+
+  async function letIn(c: Context<Guests>): Promise<Principal> {
+    const { keysRequired } = house
+    try {
+      const principal = await principalOf(house.store, c.req.raw.headers, { keysRequired, now: Date.now() })
+      if (principal.keyId !== undefined) asked.take(principal.keyId)
+      return principal
+    } catch (error) {
+      // Guessing is slow, whatever is guessed.
+      if (answerFor(error).status === 401) turnedAway.take(networkOf(c.env.address))
+      throw error
+    }
+  }
+
+  async function ready(): Promise<globalThis.Response> {
+    if (house.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
+    try {
+      await house.store.conversations('synapse:ready', { limit: 1 })
+      return json({ ready: true })
+    } catch {
+      return json({ ready: false, why: 'storage' }, 503, { 'retry-after': '5' })
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// The body of a request, counted as it comes: what Content-Length says is only a claim, and a chunked body has none.
+
+import { SynapseError, badInput } from '../core/error.ts'
+import { Refusal } from './answer.ts'
+
+export async function readJson(request: globalThis.Request, limit: number): Promise<{ text: string; value: unknown }> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    throw new Refusal(415, {
+      kind: 'bad-input',
+      message: 'The body must be JSON, with content-type: application/json.',
+    })
+  }
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
+  const bytes = await readBytes(request.body, limit)
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return { text, value: JSON.parse(text) as unknown }
+  } catch {
+    throw badInput('The body is not JSON.')
+  }
+}
+
+async function readBytes(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array> {
+  if (!body) return new Uint8Array()
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.byteLength
+    if (size > limit) throw tooLarge(limit)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function tooLarge(limit: number): SynapseError {
+  return new SynapseError({ kind: 'too-large', message: `The body is larger than ${limit} bytes.` })
+}

@@ -1,0 +1,129 @@
+// Keys of those who may ask the server. Only the SHA-256 of a key is kept, so it is shown once, when it is made. Keys are
+// found by that hash: nothing that is stored or compared is a part of the key itself.
+
+import { hash, randomBytes } from 'node:crypto'
+import { badInput, SynapseError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import { uuidv7 } from '../store/ids.ts'
+import type { StoredRecord } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { serverOwner } from './server-owner.ts'
+
+export type Access = 'read' | 'write'
+
+export interface ApiKey {
+  /** Names the key in lists and logs; it opens nothing. */
+  id: string
+  name: string
+  /** Whose conversations it opens. */
+  owner: string
+  access: Access
+  /** `provider/model`, with `*` for any text; absent: all. */
+  models?: string[]
+  /** The most it may spend, in US dollars. */
+  budget?: number
+  expiresAt?: string
+  revokedAt?: string
+  createdAt: string
+}
+
+export interface NewKey {
+  name?: string
+  owner?: string
+  access?: Access
+  models?: string[]
+  budget?: number
+  expiresAt?: string
+}
+
+const kind = 'api-key'
+const shape = /^syn_[A-Za-z0-9_-]{43}$/
+
+/** Gives the key itself, for the only time. */
+export async function createKey(store: Store, wish: NewKey): Promise<{ key: string; about: ApiKey }> {
+  const owner = wish.owner ?? 'local'
+  if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/.test(owner)) {
+    throw badInput(`"${owner}" cannot be an owner: use up to 100 letters, digits and . _ @ -`)
+  }
+  if (wish.budget !== undefined && !(wish.budget > 0)) throw badInput('A budget must be more than 0 dollars.')
+  const key = `syn_${randomBytes(32).toString('base64url')}`
+  const about: ApiKey = {
+    id: uuidv7(),
+    name: wish.name ?? owner,
+    owner,
+    access: wish.access ?? 'write',
+    ...(wish.models && { models: wish.models }),
+    ...(wish.budget !== undefined && { budget: wish.budget }),
+    ...(wish.expiresAt !== undefined && { expiresAt: new Date(wish.expiresAt).toISOString() }),
+    createdAt: new Date().toISOString(),
+  }
+  await store.putRecords([{ owner: serverOwner, kind, id: hash('sha256', key), data: { ...about }, version: 0 }])
+  return { key, about }
+}
+
+/** The last made first. */
+export async function listKeys(store: Store): Promise<ApiKey[]> {
+  return (await allKeys(store)).map(({ data }) => data as JsonObject & ApiKey)
+}
+
+/** By its id or the beginning of it. False: it was revoked already. */
+export async function revokeKey(store: Store, id: string): Promise<boolean> {
+  const found = (await allKeys(store)).filter(({ data }) => String(data['id']).startsWith(id))
+  const [only, ...others] = found
+  if (!only) throw badInput(`There is no key ${id}. "synapse keys list" lists them.`)
+  if (others.length > 0) throw badInput(`${found.length} keys begin with ${id}. Give more of the id.`)
+  if (only.data['revokedAt'] !== undefined) return false
+  const data = { ...only.data, revokedAt: new Date().toISOString() }
+  await store.putRecords([{ owner: serverOwner, kind, id: only.id, data, version: only.version }])
+  return true
+}
+
+/** The key that was given, if it is one that counts now; throws kind 'auth' with what is wrong with it. */
+export async function findKey(store: Store, given: string, now: number): Promise<ApiKey> {
+  const record = shape.test(given) ? await store.record(serverOwner, kind, hash('sha256', given)) : undefined
+  if (!record) throw unauthorized('This key is not known here.')
+  const key = record.data as JsonObject & ApiKey
+  if (key.revokedAt !== undefined) throw unauthorized('This key was revoked.')
+  if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now) throw unauthorized('This key has expired.')
+  return key
+}
+
+export function unauthorized(message: string): SynapseError {
+  return new SynapseError({ kind: 'auth', message })
+}
+
+/** What a key has spent so far, in US dollars. */
+export async function spentBy(store: Store, keyId: string): Promise<number> {
+  return amountIn(await store.record(serverOwner, 'spend', keyId))
+}
+
+/** Adds to what a key has spent; gives the sum. */
+export async function addSpend(store: Store, keyId: string, amount: number): Promise<number> {
+  for (;;) {
+    const before = await store.record(serverOwner, 'spend', keyId)
+    const usd = amountIn(before) + amount
+    try {
+      const version = before?.version ?? 0
+      await store.putRecords([{ owner: serverOwner, kind: 'spend', id: keyId, data: { usd }, version }])
+      return usd
+    } catch (error) {
+      // Another run of the same key was quicker.
+      if (!(error instanceof SynapseError) || error.failure.code !== 'record-changed') throw error
+    }
+  }
+}
+
+function amountIn(record: StoredRecord | undefined): number {
+  const usd = record?.data['usd']
+  return typeof usd === 'number' ? usd : 0
+}
+
+async function allKeys(store: Store): Promise<StoredRecord[]> {
+  const all: StoredRecord[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await store.records(serverOwner, kind, { limit: 500, ...(cursor && { cursor }) })
+    all.push(...page.items)
+    cursor = page.next
+    if (!cursor) return all
+  }
+}

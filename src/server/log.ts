@@ -1,0 +1,22 @@
+// The server's log: one line of JSON per event. It never holds what was said, nor a header, nor a query: who reads logs
+// is not who may read conversations.
+
+export interface LogLine {
+  event: string
+  [field: string]: string | number | boolean | undefined
+}
+
+export type Log = (line: LogLine) => void
+
+export function writeLog(out: { write(text: string): unknown }, wanted: (line: LogLine) => boolean): Log {
+  return (line) => {
+    if (wanted(line)) out.write(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`)
+  }
+}
+
+/** Where an error came from, without its message, which may quote anything. */
+export function traceOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  return [error.name, ...frames.slice(0, 6).map((line) => line.trim())].join(' ')
+}

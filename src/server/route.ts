@@ -1,0 +1,106 @@
+// What a route is: a path, what it needs, what comes in, and what it does. Access is part of it, so that there is no route
+// without; the OpenAPI document is made from the same, so that there is no route beside it.
+
+import type { z } from '@hono/zod-openapi'
+import { badInput, SynapseError } from '../core/error.ts'
+import { readJson } from './body.ts'
+import type { ServerHouse } from './house.ts'
+import type { Access } from './keys.ts'
+import { allow, type Principal } from './principal.ts'
+
+export interface Route {
+  method: 'get' | 'post' | 'patch' | 'delete'
+  /** With `{names}` for what differs. */
+  path: string
+  access: Access
+  summary: string
+  query?: z.ZodType
+  body?: z.ZodType
+  answer: Answered
+  /** Takes an Idempotency-Key, and answers with a stream where that is asked for. */
+  startsRun: boolean
+  respond(visit: Visit): Promise<globalThis.Response>
+}
+
+export interface Answered {
+  status: number
+  description: string
+  schema?: z.ZodType
+  /** `application/json` unless told. */
+  type?: string
+}
+
+/** A request that was let in. */
+export interface Visit {
+  request: globalThis.Request
+  params: Readonly<Record<string, string>>
+  principal: Principal
+  house: ServerHouse
+}
+
+export interface Call<Q, B> extends Visit {
+  owner: string
+  query: Q
+  body: B
+  /** The body as it came. */
+  text: string
+  param(name: string): string
+}
+
+export function route<Q = unknown, B = unknown>(spec: {
+  method: Route['method']
+  path: string
+  access: Access
+  summary: string
+  query?: z.ZodType<Q>
+  body?: z.ZodType<B>
+  answer: Answered
+  startsRun?: boolean
+  handle(call: Call<Q, B>): Promise<globalThis.Response>
+}): Route {
+  const { handle, ...about } = spec
+  return {
+    ...about,
+    startsRun: spec.startsRun ?? false,
+    async respond(visit) {
+      allow(visit.principal, spec.access)
+      for (const value of Object.values(visit.params)) {
+        if (!/^[A-Za-z0-9._:-]{1,100}$/.test(value)) throw notHere()
+      }
+      const query = spec.query ? check(spec.query, queryOf(visit.request), 'The query') : (undefined as Q)
+      const { text, value } = spec.body
+        ? await readJson(visit.request, visit.house.limits.body)
+        : { text: '', value: undefined }
+      const body = spec.body ? check(spec.body, value, 'The body') : (undefined as B)
+      const param = (name: string): string => {
+        const found = visit.params[name]
+        if (found === undefined) throw new TypeError(`the route has no parameter ${name}`)
+        return found
+      }
+      return handle({ ...visit, owner: visit.principal.owner, query, body, text, param })
+    },
+  }
+}
+
+export function notHere(): SynapseError {
+  return new SynapseError({
+    kind: 'not-found',
+    message: 'There is nothing at this address. /openapi.json lists what is.',
+  })
+}
+
+export function missing(what: string, id: string): SynapseError {
+  return new SynapseError({ kind: 'not-found', message: `There is no ${what} ${id}.` })
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const place = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
+  throw badInput(`${what} is not right${place}: ${issue?.message ?? 'it has another shape'}.`)
+}
+
+function queryOf(request: globalThis.Request): Record<string, string> {
+  return Object.fromEntries(new URL(request.url).searchParams)
+}

@@ -1,0 +1,125 @@
+// About the server and what it can ask, and about everything at once: search and usage.
+
+import type { Json } from '../../core/json.ts'
+import { catalogue } from '../../providers/catalogue.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
+import { json } from '../answer.ts'
+import type { ServerHouse } from '../house.ts'
+import { missing, route, type Route } from '../route.ts'
+import { modelsQuery, searchQuery, usageQuery } from '../schema.ts'
+import {
+  hitView,
+  modelView,
+  pageSchema,
+  providerView,
+  statusView,
+  usageRow,
+  type ModelView,
+  type ProviderView,
+  type StatusView,
+} from '../views.ts'
+
+export const aboutRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/api/status',
+    access: 'read',
+    summary: 'The server, and who is asking',
+    answer: { status: 200, description: 'The status.', schema: statusView },
+    async handle({ house, principal }) {
+      const { version, offline, whyOffline, defaultModel, keysRequired, tools } = house
+      const status: StatusView = {
+        version,
+        owner: principal.owner,
+        access: principal.access,
+        keysRequired,
+        offline,
+        ...(whyOffline !== undefined && { whyOffline }),
+        defaultModel,
+        tools: tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) })),
+      }
+      return json(status)
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/providers',
+    access: 'read',
+    summary: 'Who can be asked',
+    answer: { status: 200, description: 'All providers.', schema: pageSchema(providerView) },
+    handle: async ({ house }) => json({ items: house.rows.map((row) => providerOf(house, row)) }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/models',
+    access: 'read',
+    summary: 'Models whose price or context window is known; others can be asked too',
+    query: modelsQuery,
+    answer: { status: 200, description: 'The models.', schema: pageSchema(modelView) },
+    async handle({ house, query: { provider } }) {
+      const rows = house.rows.filter((row) => provider === undefined || row.id === provider)
+      if (rows.length === 0 && provider !== undefined) throw missing('provider', provider)
+      return json({ items: rows.flatMap(modelsOf) })
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/search',
+    access: 'read',
+    summary: 'Search over everything that was said and done',
+    query: searchQuery,
+    answer: { status: 200, description: 'Hits, the last written first.', schema: pageSchema(hitView) },
+    async handle({ house, owner, query: { conversation, ...query } }) {
+      const one = conversation === undefined ? {} : { conversationId: conversation }
+      return json(await house.store.search(owner, { ...query, ...one }))
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/usage',
+    access: 'read',
+    summary: 'Tokens and money by day, provider and model',
+    query: usageQuery,
+    answer: { status: 200, description: 'The sums.', schema: pageSchema(usageRow) },
+    async handle({ house, owner, query: { from, to, conversation } }) {
+      const items = await house.store.usage(owner, {
+        ...(from !== undefined && { after: from }),
+        ...(to !== undefined && { before: to }),
+        ...(conversation !== undefined && { conversationId: conversation }),
+      })
+      return json({ items })
+    },
+  }),
+]
+
+function providerOf({ env, offline }: ServerHouse, row: ProviderRow): ProviderView {
+  const found = row.keyVariables.some((name) => env[name]?.trim())
+  return {
+    id: row.id,
+    name: row.name,
+    key: found ? 'found' : row.keyOptional || offline ? 'not-needed' : 'missing',
+    ...(row.keysAt !== undefined && { keysAt: row.keysAt }),
+    keyVariables: [...row.keyVariables],
+    ...(row.defaultModel !== undefined && { defaultModel: row.defaultModel }),
+    wires: row.wires.map(({ protocol, state, caching, compaction }) => ({
+      protocol,
+      state: state?.kind ?? 'stateless',
+      caching,
+      compaction: compaction ?? 'summary',
+    })),
+  }
+}
+
+function modelsOf(row: ProviderRow): ModelView[] {
+  const known = catalogue.models[row.catalogue ?? row.id] ?? {}
+  const names = new Set([...(row.defaultModel === undefined ? [] : [row.defaultModel]), ...Object.keys(known)])
+  return [...names].map((name) => {
+    const { contextWindow, price } = known[name] ?? {}
+    return {
+      model: `${row.id}/${name}`,
+      provider: row.id,
+      ...(contextWindow !== undefined && { contextWindow }),
+      ...(price && { price: JSON.parse(JSON.stringify(price)) as Json }),
+    }
+  })
+}

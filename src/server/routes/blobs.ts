@@ -1,0 +1,40 @@
+// Media of messages. They come from strangers: whatever they claim to be, they are shown as what their first bytes say,
+// as a picture or not at all, and a page cannot be made of them.
+
+import { SynapseError } from '../../core/error.ts'
+import { route, type Route } from '../route.ts'
+
+export const blobRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/api/blobs/{sha256}',
+    access: 'read',
+    summary: 'The bytes of media that a message of yours names',
+    answer: { status: 200, description: 'The bytes.', type: 'application/octet-stream' },
+    async handle({ house, owner, param }) {
+      const bytes = await house.store.blob(owner, param('sha256'))
+      if (!bytes) throw new SynapseError({ kind: 'not-found', message: 'There is no such blob.' })
+      return new globalThis.Response(Buffer.from(bytes), {
+        headers: {
+          'content-type': typeOf(bytes),
+          'content-disposition': 'attachment',
+          'content-security-policy': "default-src 'none'; sandbox",
+          'cache-control': 'private, max-age=31536000, immutable',
+        },
+      })
+    },
+  }),
+]
+
+const signatures: [string, string][] = [
+  ['image/png', '\u0089PNG\r\n\u001A\n'],
+  ['image/jpeg', '\u00FF\u00D8\u00FF'],
+  ['image/gif', 'GIF8'],
+  ['application/pdf', '%PDF-'],
+]
+
+function typeOf(bytes: Uint8Array): string {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(16, bytes.byteLength)).toString('latin1')
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'image/webp'
+  return signatures.find(([, start]) => head.startsWith(start))?.[0] ?? 'application/octet-stream'
+}

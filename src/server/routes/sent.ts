@@ -1,0 +1,208 @@
+// What is sent, and what was: the request as it would go out now, side by side for several models, and the exchanges.
+
+import type { Entry } from '../../core/log.ts'
+import type { Overlay } from '../../core/log.ts'
+import { estimateMessage } from '../../context/count.ts'
+import { assemble } from '../../context/prepare.ts'
+import { readDecisions } from '../../context/recorded.ts'
+import { parseModelRef } from '../../providers/model-ref.ts'
+import { resolve, type Endpoint } from '../../providers/resolve.ts'
+import { draftOf } from '../../run/draft.ts'
+import { attachMedia } from '../../store/media.ts'
+import { redactHeaders } from '../../transport/redact.ts'
+import { answerFor, json, privateHeaders } from '../answer.ts'
+import type { ServerHouse } from '../house.ts'
+import { missing, route, type Route } from '../route.ts'
+import { mergeSettings, userMessage } from '../run-wish.ts'
+import { runSettings } from '../runs/perform.ts'
+import { overlayChange, pageQuery, prepareWish, type PrepareWish } from '../schema.ts'
+import { exchangeView, overlayView, pageSchema, preparedView, type PreparedView } from '../views.ts'
+import type { Settings } from '../schema.ts'
+
+export const sentRoutes: readonly Route[] = [
+  route({
+    method: 'post',
+    path: '/api/conversations/{id}/prepare',
+    access: 'read',
+    summary: 'What would be sent now, to each of several models',
+    body: prepareWish,
+    answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
+    async handle({ house, owner, param, body }) {
+      const { store } = house
+      const id = param('id')
+      const conversation = await store.conversation(owner, id)
+      if (!conversation) throw missing('conversation', id)
+      const history = await historyFor(house, owner, conversation, body)
+      const overlays = await store.overlays(owner, id)
+      const settings = mergeSettings(house, conversation.settings, body.settings)
+      const items: PreparedView[] = []
+      for (const target of body.targets) {
+        items.push(await prepared(house, id, { history, overlays }, { ...settings, ...target }))
+      }
+      return json({ items })
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/conversations/{id}/exchanges',
+    access: 'read',
+    summary: 'What was sent, the last first',
+    query: pageQuery,
+    answer: { status: 200, description: 'A page of them.', schema: pageSchema(exchangeView) },
+    async handle({ house, owner, param, query }) {
+      const id = param('id')
+      if (!(await house.store.conversation(owner, id))) throw missing('conversation', id)
+      return json(await house.store.exchanges(owner, id, query))
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/exchanges/{id}',
+    access: 'read',
+    summary: 'One exchange',
+    answer: { status: 200, description: 'The exchange.', schema: exchangeView },
+    async handle({ house, owner, param }) {
+      const exchange = await house.store.exchange(owner, param('id'))
+      if (!exchange) throw missing('exchange', param('id'))
+      return json(exchange)
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/exchanges/{id}/body',
+    access: 'read',
+    summary: 'The exact bytes of its request',
+    answer: { status: 200, description: 'The body.', type: 'application/json' },
+    async handle({ house, owner, param }) {
+      const exchange = await house.store.exchange(owner, param('id'))
+      const bytes = exchange && (await house.store.blob(owner, exchange.bodySha256))
+      if (!bytes) throw missing('exchange', param('id'))
+      return new globalThis.Response(Buffer.from(bytes), {
+        headers: { ...privateHeaders, 'content-type': 'application/json' },
+      })
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/conversations/{id}/overlays',
+    access: 'read',
+    summary: 'Decisions about what is sent, such as compactions',
+    answer: { status: 200, description: 'All of them, in order.', schema: pageSchema(overlayView) },
+    async handle({ house, owner, param }) {
+      const id = param('id')
+      if (!(await house.store.conversation(owner, id))) throw missing('conversation', id)
+      return json({ items: await house.store.overlays(owner, id) })
+    },
+  }),
+  route({
+    method: 'patch',
+    path: '/api/conversations/{id}/overlays/{overlayId}',
+    access: 'write',
+    summary: 'Undoes a decision, or does it again',
+    body: overlayChange,
+    answer: { status: 200, description: 'The decision.', schema: overlayView },
+    async handle({ house, owner, param, body }) {
+      const [id, overlayId] = [param('id'), param('overlayId')]
+      const mine = (await house.store.overlays(owner, id)).some((overlay) => overlay.id === overlayId)
+      if (!mine) throw missing('overlay', overlayId)
+      const overlay = await house.store.setOverlayUndone(owner, overlayId, body.undone)
+      house.changes.tell(id)
+      return json(overlay)
+    },
+  }),
+]
+
+async function historyFor(
+  { store }: ServerHouse,
+  owner: string,
+  conversation: { id: string; head: string | null },
+  wish: PrepareWish,
+): Promise<Entry[]> {
+  const end = wish.entryId ?? conversation.head
+  const entries = end === null ? [] : await store.history(owner, end)
+  if (wish.entryId !== undefined && entries[0]?.conversationId !== conversation.id) throw missing('entry', wish.entryId)
+  if (wish.text !== undefined || wish.parts !== undefined) {
+    const last = entries.at(-1)
+    entries.push({
+      id: '',
+      conversationId: conversation.id,
+      parentId: last?.id ?? null,
+      depth: entries.length,
+      message: userMessage(wish),
+      at: new Date().toISOString(),
+    })
+  }
+  const messages = await attachMedia(
+    entries.map((entry) => entry.message),
+    (sha256) => store.blob(owner, sha256),
+  )
+  return entries.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
+}
+
+async function prepared(
+  house: ServerHouse,
+  conversationId: string,
+  { history, overlays }: { history: readonly Entry[]; overlays: readonly Overlay[] },
+  settings: Settings & { model: string },
+): Promise<PreparedView> {
+  const { model } = settings
+  try {
+    const endpoint = await endpointOf(house, model, settings.protocol)
+    const { tools = [], system, policy = 'economy', options } = runSettings(settings, house.tools)
+    const draft = draftOf(
+      {
+        endpoint,
+        tools,
+        policy,
+        system: system ? [{ type: 'text', text: system }] : [],
+        options: { cacheKey: conversationId, ...options },
+      },
+      history,
+      readDecisions(history, overlays),
+    )
+    const { path, headers, body, notes, estimate, context } = assemble(draft)
+    const { contextWindow } = endpoint.capabilities
+    const sent = new Set(context.places ?? context.messages.keys())
+    return {
+      model,
+      provider: endpoint.provider.id,
+      protocol: endpoint.protocol.id,
+      url: withoutSecrets(endpoint.baseUrl + path),
+      headers: redactHeaders({ 'content-type': 'application/json', ...endpoint.headers, ...headers }),
+      body,
+      notes,
+      estimate,
+      ...(contextWindow !== undefined && { contextWindow }),
+      ...(endpoint.price && { price: { ...endpoint.price } as NonNullable<PreparedView['price']> }),
+      messages: history.map(({ id, message }, place) => ({
+        place,
+        ...(id !== '' && { entryId: id }),
+        role: message.role,
+        tokens: estimateMessage(message),
+        sent: sent.has(place) || (message.role === 'system' && place < firstSpoken(history)),
+      })),
+      issues: endpoint.protocol
+        .refuse(body, { provider: endpoint.provider.id, model: endpoint.model })
+        .map((issue) => ({ ...issue })),
+    }
+  } catch (error) {
+    return { model, ...answerFor(error).body }
+  }
+}
+
+/** Nothing is sent, so a key is not needed. */
+function endpointOf({ rows, env }: ServerHouse, model: string, protocol: string | undefined): Promise<Endpoint> {
+  return resolve({ ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows, env, keyless: true })
+}
+
+function firstSpoken(history: readonly Entry[]): number {
+  const first = history.findIndex((entry) => entry.message.role !== 'system')
+  return first < 0 ? history.length : first
+}
+
+function withoutSecrets(address: string): string {
+  const url = new URL(address)
+  url.username = ''
+  url.password = ''
+  return url.href
+}

@@ -1,0 +1,93 @@
+// Tells when a conversation has changed, so that two pages on it follow each other. Each event is the whole state: there
+// is nothing to miss.
+
+import { SynapseError } from '../../core/error.ts'
+import type { ServerHouse } from '../house.ts'
+import { route, type Route } from '../route.ts'
+import { leavePlace, takePlace } from '../run-stream.ts'
+import { streamHeaders } from '../runs/sse.ts'
+import { viewOf } from './conversations.ts'
+
+/** Another process on the same store tells nobody here: so it is looked for. */
+const lookMs = 1000
+const heartbeatMs = 15_000
+
+export const watchRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/api/conversations/{id}/watch',
+    access: 'read',
+    summary: 'A stream that tells when the conversation has changed',
+    answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
+    async handle({ house, owner, param }) {
+      await viewOf(house, owner, param('id'))
+      takePlace(house)
+      return new globalThis.Response(watching(house, owner, param('id')), { headers: streamHeaders })
+    },
+  }),
+]
+
+function watching(house: ServerHouse, owner: string, id: string): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let last = ''
+  let sentAt = 0
+  let wake: (() => void) | undefined
+  let gone = false
+  const stop = house.changes.listen(id, () => wake?.())
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          if (gone) return
+          const text = await news()
+          if (text !== undefined) {
+            sentAt = performance.now()
+            controller.enqueue(encoder.encode(text))
+            if (last === '') close(controller)
+            return
+          }
+          await change()
+        }
+      },
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
+
+  async function news(): Promise<string | undefined> {
+    const state = await viewOf(house, owner, id).catch((error: unknown) => {
+      if (error instanceof SynapseError && error.kind === 'not-found') return undefined
+      throw error
+    })
+    const data = state ? JSON.stringify(state) : ''
+    if (data === last) return performance.now() - sentAt > heartbeatMs ? ': still here\n\n' : undefined
+    last = data
+    return state ? `event: conversation\ndata: ${data}\n\n` : 'event: deleted\ndata: {}\n\n'
+  }
+
+  function change(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, lookMs)
+      wake = done
+      function done(): void {
+        clearTimeout(timer)
+        wake = undefined
+        resolve()
+      }
+    })
+  }
+
+  function close(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    leave()
+    controller.close()
+  }
+
+  function leave(): void {
+    if (gone) return
+    gone = true
+    stop()
+    wake?.()
+    leavePlace(house)
+  }
+}

@@ -1,0 +1,46 @@
+// The answer that carries the events of a run.
+
+import { SynapseError } from '../core/error.ts'
+import { Refusal } from './answer.ts'
+import type { ServerHouse } from './house.ts'
+import { missing } from './route.ts'
+import { eventStream, streamHeaders } from './runs/sse.ts'
+
+const open = new WeakMap<ServerHouse, number>()
+
+/** `after`: how many events the client has. */
+export async function openStream(
+  house: ServerHouse,
+  owner: string,
+  runId: string,
+  after: number,
+  headers: Record<string, string> = {},
+): Promise<globalThis.Response> {
+  const run = await house.runs.run(owner, runId)
+  if (!run) throw missing('run', runId)
+  const source = await house.runs.source(owner, runId)
+  if (!source) {
+    throw new Refusal(410, {
+      kind: 'not-found',
+      message: `The events of run ${runId} are not kept any more. What was said is in the conversation.`,
+    })
+  }
+  const rest = await source.read(after)
+  // Tells an EventSource, which would ask again and again, that there is nothing left.
+  if (rest.ended && rest.events.length === 0) return new globalThis.Response(null, { status: 204, headers })
+  takePlace(house)
+  const body = eventStream(source, after, () => leavePlace(house))
+  return new globalThis.Response(body, { status: 200, headers: { ...streamHeaders, ...headers } })
+}
+
+export function takePlace(house: ServerHouse): void {
+  const count = open.get(house) ?? 0
+  if (count >= house.limits.streams) {
+    throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
+  }
+  open.set(house, count + 1)
+}
+
+export function leavePlace(house: ServerHouse): void {
+  open.set(house, (open.get(house) ?? 1) - 1)
+}

@@ -1,0 +1,50 @@
+// From what a request says about a run to what the run needs: settings of the conversation and of the request put
+// together, checked before anything is written, so that a wrong name or a missing key leaves nothing behind.
+
+import { SynapseError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { UserMessage } from '../core/message.ts'
+import type { ServerHouse } from './house.ts'
+import { spentBy } from './keys.ts'
+import { allowModel, type Principal } from './principal.ts'
+import { budgetUsed, toolsNamed } from './runs/perform.ts'
+import { settings as settingsSchema, type Said, type Settings } from './schema.ts'
+
+export type WholeSettings = Settings & { model: string }
+
+/** Settings that the command line wrote count as far as they have the same names. */
+export function mergeSettings(house: ServerHouse, kept: JsonObject, given: Settings = {}): WholeSettings {
+  const known: Settings = {}
+  for (const [name, value] of Object.entries(kept)) {
+    const read = settingsSchema.safeParse({ [name]: value })
+    if (read.success) Object.assign(known, read.data)
+  }
+  return { model: house.defaultModel, ...known, ...given }
+}
+
+/** Throws where they cannot work, or not for this key. */
+export async function checkSettings(house: ServerHouse, principal: Principal, settings: Settings): Promise<void> {
+  toolsNamed(settings.tools, house.tools)
+  if (settings.model === undefined) return
+  const { endpoint } = await house.endpoint(settings.model, settings.protocol)
+  allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
+}
+
+/** Throws unless a run with these settings may begin. */
+export async function checkRun(house: ServerHouse, principal: Principal, settings: WholeSettings): Promise<void> {
+  await checkSettings(house, principal, settings)
+  const { budget, keyId } = principal
+  if (budget === undefined || keyId === undefined) return
+  const { endpoint } = await house.endpoint(settings.model, settings.protocol)
+  if (!endpoint.price) {
+    throw new SynapseError({
+      kind: 'permission',
+      message: `The price of ${settings.model} is not known, so a key with a budget may not ask it.`,
+    })
+  }
+  if ((await spentBy(house.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))
+}
+
+export function userMessage({ text, parts }: Said): UserMessage {
+  return { role: 'user', parts: parts ?? [{ type: 'text', text: text ?? '' }] }
+}

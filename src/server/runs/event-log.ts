@@ -1,0 +1,192 @@
+// The events of runs, on their way into the store. An event is shown to nobody before it is there: else a client could
+// hold a number that means something else after a crash.
+//
+// All runs of the process are written together, at once when nothing was written for a moment, else a moment later: the
+// cost is one commit per moment, however many runs there are. Deltas that wait together become one.
+
+import type { ReplyEvent, RunEvent } from '../../core/event.ts'
+import type { Failure } from '../../core/error.ts'
+import type { Store } from '../../store/store.ts'
+
+/** A run, as its watchers see it, can also have been taken up again. */
+export type ServedEvent = RunEvent | { type: 'run-resumed'; at: string }
+
+export interface RunStream {
+  /** Events from this number on that are still in memory, or undefined: they are in the store only. */
+  recent(from: number): { events: string[]; next: number; ended: boolean } | undefined
+  push(event: ServedEvent): void
+  /** Resolves when everything pushed so far is in the store. */
+  flushed(): Promise<void>
+  /** The last event; resolves when it is in the store. */
+  end(event: ServedEvent): Promise<void>
+  /** Calls back whenever there is more; gives a way to stop that. */
+  watch(more: () => void): () => void
+  /** Why nothing more can be written, if so: another process has taken over the run. */
+  readonly lost: Failure | undefined
+}
+
+export interface EventLog {
+  open(owner: string, conversationId: string, runId: string): Promise<RunStream & { next: number }>
+  /** Gives up what cannot be written. */
+  close(): void
+}
+
+/** The shortest time between two commits. */
+const pauseMs = 20
+const retryMs = 250
+/** How much of a run is kept in memory for those who watch it. */
+const recentSize = 256 * 1024
+/** Waiting deltas become one up to this length. */
+const deltaSize = 4096
+
+export function eventLog(store: Store): EventLog {
+  const waiting = new Set<Writer>()
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> | undefined
+  let wroteAt = 0
+  let closed = false
+
+  return {
+    async open(owner, conversationId, runId) {
+      const { epoch, next } = await store.openStream(owner, conversationId, runId)
+      const writer = new Writer(owner, runId, epoch, next, () => schedule(writer))
+      return Object.assign(writer, { next })
+    },
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+
+  function schedule(writer: Writer): void {
+    waiting.add(writer)
+    if (timer || writing || closed) return
+    timer = setTimeout(flush, Math.max(0, wroteAt + pauseMs - performance.now()))
+  }
+
+  function flush(): void {
+    timer = undefined
+    const writers = [...waiting]
+    waiting.clear()
+    writing = write(writers).finally(() => {
+      writing = undefined
+      wroteAt = performance.now()
+      const [next] = waiting
+      if (next) schedule(next)
+    })
+  }
+
+  async function write(writers: readonly Writer[]): Promise<void> {
+    const batches = writers.map((writer) => writer.take())
+    while (!closed) {
+      try {
+        const failures = await store.appendStreams(batches)
+        for (const [i, writer] of writers.entries()) writer.written(failures[i])
+        return
+      } catch {
+        // The disk may be full or the database away: the runs notice by themselves, and what they said last waits here.
+        await new Promise((resolve) => setTimeout(resolve, retryMs))
+      }
+    }
+  }
+}
+
+class Writer implements RunStream {
+  lost: Failure | undefined
+  readonly #owner: string
+  readonly #streamId: string
+  readonly #epoch: number
+  readonly #wake: () => void
+  readonly #watchers = new Set<() => void>()
+  #pending: ServedEvent[] = []
+  #ending = false
+  #taken: string[] = []
+  /** How many events are in the store. */
+  #written: number
+  #ended = false
+  #recent: string[] = []
+  #recentBytes = 0
+  #settled: (() => void)[] = []
+
+  constructor(owner: string, streamId: string, epoch: number, next: number, wake: () => void) {
+    this.#owner = owner
+    this.#streamId = streamId
+    this.#epoch = epoch
+    this.#written = next
+    this.#wake = wake
+  }
+
+  push(event: ServedEvent): void {
+    const last = this.#pending.at(-1)
+    const joined = last && join(last, event)
+    if (joined) this.#pending[this.#pending.length - 1] = joined
+    else this.#pending.push(event)
+    if (!this.lost) this.#wake()
+  }
+
+  flushed(): Promise<void> {
+    if (this.lost || (this.#pending.length === 0 && this.#taken.length === 0)) return Promise.resolve()
+    return new Promise((resolve) => this.#settled.push(resolve))
+  }
+
+  end(event: ServedEvent): Promise<void> {
+    this.push(event)
+    this.#ending = true
+    return this.flushed()
+  }
+
+  watch(more: () => void): () => void {
+    this.#watchers.add(more)
+    return () => this.#watchers.delete(more)
+  }
+
+  recent(from: number): { events: string[]; next: number; ended: boolean } | undefined {
+    const first = this.#written - this.#recent.length
+    if (from < first) return undefined
+    return { events: this.#recent.slice(from - first), next: Math.max(from, this.#written), ended: this.#ended }
+  }
+
+  /** What is to be written now. */
+  take(): Parameters<Store['appendStreams']>[0][number] {
+    this.#taken = this.#pending.map((event) => JSON.stringify(event))
+    this.#pending = []
+    const { length } = this.#taken
+    return {
+      owner: this.#owner,
+      streamId: this.#streamId,
+      epoch: this.#epoch,
+      offset: this.#written,
+      events: this.#taken,
+      ...(this.#ending && length > 0 && { end: true }),
+    }
+  }
+
+  written(failure: Failure | undefined): void {
+    if (failure) this.lost = failure
+    else this.#remember()
+    this.#taken = []
+    if (this.lost || this.#pending.length === 0) for (const settle of this.#settled.splice(0)) settle()
+    for (const more of this.#watchers) more()
+  }
+
+  #remember(): void {
+    this.#written += this.#taken.length
+    this.#ended ||= this.#ending && this.#pending.length === 0
+    for (const event of this.#taken) this.#recentBytes += event.length
+    this.#recent.push(...this.#taken)
+    let dropped = 0
+    while (this.#recentBytes > recentSize && dropped < this.#recent.length) {
+      this.#recentBytes -= this.#recent[dropped++]?.length ?? 0
+    }
+    if (dropped > 0) this.#recent = this.#recent.slice(dropped)
+  }
+}
+
+function join(before: ServedEvent, event: ServedEvent): ServedEvent | undefined {
+  if (before.type !== 'reply-event' || event.type !== 'reply-event') return undefined
+  if (before.exchangeId !== event.exchangeId) return undefined
+  const [a, b]: [ReplyEvent, ReplyEvent] = [before.event, event.event]
+  if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
+  if (a.text.length + b.text.length > deltaSize) return undefined
+  return { ...before, event: { ...a, text: a.text + b.text } }
+}

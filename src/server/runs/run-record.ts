@@ -1,0 +1,50 @@
+// A run as it is kept: what is shown of it, and what is needed to take it up again after a restart. Three records stand
+// for a run that is under way: the run itself, one that keeps its conversation to it, and one that a server finds at its
+// start, whoever the owner is.
+
+import { isObject, type JsonObject } from '../../core/json.ts'
+import type { NewRecord, StoredRecord } from '../../store/records.ts'
+import type { Settings } from '../schema.ts'
+import { serverOwner } from '../server-owner.ts'
+import type { RunView } from '../views.ts'
+
+export interface KeptRun extends RunView {
+  owner: string
+  /** The process that has it. */
+  holder: string
+  settings: Settings & { model: string }
+  /** The key that pays for it, and how much that key may spend in all. */
+  keyId?: string
+  budget?: number
+}
+
+export const recordKind = { run: 'run', active: 'active-run', open: 'open-run', cancel: 'cancel-run' } as const
+
+export function runRecord(run: KeptRun, version?: number): NewRecord {
+  return {
+    owner: run.owner,
+    kind: recordKind.run,
+    id: run.id,
+    conversationId: run.conversationId,
+    data: JSON.parse(JSON.stringify(run)) as JsonObject,
+    ...(version !== undefined && { version }),
+  }
+}
+
+/** There can be only one for a conversation. */
+export function activeRecord(run: KeptRun): NewRecord {
+  const { owner, conversationId, id } = run
+  return { owner, kind: recordKind.active, id: conversationId, conversationId, data: { runId: id }, version: 0 }
+}
+
+export function openRecord(run: KeptRun): NewRecord {
+  return { owner: serverOwner, kind: recordKind.open, id: run.id, data: { owner: run.owner } }
+}
+
+export function readRun(record: StoredRecord | undefined): KeptRun | undefined {
+  return record && isObject(record.data) ? (record.data as JsonObject & KeptRun) : undefined
+}
+
+export function viewOf({ owner: _, holder: _h, settings: _s, keyId: _k, budget: _b, ...view }: KeptRun): RunView {
+  return view
+}

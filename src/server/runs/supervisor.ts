@@ -1,0 +1,357 @@
+// Runs belong to the server: they are in the store before they begin, wait for their turn, go on when nobody listens, are
+// stopped when asked, parked when the server stops, and taken up again by the next one.
+
+import { SynapseError, asFailure } from '../../core/error.ts'
+import { noUsage } from '../../core/usage.ts'
+import { isGone } from '../../run/lease.ts'
+import { traceOf, type Log } from '../log.ts'
+import type { NewRecord } from '../../store/records.ts'
+import type { NewEntry, Store } from '../../store/store.ts'
+import { uuidv7 } from '../../store/ids.ts'
+import { serverOwner } from '../server-owner.ts'
+import type { RunView } from '../views.ts'
+import { eventLog, type RunStream, type ServedEvent } from './event-log.ts'
+import { takeName, type Holder } from './holder.ts'
+import { perform, type Performed, type Performer } from './perform.ts'
+import { activeRecord, openRecord, readRun, recordKind, runRecord, viewOf, type KeptRun } from './run-record.ts'
+import { pause, runSource } from './source.ts'
+import type { EventSource } from './sse.ts'
+
+export interface SupervisorOptions extends Performer {
+  /** How many runs go on at once, and how many may wait. */
+  maxRuns: number
+  maxQueued: number
+  log: Log
+  /** Called whenever a run of this conversation begins, goes on or ends. */
+  changed(conversationId: string): void
+}
+
+export interface NewRun extends Pick<KeptRun, 'owner' | 'conversationId' | 'settings' | 'keyId' | 'budget'> {
+  entries: readonly NewEntry[]
+  basedOn: string
+  entryId?: string
+  /** Written in the same transaction as the run. */
+  records(run: RunView): NewRecord[]
+}
+
+export interface Supervisor {
+  /** Throws kind 'overloaded' where there is no room, 'conflict' while the conversation has another run. */
+  start(wish: NewRun): Promise<RunView>
+  run(owner: string, runId: string): Promise<RunView | undefined>
+  /** The run of a conversation that is under way. */
+  active(owner: string, conversationId: string): Promise<RunView | undefined>
+  /** Undefined: there is no such run, or its events are not kept any more. */
+  source(owner: string, runId: string): Promise<EventSource | undefined>
+  /** Gives the run as it is then; it has ended, if its server could be reached. */
+  cancel(owner: string, runId: string): Promise<RunView | undefined>
+  readonly stopping: boolean
+  /** Waits for what is under way, and parks what takes longer. */
+  stop(graceMs: number): Promise<void>
+}
+
+interface Job {
+  run: KeptRun
+  resumed: boolean
+  stop: AbortController
+  /** Why it was stopped: at the wish of a user, or because the server stops. */
+  why?: 'cancel' | 'park'
+  stream?: RunStream
+  done: Promise<void>
+  finished(): void
+}
+
+const lookMs = 1000
+const shortMs = 100
+const recoverMs = 10_000
+/** Events of a run are kept for so long after its end. */
+const keepEventsMs = 7 * 24 * 3_600_000
+
+export async function supervise(options: SupervisorOptions): Promise<Supervisor> {
+  const { store, log } = options
+  const holder: Holder = await takeName(store)
+  const events = eventLog(store)
+  const jobs = new Map<string, Job>()
+  const queue: Job[] = []
+  let running = 0
+  let coming = 0
+  let stopping = false
+
+  await recover()
+  await store.dropStreams(new Date(Date.now() - keepEventsMs).toISOString())
+  const looks = [every(lookMs, lookForCancels), every(recoverMs, recover)]
+
+  return {
+    start,
+    async run(owner, runId) {
+      const run = await kept(owner, runId)
+      return run && viewOf(run)
+    },
+    active,
+    async source(owner, runId) {
+      if (!(await store.stream(owner, runId, 0, 1)) && !jobs.has(runId)) return undefined
+      return runSource(store, owner, runId, () => jobs.get(runId)?.stream)
+    },
+    cancel,
+    get stopping() {
+      return stopping
+    },
+    stop,
+  }
+
+  async function start(wish: NewRun): Promise<RunView> {
+    if (stopping) throw overloaded('The server is about to stop. Try again in a moment.')
+    if (running + queue.length + coming >= options.maxRuns + options.maxQueued) {
+      throw overloaded('Too many runs are waiting. Try again in a moment.')
+    }
+    coming++
+    try {
+      const busy = await active(wish.owner, wish.conversationId)
+      if (busy) throw busyWith(busy)
+      const { entries, records, ...about } = wish
+      const at = new Date().toISOString()
+      const run: KeptRun = {
+        id: uuidv7(),
+        ...about,
+        state: running < options.maxRuns ? 'running' : 'queued',
+        model: wish.settings.model,
+        startedAt: at,
+        holder: holder.name,
+      }
+      const kept = [runRecord(run, 0), activeRecord(run), openRecord(run)]
+      await store.appendAll(wish.owner, wish.conversationId, entries, {}, [...records(viewOf(run)), ...kept])
+      // So that whoever asks for its events at once finds them.
+      const stream = await events.open(run.owner, run.conversationId, run.id)
+      enqueue(run, false, stream)
+      return viewOf(run)
+    } finally {
+      coming--
+    }
+  }
+
+  async function kept(owner: string, runId: string): Promise<KeptRun | undefined> {
+    return readRun(await store.record(owner, recordKind.run, runId))
+  }
+
+  async function active(owner: string, conversationId: string): Promise<RunView | undefined> {
+    const record = await store.record(owner, recordKind.active, conversationId)
+    if (!record) return undefined
+    const run = await kept(owner, String(record.data['runId']))
+    if (run && run.state !== 'ended') return viewOf(run)
+    await store.deleteRecord(owner, recordKind.active, conversationId)
+    return undefined
+  }
+
+  function enqueue(run: KeptRun, resumed: boolean, stream?: RunStream): Job {
+    const { promise: done, resolve: finished } = Promise.withResolvers<void>()
+    const job: Job = { run, resumed, stop: new AbortController(), done, finished, ...(stream && { stream }) }
+    jobs.set(run.id, job)
+    queue.push(job)
+    options.changed(run.conversationId)
+    beginNext()
+    return job
+  }
+
+  function beginNext(): void {
+    while (!stopping && running < options.maxRuns) {
+      const job = queue.shift()
+      if (!job) return
+      running++
+      void work(job).finally(() => {
+        running--
+        jobs.delete(job.run.id)
+        job.finished()
+        options.changed(job.run.conversationId)
+        beginNext()
+      })
+    }
+  }
+
+  async function work(job: Job): Promise<void> {
+    const { run } = job
+    try {
+      job.stream ??= await events.open(run.owner, run.conversationId, run.id)
+      const { stream } = job
+      if (run.state !== 'running') await keep(job, { state: 'running' })
+      if (job.resumed) stream.push({ type: 'run-resumed', at: new Date().toISOString() })
+      const { end, cost } = await perform(options, run, job.resumed, stream, job.stop)
+      if (stream.lost) log({ event: 'run-lost', run: run.id, code: stream.lost.code })
+      else if (job.why === 'park' && end.outcome === 'cancelled') await park(job)
+      else await finish(job, end, cost)
+    } catch (error) {
+      // The conversation was deleted under it, or the store is away: then the run is taken up later.
+      log({ event: 'run-broken', run: run.id, kind: asFailure(error).kind, trace: traceOf(error) })
+    }
+  }
+
+  /** The conversation is free before anybody hears that the run has ended. */
+  async function finish({ run, stream }: Job, end: Performed['end'], cost: number | undefined): Promise<void> {
+    const { owner, conversationId, id } = run
+    const { outcome, usage, failure } = end
+    await stream?.flushed()
+    const ended: KeptRun = {
+      ...run,
+      state: 'ended',
+      endedAt: new Date().toISOString(),
+      outcome,
+      usage,
+      ...(cost !== undefined && { cost }),
+      ...(failure && { failure }),
+    }
+    if (await store.conversation(owner, conversationId)) {
+      await store.deleteRecord(owner, recordKind.active, conversationId)
+      await store.putRecords([runRecord(ended)])
+      await stream?.end(end)
+    }
+    await store.deleteRecord(serverOwner, recordKind.open, id)
+  }
+
+  async function park(job: Job): Promise<void> {
+    await job.stream?.flushed()
+    await keep(job, { state: 'parked' })
+  }
+
+  async function keep(job: Job, change: Partial<KeptRun>): Promise<void> {
+    job.run = { ...job.run, ...change }
+    await store.putRecords([runRecord(job.run)])
+  }
+
+  async function cancel(owner: string, runId: string): Promise<RunView | undefined> {
+    const run = await kept(owner, runId)
+    if (!run || run.state === 'ended') return run && viewOf(run)
+    const job = jobs.get(runId)
+    if (job) await cancelJob(job)
+    else await askElsewhere(owner, runId)
+    const now = await kept(owner, runId)
+    return now && viewOf(now)
+  }
+
+  async function cancelJob(job: Job): Promise<void> {
+    job.why ??= 'cancel'
+    job.stop.abort()
+    const waiting = queue.indexOf(job)
+    if (waiting >= 0) {
+      queue.splice(waiting, 1)
+      await endAt(job.run, job.stream)
+      jobs.delete(job.run.id)
+      job.finished()
+      options.changed(job.run.conversationId)
+    }
+    await within(5000, job.done)
+  }
+
+  async function endAt(run: KeptRun, stream: RunStream | undefined): Promise<void> {
+    const open = stream ?? (await events.open(run.owner, run.conversationId, run.id))
+    const end: Performed['end'] = { type: 'run-end', outcome: 'cancelled', usage: noUsage }
+    await finish({ run, stream: open } as Job, end, undefined)
+  }
+
+  /** The process that has the run looks for this once a second. */
+  async function askElsewhere(owner: string, runId: string): Promise<void> {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    await store.putRecords([{ owner: serverOwner, kind: recordKind.cancel, id: runId, data: {}, expiresAt }])
+    for (let waited = 0; waited < 3 * lookMs; waited += shortMs) {
+      await pause(shortMs, new AbortController().signal)
+      if ((await kept(owner, runId))?.state === 'ended') return
+    }
+  }
+
+  async function lookForCancels(): Promise<void> {
+    if (jobs.size === 0) return
+    const { items } = await store.records(serverOwner, recordKind.cancel)
+    for (const { id } of items) {
+      const job = jobs.get(id)
+      if (!job) continue
+      await store.deleteRecord(serverOwner, recordKind.cancel, id)
+      await cancelJob(job)
+    }
+  }
+
+  /** Takes up the runs whose server is gone. */
+  async function recover(): Promise<void> {
+    for (let cursor: string | undefined; !stopping;) {
+      const page = await store.records(serverOwner, recordKind.open, { limit: 500, ...(cursor && { cursor }) })
+      for (const { id, data } of page.items) {
+        if (!jobs.has(id)) await recoverOne(String(data['owner']), id)
+      }
+      cursor = page.next
+      if (!cursor) return
+    }
+  }
+
+  async function recoverOne(owner: string, runId: string): Promise<void> {
+    const record = await store.record(owner, recordKind.run, runId)
+    const run = readRun(record)
+    if (!run || !record) {
+      await store.deleteRecord(serverOwner, recordKind.open, runId)
+      return
+    }
+    if (run.state !== 'parked' && (await holder.lives(run.holder))) return
+    try {
+      if (run.state === 'ended') return await closeStream(run)
+      const lease = await store.lease(owner, run.conversationId)
+      if (lease && !isGone(lease.holder)) return
+      const mine = { ...run, holder: holder.name }
+      // Only one of several servers gets it: the version decides.
+      await store.putRecords([runRecord(mine, record.version)])
+      if (await store.deleteRecord(serverOwner, recordKind.cancel, runId)) await endAt(mine, undefined)
+      else if (!jobs.has(runId)) enqueue(mine, true)
+    } catch (error) {
+      if (!(error instanceof SynapseError) || error.failure.code !== 'record-changed') throw error
+    }
+  }
+
+  /** A server was killed between the end of a run and saying so. */
+  async function closeStream(run: KeptRun): Promise<void> {
+    const { outcome, usage, failure } = run
+    const end = { type: 'run-end', outcome, usage, ...(failure && { failure }) } as ServedEvent
+    const page = await store.stream(run.owner, run.id, 0, 1)
+    const whole = page && (await store.stream(run.owner, run.id, 0, Number.MAX_SAFE_INTEGER))
+    if (whole && !whole.ended) await (await events.open(run.owner, run.conversationId, run.id)).end(end)
+    await store.deleteRecord(serverOwner, recordKind.open, run.id)
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    stopping = true
+    for (const look of looks) clearInterval(look)
+    const all = Promise.all([...jobs.values()].filter((job) => !queue.includes(job)).map((job) => job.done))
+    await within(graceMs, all)
+    for (const job of jobs.values()) {
+      job.why ??= 'park'
+      job.stop.abort()
+    }
+    await within(5000, all)
+    events.close()
+    await holder.stop()
+  }
+
+  function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
+    let busy = false
+    const timer = setInterval(() => {
+      if (busy) return
+      busy = true
+      look()
+        .catch((error: unknown) => log({ event: 'look-failed', trace: traceOf(error) }))
+        .finally(() => (busy = false))
+    }, ms)
+    timer.unref()
+    return timer
+  }
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const done = new AbortController()
+  await Promise.race([work, pause(ms, done.signal)])
+  done.abort()
+}
+
+function overloaded(message: string): SynapseError {
+  return new SynapseError({ kind: 'overloaded', message, retryAfterMs: 2000 })
+}
+
+export function busyWith(run: Pick<RunView, 'id'>): SynapseError {
+  return new SynapseError({
+    kind: 'conflict',
+    code: 'busy',
+    message: `The run ${run.id} is under way in this conversation. Wait for its end, or cancel it.`,
+  })
+}

@@ -1,0 +1,278 @@
+// What comes in over HTTP: the checks of every request, and the requests of the OpenAPI document. They are strict, so that
+// a field that nobody knows (an address, a key, a header) is refused and can have no effect. What goes out: views.ts.
+//
+// JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
+
+import { z } from '@hono/zod-openapi'
+import type { MediaPart, TextPart } from '../core/message.ts'
+import type { Options } from '../core/options.ts'
+import type { PolicySettings, PresetName } from '../context/policy.ts'
+
+/** How a run is made; a conversation's own, or for one run. */
+export interface Settings {
+  model?: string
+  protocol?: string
+  system?: string
+  policy?: PresetName | PolicySettings
+  tools?: string[]
+  maxSteps?: number
+  options?: Pick<
+    Options,
+    | 'maxOutput'
+    | 'temperature'
+    | 'topP'
+    | 'stop'
+    | 'effort'
+    | 'toolChoice'
+    | 'parallelTools'
+    | 'answerSchema'
+    | 'cacheTtl'
+  >
+}
+
+const name = z.string().min(1).max(200)
+const id = z.string().regex(/^[A-Za-z0-9._:-]{1,100}$/, 'not an id')
+const title = z.string().max(500)
+const labels = z.array(z.string().min(1).max(100)).max(50)
+const count = z.number().int().min(0).max(10_000_000)
+
+const policy = z.strictObject({
+  maxMessages: count.nullable().optional(),
+  maxTokens: count.nullable().optional(),
+  maxToolTurns: count.nullable().optional(),
+  fold: z.enum(['stub', 'results', 'remove']).optional(),
+  step: count.min(1).optional(),
+})
+
+const options = z.strictObject({
+  maxOutput: count.min(1).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  stop: z.array(z.string().max(200)).max(8).optional(),
+  effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  toolChoice: z.union([z.enum(['auto', 'none', 'required']), z.strictObject({ tool: name })]).optional(),
+  parallelTools: z.boolean().optional(),
+  answerSchema: z.record(z.string(), z.unknown()).optional(),
+  cacheTtl: z.enum(['5m', '1h']).optional(),
+})
+
+export const settings: z.ZodType<Settings> = z
+  .strictObject({
+    model: name.optional().openapi({ description: 'provider/model', example: 'anthropic/claude-opus-5' }),
+    protocol: name.optional(),
+    system: z.string().max(1_000_000).optional(),
+    policy: z.union([z.enum(['economy', 'classic', 'full', 'small']), policy]).optional(),
+    tools: z.array(name).max(200).optional(),
+    maxSteps: z.number().int().min(1).max(200).optional(),
+    options: options.optional(),
+  })
+  .openapi('Settings') as z.ZodType<Settings>
+
+const textPart = z.strictObject({ type: z.literal('text'), text: z.string() })
+const mediaPart = z.strictObject({
+  type: z.literal('media'),
+  mediaType: z.string().regex(/^[a-z]+\/[A-Za-z0-9.+-]+$/, 'not a media type'),
+  name: name.optional(),
+  data: z.union([
+    z.strictObject({ kind: z.literal('base64'), base64: z.base64() }),
+    z.strictObject({ kind: z.literal('blob'), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+    z.strictObject({ kind: z.literal('url'), url: z.url({ protocol: /^https$/ }) }),
+  ]),
+})
+const said = {
+  text: z.string().min(1).optional(),
+  parts: z
+    .array(z.union([textPart, mediaPart]))
+    .min(1)
+    .max(200)
+    .optional(),
+}
+const once = (body: { text?: unknown; parts?: unknown }) => (body.text === undefined) !== (body.parts === undefined)
+
+/** What a user says: one of both. */
+export interface Said {
+  text?: string
+  parts?: (TextPart | MediaPart)[]
+}
+
+export interface NewMessage extends Said {
+  parentId?: string | null
+  settings?: Settings
+}
+
+export const newMessage: z.ZodType<NewMessage> = z
+  .strictObject({ ...said, parentId: id.nullable().optional(), settings: settings.optional() })
+  .refine(once, { error: 'give either text or parts' })
+  .openapi('NewMessage') as z.ZodType<NewMessage>
+
+export const editedMessage: z.ZodType<Said & { settings?: Settings }> = z
+  .strictObject({ ...said, settings: settings.optional() })
+  .refine(once, { error: 'give either text or parts' })
+  .openapi('EditedMessage') as z.ZodType<Said & { settings?: Settings }>
+
+export const goOn: z.ZodType<{ settings?: Settings }> = z
+  .strictObject({ settings: settings.optional() })
+  .openapi('GoOn') as z.ZodType<{ settings?: Settings }>
+
+export interface NewConversation {
+  title?: string
+  labels?: string[]
+  settings?: Settings
+  from?: { conversationId: string; entryId?: string }
+}
+
+export const newConversation: z.ZodType<NewConversation> = z
+  .strictObject({
+    title: title.optional(),
+    labels: labels.optional(),
+    settings: settings.optional(),
+    from: z.strictObject({ conversationId: id, entryId: id.optional() }).optional(),
+  })
+  .openapi('NewConversation') as z.ZodType<NewConversation>
+
+export interface ConversationChange {
+  title?: string | null
+  labels?: string[]
+  settings?: Settings
+  head?: string
+}
+
+export const conversationChange: z.ZodType<ConversationChange> = z
+  .strictObject({
+    title: title.nullable().optional(),
+    labels: labels.optional(),
+    settings: settings.optional(),
+    head: id.optional(),
+  })
+  .openapi('ConversationChange') as z.ZodType<ConversationChange>
+
+export interface Fork {
+  entryId: string
+  name?: string
+}
+
+export const fork: z.ZodType<Fork> = z
+  .strictObject({ entryId: id, name: z.string().min(1).max(100).optional() })
+  .openapi('Fork') as z.ZodType<Fork>
+
+export interface Verdict {
+  allowed: boolean
+  argsHash?: string
+  reason?: string
+}
+
+export const verdict: z.ZodType<Verdict> = z
+  .strictObject({
+    allowed: z.boolean(),
+    argsHash: z.string().max(100).optional(),
+    reason: z.string().max(10_000).optional(),
+  })
+  .openapi('Verdict') as z.ZodType<Verdict>
+
+export const overlayChange: z.ZodType<{ undone: boolean }> = z
+  .strictObject({ undone: z.boolean() })
+  .openapi('OverlayChange')
+
+export interface PrepareWish extends Said {
+  targets: { model: string; protocol?: string }[]
+  entryId?: string
+  settings?: Settings
+}
+
+export const prepareWish: z.ZodType<PrepareWish> = z
+  .strictObject({
+    targets: z
+      .array(z.strictObject({ model: name, protocol: name.optional() }))
+      .min(1)
+      .max(8),
+    ...said,
+    entryId: id.optional(),
+    settings: settings.optional(),
+  })
+  .refine((body) => body.text === undefined || body.parts === undefined, { error: 'give either text or parts' })
+  .openapi('PrepareWish') as z.ZodType<PrepareWish>
+
+const limit = z.coerce.number().int().min(1).max(500).optional()
+const cursor = z.string().max(1000).optional()
+const time = z.string().max(40).optional()
+
+export interface PageQuery {
+  limit?: number
+  cursor?: string
+}
+
+export const pageQuery: z.ZodType<PageQuery> = z.strictObject({ limit, cursor }) as z.ZodType<PageQuery>
+
+export const conversationsQuery: z.ZodType<PageQuery & { label?: string }> = z.strictObject({
+  limit,
+  cursor,
+  label: z.string().min(1).max(100).optional(),
+}) as z.ZodType<PageQuery & { label?: string }>
+
+export interface EntriesQuery {
+  limit?: number
+  leaf?: string
+  before?: string
+  after?: string
+  around?: string
+}
+
+export const entriesQuery: z.ZodType<EntriesQuery> = z
+  .strictObject({
+    limit,
+    leaf: id.optional(),
+    before: id.optional(),
+    after: id.optional(),
+    around: id.optional(),
+  })
+  .refine((query) => [query.before, query.after, query.around].filter((given) => given !== undefined).length < 2, {
+    error: 'give only one of before, after and around',
+  }) as z.ZodType<EntriesQuery>
+
+export interface SearchWish extends PageQuery {
+  text: string
+  conversation?: string
+  provider?: string
+  tool?: string
+  kind?: 'user' | 'reply' | 'input' | 'output'
+  label?: string
+  after?: string
+  before?: string
+}
+
+export const searchQuery: z.ZodType<SearchWish> = z.strictObject({
+  text: z.string().min(1).max(1000),
+  limit,
+  cursor,
+  conversation: id.optional(),
+  provider: name.optional(),
+  tool: name.optional(),
+  kind: z.enum(['user', 'reply', 'input', 'output']).optional(),
+  label: z.string().min(1).max(100).optional(),
+  after: time,
+  before: time,
+}) as z.ZodType<SearchWish>
+
+export interface UsageWish {
+  from?: string
+  to?: string
+  conversation?: string
+}
+
+export const usageQuery: z.ZodType<UsageWish> = z.strictObject({
+  from: time,
+  to: time,
+  conversation: id.optional(),
+}) as z.ZodType<UsageWish>
+
+export const exportQuery: z.ZodType<{ format?: string }> = z.strictObject({
+  format: name.optional(),
+}) as z.ZodType<{ format?: string }>
+
+export const modelsQuery: z.ZodType<{ provider?: string }> = z.strictObject({
+  provider: name.optional(),
+}) as z.ZodType<{ provider?: string }>
+
+export const eventsQuery: z.ZodType<{ after?: number }> = z.strictObject({
+  after: z.coerce.number().int().min(0).optional(),
+}) as z.ZodType<{ after?: number }>

@@ -1,0 +1,145 @@
+// The server on a socket, from its start to its end. On loopback it needs no keys; anywhere else it does not start
+// without them.
+
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { isIP, type AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { createServer } from 'node:http'
+import { badInput, SynapseError } from '../core/error.ts'
+import type { Tool } from '../core/tool.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import type { Surroundings } from '../run/conversation.ts'
+import type { Store } from '../store/store.ts'
+import { createApp } from './app.ts'
+import { changes } from './changes.ts'
+import { usualLimits, type Limits, type ServerHouse } from './house.ts'
+import { listKeys } from './keys.ts'
+import type { Log } from './log.ts'
+import { supervise } from './runs/supervisor.ts'
+import { openPage } from './static.ts'
+
+export interface ServerOptions {
+  store: Store
+  /** Who serves a model: the providers, or an emulator in their place. */
+  endpoint: Surroundings['endpoint']
+  rows: readonly ProviderRow[]
+  version: string
+  defaultModel: string
+  tools?: readonly Tool[]
+  env?: Readonly<Record<string, string | undefined>>
+  offline?: boolean
+  whyOffline?: string
+  /** Loopback unless told. */
+  host?: string
+  /** A free one if not said. */
+  port?: number
+  /** Names that the server answers to, beside its addresses. */
+  names?: readonly string[]
+  requireKeys?: boolean
+  limits?: Partial<Limits>
+  /** The built page, if it is not where the build puts it. */
+  page?: string
+  log?: Log
+}
+
+export interface RunningServer {
+  /** Without a slash at the end. */
+  url: string
+  /** Takes no new runs, gives those under way some time (20 seconds unless told), and parks the rest. */
+  stop(graceMs?: number): Promise<void>
+}
+
+const usualGraceMs = 20_000
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { store, host = '127.0.0.1', port = 0, names = [], log = () => {} } = options
+  const keysRequired = options.requireKeys === true || !isLoopback(host) || names.length > 0
+  if (keysRequired) await needKeys(store, host)
+  const limits = { ...usualLimits, ...options.limits }
+  const told = changes()
+  const tools = options.tools ?? []
+  const { endpoint } = options
+  const runs = await supervise({
+    store,
+    endpoint,
+    tools,
+    maxRuns: limits.runs,
+    maxQueued: limits.queued,
+    log,
+    changed: told.tell,
+  })
+  const house: ServerHouse = {
+    store,
+    endpoint,
+    tools,
+    rows: options.rows,
+    env: options.env ?? process.env,
+    version: options.version,
+    offline: options.offline === true,
+    ...(options.whyOffline !== undefined && { whyOffline: options.whyOffline }),
+    defaultModel: options.defaultModel,
+    keysRequired,
+    limits,
+    runs,
+    changes: told,
+    log,
+  }
+  const app = createApp({
+    house,
+    page: openPage(options.page),
+    names: [...names, host].map((name) => name.toLowerCase()),
+  })
+  const server = createServer(
+    { requestTimeout: 60_000, headersTimeout: 20_000 },
+    getRequestListener((request, env) => {
+      const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
+      return app.fetch(request, incoming.socket.remoteAddress ?? '')
+    }),
+  )
+  const bound = await listen(server, host, port).catch(async (error: unknown) => {
+    await runs.stop(0)
+    throw error
+  })
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
+    async stop(graceMs = usualGraceMs) {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeIdleConnections()
+      await runs.stop(graceMs)
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function needKeys(store: Store, host: string): Promise<void> {
+  const now = new Date().toISOString()
+  const good = (await listKeys(store)).some(
+    ({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt === undefined || expiresAt > now),
+  )
+  if (good) return
+  throw badInput(`To listen on ${host} for others there must be a key: "synapse keys create" makes one.`)
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EADDRINUSE') {
+      const message = `Port ${port} on ${host} is taken. Choose another one with --port.`
+      throw new SynapseError({ kind: 'bad-input', code: 'port-taken', message })
+    }
+    if (code === 'EACCES') throw badInput(`Port ${port} may not be used. Choose one above 1023 with --port.`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw badInput(`${host} is no address of this machine.`)
+    throw error
+  }
+  return (server.address() as AddressInfo).port
+}

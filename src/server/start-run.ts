@@ -1,0 +1,94 @@
+// The way of every request that starts a run: once for its Idempotency-Key, written before it is answered, and answered
+// with the run or, where that is asked for, with its events.
+
+import { SynapseError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { NewEntry } from '../store/store.ts'
+import { json } from './answer.ts'
+import { onceFor, type Once } from './idempotency.ts'
+import type { Call } from './route.ts'
+import { missing } from './route.ts'
+import { checkRun, mergeSettings } from './run-wish.ts'
+import { openStream } from './run-stream.ts'
+import { busyWith } from './runs/supervisor.ts'
+import type { Settings } from './schema.ts'
+import type { RunView } from './views.ts'
+
+export interface Beginning {
+  /** The entry that the run begins from; null: the conversation is empty. */
+  basedOn: string | null
+  /** What the user says. */
+  entry?: NewEntry & { id: string }
+  /** Moves the head, once it is sure that the run may begin. */
+  move?(): Promise<void>
+}
+
+export async function startRun(
+  call: Call<unknown, unknown>,
+  given: Settings | undefined,
+  begin: (conversation: { id: string; head: string | null }) => Promise<Beginning>,
+): Promise<globalThis.Response> {
+  const { house, owner, request, text } = call
+  const once = onceFor(house.store, owner, request, text)
+  const before = await once?.before()
+  if (before) return answer(call, before, true)
+  try {
+    return await answer(call, await start(call, given, begin, once), false)
+  } catch (error) {
+    // The same request may have been quicker on another connection.
+    const done = error instanceof SynapseError && error.kind === 'conflict' ? await once?.before() : undefined
+    if (done) return answer(call, done, true)
+    throw error
+  }
+}
+
+async function start(
+  { house, owner, principal, param }: Call<unknown, unknown>,
+  given: Settings | undefined,
+  begin: (conversation: { id: string; head: string | null }) => Promise<Beginning>,
+  once: Once | undefined,
+): Promise<JsonObject> {
+  const conversation = await house.store.conversation(owner, param('id'))
+  if (!conversation) throw missing('conversation', param('id'))
+  const { id } = conversation
+  const settings = mergeSettings(house, conversation.settings, given)
+  await checkRun(house, principal, settings)
+  const { basedOn, entry, move } = await begin(conversation)
+  const busy = await house.runs.active(owner, id)
+  if (busy) throw busyWith(busy)
+  await move?.()
+  const { keyId, budget } = principal
+  const run = await house.runs
+    .start({
+      owner,
+      conversationId: id,
+      settings,
+      ...(keyId !== undefined && { keyId }),
+      ...(budget !== undefined && { budget }),
+      entries: entry ? [entry] : [],
+      basedOn: entry?.id ?? basedOn ?? '',
+      ...(entry && { entryId: entry.id }),
+      records: (view) => (once ? [once.record(id, answerOf(view))] : []),
+    })
+    .catch(async (error: unknown) => {
+      // Another run of this conversation was quicker.
+      const other = isTaken(error) ? await house.runs.active(owner, id) : undefined
+      throw other ? busyWith(other) : error
+    })
+  return answerOf(run)
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof SynapseError && error.failure.code === 'record-changed'
+}
+
+function answerOf(run: RunView): JsonObject {
+  return { run: JSON.parse(JSON.stringify(run)) as JsonObject }
+}
+
+async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: boolean): Promise<globalThis.Response> {
+  const { id } = body['run'] as JsonObject & RunView
+  const headers = { location: `/api/runs/${id}`, ...(replayed && { 'idempotency-replayed': 'true' }) }
+  const wanted = (call.request.headers.get('accept') ?? '').includes('text/event-stream')
+  return wanted ? openStream(call.house, call.owner, id, 0, headers) : json(body, 202, headers)
+}

@@ -1,0 +1,311 @@
+// What goes out over HTTP, as types for those who build it and as schemas for the OpenAPI document.
+
+import { z } from '@hono/zod-openapi'
+import type { Note } from '../core/context.ts'
+import type { ErrorKind, Failure } from '../core/error.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { Branch, Conversation, Entry, EntryOutline, Exchange } from '../core/log.ts'
+import type { Usage } from '../core/usage.ts'
+
+const id = z.string()
+
+export interface ErrorBody {
+  error: { kind: ErrorKind; message: string; code?: string }
+}
+
+export type RunState = 'queued' | 'running' | 'parked' | 'ended'
+
+/** A run as it is kept and shown. */
+export interface RunView {
+  id: string
+  conversationId: string
+  state: RunState
+  model: string
+  /** The entry that the run began from. */
+  basedOn: string
+  /** The user entry that it wrote, if it wrote one. */
+  entryId?: string
+  startedAt: string
+  endedAt?: string
+  outcome?: string
+  usage?: Usage
+  cost?: number
+  failure?: Failure
+}
+
+export type ConversationView = Omit<Conversation, 'owner'> & { run?: Pick<RunView, 'id' | 'state'> }
+
+export interface EntriesPage {
+  items: Entry[]
+  before: string | null
+  after: string | null
+}
+
+export interface Tree {
+  entries: EntryOutline[]
+  branches: Branch[]
+}
+
+export interface PreparedView {
+  model: string
+  provider?: string
+  protocol?: string
+  url?: string
+  headers?: Record<string, string>
+  body?: JsonObject
+  notes?: Note[]
+  estimate?: { input: number }
+  contextWindow?: number
+  price?: Json
+  messages?: { place: number; entryId?: string; role: string; tokens: number; sent: boolean }[]
+  issues?: Json[]
+  error?: ErrorBody['error']
+}
+
+export interface StatusView {
+  version: string
+  owner: string
+  access: 'read' | 'write'
+  keysRequired: boolean
+  /** The emulator answers in place of every provider. */
+  offline: boolean
+  whyOffline?: string
+  defaultModel: string
+  tools: { name: string; description?: string }[]
+}
+
+export interface ProviderView {
+  id: string
+  name: string
+  key: 'found' | 'missing' | 'not-needed'
+  /** Where a person gets a key, and under which names it is looked for. */
+  keysAt?: string
+  keyVariables: string[]
+  defaultModel?: string
+  wires: { protocol: string; state: string; caching: string; compaction: string }[]
+}
+
+export interface ModelView {
+  /** What `settings.model` takes. */
+  model: string
+  provider: string
+  contextWindow?: number
+  price?: Json
+}
+
+export const errorBody: z.ZodType<ErrorBody> = z
+  .object({ error: z.object({ kind: z.string(), message: z.string(), code: z.string().optional() }) })
+  .openapi('Error') as z.ZodType<ErrorBody>
+
+const at = z.string().openapi({ format: 'date-time' })
+const usage = z
+  .looseObject({
+    input: z.number(),
+    output: z.number(),
+    cacheRead: z.number(),
+    cacheWrite: z.number(),
+    reasoning: z.number(),
+  })
+  .openapi('Usage')
+const failure = z.looseObject({ kind: z.string(), message: z.string() }).openapi('Failure')
+const note = z
+  .object({
+    kind: z.enum(['dropped', 'changed', 'added']),
+    what: z.string(),
+    why: z.string(),
+    at: z.string().optional(),
+    rule: z.string().optional(),
+  })
+  .openapi('Note')
+const message = z
+  .looseObject({
+    role: z.enum(['system', 'user', 'tool', 'assistant']),
+    parts: z.array(z.looseObject({ type: z.string() })),
+  })
+  .openapi('Message')
+
+export const runView: z.ZodType<RunView> = z
+  .object({
+    id,
+    conversationId: id,
+    state: z.enum(['queued', 'running', 'parked', 'ended']),
+    model: z.string(),
+    basedOn: z.string(),
+    entryId: id.optional(),
+    startedAt: at,
+    endedAt: at.optional(),
+    outcome: z.string().optional(),
+    usage: usage.optional(),
+    cost: z.number().optional(),
+    failure: failure.optional(),
+  })
+  .openapi('Run') as z.ZodType<RunView>
+
+export const startedRun: z.ZodType<{ run: RunView }> = z.object({ run: runView }).openapi('StartedRun')
+
+const conversationShape = {
+  id,
+  title: z.string().optional(),
+  labels: z.array(z.string()),
+  settings: z.record(z.string(), z.unknown()),
+  createdAt: at,
+  updatedAt: at,
+  head: id.nullable(),
+  branch: z.string().optional(),
+  entries: z.number(),
+  run: z.object({ id, state: z.string() }).optional(),
+}
+export const conversationView: z.ZodType<ConversationView> = z
+  .object(conversationShape)
+  .openapi('Conversation') as z.ZodType<ConversationView>
+
+const entry = z
+  .object({ id, conversationId: id, parentId: id.nullable(), depth: z.number(), at, message })
+  .openapi('Entry')
+export const entryView: z.ZodType<Entry> = entry as z.ZodType as z.ZodType<Entry>
+
+export const entriesPage: z.ZodType = z
+  .object({ items: z.array(entry), before: id.nullable(), after: id.nullable() })
+  .openapi('EntriesPage')
+
+export const treeView: z.ZodType = z
+  .object({
+    entries: z.array(z.object({ id, parentId: id.nullable(), depth: z.number(), role: z.string(), at })),
+    branches: z.array(
+      z.object({ name: z.string().optional(), entryId: id, depth: z.number(), at, current: z.boolean() }),
+    ),
+  })
+  .openapi('Tree')
+
+export const exchangeView: z.ZodType<Exchange> = z
+  .object({
+    id,
+    conversationId: id,
+    basedOn: id,
+    provider: z.string(),
+    protocol: z.string(),
+    model: z.string(),
+    bodySha256: z.string(),
+    notes: z.array(note),
+    startedAt: at,
+    endedAt: at.optional(),
+    outcome: z.enum(['open', 'done', 'failed', 'cancelled', 'interrupted']),
+    replyEntryId: id.optional(),
+    attempts: z.number(),
+    usage: usage.optional(),
+    cost: z.number().optional(),
+    failure: failure.optional(),
+  })
+  .openapi('Exchange') as z.ZodType as z.ZodType<Exchange>
+
+export const approvalView: z.ZodType = z
+  .object({ call: z.looseObject({ callId: z.string(), name: z.string() }), argsHash: z.string(), expiresAt: at })
+  .openapi('Approval')
+
+export const overlayView: z.ZodType = z
+  .object({
+    id,
+    conversationId: id,
+    entryId: id,
+    kind: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    undone: z.boolean(),
+    at,
+  })
+  .openapi('Overlay')
+
+export const hitView: z.ZodType = z
+  .object({
+    conversationId: id,
+    title: z.string().optional(),
+    entryId: id,
+    kind: z.enum(['user', 'reply', 'input', 'output']),
+    tool: z.string().optional(),
+    at,
+    snippet: z.string(),
+    marks: z.array(z.array(z.number())),
+  })
+  .openapi('Hit')
+
+export const preparedView: z.ZodType = z
+  .object({
+    model: z.string(),
+    provider: z.string().optional(),
+    protocol: z.string().optional(),
+    url: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
+    notes: z.array(note).optional(),
+    estimate: z.object({ input: z.number() }).optional(),
+    contextWindow: z.number().optional(),
+    price: z.looseObject({}).optional(),
+    messages: z
+      .array(
+        z.object({
+          place: z.number(),
+          entryId: id.optional(),
+          role: z.string(),
+          tokens: z.number(),
+          sent: z.boolean(),
+        }),
+      )
+      .optional(),
+    issues: z.array(z.looseObject({ rule: z.string(), status: z.number(), message: z.string() })).optional(),
+    error: z.looseObject({ kind: z.string(), message: z.string() }).optional(),
+  })
+  .openapi('Prepared')
+
+export const usageRow: z.ZodType = z
+  .object({
+    day: z.string(),
+    provider: z.string(),
+    model: z.string(),
+    exchanges: z.number(),
+    input: z.number(),
+    output: z.number(),
+    cacheRead: z.number(),
+    cacheWrite: z.number(),
+    reasoning: z.number(),
+    cost: z.number(),
+    unpriced: z.number(),
+  })
+  .openapi('UsageRow')
+
+export const statusView: z.ZodType<StatusView> = z
+  .object({
+    version: z.string(),
+    owner: z.string(),
+    access: z.enum(['read', 'write']),
+    keysRequired: z.boolean(),
+    offline: z.boolean(),
+    whyOffline: z.string().optional(),
+    defaultModel: z.string(),
+    tools: z.array(z.object({ name: z.string(), description: z.string().optional() })),
+  })
+  .openapi('Status') as z.ZodType<StatusView>
+
+export const providerView: z.ZodType = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    key: z.enum(['found', 'missing', 'not-needed']),
+    keysAt: z.string().optional(),
+    keyVariables: z.array(z.string()),
+    defaultModel: z.string().optional(),
+    wires: z.array(z.object({ protocol: z.string(), state: z.string(), caching: z.string(), compaction: z.string() })),
+  })
+  .openapi('Provider')
+
+export const modelView: z.ZodType = z
+  .object({
+    model: z.string(),
+    provider: z.string(),
+    contextWindow: z.number().optional(),
+    price: z.looseObject({}).optional(),
+  })
+  .openapi('Model')
+
+/** A list, and how to ask for what follows. */
+export function pageSchema(item: z.ZodType): z.ZodType {
+  return z.object({ items: z.array(item), next: z.string().optional() })
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { tempFolder } from '../store/temp.ts'
+import { apiAt, clock, gate, newConversation, readEvents, runIn, say, serving } from './serving.ts'
+
+async function startRun(t: TestContext, options: Parameters<typeof serving>[1] = {}) {
+  const house = await serving(t, options)
+  const id = await newConversation(house.api)
+  const runId = runIn(await house.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
+  return { ...house, id, runId, events: `${house.url}/api/runs/${runId}/events` }
+}
+
+test('whoever comes back with the number of an event gets every later one, the same bytes, from any number on', async (t) => {
+  const { events } = await startRun(t)
+  const all = await readEvents(events)
+  assert.ok(all.length > 15)
+  for (let after = 0; after < all.length; after++) {
+    const rest = await readEvents(events, { headers: { 'last-event-id': String(after) } })
+    assert.deepEqual(
+      rest.map((event) => event.raw),
+      all.slice(after).map((event) => event.raw),
+    )
+    const byQuery = await readEvents(`${events}?after=${after}`)
+    assert.equal(byQuery[0]?.raw, all[after]?.raw)
+  }
+  const nothing = await fetch(events, { headers: { 'last-event-id': String(all.length) } })
+  assert.equal(nothing.status, 204)
+  for (const wrong of ['x', '-1', '1e3', '99999999999999999999']) {
+    assert.equal((await fetch(events, { headers: { 'last-event-id': wrong } })).status, 400, wrong)
+  }
+})
+
+test('while the run goes on, readers that join at any event all see the same', async (t) => {
+  const held = gate(6)
+  const { events } = await startRun(t, { between: held.between })
+  await held.held
+  const readers = Array.from({ length: 8 }, (_, after) => readEvents(`${events}?after=${after}`))
+  held.open()
+  const seen = await Promise.all(readers)
+  const [all] = seen
+  assert.equal(all?.at(-1)?.event, 'run-end')
+  for (const [after, part] of seen.entries()) {
+    assert.deepEqual(
+      part.map((event) => event.raw),
+      all?.slice(after).map((event) => event.raw),
+    )
+  }
+})
+
+test('a client that leaves stops nothing: the run ends, is kept, and can be read from where the client was', async (t) => {
+  const held = gate(8)
+  const { events, api, id, runId } = await startRun(t, { between: held.between })
+  const first = await readEvents(events, {}, ({ id: number }) => number === 3)
+  held.open()
+  const rest = await readEvents(`${events}?after=${first.length}`)
+  assert.deepEqual(
+    [...first, ...rest].map((event) => event.id),
+    Array.from({ length: first.length + rest.length }, (_, i) => i + 1),
+  )
+  assert.equal((await api('GET', `/api/runs/${runId}`)).body['outcome'], 'done')
+  assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 4)
+})
+
+test('another server on the same store gives the same events, during the run and after it', async (t) => {
+  const file = join(tempFolder(t), 'chats.db')
+  const held = gate(4)
+  const { events, runId, id, api } = await startRun(t, { file, between: held.between })
+  const other = await serving(t, { file })
+  const elsewhere = readEvents(`${other.url}/api/runs/${runId}/events`)
+  await held.held
+  const busy = await other.api('POST', `/api/conversations/${id}/messages`, { text: 'Me too' })
+  assert.equal(busy.status, 409)
+  assert.equal((await other.api('GET', `/api/conversations/${id}`)).body['run'] !== undefined, true)
+  held.open()
+  const [a, b] = [await readEvents(events), await elsewhere]
+  assert.deepEqual(
+    a.map((event) => event.raw),
+    b.map((event) => event.raw),
+  )
+  assert.equal((await api('GET', `/api/conversations/${id}`)).body['run'], undefined)
+})
+
+test('a run is cancelled from another server on the same store', async (t) => {
+  const file = join(tempFolder(t), 'chats.db')
+  const held = gate(2)
+  const { events, runId } = await startRun(t, { file, between: held.between })
+  const other = await serving(t, { file })
+  await held.held
+  await other.api('POST', `/api/runs/${runId}/cancel`)
+  const all = await readEvents(events)
+  assert.equal(all.at(-1)?.data['outcome'], 'cancelled')
+})
+
+test('cancelling is safe at any moment, twice, and after the end', async (t) => {
+  const held = gate(5)
+  const { api, runId, id, events } = await startRun(t, { between: held.between })
+  await held.held
+  const both = await Promise.all([api('POST', `/api/runs/${runId}/cancel`), api('POST', `/api/runs/${runId}/cancel`)])
+  for (const { status, body } of both) assert.deepEqual([status, body['outcome']], [200, 'cancelled'])
+  assert.equal((await api('POST', `/api/runs/${runId}/cancel`)).body['outcome'], 'cancelled')
+  assert.equal((await readEvents(events)).at(-1)?.data['outcome'], 'cancelled')
+  held.open()
+  const again = await api('POST', `/api/conversations/${id}/runs`, {})
+  assert.equal(
+    (await readEvents(`${events.split('/runs/')[0]}/runs/${runIn(again)}/events`)).at(-1)?.data['outcome'],
+    'done',
+  )
+  assert.equal((await api('POST', '/api/runs/nobody/cancel')).status, 404)
+})
+
+test('a reader that does not read slows nobody down, and gets everything when it does', async (t) => {
+  const large = { ...clock, run: () => '12:00 '.repeat(100_000) }
+  const house = await serving(t, { tools: [large] })
+  const id = await newConversation(house.api)
+  const started = await house.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
+  const path = `/api/runs/${runIn(started)}/events`
+  const slow = await rawGet(house.url, path)
+  t.after(() => slow.destroy())
+  slow.pause()
+  const quick = await readEvents(house.url + path)
+  assert.equal(quick.at(-1)?.event, 'run-end')
+  assert.ok(quick.reduce((size, { raw }) => size + raw.length, 0) > 1_000_000, 'more than sockets hold')
+  await say(house, id, 'And again.')
+  let text = ''
+  slow.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  slow.resume()
+  await once(slow, 'end')
+  for (const { raw } of quick) assert.ok(text.includes(raw.slice(raw.indexOf('data:'), 400)))
+})
+
+test('an answer to a message can be its event stream at once', async (t) => {
+  const { url, api } = await serving(t)
+  const id = await newConversation(api)
+  const events = await readEvents(`${url}/api/conversations/${id}/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ text: 'Hello' }),
+  })
+  assert.deepEqual([events[0]?.event, events.at(-1)?.event], ['run-start', 'run-end'])
+})
+
+test('a failing provider is no failing request: the run says what went wrong', async (t) => {
+  const { emulator, api, url } = await serving(t)
+  const id = await newConversation(api)
+  emulator.order({ status: 401 })
+  const started = await api('POST', `/api/conversations/${id}/messages`, { text: 'Hello' })
+  assert.equal(started.status, 202)
+  const end = (await readEvents(`${url}/api/runs/${runIn(started)}/events`)).at(-1)
+  assert.equal(end?.data['outcome'], 'failed')
+  const run = await apiAt(url)('GET', `/api/runs/${runIn(started)}`)
+  assert.match(JSON.stringify(run.body['failure']), /"kind":"auth"/)
+})
+
+/** A connection that reads as slowly as its socket is read. */
+async function rawGet(url: string, path: string): Promise<Socket> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+  return socket
+}

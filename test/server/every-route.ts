@@ -1,0 +1,89 @@
+// Every route of a server, as its OpenAPI document tells, with a request for each that would work.
+
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import type { Api, Serving } from './serving.ts'
+import { newConversation, say } from './serving.ts'
+
+export interface KnownRoute {
+  method: string
+  path: string
+  access: string
+  /** The name of the schema of its body. */
+  body?: string
+  startsRun: boolean
+}
+
+export async function routesOf(url: string): Promise<KnownRoute[]> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, JsonObject>>
+  }
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, about]) => {
+      const text = JSON.stringify(about['requestBody'] ?? null)
+      const [, body] = /#\/components\/schemas\/(\w+)/.exec(text) ?? []
+      return {
+        method: method.toUpperCase(),
+        path,
+        access: /Access: (\w+)/.exec(String(about['description']))?.[1] ?? '',
+        ...(body !== undefined && { body }),
+        startsRun: JSON.stringify(about).includes('idempotency-key'),
+      }
+    }),
+  )
+}
+
+/** A body that each schema accepts. */
+export const samples: Record<string, Json> = {
+  NewConversation: { title: 'Tea', labels: ['a'], settings: { maxSteps: 3 } },
+  ConversationChange: { title: 'Coffee' },
+  Fork: { entryId: 'ENTRY' },
+  NewMessage: { text: 'Hello' },
+  EditedMessage: { text: 'Good day' },
+  GoOn: {},
+  Verdict: { allowed: false },
+  PrepareWish: { targets: [{ model: 'openai/gpt-5.6' }] },
+  OverlayChange: { undone: true },
+}
+
+/** What a path's names stand for. */
+export type Things = Record<string, Record<string, string>>
+
+/** A conversation with something of everything in it. */
+export async function furnish(house: Serving, api: Api, owner: string): Promise<Things> {
+  const id = await newConversation(api, { title: `Secret of ${owner}` })
+  const runId = await say({ api, url: house.url }, id, `The secret of ${owner} is tea. What time is it?`)
+  const entries = (await api('GET', `/api/conversations/${id}/entries`)).body['items'] as JsonObject[]
+  const exchanges = (await api('GET', `/api/conversations/${id}/exchanges`)).body['items'] as JsonObject[]
+  const entryId = String(entries[0]?.['id'])
+  const image = Buffer.alloc(80_000, owner).toString('base64')
+  const [media] = await house.store.appendAll(owner, id, [
+    {
+      message: {
+        role: 'user',
+        parts: [{ type: 'media', mediaType: 'image/png', data: { kind: 'base64', base64: image } }],
+      },
+    },
+  ])
+  const [part] = media?.message.parts ?? []
+  const sha256 = part?.type === 'media' && part.data.kind === 'blob' ? part.data.sha256 : ''
+  const overlay = await house.store.addOverlay(owner, id, { entryId, kind: 'test', data: {} })
+  return {
+    conversations: { id, entryId, overlayId: overlay.id, callId: 'call-1' },
+    runs: { id: runId },
+    entries: { id: entryId },
+    exchanges: { id: String(exchanges[0]?.['id']) },
+    blobs: { sha256 },
+  }
+}
+
+export function fill(path: string, things: Things): string {
+  const [, kind = ''] = /^\/api\/(\w+)/.exec(path) ?? []
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = things[kind]?.[name]
+    if (value === undefined || value === '') throw new Error(`nothing for {${name}} of ${path}`)
+    return value
+  })
+}
+
+/** Queries that some routes need. */
+export const queries: Record<string, string> = { '/api/search': '?text=secret' }

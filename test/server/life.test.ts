@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { JsonObject } from '../../src/core/json.ts'
+import { gate, serving, newConversation, readEvents, runIn, say, type Answer } from './serving.ts'
+
+const rolesIn = ({ body }: Answer) => items(body).map((entry) => (entry['message'] as JsonObject)['role'])
+
+function items(body: JsonObject): JsonObject[] {
+  return body['items'] as JsonObject[]
+}
+
+test('a conversation over HTTP, from its making to its deletion', async (t) => {
+  const house = await serving(t)
+  const { api, url } = house
+  const made = await api('POST', '/api/conversations', { labels: ['home'], settings: { system: 'Be brief.' } })
+  assert.equal(made.status, 201)
+  const id = String(made.body['id'])
+  assert.equal(made.headers.get('location'), `/api/conversations/${id}`)
+  assert.equal('owner' in made.body, false)
+
+  const started = await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
+  assert.equal(started.status, 202)
+  const runId = runIn(started)
+  assert.equal(started.headers.get('location'), `/api/runs/${runId}`)
+  const events = await readEvents(`${url}/api/runs/${runId}/events`)
+  assert.deepEqual(
+    events.map((event) => event.id),
+    events.map((_, i) => i + 1),
+  )
+  const kinds = events.map((event) => event.event)
+  assert.equal(kinds[0], 'run-start')
+  assert.equal(kinds.at(-1), 'run-end')
+  for (const kind of ['request', 'reply-event', 'tool-start', 'tool-end', 'message'])
+    assert.ok(kinds.includes(kind), kind)
+
+  const run = await api('GET', `/api/runs/${runId}`)
+  assert.deepEqual([run.body['state'], run.body['outcome'], run.body['conversationId']], ['ended', 'done', id])
+  assert.ok(Number(run.body['cost']) > 0)
+  assert.equal('settings' in run.body || 'holder' in run.body || 'owner' in run.body, false)
+
+  const now = await api('GET', `/api/conversations/${id}`)
+  assert.deepEqual([now.body['title'], now.body['entries'], now.body['run']], ['What time is it?', 4, undefined])
+  const page = await api('GET', `/api/conversations/${id}/entries`)
+  assert.deepEqual(rolesIn(page), ['user', 'assistant', 'tool', 'assistant'])
+  const first = String(items(page.body)[0]?.['id'])
+
+  const renamed = await api('PATCH', `/api/conversations/${id}`, { title: 'Time', labels: ['a', 'b'] })
+  assert.deepEqual([renamed.body['title'], renamed.body['labels']], ['Time', ['a', 'b']])
+  assert.deepEqual(renamed.body['settings'], { system: 'Be brief.' })
+  assert.equal(items((await api('GET', '/api/conversations?label=a')).body).length, 1)
+  assert.equal(items((await api('GET', '/api/conversations?label=home')).body).length, 0)
+
+  const hits = await api('GET', `/api/search?text=${encodeURIComponent('time')}`)
+  assert.ok(items(hits.body).some((hit) => hit['entryId'] === first))
+
+  const edited = await api('POST', `/api/conversations/${id}/entries/${first}/edit`, { text: 'What is 17 + 25?' })
+  assert.equal(edited.status, 202)
+  await readEvents(`${url}/api/runs/${runIn(edited)}/events`)
+  const tree = await api('GET', `/api/conversations/${id}/tree`)
+  assert.equal((tree.body['branches'] as JsonObject[]).length, 2)
+  const roots = (tree.body['entries'] as JsonObject[]).filter((entry) => entry['parentId'] === null)
+  assert.equal(roots.length, 2)
+
+  const head = String((await api('GET', `/api/conversations/${id}`)).body['head'])
+  const again = await api('POST', `/api/conversations/${id}/entries/${head}/retry`, {
+    settings: { model: 'openai/gpt-5.6' },
+  })
+  await readEvents(`${url}/api/runs/${runIn(again)}/events`)
+  const other = await api('GET', `/api/entries/${String((await api('GET', `/api/conversations/${id}`)).body['head'])}`)
+  assert.equal(((other.body['message'] as JsonObject)['origin'] as JsonObject)['provider'], 'openai')
+  assert.notEqual(other.body['id'], head)
+
+  const forked = await api('POST', `/api/conversations/${id}/fork`, { entryId: head, name: 'first try' })
+  assert.deepEqual([forked.body['head'], forked.body['branch']], [head, 'first try'])
+  const copy = await newConversation(api, { from: { conversationId: id } })
+  assert.equal(
+    (await api('GET', `/api/conversations/${copy}`)).body['entries'],
+    items((await api('GET', `/api/conversations/${id}/entries`)).body).length,
+  )
+
+  const exchanges = await api('GET', `/api/conversations/${id}/exchanges`)
+  const [last] = items(exchanges.body)
+  const body = await api('GET', `/api/exchanges/${String(last?.['id'])}/body`)
+  assert.equal(body.body['model'], 'gpt-5.6')
+  const usage = await api('GET', '/api/usage')
+  assert.deepEqual(new Set(items(usage.body).map((row) => row['provider'])), new Set(['anthropic', 'openai']))
+
+  const exported = await api('GET', `/api/conversations/${id}/export?format=openai-chat`)
+  assert.match(exported.headers.get('content-disposition') ?? '', /^attachment; /)
+  assert.ok(Array.isArray(JSON.parse(exported.text)))
+  assert.equal((await api('GET', `/api/conversations/${id}/export?format=wax`)).status, 400)
+
+  assert.equal((await api('DELETE', `/api/conversations/${id}`)).status, 204)
+  for (const path of [
+    `/api/conversations/${id}`,
+    `/api/runs/${runId}`,
+    `/api/runs/${runId}/events`,
+    `/api/entries/${first}`,
+  ]) {
+    assert.equal((await api('GET', path)).status, 404, path)
+  }
+})
+
+test('what would be sent is shown side by side for several models, and nothing is sent', async (t) => {
+  const house = await serving(t)
+  const { api, emulator } = house
+  const id = await newConversation(api)
+  await say(house, id, 'What time is it?')
+  const before = emulator.requests.length
+  const targets = [
+    { model: 'anthropic/claude-opus-5' },
+    { model: 'openai/gpt-5.6', protocol: 'openai-chat' },
+    { model: 'nobody/nothing' },
+  ]
+  const { status, body } = await api('POST', `/api/conversations/${id}/prepare`, { targets, text: 'And in Tokyo?' })
+  assert.equal(status, 200)
+  const [claude, gpt, nobody] = items(body)
+  assert.deepEqual([claude?.['protocol'], gpt?.['protocol']], ['anthropic-messages', 'openai-chat'])
+  for (const item of [claude, gpt]) {
+    assert.deepEqual(item?.['issues'], [])
+    assert.match(JSON.stringify(item?.['body']), /And in Tokyo\?/)
+    assert.equal((item?.['messages'] as JsonObject[]).length, 5)
+    assert.ok((item?.['estimate'] as JsonObject)['input'])
+  }
+  assert.equal((nobody?.['error'] as JsonObject)['kind'], 'bad-input')
+  assert.equal(emulator.requests.length, before)
+  assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 4)
+})
+
+test('a long history is read page by page in both directions, each entry once', async (t) => {
+  const { api, store } = await serving(t)
+  const id = await newConversation(api)
+  const entries = Array.from({ length: 1000 }, (_, i) => ({
+    message: { role: 'user' as const, parts: [{ type: 'text' as const, text: `message ${i}` }] },
+  }))
+  const ids = (await store.appendAll('local', id, entries)).map((entry) => entry.id)
+  const idsIn = ({ body }: Answer) => items(body).map((entry) => entry['id'])
+  let page = await api('GET', `/api/conversations/${id}/entries?limit=300`)
+  const up = [...idsIn(page)]
+  while (page.body['before'] !== null) {
+    page = await api('GET', `/api/conversations/${id}/entries?limit=300&before=${String(page.body['before'])}`)
+    up.unshift(...idsIn(page))
+  }
+  assert.deepEqual(up, ids)
+  page = await api('GET', `/api/conversations/${id}/entries?limit=100&around=${ids[500]}`)
+  assert.deepEqual(idsIn(page), ids.slice(450, 550))
+  const down = [...idsIn(page)]
+  while (page.body['after'] !== null) {
+    page = await api('GET', `/api/conversations/${id}/entries?limit=100&after=${String(page.body['after'])}`)
+    down.push(...idsIn(page))
+  }
+  assert.deepEqual(down, ids.slice(450))
+  assert.equal((await api('GET', `/api/conversations/${id}/entries?before=${ids[3]}&after=${ids[3]}`)).status, 400)
+  assert.equal((await api('GET', `/api/conversations/${id}/entries?before=nobody`)).status, 404)
+})
+
+test('a second message while a run goes on is a conflict, and a message that saw another head too', async (t) => {
+  const held = gate(0)
+  const { api, url } = await serving(t, { between: held.between })
+  const id = await newConversation(api)
+  const both = await Promise.all([
+    api('POST', `/api/conversations/${id}/messages`, { text: 'one' }),
+    api('POST', `/api/conversations/${id}/messages`, { text: 'two' }),
+  ])
+  assert.deepEqual(both.map(({ status }) => status).sort(), [202, 409])
+  const refused = both.find(({ status }) => status === 409)
+  assert.deepEqual((refused?.body['error'] as JsonObject)['kind'], 'conflict')
+  held.open()
+  for (const one of both) if (one.status === 202) await readEvents(`${url}/api/runs/${runIn(one)}/events`)
+  const late = await api('POST', `/api/conversations/${id}/messages`, { text: 'late', parentId: null })
+  assert.equal(late.status, 409)
+  assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 2)
+})
+
+test('watching a conversation tells of changes by others, and of its end', async (t) => {
+  const { api, url } = await serving(t)
+  const id = await newConversation(api)
+  const seen: string[] = []
+  const watched = readEvents(`${url}/api/conversations/${id}/watch`, {}, ({ event, data }) => {
+    seen.push(event === 'conversation' ? String(data['title']) : event)
+    if (seen.length === 1) void api('PATCH', `/api/conversations/${id}`, { title: 'Tea' })
+    if (seen.length === 2) void api('DELETE', `/api/conversations/${id}`)
+    return false
+  })
+  await watched
+  assert.deepEqual(seen, ['undefined', 'Tea', 'deleted'])
+})
+
+test('the server says who can be asked and what it knows, without any key', async (t) => {
+  const { api } = await serving(t, { env: { OPENAI_API_KEY: 'sk-canary-of-the-environment' }, offline: false })
+  const status = await api('GET', '/api/status')
+  assert.deepEqual([status.body['owner'], status.body['access'], status.body['offline']], ['local', 'write', false])
+  const providers = await api('GET', '/api/providers')
+  const keys = new Map(items(providers.body).map((row) => [row['id'], row['key']]))
+  assert.deepEqual([keys.get('openai'), keys.get('anthropic'), keys.get('ollama')], ['found', 'missing', 'not-needed'])
+  assert.doesNotMatch(providers.text, /canary/)
+  const models = await api('GET', '/api/models?provider=anthropic')
+  assert.ok(items(models.body).some((model) => model['model'] === 'anthropic/claude-opus-5'))
+  assert.equal((await api('GET', '/api/models?provider=nobody')).status, 404)
+})
