@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read: on one that is too old it says so in a line instead of a stack trace.
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) {
@@ -9,6 +10,9 @@ if (major < 22 || (major === 22 && minor < 13)) {
   )
   process.exit(2)
 }
+
+// What was compiled for one start is kept for the next: most of a start from source is reading TypeScript.
+module.enableCompileCache?.()
 
 // A clone runs from its source, an installed package from what was built.
 const built = new URL('../dist/cli/main.js', import.meta.url)

@@ -20,14 +20,23 @@ export interface House {
 }
 
 export async function openHouse(values: { db?: string | undefined }): Promise<House> {
-  const { openSqliteStore } = await import('../store/sqlite.ts')
-  const store = await openSqliteStore(values.db ?? process.env['SYNAPSE_DB'] ?? defaultFile())
+  const { openStore } = await import('../store/open.ts')
+  const store = await openStore(placeOf(values))
   return { store, owner, find: (id) => find(store, id), close: () => store.close() }
 }
 
+/** Where things are kept that are no conversation, such as what was typed. */
+export function dataFolder(): string {
+  return join(process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'synapse')
+}
+
+/** The file or address that was named, or the usual one. */
+export function placeOf(values: { db?: string | undefined }): string {
+  return values.db ?? process.env['SYNAPSE_DB'] ?? defaultFile()
+}
+
 function defaultFile(): string {
-  const data = process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share')
-  return join(data, 'synapse', 'synapse.db')
+  return join(dataFolder(), 'synapse.db')
 }
 
 async function find(store: Store, id: string): Promise<Stored> {

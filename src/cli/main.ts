@@ -6,9 +6,29 @@ import { asFailure } from '../core/error.ts'
 import { exitCode, type Command } from './command.ts'
 import { neutral } from './terminal.ts'
 
-const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
+export const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
   chat: { about: 'talk in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
   log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
+  inspect: {
+    about: 'the next request of a conversation, and why it looks so',
+    load: async () => (await import('./commands/inspect.ts')).inspect,
+  },
+  usage: {
+    about: 'tokens and money, by day, provider and model',
+    load: async () => (await import('./commands/usage.ts')).usage,
+  },
+  models: {
+    about: 'which models there are, how much they read, what they cost',
+    load: async () => (await import('./commands/models.ts')).models,
+  },
+  agent: {
+    about: 'agents from YAML files: list, check, run',
+    load: async () => (await import('./commands/agent.ts')).agent,
+  },
+  config: {
+    about: 'whether synapse.yaml is right, and what it comes to',
+    load: async () => (await import('./commands/config.ts')).config,
+  },
   convert: {
     about: 'any transcript to the request of any provider',
     load: async () => (await import('./commands/convert.ts')).convert,
@@ -21,9 +41,39 @@ const commands: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'who can be asked, and what they can do',
     load: async () => (await import('./commands/providers.ts')).providers,
   },
+  serve: { about: 'the chat page and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
+  keys: { about: 'who may ask the server', load: async () => (await import('./commands/keys.ts')).keys },
+  search: {
+    about: 'find words in everything that was said and done',
+    load: async () => (await import('./commands/search.ts')).search,
+  },
+  import: {
+    about: 'conversations from a file: our own export, or another format',
+    load: async () => (await import('./commands/import.ts')).importing,
+  },
+  export: {
+    about: 'a conversation as a file, to keep, move or share',
+    load: async () => (await import('./commands/export.ts')).exporting,
+  },
+  delete: {
+    about: 'delete a conversation and everything of it',
+    load: async () => (await import('./commands/delete.ts')).deleting,
+  },
+  doctor: {
+    about: 'whether the store is well, and mend it',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  migrate: {
+    about: 'bring the store to the format of this version',
+    load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
   emulate: {
     about: 'serve the wires of all providers on loopback, for tests',
     load: async () => (await import('./commands/emulate.ts')).emulate,
+  },
+  completion: {
+    about: 'the tab key for bash, zsh or fish',
+    load: async () => (await import('./commands/completion.ts')).completion,
   },
 }
 
@@ -43,13 +93,25 @@ Options of a question or a chat
   -c, --continue                   go on with the last conversation
       --conversation ID            go on with this one
       --offline                    let the built-in emulator answer, whatever keys there are
-      --no-tools                   do not offer the built-in tools
+  -f, --fragment FILE              put a text file in front of the question (again for more)
+  -a, --attach FILE                send an image, a PDF or sound along (again for more)
+  -t, --tool NAME                  offer only this tool (again for more)
+  -T, --no-tools                   offer no tools
+  -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (again for more)
+      --policy NAME                what is sent of a long history: economy, classic, full or small
+      --protocol WIRE              one of the provider's wires
       --json                       print every event as a line of JSON
       --db FILE                    where conversations are kept (SYNAPSE_DB)
+      --config FILE                another synapse.yaml (SYNAPSE_CONFIG)
   -h, --help     -V, --version
 `
 
 export async function main(argv: string[]): Promise<void> {
+  // Who reads only the first lines, as head does, has what they want.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(exitCode.ok)
+  })
   process.exitCode = await run(argv)
 }
 

@@ -29,7 +29,7 @@ function partText(part: Part, style: Style): string {
       return neutral(`⇄ ${part.name} ${JSON.stringify(part.input ?? null)}`)
     case 'compaction':
       return style.dim(neutral(`(summary) ${part.text ?? ''}`))
-    case 'opaque':
+    default:
       return style.dim(neutral(`(${part.kind})`))
   }
 }

@@ -1,36 +1,42 @@
 // Run events as a person sees them: the answer streams to stdout, everything about it goes to stderr.
 
-import type { RunEvent } from '../core/event.ts'
+import type { ReplyEvent, RunEvent } from '../core/event.ts'
 import type { ToolResultPart } from '../core/message.ts'
-import { neutral, type Style } from './terminal.ts'
+import { clip, neutral, neutralLine, widthOf, type Style } from './terminal.ts'
 
 export interface Screen {
   out: NodeJS.WriteStream
   err: NodeJS.WriteStream
   style: Style
+  /** Show how the model's thoughts begin. */
+  reasoning?: boolean
 }
 
-/** Shows events one by one; `end` closes an open line. */
-export function showing({ out, err, style }: Screen): { show(event: RunEvent): void; end(): void } {
-  /** What each open part of the reply is: only text is shown. */
+export interface View {
+  show(event: RunEvent): void
+  /** Closes a line that is open. */
+  end(): void
+}
+
+/** Thoughts can be longer than the answer: a person wants to see that there are some, and about what. */
+const mostReasoning = 280
+
+export function showing({ out, err, style, reasoning = false }: Screen): View {
+  /** What each open part of the reply is. */
   const kinds = new Map<number, string>()
   let lineOpen = false
+  let thoughtOpen = false
+  let thought = 0
   return { show, end: closeLine }
 
   function show(event: RunEvent): void {
     switch (event.type) {
       case 'reply-event':
-        if (event.event.type === 'part-start') {
-          kinds.set(event.event.index, event.event.part.type)
-          const { part } = event.event
-          if (part.type === 'text' || part.type === 'refusal') write(part.text)
-        } else if (event.event.type === 'part-delta') {
-          const kind = kinds.get(event.event.index)
-          if (kind === 'text' || kind === 'refusal') write(event.event.text)
-        }
+        showPart(event.event)
         break
       case 'request':
         kinds.clear()
+        thought = 0
         break
       case 'retry':
         tell(`${event.failure.message} Trying again in ${Math.round(event.waitMs / 100) / 10} s.`)
@@ -39,37 +45,73 @@ export function showing({ out, err, style }: Screen): { show(event: RunEvent): v
         tell(`→ ${event.call.name} ${event.call.malformed ?? JSON.stringify(event.call.input)}`)
         break
       case 'tool-end':
-        tell(`← ${event.call.name} ${inShort(event.result)}`)
+        tell(`← ${event.call.name} ${resultLine(event.result)}`)
+        break
+      case 'tool-progress':
+        tell(`  ${event.call.name} ${typeof event.value === 'string' ? event.value : JSON.stringify(event.value)}`)
+        break
+      case 'fallback':
+        tell(`${event.failure.message} Asking ${event.to} instead of ${event.from}.`)
+        break
+      case 'guard':
+        tell(`${event.action === 'warned' ? 'The model was warned' : 'Stopped'}: ${event.why}`)
         break
       case 'run-end':
         closeLine()
         if (event.outcome === 'cancelled') tell('Stopped. What was said so far is kept.')
         if (event.outcome === 'max-steps') tell('Stopped: too many steps. Say "go on" to continue.')
+        if (event.outcome === 'waiting') tell('A tool waits to be allowed. "synapse chat -c" asks about it.')
         if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
         if (event.failure) err.write(`${style.red(neutral(event.failure.message))}\n`)
     }
   }
 
+  function showPart(event: ReplyEvent): void {
+    if (event.type === 'part-start') {
+      kinds.set(event.index, event.part.type)
+      if ('text' in event.part && event.part.text) more(event.part.type, event.part.text)
+    } else if (event.type === 'part-delta') {
+      more(kinds.get(event.index), event.text)
+    }
+  }
+
+  function more(kind: string | undefined, text: string): void {
+    if (kind === 'text' || kind === 'refusal') write(text)
+    else if (kind === 'reasoning' && reasoning) think(text)
+  }
+
   function write(text: string): void {
     if (text === '') return
+    if (thoughtOpen) closeLine()
     const clean = neutral(text)
     out.write(clean)
     lineOpen = !clean.endsWith('\n')
   }
 
+  function think(text: string): void {
+    if (text === '' || thought >= mostReasoning) return
+    if (lineOpen) closeLine()
+    const room = mostReasoning - thought
+    thought += text.length
+    const clean = neutral(text.length > room ? `${text.slice(0, room).toWellFormed()} …` : text).replaceAll(/\s+/g, ' ')
+    err.write(style.dim(clean))
+    thoughtOpen = true
+  }
+
   function closeLine(): void {
     if (lineOpen) out.write('\n')
+    if (thoughtOpen) err.write('\n')
     lineOpen = false
+    thoughtOpen = false
   }
 
   function tell(text: string): void {
     closeLine()
-    err.write(`${style.dim(neutral(text))}\n`)
+    err.write(`${style.dim(clip(neutralLine(text), Math.max(40, 3 * widthOf(err))))}\n`)
   }
 }
 
-function inShort(result: ToolResultPart): string {
+function resultLine(result: ToolResultPart): string {
   const text = result.output.map((part) => (part.type === 'text' ? part.text : `[${part.mediaType}]`)).join(' ')
-  const line = text.replaceAll(/\s+/g, ' ')
-  return `${result.failed ? 'failed: ' : ''}${line.length > 200 ? `${line.slice(0, 200)}…` : line}`
+  return `${result.failed ? 'failed: ' : ''}${clip(text.slice(0, 1000).replaceAll(/\s+/g, ' '), 200)}`
 }

@@ -1,58 +1,60 @@
 // What can be typed in a chat beside talk: commands that begin with a slash.
 
+import type { CompleterResult } from 'node:readline'
 import { asFailure } from '../core/error.ts'
-import { preview } from './preview.ts'
-import { messageLines } from './message-lines.ts'
-import type { Talk } from './talk.ts'
-import { neutral, type Style } from './terminal.ts'
-import { checkModel } from './who-answers.ts'
+import { branchCommands } from './slash/branch-commands.ts'
+import { contextCommands } from './slash/context-commands.ts'
+import type { Desk, SlashCommand, SlashCommands } from './slash/desk.ts'
+import { logCommands } from './slash/log-commands.ts'
+import { modelCommands } from './slash/model-commands.ts'
+import { clip, neutral } from './terminal.ts'
 
-const commands: Record<
-  string,
-  { about: string; run(words: string[], talk: Talk, style: Style): Promise<'quit' | string> }
-> = {
-  model: {
-    about: 'PROVIDER/MODEL: go on with another model',
-    async run([model], talk) {
-      if (!model) return talk.settings.model
-      await checkModel(model, { offline: talk.offline, env: process.env })
-      talk.settings.model = model
-      const { settings } = await talk.conversation.info()
-      await talk.house.store.updateConversation(talk.house.owner, talk.conversation.id, {
-        settings: { ...settings, model },
-      })
-      return `Going on with ${model}.`
-    },
-  },
-  history: {
-    about: 'what was said so far',
-    async run(_, talk, style) {
-      const entries = await talk.conversation.history()
-      return entries.flatMap((entry) => messageLines(entry.message, style)).join('\n') || 'Nothing was said yet.'
-    },
-  },
-  inspect: {
-    about: 'the request that would be sent now, and what differs from the log',
-    run: async (_, talk) => neutral(await preview(talk)),
-  },
-  quit: { about: 'leave', run: async () => 'quit' },
+const commands: SlashCommands = {
+  ...modelCommands,
+  ...contextCommands,
+  ...branchCommands,
+  ...logCommands,
+  help: { about: 'this list', run: async (_, desk) => desk.say(slashHelp(desk.width())) },
+  quit: { about: 'leave (also Ctrl-D)', run: async () => 'quit' },
 }
 
-export async function runSlash(line: string, talk: Talk, style: Style): Promise<'quit' | undefined> {
-  const [name = '', ...words] = line.slice(1).split(/\s+/)
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) {
-    const known = Object.entries(commands).map(([key, { about }]) => `  /${key.padEnd(10)} ${about}`)
-    const unknown = name === 'help' ? [] : [`There is no /${neutral(name)}. These are there:`]
-    process.stdout.write(`${[...unknown, ...known].join('\n')}\n`)
-    return undefined
-  }
+export async function runSlash(line: string, desk: Desk): Promise<'quit' | void> {
+  const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trimEnd()) ?? []
+  const command = commandNamed(name)
+  if (!command) return desk.say(`There is no /${neutral(name)}. These are there:\n${slashHelp(desk.width())}`)
   try {
-    const said = await command.run(words, talk, style)
-    if (said === 'quit') return 'quit'
-    process.stdout.write(`${said}\n`)
+    return await command.run(rest, desk)
   } catch (error) {
-    process.stdout.write(`${style.red(neutral(asFailure(error).message))}\n`)
+    desk.say(desk.style.red(neutral(asFailure(error).message)))
   }
-  return undefined
+}
+
+export function slashHelp(width: number): string {
+  const all = Object.entries(commands).map(([name, { takes, about }]) => ({ head: `/${name} ${takes ?? ''}`, about }))
+  const widest = Math.max(...all.map(({ head }) => head.length))
+  return all.map(({ head, about }) => clip(`  ${head.padEnd(widest)}  ${about}`, width)).join('\n')
+}
+
+/** For the tab key: names of commands, and what may follow them. */
+export async function completeSlash(line: string, desk: Desk): Promise<CompleterResult> {
+  if (!line.startsWith('/')) return [[], line]
+  const [, name = '', blank = '', rest = ''] = /^\/(\S*)(\s*)(.*)$/.exec(line) ?? []
+  if (blank === '') {
+    const names = Object.keys(commands).filter((one) => one.startsWith(name))
+    return [names.map((one) => `/${one}${commands[one]?.takes ? ' ' : ''}`), line]
+  }
+  const choices = (await commandNamed(name)?.complete?.(desk)) ?? []
+  const fitting = choices.filter((choice) => choice.startsWith(rest))
+  // A list of hundreds helps nobody: as far as the next slash is enough.
+  const short = [...new Set(fitting.map((choice) => upToSlash(choice, rest.length)))]
+  return [fitting.length > 40 ? short : fitting, rest]
+}
+
+function upToSlash(choice: string, from: number): string {
+  const at = choice.indexOf('/', from)
+  return at < 0 ? choice : choice.slice(0, at + 1)
+}
+
+function commandNamed(name: string): SlashCommand | undefined {
+  return Object.hasOwn(commands, name) ? commands[name] : undefined
 }

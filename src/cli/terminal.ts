@@ -1,7 +1,7 @@
 // What a terminal may be shown. Model and tool output is text from strangers: an escape sequence in it could move the
 // cursor, change the clipboard or hide what was said, so control characters are shown as pictures and never sent.
 
-const control = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
+const control = /[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv
 
 /** Safe to print: newlines and tabs stay, every other control character becomes visible. Works chunk by chunk. */
 export function neutral(text: string): string {
@@ -11,17 +11,54 @@ export function neutral(text: string): string {
   })
 }
 
+/** The same on one line, with runs of white space as one blank. */
+export function neutralLine(text: string): string {
+  return neutral(text.replaceAll(/\s+/g, ' ').trim())
+}
+
 export interface Style {
-  dim(text: string): string
-  bold(text: string): string
-  red(text: string): string
-  green(text: string): string
+  dim: (text: string) => string
+  bold: (text: string) => string
+  red: (text: string) => string
+  green: (text: string) => string
+  yellow: (text: string) => string
 }
 
 /** Colours only on a terminal, and not when NO_COLOR is set. */
 export function styleFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Style {
   const colours = stream.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const paint = (open: number, close: number) => (text: string) =>
-    colours ? `\u001B[${open}m${text}\u001B[${close}m` : text
-  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39) }
+    colours && text !== '' ? `\u001B[${open}m${text}\u001B[${close}m` : text
+  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39), yellow: paint(33, 39) }
+}
+
+/** How many columns a line may have; what is not a terminal has no end. */
+export function widthOf(stream: NodeJS.WriteStream): number {
+  return stream.isTTY && stream.columns > 0 ? stream.columns : Infinity
+}
+
+// Wide on every terminal: Hangul, kana, ideographs, full-width forms, most emoji.
+const wide =
+  /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u
+const narrowest = /\p{Mn}|\p{Me}|\u200B|\u200D|\uFE0F/u
+
+/** Columns that a text takes, if it has no control characters. */
+export function columnsOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  let columns = 0
+  for (const character of text) columns += narrowest.test(character) ? 0 : wide.test(character) ? 2 : 1
+  return columns
+}
+
+/** At most `width` columns of a text, with an ellipsis where something is left out. */
+export function clip(text: string, width: number): string {
+  if (columnsOf(text) <= width) return text
+  let clipped = ''
+  let columns = 1
+  for (const character of text) {
+    columns += columnsOf(character)
+    if (columns > width) break
+    clipped += character
+  }
+  return width < 1 ? '' : `${clipped}…`
 }

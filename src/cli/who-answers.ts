@@ -3,7 +3,7 @@
 
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
-import { rows } from '../providers/rows.ts'
+import { rows as builtIn } from '../providers/rows.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -17,15 +17,18 @@ export interface Choice {
 export function chooseModel(wish: {
   asked: string | undefined
   kept: string | undefined
+  /** The default of synapse.yaml. */
+  configured?: string | undefined
   offline: boolean
   env: Env
+  rows?: readonly ProviderRow[] | undefined
 }): Choice {
-  const { env, offline } = wish
-  const named = wish.asked ?? wish.kept ?? env['SYNAPSE_MODEL']
+  const { env, offline, rows = builtIn } = wish
+  const named = wish.asked ?? wish.kept ?? env['SYNAPSE_MODEL'] ?? wish.configured
   const withKey = rows.find((row) => hasKey(row, env))
   if (named !== undefined) {
     // A model that was named for this question must be served for real, or the person be told why not.
-    const asksForReal = wish.asked !== undefined || withKey !== undefined
+    const asksForReal = wish.asked !== undefined || withKey !== undefined || isAtHome(named, rows)
     return { model: named, offline: offline || !asksForReal, ...(!offline && !asksForReal && { whyOffline: noKey() }) }
   }
   const row = withKey ?? rows[0]
@@ -34,9 +37,18 @@ export function chooseModel(wish: {
 }
 
 /** Throws one sentence if the model cannot be asked. */
-export async function checkModel(model: string, options: { offline: boolean; env: Env }): Promise<void> {
+export async function checkModel(
+  model: string,
+  options: { offline: boolean; env: Env; rows?: readonly ProviderRow[] | undefined },
+): Promise<void> {
   const { resolve } = await import('../providers/resolve.ts')
-  await resolve({ ...parseModelRef(model), env: options.env, keyless: options.offline })
+  const { env, offline, rows } = options
+  await resolve({ ...parseModelRef(model), env, keyless: offline, ...(rows && { rows }) })
+}
+
+/** A server that wants no key can be asked though there is none. */
+function isAtHome(model: string, rows: readonly ProviderRow[]): boolean {
+  return rows.find((row) => row.id === parseModelRef(model).provider)?.keyOptional === true
 }
 
 function hasKey(row: ProviderRow, env: Env): boolean {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-const bin = join(import.meta.dirname, '..', '..', 'bin', 'synapse.js')
+export const bin = join(import.meta.dirname, '..', '..', 'bin', 'synapse.js')
 
 export interface Ran {
   code: number | null
@@ -16,7 +16,8 @@ export interface Ran {
 
 export interface Home {
   folder: string
-  synapse(args: string[], options?: { input?: string; env?: Record<string, string> }): Promise<Ran>
+  env: Record<string, string>
+  synapse: (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ran>
 }
 
 export function newHome(t: TestContext): Home {
@@ -25,6 +26,7 @@ export function newHome(t: TestContext): Home {
   const base = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_DATA_HOME: folder }
   return {
     folder,
+    env: base,
     synapse(args, { input = '', env = {} } = {}) {
       const child = spawn(process.execPath, [bin, ...args], { env: { ...base, ...env }, cwd: folder })
       const ran: Ran = { code: null, out: '', err: '' }

@@ -1,74 +1,140 @@
 // `synapse chat`: a conversation in the terminal. Ctrl-C stops the answer; pressed again it leaves.
 
-import { createInterface } from 'node:readline'
+import { join } from 'node:path'
 import type { Run } from '../../run/conversation.ts'
+import { withFiles } from '../attachments.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { runSlash } from '../slash.ts'
+import { costLine } from '../cost-line.ts'
+import { dataFolder } from '../house.ts'
+import { openInput } from '../input.ts'
+import { openLineHistory } from '../line-history.ts'
+import { completeSlash, runSlash, slashHelp } from '../slash.ts'
+import type { Desk } from '../slash/desk.ts'
 import { showing } from '../show.ts'
 import { openTalk, talkOptions, type Talk } from '../talk.ts'
-import { styleFor, type Style } from '../terminal.ts'
+import { neutral, styleFor, widthOf } from '../terminal.ts'
 
 export const chat: Command = {
   usage: `synapse chat [options]
 
-  /model PROVIDER/MODEL   go on with another model
-  /history                what was said so far
-  /inspect                the request that would be sent now
-  /quit                   leave (also Ctrl-D, or Ctrl-C twice)`,
+Talks in the terminal. A line that ends in a backslash goes on in the next one; """ begins and ends a message of many
+lines. The arrow keys bring back what was typed before, the tab key completes commands and models. Ctrl-C stops the
+answer, and leaves when pressed again; Ctrl-D leaves.
+
+${slashHelp(Infinity)}`,
 
   async run(argv) {
     const { values } = parse(argv, talkOptions)
+    const files = withFiles('', values.fragment ?? [], values.attach ?? [])
     const talk = await openTalk(values)
+    let code: number
     try {
-      return await converse(talk)
+      code = await converse(talk, files)
     } finally {
       await talk.house.close()
     }
+    // A second Ctrl-C does not wait for a tool that hangs: what it left open is settled when the conversation goes on.
+    if (code === exitCode.interrupted) process.exit(code)
+    return code
   },
 }
 
-async function converse(talk: Talk): Promise<number> {
-  const style = styleFor(process.stdout, process.env)
-  const reader = createInterface({
-    input: process.stdin,
-    output: process.stdout,
-    prompt: style.bold('you> '),
-    terminal: process.stdin.isTTY && process.stdout.isTTY,
-  })
-  const { whyOffline } = talk
-  process.stdout.write(`${style.dim(`${talk.settings.model}. /help lists what you can type.`)}\n`)
-  if (whyOffline) process.stdout.write(`${style.dim(whyOffline)}\n`)
-
-  let running: Run | undefined
-  let code: number = exitCode.ok
-  reader.on('SIGINT', () => {
-    if (running) {
-      running.abort()
-      running = undefined
-    } else {
-      code = exitCode.interrupted
-      reader.close()
-    }
-  })
-
-  reader.prompt()
-  for await (const line of reader) {
-    const text = line.trim()
-    if (text.startsWith('/')) {
-      if ((await runSlash(text, talk, style)) === 'quit') break
-    } else if (text !== '') {
-      running = talk.conversation.send(text, talk.settings)
-      await answer(running, style)
-      running = undefined
-    }
-    reader.prompt()
+async function converse(talk: Talk, files: ReturnType<typeof withFiles>): Promise<number> {
+  const { stdout, stdin } = process
+  const style = styleFor(stdout, process.env)
+  const terminal = stdin.isTTY && stdout.isTTY
+  let begin = ''
+  let left = false
+  let failed = false
+  const desk: Desk = {
+    talk,
+    style,
+    width: () => widthOf(stdout),
+    say: (text) => void stdout.write(`${text}\n`),
+    answer,
+    begin(text) {
+      if (terminal) begin = text
+      return terminal
+    },
   }
-  reader.close()
-  return code
-}
+  desk.say(style.dim(`${neutral(talk.settings.model)}. /help lists what you can type.`))
+  if (talk.whyOffline) desk.say(style.dim(talk.whyOffline))
 
-async function answer(run: Run, style: Style): Promise<void> {
-  const view = showing({ out: process.stdout, err: process.stdout, style })
-  for await (const event of run) view.show(event)
-  view.end()
+  const input = openInput({
+    prompt: style.bold('you> '),
+    more: style.dim('...> '),
+    history: openLineHistory(join(dataFolder(), 'history')),
+    complete: (line) => completeSlash(line, desk),
+  })
+  let attached = files
+  try {
+    await allowances()
+    while (!left) {
+      const typed = await input.next(begin)
+      begin = ''
+      if (typed.kind === 'interrupt') return exitCode.interrupted
+      if (typed.kind === 'end') break
+      const text = typed.text.trim()
+      if (text === '') continue
+      if (text.startsWith('/')) {
+        if ((await runSlash(text, desk)) === 'quit') break
+      } else {
+        await answer(talk.conversation.send([...attached, { type: 'text', text }], talk.settings))
+        attached = []
+      }
+    }
+  } finally {
+    input.close()
+    if (terminal) stdout.write('\n')
+  }
+  // A script that pipes its questions in wants to know; a person has seen it.
+  return left ? exitCode.interrupted : failed && !terminal ? exitCode.failed : exitCode.ok
+
+  async function answer(run: Run): Promise<void> {
+    const leaving = Promise.withResolvers<void>()
+    let pressed = false
+    const interrupt = (): void => {
+      if (!pressed) run.abort()
+      else {
+        left = true
+        leaving.resolve()
+      }
+      pressed = true
+    }
+    process.on('SIGINT', interrupt)
+    try {
+      await Promise.race([show(run), leaving.promise])
+    } finally {
+      process.off('SIGINT', interrupt)
+    }
+    if (!left && (await run.ended).outcome === 'waiting') await allowances()
+  }
+
+  /** Calls that wait for a person are asked about; who does not answer finds the question again later. */
+  async function allowances(): Promise<void> {
+    const waiting = await talk.conversation.approvals()
+    for (const { call, argsHash } of waiting) {
+      desk.say(`${style.yellow('May it run?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
+      const said = await input.line('allow? [y/N] ')
+      if (said === undefined)
+        return desk.say(style.dim('It waits. The conversation goes on when it was allowed or denied.'))
+      if (/^y(es)?$/i.test(said.trim())) await talk.conversation.approve(call.callId, { argsHash })
+      else await talk.conversation.deny(call.callId, said.trim().replace(/^no?$/i, ''))
+    }
+    if (waiting.length > 0) await answer(talk.conversation.resume(talk.settings))
+  }
+
+  async function show(run: Run): Promise<void> {
+    const view = showing({ out: stdout, err: stdout, style, reasoning: true })
+    const requests: string[] = []
+    for await (const event of run) {
+      if (event.type === 'request') requests.push(event.exchangeId)
+      view.show(event)
+    }
+    view.end()
+    const { outcome } = await run.ended
+    failed = outcome === 'failed'
+    const line = left ? '' : await costLine(talk, requests)
+    if (line !== '') desk.say(style.dim(line))
+  }
 }

@@ -1,17 +1,19 @@
 // `synapse providers`: who can be asked, whether the key is there, and what each of them can do for us.
 
-import { rows } from '../../providers/rows.ts'
+import { rows as builtIn } from '../../providers/rows.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { configOptions, configured } from '../configured.ts'
 import { styleFor } from '../terminal.ts'
 
 export const providers: Command = {
-  usage: `synapse providers [--json]
+  usage: `synapse providers [--json] [--config FILE]
 
 Lists every provider with its wires, whether a key for it is in the environment, how it keeps state for us, how it
 caches prompts, and whether it can compact a conversation itself.`,
 
   async run(argv) {
-    const { values } = parse(argv, { json: { type: 'boolean' } })
+    const { values } = parse(argv, { ...configOptions, json: { type: 'boolean' } })
+    const rows = (await configured(values))?.rows ?? builtIn
     const table = rows.flatMap((row) =>
       row.wires.map((wire, index) => ({
         provider: row.id,

@@ -1,0 +1,73 @@
+// The agents that are there, and whether they are right. Checking loads the modules of an agent, as running it would; MCP
+// servers are not started.
+
+import { agentFiles, agentName, findAgentFile } from '../agents/find.ts'
+import { openAgent } from '../agents/load.ts'
+import { readAgent, type AgentFile } from '../agents/read.ts'
+import { loadConfig, shownPath, type Config } from '../config/load.ts'
+import { dirname } from 'node:path'
+import { asFailure } from '../core/error.ts'
+import { exitCode } from './command.ts'
+import { neutral } from './terminal.ts'
+
+interface Values {
+  config?: string | undefined
+  json?: boolean | undefined
+}
+
+export function listAgents(values: Values): number {
+  const config = loadConfig({ file: values.config })
+  const found = agentFiles(config.agentsDir).map((file) => ({ file, ...looked(file, config) }))
+  if (values.json) {
+    const plain = found.map(({ file, read, problem }) => ({
+      name: read?.name ?? agentName(file),
+      file,
+      ...(read && { model: read.settings.model, description: read.description ?? '' }),
+      ...(problem !== undefined && { problem }),
+    }))
+    process.stdout.write(`${JSON.stringify(plain, null, 2)}\n`)
+    return exitCode.ok
+  }
+  if (found.length === 0) process.stderr.write(`There are no agents in ${shownPath(config.agentsDir)}.\n`)
+  const width = Math.max(0, ...found.map(({ file }) => agentName(file).length))
+  for (const { file, read } of found) {
+    const name = agentName(file).padEnd(width)
+    const about = read
+      ? `${read.settings.model}  ${read.description ?? ''}`
+      : `is not right: synapse agent check ${name.trim()}`
+    process.stdout.write(`${neutral(`${name}  ${about}`.trimEnd())}\n`)
+  }
+  return exitCode.ok
+}
+
+export async function checkAgents(names: readonly string[], values: Values): Promise<number> {
+  const here = loadConfig({ file: values.config })
+  const files = names.length > 0 ? names.map((name) => findAgentFile(name, here)) : agentFiles(here.agentsDir)
+  if (files.length === 0) process.stderr.write(`There are no agents in ${shownPath(here.agentsDir)}.\n`)
+  let wrong = 0
+  for (const file of files) {
+    try {
+      const config = values.config === undefined ? loadConfig({ cwd: dirname(file) }) : here
+      const { settings, tools } = readAgent(file, config)
+      const opened = await openAgent(file, { config })
+      await opened.close()
+      const sources = tools.map((source) => ('mcp' in source ? `MCP ${source.mcp}` : shownPath(source.module)))
+      const offers = sources.length > 0 ? `, tools from ${sources.join(', ')}` : ''
+      process.stdout.write(`${neutral(`${shownPath(file)} is right: ${settings.model}${offers}`)}\n`)
+    } catch (error) {
+      const failure = asFailure(error)
+      if (failure.kind !== 'bad-input') throw error
+      wrong++
+      process.stderr.write(`${neutral(failure.message)}\n`)
+    }
+  }
+  return wrong > 0 ? exitCode.badInput : exitCode.ok
+}
+
+function looked(file: string, config: Config): { read?: AgentFile; problem?: string } {
+  try {
+    return { read: readAgent(file, config) }
+  } catch (error) {
+    return { problem: asFailure(error).message }
+  }
+}

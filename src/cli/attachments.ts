@@ -1,0 +1,84 @@
+// What goes along with a question: `-f` text files as fragments in front of it, `-a` images, PDFs and sound. What a file
+// is, is read from its first bytes: names lie.
+
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { badInput } from '../core/error.ts'
+import type { MediaPart, TextPart, UserMessage } from '../core/message.ts'
+import { contentOf } from './transcript-file.ts'
+
+export function withFiles(
+  question: string,
+  fragments: readonly string[],
+  attachments: readonly string[],
+): UserMessage['parts'] {
+  const text: TextPart[] = question === '' ? [] : [{ type: 'text', text: question }]
+  return [...fragments.map(fragment), ...attachments.map(attachment), ...text]
+}
+
+function fragment(file: string): TextPart {
+  const content = contentOf(file)
+  if (content.includes('\u0000')) throw badInput(`${file} is not text. Images and PDFs are given with -a.`)
+  return { type: 'text', text: `${basename(file)}:\n\n${content.trimEnd()}` }
+}
+
+function attachment(file: string): MediaPart {
+  if (/^https?:\/\//i.test(file))
+    return { type: 'media', mediaType: typeByName(file), data: { kind: 'url', url: file } }
+  const bytes = bytesOf(file)
+  const mediaType = sniff(bytes)
+  if (mediaType === undefined) {
+    throw badInput(`${file} is no image, PDF or sound that a model could be given. Text files are given with -f.`)
+  }
+  return {
+    type: 'media',
+    mediaType,
+    name: basename(file),
+    data: { kind: 'base64', base64: bytes.toString('base64') },
+  }
+}
+
+function bytesOf(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'ENOENT') throw badInput(`There is no file ${file}.`)
+    throw badInput(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+/** The media type by the first bytes, of those that some model takes. */
+export function sniff(bytes: Buffer): string | undefined {
+  const begins = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text
+  if (begins('\u0089PNG\r\n\u001A\n')) return 'image/png'
+  if (begins('\u00FF\u00D8\u00FF')) return 'image/jpeg'
+  if (begins('GIF87a') || begins('GIF89a')) return 'image/gif'
+  if (begins('RIFF') && begins('WEBP', 8)) return 'image/webp'
+  if (begins('RIFF') && begins('WAVE', 8)) return 'audio/wav'
+  if (begins('%PDF-')) return 'application/pdf'
+  if (begins('ID3') || begins('\u00FF\u00FB') || begins('\u00FF\u00F3')) return 'audio/mpeg'
+  if (begins('fLaC')) return 'audio/flac'
+  if (begins('OggS')) return 'audio/ogg'
+  if (begins('ftypavif', 4)) return 'image/avif'
+  if (begins('ftypheic', 4) || begins('ftypheix', 4)) return 'image/heic'
+  if (begins('ftyp', 4)) return 'video/mp4'
+  return undefined
+}
+
+const types: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+}
+
+/** An address is given to the provider as it is, so that only its name can tell. */
+function typeByName(url: string): string {
+  const ending = /\.([a-z]+)$/i.exec(URL.parse(url)?.pathname ?? '')?.[1]?.toLowerCase()
+  const type = ending === undefined ? undefined : types[ending]
+  if (type) return type
+  throw badInput(`What is at ${url} cannot be told from its name. It must end in ${Object.keys(types).join(', ')}.`)
+}

@@ -1,0 +1,59 @@
+// `synapse doctor`: whether the store is well, and what to do if it is not.
+
+import { examine, mend, type Checkup } from '../../store/doctor.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { placeOf, storeOptions } from '../house.ts'
+import { progressOn } from '../progress.ts'
+import { neutral, styleFor } from '../terminal.ts'
+
+export const doctor: Command = {
+  usage: `synapse doctor [--repair] [--json] [--db FILE]
+
+Looks whether the log is whole, whether the search index and everything beside the log fits it, and whether a commit is
+durable. Changes nothing. With --repair all that is made from the log is made anew; of a damaged file everything that
+can be read goes to a copy beside it, and the file itself is left as it is. Exit code 1: something is wrong.`,
+
+  async run(argv) {
+    const { values } = parse(argv, { ...storeOptions, repair: { type: 'boolean' }, json: { type: 'boolean' } })
+    const place = placeOf(values)
+    const progress = progressOn()
+    const checkup = await examine(place, (share) => progress.tell(`Looking: ${percent(share)}`))
+    progress.done()
+    const isWell = !checkup.findings.some(({ level }) => level === 'stale' || level === 'broken')
+    if (values.json) process.stdout.write(`${JSON.stringify(checkup)}\n`)
+    else print(checkup, isWell, values.repair === true)
+    if (isWell) return exitCode.ok
+    if (!values.repair) return exitCode.failed
+
+    const { done, copy } = await mend(place, checkup.findings, (share) => progress.tell(`Mending: ${percent(share)}`))
+    progress.done()
+    for (const line of done) process.stderr.write(`${line}\n`)
+    if (copy !== undefined) {
+      process.stderr.write(
+        `What could be read is in ${copy}. ${place} is as it was. ` +
+          `Look at the copy with --db ${copy}; to go on with it, move the damaged file away and the copy to its place.\n`,
+      )
+      return exitCode.failed
+    }
+    const after = await examine(place)
+    const left = after.findings.filter(({ level }) => level === 'stale' || level === 'broken')
+    for (const { what } of left) process.stderr.write(`Still wrong: ${neutral(what)}\n`)
+    return left.length === 0 ? exitCode.ok : exitCode.failed
+  },
+}
+
+function print({ place, findings }: Checkup, isWell: boolean, repairs: boolean): void {
+  const style = styleFor(process.stdout, process.env)
+  const marks = { fine: style.green('ok'), warning: '!!', stale: style.red('no'), broken: style.red('no') }
+  process.stdout.write(`${neutral(place)}\n`)
+  for (const { level, what, examples = [] } of findings) {
+    process.stdout.write(`${marks[level]}  ${neutral(what)}\n`)
+    for (const example of examples) process.stdout.write(`      ${neutral(example)}\n`)
+  }
+  if (!isWell && !repairs)
+    process.stderr.write('Something is wrong. "synapse doctor --repair" mends what can be mended.\n')
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`
+}

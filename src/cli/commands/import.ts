@@ -1,0 +1,143 @@
+// `synapse import`: conversations from files. Every file is read to its end and checked before anything is written, and
+// each conversation is written in one transaction: nothing comes in by halves.
+
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Note } from '../../core/context.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
+import type { Json } from '../../core/json.ts'
+import { formatIds } from '../../transcripts/index.ts'
+import { isArchive, readArchives, type ReadArchive } from '../../transfer/archive-read.ts'
+import { readForeign } from '../../transfer/foreign.ts'
+import { linesOfFile } from '../../transfer/lines.ts'
+import { withNewIds } from '../../transfer/new-ids.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { openHouse, storeOptions, type House } from '../house.ts'
+import { progressOn, type Progress } from '../progress.ts'
+import { neutral } from '../terminal.ts'
+import { contentOf } from '../transcript-file.ts'
+import { noteLine } from './convert.ts'
+
+export const importing: Command = {
+  usage: `synapse import FILE... [--from FORMAT] [--copy] [--label LABEL] [--db FILE]
+
+Reads conversations: what "synapse export" wrote comes back as it was, with all branches; every other format becomes a
+new conversation. Which format it is, is seen from the file; --from names it. FILE may be - for a pipe.
+Nothing is written unless all of it can be read. Of a file that was cut off, what stands before the cut is taken, with a
+note and exit code 1. A conversation that is here already is refused; --copy takes it once more, under new ids.
+Formats: archive, ${formatIds.join(', ')}.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      ...storeOptions,
+      from: { type: 'string' },
+      copy: { type: 'boolean' },
+      label: { type: 'string', multiple: true },
+    })
+    if (positionals.length === 0) throw badInput('Name the file to import: synapse import FILE.')
+    const folder = mkdtempSync(join(tmpdir(), 'synapse-import-'))
+    const progress = progressOn()
+    try {
+      const files: string[] = []
+      for (const file of positionals) files.push(file === '-' ? await piped(folder) : file)
+      for (const file of files) for await (const read of readFile(file, values.from, progress, 'Checking')) void read
+      const house = await openHouse(values)
+      try {
+        const wish = { copy: values.copy === true, labels: values.label ?? [] }
+        let cut = false
+        for (const file of files) {
+          for await (const read of readFile(file, values.from, progress, 'Importing')) {
+            await take(house, read, wish)
+            if (read.notes.some(({ why }) => why.includes('cut off'))) cut = true
+          }
+        }
+        return cut ? exitCode.failed : exitCode.ok
+      } finally {
+        await house.close()
+      }
+    } finally {
+      progress.done()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+/** Read twice, so it has to lie somewhere. */
+async function piped(folder: string): Promise<string> {
+  const path = join(folder, 'piped')
+  await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }))
+  return path
+}
+
+async function* readFile(
+  path: string,
+  format: string | undefined,
+  progress: Progress,
+  what: string,
+): AsyncGenerator<ReadArchive> {
+  if (format !== undefined && format !== 'archive' && !formatIds.includes(format)) {
+    throw badInput(`There is no format "${format}". The formats are archive, ${formatIds.join(', ')}.`)
+  }
+  try {
+    if (format === 'archive' || (format === undefined && (await opensArchive(path)))) {
+      yield* readArchives(watched(path, progress, what))
+    } else yield* readForeign(contentAsJson(path), format, new Date().toISOString())
+  } catch (error) {
+    if (!(error instanceof SynapseError) || error.kind !== 'bad-input' || error.message.includes(path)) throw error
+    throw badInput(`${path}: ${error.message}`)
+  }
+}
+
+async function opensArchive(path: string): Promise<boolean> {
+  sizeOf(path)
+  for await (const { text } of linesOfFile(path)) return isArchive(text)
+  return false
+}
+
+async function* watched(path: string, progress: Progress, what: string) {
+  const size = sizeOf(path)
+  for await (const line of linesOfFile(path)) {
+    progress.tell(`${what} ${path}: ${Math.floor((line.upTo / size) * 100)} %`)
+    yield line
+  }
+}
+
+function sizeOf(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw badInput(`There is no file ${path}.`)
+  if (found.isDirectory()) throw badInput(`${path} is a folder, not a file.`)
+  return found.size
+}
+
+/** A file that is one JSON value as that; lines of JSON as text, which the formats take too. */
+function contentAsJson(path: string): Json {
+  if (sizeOf(path) > mostForeign) throw badInput(`${path} is larger than ${mostForeign / 1024 / 1024} MB.`)
+  const text = contentOf(path)
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+const mostForeign = 400 * 1024 * 1024
+
+async function take(
+  { store, owner }: House,
+  { archive: given, notes }: ReadArchive,
+  { copy, labels }: { copy: boolean; labels: readonly string[] },
+): Promise<void> {
+  const { conversation } = given
+  const labelled = { ...given, conversation: { ...conversation, labels: [...conversation.labels, ...labels] } }
+  const archive = copy ? withNewIds(labelled) : labelled
+  try {
+    const { id, title, entries } = await store.importConversation(owner, archive)
+    process.stdout.write(`${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`)
+  } catch (error) {
+    if (!(error instanceof SynapseError) || error.failure.code !== 'id-taken') throw error
+    throw badInput(`Conversation ${conversation.id} is here already. With --copy it is taken once more, under new ids.`)
+  }
+  for (const note of notes) process.stderr.write(`${neutral(noteLine(note satisfies Note))}\n`)
+}

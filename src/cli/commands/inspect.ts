@@ -1,0 +1,132 @@
+// `synapse inspect`: the request that a conversation would make next, and why it looks as it does.
+
+import { badInput } from '../../core/error.ts'
+import type { Json } from '../../core/json.ts'
+import type { Conversation } from '../../core/log.ts'
+import { parseModelRef } from '../../providers/model-ref.ts'
+import type { Surroundings } from '../../run/settings.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { openHouse, type House } from '../house.ts'
+import { lastRequests, type Looked } from '../inspect/look.ts'
+import { presetNamed, talkOptions, toolsFor } from '../talk.ts'
+import { neutral, styleFor, widthOf } from '../terminal.ts'
+import { chooseModel } from '../who-answers.ts'
+
+export const inspect: Command = {
+  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--policy NAME] [--diff] [--body] [--json] [--db FILE]
+
+Shows the request that the conversation would make next, to its own model or to another: each message of the history
+with what became of it and why (sent, converted, folded, summarised, cut), tokens, price, what should come from the
+prompt cache, and the first byte that differs from the last request to the same model. Nothing is sent or recorded.
+ID may be the beginning of one, or "last".
+
+  --diff    what differs between the last two requests that were sent
+  --body    the body itself
+  --json    all of it as one object`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      db: talkOptions.db,
+      for: { type: 'string' },
+      policy: talkOptions.policy,
+      protocol: talkOptions.protocol,
+      tool: talkOptions.tool,
+      'no-tools': talkOptions['no-tools'],
+      diff: { type: 'boolean' },
+      body: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const [id] = positionals
+    if (id === undefined) throw badInput('Say which conversation: synapse inspect ID. "synapse log" lists them.')
+    if (values.diff) return diff(values, id, values.json === true)
+    const house = await openHouse(values)
+    try {
+      const stored = await conversationNamed(house, id)
+      const { store, owner } = house
+      const { model: kept, system } = stored.settings
+      const { model } = chooseModel({ asked: values.for, kept: text(kept), offline: true, env: process.env })
+      const { look } = await import('../inspect/look.ts')
+      const looked = await look({
+        store,
+        owner,
+        endpoint: unasked,
+        conversationId: stored.id,
+        history: stored.head ? await store.history(owner, stored.head) : [],
+        settings: {
+          model,
+          tools: toolsFor(values),
+          ...(typeof system === 'string' && { system }),
+          ...(values.protocol !== undefined && { protocol: values.protocol }),
+          ...(values.policy !== undefined && { policy: presetNamed(values.policy) }),
+        },
+      })
+      await print(looked, values)
+      return exitCode.ok
+    } finally {
+      await house.close()
+    }
+  },
+}
+
+/** Nothing is sent, so no key is needed. */
+const unasked: Surroundings['endpoint'] = async (model, protocol) => {
+  const { resolve } = await import('../../providers/resolve.ts')
+  const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), keyless: true }
+  return { endpoint: await resolve({ ...wanted, env: process.env }), transport: {} }
+}
+
+async function print(looked: Looked, { json, body }: { json?: boolean; body?: boolean }): Promise<void> {
+  if (json) {
+    const { history: _, ...rest } = looked
+    process.stdout.write(`${JSON.stringify(rest, null, 2)}\n`)
+  } else if (body) {
+    process.stdout.write(`${neutral(JSON.stringify(looked.body, null, 2))}\n`)
+  } else {
+    const { inspectLines } = await import('../inspect/shown.ts')
+    const style = styleFor(process.stdout, process.env)
+    process.stdout.write(`${inspectLines(looked, widthOf(process.stdout), style).join('\n')}\n`)
+  }
+}
+
+async function diff(values: { db?: string | undefined }, id: string, json: boolean): Promise<number> {
+  const house = await openHouse(values)
+  try {
+    const { id: conversationId } = await conversationNamed(house, id)
+    const [now, before] = await lastRequests({ ...house, conversationId }, 2)
+    if (!now || !before) throw badInput('This conversation has made fewer than two requests, so nothing can differ.')
+    const { bodyDiff } = await import('../inspect/body-diff.ts')
+    const { prefixBreak } = await import('../inspect/prefix-break.ts')
+    const lines = bodyDiff(before.body, now.body)
+    const breaks = prefixBreak(before.body, now.body)
+    if (json) {
+      const about = { before: before.exchange.id, now: now.exchange.id, ...(breaks && { breaks }), lines }
+      process.stdout.write(`${JSON.stringify(about, null, 2)}\n`)
+      return exitCode.ok
+    }
+    const { diffLines } = await import('../inspect/shown.ts')
+    const style = styleFor(process.stdout, process.env)
+    const heads = [before, now].map(
+      ({ exchange }, i) =>
+        `${'-+'[i] ?? ''} ${exchange.startedAt} ${exchange.provider}/${exchange.model} (${exchange.protocol})`,
+    )
+    const shown = [
+      ...heads.map((line) => style.bold(neutral(line))),
+      ...diffLines(lines, widthOf(process.stdout), style),
+    ]
+    process.stdout.write(`${shown.join('\n')}\n`)
+    return exitCode.ok
+  } finally {
+    await house.close()
+  }
+}
+
+async function conversationNamed(house: House, id: string): Promise<Conversation> {
+  if (id !== 'last') return house.find(id)
+  const { items } = await house.store.conversations(house.owner, { limit: 1 })
+  if (!items[0]) throw badInput('There is no conversation yet.')
+  return items[0]
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,34 @@
+// `synapse migrate`: the store in the format of this version. Every command that opens the store does the same; this
+// one says what happened, and can be run before a new version is let loose on many machines.
+
+import { formatOf } from '../../store/format.ts'
+import { openStore } from '../../store/open.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { placeOf, storeOptions } from '../house.ts'
+
+export const migrate: Command = {
+  usage: `synapse migrate [--check] [--db FILE]
+
+Brings the store to the format of this version, in one transaction: all of it or nothing. There is no way back, so keep
+a copy. With --check it only says whether there is something to do, by exit code 1.`,
+
+  async run(argv) {
+    const { values } = parse(argv, { ...storeOptions, check: { type: 'boolean' } })
+    const place = placeOf(values)
+    const { is, known } = await formatOf(place)
+    if (is === known) return say(`The format is ${known}: up to date.`)
+    const from = is === undefined ? 'There is no store yet' : `The format is ${is}`
+    if (values.check) {
+      say(`${from}; this version writes ${known}.`)
+      return exitCode.failed
+    }
+    const store = await openStore(place)
+    await store.close()
+    return say(`${from}; now it is ${known}.`)
+  },
+}
+
+function say(line: string): number {
+  process.stdout.write(`${line}\n`)
+  return exitCode.ok
+}

@@ -1,0 +1,48 @@
+// `synapse models`: which models can be asked, how much they read, and what they cost.
+
+import { findRow } from '../../providers/find-row.ts'
+import { rows } from '../../providers/rows.ts'
+import { catalogue } from '../../providers/catalogue.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { catalogued, live, modelTable, type ListedModel } from '../model-list.ts'
+import { styleFor, widthOf } from '../terminal.ts'
+import { badInput } from '../../core/error.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
+
+export const models: Command = {
+  usage: `synapse models [PROVIDER] [--live] [--offline] [--json]
+
+Lists the models of all providers, or of one, as they are written behind -m, with the context window and the price in
+US dollars per million tokens: fresh input, input from a cache, output. The list comes with Synapse (${catalogue.generatedAt});
+a model that is not on it can be asked all the same. --live asks the provider itself, which needs its key.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      live: { type: 'boolean' },
+      offline: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const [name] = positionals
+    const row = name === undefined ? undefined : findRow(name, rows)
+    if (values.live && !row) throw badInput('Say whom to ask: synapse models PROVIDER --live.')
+    const found =
+      values.live && row ? await ask(row, values.offline === true) : catalogued(row ? [row] : rows, catalogue)
+    if (values.json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+    else if (found.length === 0) {
+      process.stderr.write(`No model of ${row?.name ?? 'anybody'} is on the list. Add --live to ask the provider.\n`)
+    } else {
+      const style = styleFor(process.stdout, process.env)
+      process.stdout.write(`${modelTable(found, widthOf(process.stdout), style).join('\n')}\n`)
+    }
+    return exitCode.ok
+  },
+}
+
+async function ask(row: ProviderRow, offline: boolean): Promise<ListedModel[]> {
+  const { endpointFinder } = await import('../../open.ts')
+  const find = await endpointFinder({ offline, env: process.env })
+  // Which model is named does not matter: the address and the key do.
+  const { endpoint, transport } = await find(`${row.id}/${row.defaultModel ?? 'any'}`, undefined)
+  const { baseUrl, headers } = endpoint
+  return live({ row, baseUrl, headers, catalogue, ...(transport.fetch && { fetch: transport.fetch }) })
+}

@@ -1,0 +1,91 @@
+// `synapse search`: words in everything that was said and done, over all conversations and branches.
+
+import { badInput } from '../../core/error.ts'
+import type { Hit, SearchQuery } from '../../store/store.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { openHouse, storeOptions } from '../house.ts'
+import { neutral, styleFor, type Style } from '../terminal.ts'
+
+export const search: Command = {
+  usage: `synapse search WORDS... [options]
+
+Finds what users and models said, what tools were given and gave back; the last written first. All words must be there;
+"several words" in quotes stand in a row, and begin* finds words that begin so.
+
+      --in ID              only in this conversation
+      --kind KIND          user, reply, input or output (of a tool)
+      --provider NAME      only what this provider's models said and asked of tools
+      --tool NAME          only what this tool was given and gave back
+      --label LABEL        only conversations with this label
+      --after, --before T  from this time on, up to this time (2026-11-15 or 2026-11-15T21:30:00Z)
+      --limit N            20 unless told
+      --json               one hit per line, with ids
+Exit code 1: nothing was found.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, {
+      ...storeOptions,
+      in: { type: 'string' },
+      kind: { type: 'string' },
+      provider: { type: 'string' },
+      tool: { type: 'string' },
+      label: { type: 'string' },
+      after: { type: 'string' },
+      before: { type: 'string' },
+      limit: { type: 'string', default: '20' },
+      json: { type: 'boolean' },
+    })
+    // A word of the command line that holds spaces was quoted by its writer: it is a phrase.
+    const text = positionals.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ')
+    if (text.trim() === '') throw badInput('Say what to look for: synapse search WORDS.')
+    const limit = Number(values.limit)
+    if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
+    const house = await openHouse(values)
+    try {
+      const query: SearchQuery = {
+        text,
+        limit,
+        ...(values.in !== undefined && { conversationId: (await house.find(values.in)).id }),
+        ...(values.kind !== undefined && { kind: kindOf(values.kind) }),
+        ...(values.provider !== undefined && { provider: values.provider }),
+        ...(values.tool !== undefined && { tool: values.tool }),
+        ...(values.label !== undefined && { label: values.label }),
+        ...(values.after !== undefined && { after: values.after }),
+        ...(values.before !== undefined && { before: values.before }),
+      }
+      const { items, next } = await house.store.search(house.owner, query)
+      const style = styleFor(process.stdout, process.env)
+      for (const hit of items) process.stdout.write(values.json ? `${JSON.stringify(hit)}\n` : shown(hit, style))
+      if (items.length === 0) process.stderr.write('Nothing was found.\n')
+      if (next !== undefined && !values.json) process.stderr.write(`There is more: --limit ${limit * 5} shows it.\n`)
+      return items.length > 0 ? exitCode.ok : exitCode.failed
+    } finally {
+      await house.close()
+    }
+  },
+}
+
+function kindOf(text: string): NonNullable<SearchQuery['kind']> {
+  if (text === 'user' || text === 'reply' || text === 'input' || text === 'output') return text
+  throw badInput(`--kind is user, reply, input or output, not "${text}".`)
+}
+
+function shown(hit: Hit, style: Style): string {
+  const who = hit.tool === undefined ? hit.kind : `${hit.tool} ${hit.kind}`
+  const head = `${hit.conversationId}  ${hit.at.slice(0, 16).replace('T', ' ')}  ${who}  ${hit.title ?? '(no title)'}`
+  return `${style.dim(neutral(head).replaceAll('\n', ' '))}\n  ${marked(hit, style)}\n`
+}
+
+function marked({ snippet, marks }: Hit, style: Style): string {
+  let text = ''
+  let end = 0
+  for (const [from, to] of marks) {
+    text += plain(snippet.slice(end, from)) + style.bold(plain(snippet.slice(from, to)))
+    end = to
+  }
+  return text + plain(snippet.slice(end))
+}
+
+function plain(text: string): string {
+  return neutral(text).replaceAll(/\s+/g, ' ')
+}

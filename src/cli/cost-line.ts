@@ -1,0 +1,37 @@
+// What an answer took, in one line: who, tokens, the share that came from a cache, money, time.
+
+import type { Exchange } from '../core/log.ts'
+import { addUsage, noUsage } from '../core/usage.ts'
+import { count, dollars, percent, seconds } from './figures.ts'
+import type { Talk } from './talk.ts'
+import { neutral } from './terminal.ts'
+
+/** The line for the exchanges of one run; empty when none of them was counted. */
+export async function costLine(talk: Talk, exchangeIds: readonly string[]): Promise<string> {
+  const { store, owner } = talk.house
+  const found = await Promise.all(exchangeIds.map((id) => store.exchange(owner, id)))
+  const counted = found.filter((one): one is Exchange => one?.usage !== undefined)
+  const [first] = counted
+  if (!first) return ''
+  const usage = counted.reduce((sum, one) => (one.usage ? addUsage(sum, one.usage) : sum), noUsage)
+  const names = [...new Set(counted.map((one) => `${one.provider}/${one.model}`))]
+  const cost = counted.reduce<number | undefined>(
+    (sum, one) => (sum === undefined || one.cost === undefined ? undefined : sum + one.cost),
+    0,
+  )
+  const ms = counted.reduce(
+    (sum, one) => sum + (Date.parse(one.endedAt ?? one.startedAt) - Date.parse(one.startedAt)),
+    0,
+  )
+  const cached = usage.cacheRead > 0 ? ` (${percent(usage.cacheRead, usage.input)} from the cache)` : ''
+  return neutral(
+    [
+      names.join(', '),
+      ...(counted.length > 1 ? [`${counted.length} requests`] : []),
+      `${count(usage.input)} tokens in${cached}`,
+      `${count(usage.output)} out`,
+      talk.offline ? 'offline: nothing billed' : dollars(cost),
+      seconds(ms),
+    ].join(' · '),
+  )
+}

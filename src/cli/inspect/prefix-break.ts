@@ -1,0 +1,88 @@
+// Where a request stops being the same as the one before: the byte, and what stands there. Marks that say where to cache
+// are no part of what a provider compares, so they are left out on both sides.
+
+import { isObject, type Json } from '../../core/json.ts'
+
+export interface PrefixBreak {
+  /** The first byte of the body that differs, without cache marks. */
+  byte: number
+  /** Bytes of the body. */
+  size: number
+  /** Where in the body that is, such as `messages[4].content[0].text`. */
+  at: string
+  /** Nothing that was sent before has changed: something was only added behind it. */
+  appended: boolean
+  /** What stood there before, and what stands there now, in short. */
+  before: string
+  now: string
+}
+
+/** Nothing where both are the same. */
+export function prefixBreak(before: Json, now: Json): PrefixBreak | undefined {
+  const [old, next] = [JSON.stringify(unmarked(before)), JSON.stringify(unmarked(now))]
+  if (old === next) return undefined
+  const most = Math.min(old.length, next.length)
+  let at = 0
+  while (at < most && old.charCodeAt(at) === next.charCodeAt(at)) at++
+  return {
+    byte: Buffer.byteLength(next.slice(0, at)),
+    size: Buffer.byteLength(next),
+    at: pathAt(next, at),
+    // A list that went on: the one before was closed here, and what stood behind it still does.
+    appended: old[at] === ']' && next[at] === ',' && next.endsWith(old.slice(at)),
+    before: snippet(old, at),
+    now: snippet(next, at),
+  }
+}
+
+/** The fields that only say where to cache (checked 2026-11). */
+const markFields: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_breakpoint'])
+
+function unmarked(value: Json): Json {
+  if (Array.isArray(value)) return value.map(unmarked)
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([key, field]) => field !== undefined && !markFields.has(key))
+  return Object.fromEntries(kept.map(([key, field]) => [key, unmarked(field ?? null)]))
+}
+
+/** The place in a JSON text that a character belongs to. */
+export function pathAt(text: string, end: number): string {
+  const path: (string | number)[] = []
+  let key: string | undefined
+  for (let at = 0; at < end && at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      const close = closingQuote(text, at)
+      if (text[close + 1] === ':' && typeof path.at(-1) === 'string') {
+        // The name of a field counts once it is whole.
+        if (close + 1 >= end) break
+        key = JSON.parse(text.slice(at, close + 1)) as string
+        path[path.length - 1] = key
+      }
+      at = close
+    } else if (character === '{') path.push('')
+    else if (character === '[') path.push(0)
+    else if (character === '}' || character === ']') path.pop()
+    else if (character === ',') {
+      const last = path.at(-1)
+      path[path.length - 1] = typeof last === 'number' ? last + 1 : ''
+    }
+  }
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : step && `.${step}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+function closingQuote(text: string, open: number): number {
+  for (let at = open + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '"') return at
+  }
+  return text.length
+}
+
+function snippet(text: string, at: number): string {
+  const [from, to] = [Math.max(0, at - 24), at + 24]
+  return `${from > 0 ? '…' : ''}${text.slice(from, to).toWellFormed()}${to < text.length ? '…' : ''}`
+}

@@ -1,0 +1,127 @@
+// The models that can be asked: from the catalogue that comes with us, or from the provider itself.
+
+import { badInput, SynapseError } from '../core/error.ts'
+import { isObject, type Json } from '../core/json.ts'
+import type { Catalogue, Price } from '../providers/price.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import { dollars, inShort } from './figures.ts'
+import { table } from './table.ts'
+import { neutral, type Style } from './terminal.ts'
+
+export interface ListedModel {
+  provider: string
+  model: string
+  contextWindow?: number
+  price?: Price
+}
+
+export function catalogued(rows: readonly ProviderRow[], catalogue: Catalogue): ListedModel[] {
+  return rows.flatMap((row) => {
+    const models = Object.entries(catalogue.models[row.catalogue ?? row.id] ?? {})
+    const listed = models.map(([model, facts]) => ({ provider: row.id, model, ...facts }))
+    const usual = row.defaultModel
+    return usual === undefined || listed.some(({ model }) => model === usual)
+      ? listed
+      : [{ provider: row.id, model: usual }, ...listed]
+  })
+}
+
+export interface LiveQuery {
+  row: ProviderRow
+  baseUrl: string
+  headers: Record<string, string>
+  catalogue: Catalogue
+  fetch?: typeof globalThis.fetch
+}
+
+/** Asks the provider. What it does not say of a model is filled in from the catalogue. */
+export async function live({
+  row,
+  baseUrl,
+  headers,
+  catalogue,
+  fetch = globalThis.fetch,
+}: LiveQuery): Promise<ListedModel[]> {
+  const isOllama = row.wires[0].protocol === 'ollama-chat'
+  const address = new URL(isOllama ? `${baseUrl}/api/tags` : `${baseUrl}/models`)
+  if (row.id === 'anthropic') address.searchParams.set('limit', '1000')
+  if (row.id === 'google') address.searchParams.set('pageSize', '1000')
+  const body = await get(row, address, headers, fetch)
+  const list = isObject(body) ? (body['data'] ?? body['models']) : body
+  if (!Array.isArray(list))
+    throw badInput(`${row.name} answered ${address.origin} with something that is no list of models.`)
+  const { factsOf } = await import('../providers/price.ts')
+  return list.flatMap((item) => {
+    const model = nameIn(item)
+    if (model === undefined) return []
+    const window = windowIn(item)
+    const facts = factsOf(catalogue, row.catalogue ?? row.id, model)
+    return [{ provider: row.id, model, ...facts, ...(window !== undefined && { contextWindow: window }) }]
+  })
+}
+
+export function modelTable(models: readonly ListedModel[], width: number, style: Style): string[] {
+  const cells = models.map(({ provider, model, contextWindow, price }) => [
+    neutral(`${provider}/${model}`),
+    contextWindow === undefined ? '' : inShort(contextWindow),
+    ...(price
+      ? [dollars(price.input), price.cacheRead === undefined ? '' : dollars(price.cacheRead), dollars(price.output)]
+      : []),
+  ])
+  const columns = [
+    { head: 'model', grows: true },
+    { head: 'context', right: true },
+    { head: 'in', right: true },
+    { head: 'cached', right: true },
+    { head: 'out', right: true },
+  ]
+  return table(columns, cells, width, style)
+}
+
+async function get(
+  row: ProviderRow,
+  address: URL,
+  headers: Record<string, string>,
+  fetch: typeof globalThis.fetch,
+): Promise<Json> {
+  // Anthropic wants its version with every request (checked 2026-11).
+  const all = { ...headers, ...(row.id === 'anthropic' && { 'anthropic-version': '2023-06-01' }) }
+  let reply: globalThis.Response
+  try {
+    reply = await fetch(address, { headers: all, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+  } catch (error) {
+    const { networkFailure } = await import('../transport/network.ts')
+    const failure = networkFailure(error, address.href, row.name, false)
+    throw failure ? new SynapseError(failure, { cause: error }) : error
+  }
+  const text = await reply.text()
+  const body = jsonIn(text)
+  if (reply.ok && body !== undefined) return body
+  const [{ readFailure }, { redactFailure }] = await Promise.all([
+    import('../protocols/failure.ts'),
+    import('../transport/redact.ts'),
+  ])
+  const failure = readFailure({ status: reply.status, body: body ?? text.slice(0, 2000), provider: row.name })
+  throw new SynapseError(redactFailure(failure, headers))
+}
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+function nameIn(item: Json): string | undefined {
+  if (!isObject(item)) return undefined
+  const name = item['id'] ?? item['name'] ?? item['model']
+  return typeof name === 'string' ? name.replace(/^models\//, '') : undefined
+}
+
+function windowIn(item: Json): number | undefined {
+  if (!isObject(item)) return undefined
+  const fields = ['max_input_tokens', 'inputTokenLimit', 'context_length', 'context_window', 'max_context_length']
+  const found = fields.map((field) => item[field]).find((value) => typeof value === 'number')
+  return typeof found === 'number' ? found : undefined
+}

@@ -1,0 +1,30 @@
+// A line about work that takes a while, on stderr. On a terminal it is one line that changes and then goes away; where
+// nobody watches nothing is written.
+
+import { clip, neutralLine, styleFor, widthOf } from './terminal.ts'
+
+export interface Progress {
+  tell: (text: string) => void
+  done: () => void
+}
+
+export function progressOn(stream: NodeJS.WriteStream = process.stderr): Progress {
+  if (!stream.isTTY) return { tell() {}, done() {} }
+  const style = styleFor(stream, process.env)
+  let shown = false
+  let last = 0
+  return {
+    tell(text) {
+      // More often than this nobody can read, and a terminal far away would slow the work down.
+      const now = performance.now()
+      if (shown && now - last < 80) return
+      last = now
+      stream.write(`\r${style.dim(clip(neutralLine(text), widthOf(stream) - 1))}\u001B[K`)
+      shown = true
+    },
+    done() {
+      if (shown) stream.write('\r\u001B[K')
+      shown = false
+    },
+  }
+}

@@ -1,0 +1,73 @@
+// What was said, here and elsewhere.
+
+import { writeFileSync } from 'node:fs'
+import { badInput } from '../../core/error.ts'
+import type { Hit } from '../../store/store.ts'
+import { messageLines } from '../message-lines.ts'
+import { neutral, neutralLine, type Style } from '../terminal.ts'
+import type { SlashCommands } from './desk.ts'
+
+export const logCommands: SlashCommands = {
+  history: {
+    about: 'what was said so far',
+    async run(_, { talk, say, style }) {
+      const entries = await talk.conversation.history()
+      say(entries.flatMap((entry) => messageLines(entry.message, style)).join('\n') || 'Nothing was said yet.')
+    },
+  },
+  search: {
+    takes: 'WORDS',
+    about: 'find words in all conversations; "a phrase" and begin* work too',
+    async run(words, { talk, say, style }) {
+      if (words === '') throw badInput('Write /search and the words to look for.')
+      const { store, owner } = talk.house
+      const { items, next } = await store.search(owner, { text: words, limit: 10 })
+      const lines = items.map((hit) => hitLine(hit, style))
+      if (next) lines.push(style.dim('There is more: add a word.'))
+      say(lines.join('\n') || `Nothing was found for ${neutral(words)}.`)
+    },
+  },
+  export: {
+    takes: '[FORMAT] [FILE]',
+    about: 'write this conversation to a file, in any format; usually synapse',
+    async run(rest, { talk, say }) {
+      const { formatIds, writeTranscript } = await import('../../transcripts/index.ts')
+      const [first = '', second] = rest.split(/\s+/).filter(Boolean)
+      const named = formatIds.includes(first)
+      if (!named && second !== undefined)
+        throw badInput(`There is no format "${first}". The formats are ${formatIds.join(', ')}.`)
+      const format = named ? first : 'synapse'
+      const file = (named ? second : first) || `${talk.conversation.id}.json`
+      const entries = await talk.conversation.history()
+      const written = writeTranscript(
+        entries.map((entry) => entry.message),
+        format,
+      )
+      keep(file, `${JSON.stringify(written, null, 2)}\n`)
+      say(`${entries.length} messages are in ${neutral(file)}, as ${format}.`)
+    },
+    complete: async () => (await import('../../transcripts/index.ts')).formatIds,
+  },
+}
+
+function keep(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'EEXIST') throw badInput(`${file} is there already. Name another file: /export FORMAT FILE.`)
+    throw badInput(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+function hitLine(hit: Hit, style: Style): string {
+  let text = ''
+  let end = 0
+  for (const [from, to] of hit.marks) {
+    text += neutral(hit.snippet.slice(end, from)) + style.bold(neutral(hit.snippet.slice(from, to)))
+    end = to
+  }
+  text += neutral(hit.snippet.slice(end))
+  const where = `${hit.at.slice(0, 10)} ${neutralLine(hit.title ?? hit.conversationId)} (${hit.conversationId})`
+  return `${style.dim(where)}\n  ${hit.tool ? `${neutral(hit.tool)}: ` : ''}${text.replaceAll(/\s+/g, ' ').trim()}`
+}

@@ -1,0 +1,87 @@
+// A chat through pipes: no terminal, so plain output and one message per line.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { newHome } from './command-line.ts'
+
+const escape = '\u001B'
+
+test('every slash command works through a pipe, in plain text', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const { code, out, err } = await synapse(['chat', '--offline', '-m', 'anthropic'], {
+    input: [
+      '/history',
+      'What is 17 + 25?',
+      '/context',
+      '/inspect',
+      '/inspect body',
+      '/usage',
+      '/fork',
+      'What did I say first?',
+      '/undo',
+      'How many messages?',
+      '/retry openai/gpt-5.6',
+      '/edit What is 3 + 4?',
+      '/tree',
+      '/fork fork-1',
+      '/fork 99',
+      '/tools off clock',
+      '/models opus-5',
+      '/model mistral',
+      '/search "17 + 25"',
+      '/compact',
+      '/undo',
+      '/export openai-chat chat.json',
+      '/export openai-chat chat.json',
+      '/nonsense',
+      '/help',
+      '/quit',
+      'never read',
+    ].join('\n'),
+  })
+  assert.equal(code, 0, err)
+  assert.ok(!out.includes(escape), 'no colours and no movements')
+  const seen = (words: RegExp) => assert.match(out, words)
+  seen(/Nothing was said yet/)
+  seen(
+    /→ add \{"a":17,"b":25\}\n← add 42\n\[offline emulator\] add answered: 42\nanthropic\/claude-opus-5 · 2 requests/,
+  )
+  seen(/4 messages in the log: 4 sent/)
+  seen(/0 +user +\d+ +sent +What is 17 \+ 25\?/)
+  seen(/Everything that was sent at \S+ is the same; new from byte [\d,]+ of [\d,]+, at messages\[3\] on/)
+  seen(/"max_tokens": \d+/)
+  seen(/provider +requests +tokens in +cached +tokens out +cost/)
+  seen(/called fork-1/)
+  seen(/Taken back.*What did I say first\?/)
+  seen(/openai\/gpt-5\.6 · .* out/)
+  seen(/→ add \{"a":3,"b":4\}/)
+  seen(/├ +5 {2}user: What did I say first\?/)
+  seen(/← here/)
+  seen(/no message or place "99"/)
+  seen(/off {2}clock/)
+  seen(/anthropic\/claude-opus-5 +1M +\$5\.00/)
+  seen(/Going on with mistral\./)
+  seen(/A summary by the model now stands|There is too little to summarise/)
+  seen(/4 messages are in chat\.json, as openai-chat/)
+  seen(/chat\.json is there already/)
+  seen(/There is no \/nonsense/)
+  seen(/\/retry \[PROVIDER\/MODEL\]/)
+  assert.ok(!out.includes('never read'))
+  assert.equal((JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as unknown[]).length, 4)
+})
+
+test('a failed answer in a pipe is exit code 1, and nothing is asked without a message', async (t) => {
+  const { synapse } = newHome(t)
+  const env = { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_COMPATIBLE_API_KEY: 'k' }
+  const { code } = await synapse(['chat', '--offline', '-m', 'anthropic/claude-opus-5'], { input: '\n\n"""\n' })
+  assert.equal(code, 0)
+  const { code: failed, out } = await synapse(['chat', '-m', 'openai-compatible/m', '-o', 'stream=false'], {
+    env,
+    input: '/model nobody/x\nhello\n',
+  })
+  assert.match(out, /There is no provider "nobody"/)
+  assert.match(out, /127\.0\.0\.1/)
+  assert.equal(failed, 1)
+})

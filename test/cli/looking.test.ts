@@ -1,0 +1,117 @@
+// The commands that look: inspect, usage, models, completion. One home for each group: processes are slow to start.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { bin, newHome } from './command-line.ts'
+
+test('inspect shows each message with its fate, tokens and price, and where the prefix breaks', async (t) => {
+  const { synapse } = newHome(t)
+  await synapse(['--offline', '-m', 'anthropic', 'What is 17 + 25?'])
+  await synapse(['--offline', '-c', '-s', 'Be brief.', 'What did I say first?'])
+
+  const shown = await synapse(['inspect', 'last'])
+  assert.equal(shown.code, 0, shown.err)
+  assert.match(
+    shown.out,
+    /^anthropic\/claude-opus-5 over anthropic-messages\nPOST https:\/\/api\.anthropic\.com\/v1\/messages\n/,
+  )
+  assert.match(shown.out, /[\d,]+ tokens, \d+ of them system and tools; [\d,]+ bytes; \$0\.\d+ for the prompt/)
+  assert.match(shown.out, /2 +tool +\d+ +sent +← add 42/)
+  assert.match(shown.out, /Everything that was sent at/)
+
+  const other = await synapse(['inspect', 'last', '--for', 'google', '--policy', 'classic', '--json'])
+  const looked = JSON.parse(other.out) as Record<string, unknown> & { explained: { messages: { fate: string }[] } }
+  assert.equal(looked['protocol'], 'gemini-generate')
+  assert.equal(looked['previous'], undefined)
+  assert.equal(looked.explained.messages.length, 6)
+  assert.ok(looked['body'])
+
+  // The system prompt came in between: the very first lines of the body differ.
+  const diff = await synapse(['inspect', 'last', '--diff'])
+  assert.match(diff.out, /^- \S+ anthropic\/claude-opus-5/)
+  assert.match(diff.out, /\n\+ .*Be brief\./)
+  assert.match(diff.out, /\n… \d+ lines as before/)
+  const asJson = JSON.parse((await synapse(['inspect', 'last', '--diff', '--json'])).out) as { breaks: { at: string } }
+  assert.match(asJson.breaks.at, /^system/)
+
+  const body = await synapse(['inspect', 'last', '--body'])
+  assert.equal((JSON.parse(body.out) as { model: string }).model, 'claude-opus-5')
+  assert.match((await synapse(['inspect'])).err, /Say which conversation/)
+  assert.match((await synapse(['inspect', 'last', '--policy', 'thrifty'])).err, /no policy "thrifty"/)
+})
+
+test('inspect says what was folded and why', async (t) => {
+  const { synapse } = newHome(t)
+  const long = 'x'.repeat(2000)
+  const input = Array.from({ length: 6 }, (_, i) => `use the tool clock with {"zone":"${i}${long}"}`).join('\n')
+  await synapse(['chat', '--offline', '-m', 'anthropic'], { input })
+  const { out } = await synapse(['inspect', 'last', '--policy', 'classic'])
+  assert.match(out, /1 +assistant +[\d,]+ +\d+ +folded +→ clock/)
+  assert.match(out, /What differs from the log\n#1–2.*older than the last 3 tool turns/)
+})
+
+test('usage adds up by day, provider and model, with a chart', async (t) => {
+  const { synapse } = newHome(t)
+  assert.match((await synapse(['usage'])).err, /Nothing was asked in the last 30 days/)
+  await synapse(['--offline', '-m', 'anthropic', 'What is 17 + 25?'])
+  await synapse(['--offline', '-c', '-m', 'openai', 'hello'])
+  const { out } = await synapse(['usage'])
+  assert.match(out, /day +requests[\s\S]*\n\d{4}-\d\d-\d\d +3 .*█/)
+  assert.match(out, /\nanthropic +2 [\s\S]*\nopenai +1 [\s\S]*\ntotal +3 /)
+  assert.match(out, /\nopenai\/gpt-5\.6 +1 /)
+  const by = JSON.parse((await synapse(['usage', '--by', 'provider', '--json'])).out) as {
+    provider: { key: string; exchanges: number; cost: number }[]
+  }
+  assert.deepEqual(by.provider.map(({ key, exchanges }) => [key, exchanges]).toSorted(), [
+    ['anthropic', 2],
+    ['openai', 1],
+  ])
+  assert.match((await synapse(['usage', '--by', 'moon'])).err, /--by is one of/)
+})
+
+test('models lists what can be asked, from the catalogue or from the provider', async (t) => {
+  const { synapse } = newHome(t)
+  const { out } = await synapse(['models', 'anthropic'])
+  assert.match(out, /^model +context +in +cached +out\n/)
+  assert.match(out, /\nanthropic\/claude-opus-5 +1M +\$5\.00 +\$0\.50 +\$25\.00\n/)
+  const all = await synapse(['models', '--json'])
+  assert.ok((JSON.parse(all.out) as unknown[]).length > 200)
+  for (const provider of ['anthropic', 'google', 'openai', 'ollama', 'mistral']) {
+    const live = await synapse(['models', provider, '--live', '--offline', '--json'])
+    assert.equal(live.code, 0, live.err)
+    const models = JSON.parse(live.out) as { provider: string; model: string }[]
+    assert.ok(
+      models.every((one) => one.provider === provider && !one.model.startsWith('models/')),
+      provider,
+    )
+  }
+  assert.match((await synapse(['models', '--live'])).err, /whom to ask/)
+  assert.match((await synapse(['models', 'anthropic', '--live'])).err, /ANTHROPIC_API_KEY/)
+})
+
+test('completion is a script that the shell takes, and knows commands, options and models', async (t) => {
+  const { synapse, folder, env } = newHome(t)
+  const { out: script } = await synapse(['completion', 'bash'])
+  for (const shell of ['zsh', 'fish']) {
+    const { out } = await synapse(['completion', shell])
+    for (const word of ['inspect', 'usage', 'models', 'policy', 'completion models'])
+      assert.ok(out.includes(word), word)
+  }
+  assert.match((await synapse(['completion', 'tcsh'])).err, /bash\|zsh\|fish/)
+  assert.match((await synapse(['completion', 'models'])).out, /^openai\/gpt-5\.6$/m)
+  if (spawnSync('bash', ['-c', 'true']).status !== 0) return t.diagnostic('there is no bash here')
+  const file = join(folder, 'completion.bash')
+  writeFileSync(file, script)
+  const offered = (...words: string[]): string => {
+    const line = words.map((word) => `'${word}'`).join(' ')
+    const run = `synapse() { '${process.execPath}' '${bin}' "$@"; }; source '${file}'; COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _synapse; echo "\${COMPREPLY[*]}"`
+    return spawnSync('bash', ['-c', run], { env }).stdout.toString().trim()
+  }
+  assert.equal(offered('synapse', 'ins'), 'inspect')
+  assert.equal(offered('synapse', '--pol'), '--policy')
+  assert.equal(offered('synapse', '-m', 'anthropic/claude-opus-5'), 'anthropic/claude-opus-5')
+  assert.match(offered('synapse', '-o', 'e'), /^effort=$/)
+})
