@@ -55,9 +55,6 @@ export type EconomyDecision =
       gain?: number
     }
 
-/** Below this a fold is not worth the bytes of its stub. */
-export const leastSaving = 120
-
 export function decideFold(state: EconomyState): EconomyDecision {
   const { read, write, items } = state
   if (items.length === 0) return { fold: false, why: 'nothing to fold' }

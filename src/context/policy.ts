@@ -3,6 +3,8 @@
 import type { FoldStyle } from './tool-turns.ts'
 
 export interface PolicySettings {
+  /** Begin with what this preset says, and change it by what is said beside it. */
+  preset?: PresetName
   /** The most messages that are sent; null = all. */
   maxMessages?: number | null
   /** The most tokens of messages that are sent, by estimate; null = as many as the model takes. */
@@ -13,18 +15,50 @@ export interface PolicySettings {
   fold?: FoldStyle
   /** How many messages, or tool turns, a cut goes beyond what it must, so that the next one is far away. */
   step?: number
+  /**
+   * When messages and tool turns over the limits go: in `steps`, by counting; or by `economy`, when that is cheaper than
+   * keeping them, and then down to the limits.
+   */
+  rhythm?: 'steps' | 'economy'
+  /** The share of the model's window that is filled before anything goes because of its size. */
+  usable?: number
+  /** The share of that which a cut for its size goes down to. */
+  floor?: number
+  /** What happens when the history is still too long after folding: a summary, or a plain cut. */
+  atLimit?: 'summary' | 'cut'
+  /** The window of a model of which none is known. */
+  assumedWindow?: number
+  /** A long text that opens every request, in front of the system prompt, and is never cut. */
+  pinned?: string
+  /** `auto`: a provider that keeps conversations gets only what is new to it. */
+  state?: 'auto' | 'off'
+  compaction?: CompactionSettings
+}
+
+export interface CompactionSettings {
+  /** What the summarising model is told. */
+  prompt?: string
+  /** The most tokens of a summary. */
+  budget?: number
+  /** How many of the last messages stay as they are, at most. */
+  keep?: number
+  /** Summarise whenever this many user messages have come since the last time. */
+  every?: number
+  /** False: never the provider's own compaction, always a summary in words. */
+  native?: boolean
 }
 
 export type PresetName = 'economy' | 'classic' | 'full' | 'small'
 export type Policy = PresetName | PolicySettings
 
 export const presets: Record<PresetName, PolicySettings> = {
-  economy: { maxToolTurns: 10 },
+  economy: { maxToolTurns: 10, rhythm: 'economy' },
   classic: { maxMessages: 20, maxToolTurns: 3 },
   full: {},
-  small: { maxToolTurns: 3, fold: 'stub' },
+  small: { usable: 0.8, floor: 0.3, atLimit: 'cut', assumedWindow: 8192 },
 }
 
 export function settingsOf(policy: Policy): PolicySettings {
-  return typeof policy === 'string' ? presets[policy] : policy
+  if (typeof policy === 'string') return presets[policy]
+  return policy.preset === undefined ? policy : { ...presets[policy.preset], ...policy }
 }

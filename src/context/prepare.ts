@@ -1,12 +1,19 @@
 // From a history to the request that carries it: policies decide what is sent, the protocol decides how it is written.
 // Pure, and the only way to a body: what `inspect` shows is what would be sent.
+//
+// Without recorded decisions a request counts as the first one to this model: no cache holds anything, so whatever may
+// go goes.
 
-import type { Context, ToolSpec } from '../core/context.ts'
+import type { Context, StateRef, ToolSpec } from '../core/context.ts'
 import type { Message, TextPart } from '../core/message.ts'
 import type { Encoded, Protocol, Target } from '../protocols/protocol.ts'
-import { estimateJson, estimateMessage } from './count.ts'
+import { estimateJson, estimateMessage, estimateTokens } from './count.ts'
+import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
+import { fit, limitOf } from './fit.ts'
+import { cacheMarks } from './marks.ts'
+import { proposeByMoney, usualFloor, withProposal, type Situation } from './plan.ts'
 import { settingsOf, type Policy, type PolicySettings } from './policy.ts'
-import { findToolTurns, foldToolTurns, turnsToFold } from './tool-turns.ts'
+import { findToolTurns, foldToolTurns, olderTurns, turnsToFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
 
@@ -17,6 +24,10 @@ export interface Draft {
   policy?: Policy
   protocol: Protocol
   target: Target
+  /** What was decided so far. Given, nothing is decided here. */
+  decisions?: Decisions
+  /** What the provider holds of it, if it holds exactly the beginning of what would be sent. */
+  state?: (context: Context) => StateRef | undefined
 }
 
 export interface Assembled extends Encoded {
@@ -30,40 +41,120 @@ export interface Estimate {
 }
 
 export function assemble(draft: Draft): Assembled {
-  const first = draft.history.findIndex((message) => message.role !== 'system')
-  const opening = draft.history.slice(0, first < 0 ? draft.history.length : first)
-  const view = applyPolicies(
-    wholeView(draft.history.slice(opening.length), opening.length),
-    settingsOf(draft.policy ?? 'full'),
-  )
+  const { context, notes } = contextOf(draft)
+  const encoded = draft.protocol.encode(context, draft.target)
+  return { ...encoded, notes: [...notes, ...encoded.notes], context, estimate: { input: estimateContext(context) } }
+}
+
+/** Everything but the encoding. */
+export function contextOf(draft: Draft): { context: Context; notes: View['notes'] } {
+  const settings = settingsOf(draft.policy ?? 'full')
+  const base = baseView(draft)
+  const system = systemOf(draft, settings)
+  const tools = [...(draft.tools ?? [])]
+  const head = estimateHead(system, tools)
+  const view = draft.decisions
+    ? sentView(base, settings, draft.decisions, draft.target)
+    : firstView(base, settings, draft.target, head)
   const context: Context = {
-    system: systemOf(draft.system, opening),
+    system,
     messages: view.messages,
-    tools: [...(draft.tools ?? [])],
-    cacheAfter: draft.target.capabilities.cacheMarks ? cacheMarks(view.messages) : [],
+    tools,
+    cacheAfter: draft.target.capabilities.cacheMarks ? cacheMarks(view.messages, settings) : [],
     places: view.places,
   }
-  const encoded = draft.protocol.encode(context, draft.target)
-  return { ...encoded, notes: [...view.notes, ...encoded.notes], context, estimate: estimate(context) }
+  const state = draft.state?.(context)
+  return { context: { ...context, ...(state && { state }) }, notes: view.notes }
+}
+
+/** The history in pairs, with summaries in their place and without the messages that open it as the system prompt. */
+export function baseView(draft: Draft): View {
+  const { history, protocol, target, decisions = noDecisions } = draft
+  const first = openingOf(history).length
+  const reader = { provider: target.provider, protocol: protocol.id, model: target.model }
+  return applyRewrites(wholeView(history.slice(first), first), decisions, reader)
+}
+
+function openingOf(history: readonly Message[]): readonly Message[] {
+  const first = history.findIndex((message) => message.role !== 'system')
+  return history.slice(0, first < 0 ? history.length : first)
+}
+
+export function estimateHead(system: readonly TextPart[], tools: readonly ToolSpec[]): number {
+  let tokens = 0
+  for (const part of system) tokens += estimateTokens(part.text)
+  for (const tool of tools) tokens += estimateTool(tool)
+  return tokens
 }
 
 /** System messages that open a history are the system prompt; every wire has its own place for that. */
-function systemOf(given: Draft['system'], opening: readonly Message[]): TextPart[] {
+export function systemOf({ system: given, history }: Draft, { pinned }: PolicySettings): TextPart[] {
   const system: TextPart[] = typeof given === 'string' ? [{ type: 'text', text: given }] : [...(given ?? [])]
-  for (const message of opening) if (message.role === 'system') system.push(...message.parts)
-  return system
+  for (const message of openingOf(history)) if (message.role === 'system') system.push(...message.parts)
+  return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
 }
 
-function applyPolicies(view: View, settings: PolicySettings): View {
+export function estimateContext(context: Context): number {
+  let tokens = estimateHead(context.system, context.tools)
+  for (const message of context.messages) tokens += estimateMessage(message)
+  return tokens
+}
+
+/** As recorded: nothing is decided but what follows from the messages alone. */
+export function sentView(base: View, settings: PolicySettings, decisions: Decisions, target: Target): View {
+  const limit = limitOf(target.capabilities, target.options, settings)
+  const cut = stepwise(applyCuts(base, decisions), settings)
+  return fit(cut, limit, target.capabilities.maxImages)
+}
+
+/** As for a model that was never asked before. */
+function firstView(base: View, settings: PolicySettings, target: Target, head: number): View {
+  const limit = limitOf(target.capabilities, target.options, settings)
+  const situation: Situation = {
+    view: base,
+    decisions: noDecisions,
+    settings,
+    head,
+    provider: target.provider,
+    model: target.model,
+    requests: 0,
+    cache: { read: 1, write: 1, minimum: 0, lifetimeMs: 0 },
+    cold: true,
+    limit,
+  }
+  const decisions = proposeByMoney(situation).reduce(withProposal, noDecisions)
+  const view = sentView(base, settings, decisions, target)
+  if (sizeOf(view, head) <= limit) return view
+  const folding: PolicySettings = { ...settings, rhythm: 'steps', maxToolTurns: settings.maxToolTurns ?? usualFloor }
+  const folded = sentView(base, folding, decisions, target)
+  if (sizeOf(folded, head) <= limit) return folded
+  const sizes = folded.messages.map(estimateMessage)
+  const room = Math.max(0, limit - head)
+  const downTo = Math.max(0, limit * (settings.floor ?? 0.5) - head)
+  return window(folded, { most: room, downTo, sizes }, `over the ${limit} tokens that the model can be given`)
+}
+
+function sizeOf(view: View, head: number): number {
+  return view.messages.reduce((tokens, message) => tokens + estimateMessage(message), head)
+}
+
+/** What goes by counting. It depends on nothing but the messages, and moves in steps (P4). */
+function stepwise(view: View, settings: PolicySettings): View {
   let next = view
   const { maxToolTurns, maxMessages, maxTokens } = settings
-  if (maxToolTurns !== undefined && maxToolTurns !== null) {
+  const steps = settings.rhythm !== 'economy'
+  if (steps && maxToolTurns !== undefined && maxToolTurns !== null) {
     const turns = findToolTurns(next.messages)
     const count = turnsToFold(turns.length, maxToolTurns, settings.step ?? Math.max(1, Math.ceil(maxToolTurns / 2)))
     const why = `older than the last ${maxToolTurns} tool turns`
-    next = foldToolTurns(next, turns.slice(0, count), settings.fold ?? 'stub', why)
+    const style = settings.fold ?? 'stub'
+    const older = olderTurns(next.messages, turns, turns.length - count)
+    next = foldToolTurns(
+      next,
+      older.map((turn) => ({ turn, style, why })),
+    )
   }
-  if (maxMessages !== undefined && maxMessages !== null) {
+  if (steps && maxMessages !== undefined && maxMessages !== null) {
     const step = Math.min(settings.step ?? Math.floor(maxMessages / 2), maxMessages)
     next = window(next, { most: maxMessages, downTo: maxMessages - step + 1 }, `over ${maxMessages} messages`)
   }
@@ -74,17 +165,14 @@ function applyPolicies(view: View, settings: PolicySettings): View {
   return next
 }
 
-/** Marks at the end of system and tools, at the end of the previous request, and at the newest message. */
-function cacheMarks(messages: readonly Message[]): number[] {
-  const lastReply = messages.findLastIndex((message) => message.role === 'assistant')
-  const marks = [-1, lastReply - 1, messages.length - 1]
-  return [...new Set(marks)].filter((mark) => mark >= -1).sort((a, b) => a - b)
-}
+const counted = new WeakMap<ToolSpec, number>()
 
-function estimate(context: Context): Estimate {
-  let input = 0
-  for (const part of context.system) input += estimateJson(part.text)
-  for (const tool of context.tools) input += estimateJson({ ...tool })
-  for (const message of context.messages) input += estimateMessage(message)
-  return { input }
+function estimateTool(tool: ToolSpec): number {
+  let tokens = counted.get(tool)
+  if (tokens === undefined) {
+    const { name, description, input } = tool
+    tokens = estimateJson({ name, description, input })
+    counted.set(tool, tokens)
+  }
+  return tokens
 }

@@ -17,7 +17,9 @@ export function wholeView(history: readonly Message[], first = 0): View {
   return pair(history, first)
 }
 
-/** How a note names the message at `index` of a view. */
-export function placeIn(view: View, index: number): string {
-  return `messages[${view.places[index] ?? index}]`
+/** How a note names the messages from one index of a view to another. */
+export function placesFrom(view: View, first: number, last: number): string {
+  const places = view.places.slice(first, last + 1).filter((place) => place >= 0)
+  const [from, to] = [places[0] ?? first, places.at(-1) ?? last]
+  return from === to ? `messages[${from}]` : `messages[${from}..${to}]`
 }

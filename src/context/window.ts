@@ -2,8 +2,8 @@
 // begins, never inside a tool turn, and they move in steps: a window that slides by one message every turn breaks the
 // prompt cache every turn, and costs about twice as much as one that cuts deeper and less often.
 
-import type { Message } from '../core/message.ts'
-import type { View } from './view.ts'
+import type { Message, Part } from '../core/message.ts'
+import { placesFrom, type View } from './view.ts'
 
 export interface WindowSize {
   /** The most that is sent, in the unit of `sizes`. */
@@ -15,14 +15,19 @@ export interface WindowSize {
 }
 
 export function window(view: View, size: WindowSize, why: string): View {
-  const start = windowStart(view.messages, size)
-  const pinned = view.messages.findIndex((message) => message.role === 'user')
+  return cutView(view, windowStart(view.messages, size), why)
+}
+
+/** The view without what stands before `start`, less the first user message. */
+export function cutView(view: View, start: number, why: string): View {
+  const pinned = pinnedIn(view.messages)
   const keepsPinned = pinned >= 0 && pinned < start
   const cut = start - (keepsPinned ? 1 : 0)
   if (cut <= 0) return view
 
   const kept = (index: number): boolean => index >= start || (keepsPinned && index === pinned)
-  const places = view.places.slice(0, start).filter((_, index) => !kept(index))
+  const first = keepsPinned && pinned === 0 ? 1 : 0
+  const last = keepsPinned && pinned === start - 1 ? start - 2 : start - 1
   return {
     messages: view.messages.filter((_, index) => kept(index)),
     places: view.places.filter((_, index) => kept(index)),
@@ -32,11 +37,38 @@ export function window(view: View, size: WindowSize, why: string): View {
         kind: 'dropped',
         what: `${cut} ${cut === 1 ? 'message' : 'messages'}`,
         why,
-        at: `messages[${places[0]}..${places.at(-1)}]`,
+        at: placesFrom(view, first, last),
         rule: 'window',
       },
     ],
   }
+}
+
+/** What stays of the beginning, whatever goes: a summary that opens the view, else the first user message. */
+export function pinnedIn(messages: readonly Message[]): number {
+  return isSummary(messages[0]) ? 0 : messages.findIndex((message) => message.role === 'user')
+}
+
+/** One that stands alone: with calls beside it, it would be a tool turn. */
+function isSummary(message: Message | undefined): boolean {
+  const parts: readonly Part[] = message?.parts ?? []
+  const summarises = (part: Part) =>
+    part.type === 'compaction' || (part.type === 'opaque' && part.kind.endsWith('/compaction'))
+  return parts.some(summarises) && !parts.some((part) => part.type === 'tool-call')
+}
+
+/** Where a history of at most `most` begins, cut where that is possible: never inside a tool turn. */
+export function startOfLast(messages: readonly Message[], most: number, sizes?: readonly number[]): number {
+  const pinned = pinnedIn(messages)
+  let sum = pinned >= 0 ? (sizes?.[pinned] ?? 1) : 0
+  let start = messages.length
+  for (let index = messages.length - 1; index >= 0; index--) {
+    if (index !== pinned) sum += sizes?.[index] ?? 1
+    // The newest turn stays, whatever its size.
+    if (sum > most && start < messages.length) break
+    if (messages[index]?.role !== 'tool') start = index
+  }
+  return start
 }
 
 /**
@@ -45,7 +77,7 @@ export function window(view: View, size: WindowSize, why: string): View {
  */
 function windowStart(messages: readonly Message[], { most, downTo, sizes }: WindowSize): number {
   const sizeAt = (index: number): number => sizes?.[index] ?? 1
-  const pinned = messages.findIndex((message) => message.role === 'user')
+  const pinned = pinnedIn(messages)
   let start = 0
   let sum = 0
   let lastBoundary = 0

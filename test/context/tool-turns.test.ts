@@ -18,7 +18,11 @@ const history = [
 
 function folded(style: FoldStyle, count: number) {
   const view = wholeView(history)
-  return foldToolTurns(view, findToolTurns(view.messages).slice(0, count), style, 'old')
+  const turns = findToolTurns(view.messages).slice(0, count)
+  return foldToolTurns(
+    view,
+    turns.map((turn) => ({ turn, style, why: 'old' })),
+  )
 }
 
 test('a tool turn is a reply with calls and all its results', () => {
@@ -40,7 +44,15 @@ test('a stub names tool, arguments, size and outcome on the user side, and keeps
     view.messages[5],
     user('[Earlier tool use] tool({}): ok, 1 characters\n[Earlier tool use] tool({}): failed, 8 characters'),
   )
-  assert.equal(view.notes.length, 2)
+  assert.deepEqual(view.notes, [
+    {
+      kind: 'changed',
+      what: '2 tool turns (clock, tool ×2) to one line for each call',
+      why: 'old',
+      at: 'messages[1..7]',
+      rule: 'tool-turns',
+    },
+  ])
 })
 
 test('folding only results keeps the calls and the reply as it was', () => {

@@ -1,0 +1,179 @@
+// Decisions about what is sent, taken once and kept beside the log. What depends on the clock, on prices or on what a
+// provider said is decided here and nowhere else; the view is then a function of the history and its decisions (P4).
+//
+// Places are places in the history, so that a decision means the same whatever else is left out.
+
+import type { Json } from '../core/json.ts'
+import type { Message, Reply } from '../core/message.ts'
+import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding, type FoldStyle } from './tool-turns.ts'
+import { placesFrom, type View } from './view.ts'
+import { cutView } from './window.ts'
+
+export interface Decisions {
+  folds: FoldDecision[]
+  /** Everything before this place is left out, but for the first user message. */
+  cut?: { before: number; why: string }
+  /** The last one that the target can read counts. */
+  compactions: CompactionDecision[]
+  /** Replies that are told from their parts, because their provider did not take its own words back. */
+  plain: PlainDecision[]
+}
+
+export interface FoldDecision {
+  /** The replies of the first and the last turn that are folded. */
+  from: number
+  through: number
+  style: FoldStyle
+  why: string
+}
+
+export interface CompactionDecision {
+  /** The last message that the summary stands for. */
+  through: number
+  /** The summary in words, which any provider can be given. */
+  text?: string
+  /** The provider's own, which only it can read. */
+  native?: NativeSummary
+}
+
+export interface NativeSummary {
+  provider: string
+  protocol: string
+  model: string
+  /** `reply`: these stand where a reply of the provider stands; `input`: beside what the user says. */
+  as: 'reply' | 'input'
+  items: Json[]
+}
+
+export interface PlainDecision {
+  through: number
+  provider: string
+  protocol: string
+}
+
+export interface Reader {
+  provider: string
+  protocol: string
+  model: string
+}
+
+export const noDecisions: Decisions = { folds: [], compactions: [], plain: [] }
+
+/** What stands in the place of the history's beginning, and replies in other words: before anything is folded. */
+export function applyRewrites(view: View, decisions: Decisions, reader: Reader): View {
+  return compacted(plainly(view, decisions.plain), decisions.compactions, reader)
+}
+
+/** Folds and the cut. */
+export function applyCuts(view: View, { folds, cut }: Decisions): View {
+  const next = foldToolTurns(view, foldingsIn(view, folds))
+  return cut ? cutView(next, cutStart(next, cut.before), cut.why) : next
+}
+
+/** The index that a cut before a place falls on. Results may stand elsewhere than in the log, and stay with their call. */
+export function cutStart({ messages, places }: View, before: number): number {
+  return Math.max(
+    0,
+    messages.findIndex((message, index) => message.role !== 'tool' && (places[index] ?? -1) >= before),
+  )
+}
+
+/** The turns of a view that folds mean and that are worth it, oldest first; the first fold that means a turn counts. */
+export function foldingsIn(view: View, folds: readonly FoldDecision[]): Folding[] {
+  if (folds.length === 0) return []
+  const ranges = folds.toSorted((a, b) => a.from - b.from)
+  const foldings: Folding[] = []
+  let at = 0
+  for (const turn of findToolTurns(view.messages)) {
+    const place = view.places[turn.start] ?? -1
+    while (at < ranges.length && (ranges[at]?.through ?? 0) < place) at++
+    const fold = ranges[at]
+    if (!fold || place < fold.from || savingOf(view.messages, turn, fold.style) <= leastSaving) continue
+    foldings.push({ turn, style: fold.style, why: fold.why })
+  }
+  return foldings
+}
+
+/** The compaction that counts for a reader. */
+export function compactionFor(
+  compactions: readonly CompactionDecision[],
+  reader: Reader,
+): CompactionDecision | undefined {
+  return compactions.findLast(({ text, native }) => text !== undefined || isReadable(native, reader))
+}
+
+function isReadable(native: NativeSummary | undefined, reader: Reader): native is NativeSummary {
+  if (!native || native.provider !== reader.provider || native.protocol !== reader.protocol) return false
+  return native.model === reader.model
+}
+
+function compacted(view: View, compactions: readonly CompactionDecision[], reader: Reader): View {
+  const found = compactionFor(compactions, reader)
+  if (!found) return view
+  let start = view.places.findLastIndex((place) => place >= 0 && place <= found.through) + 1
+  if (start === 0) return view
+  while (view.messages[start]?.role === 'tool') start++
+  const summary: Message = isReadable(found.native, reader)
+    ? nativeMessage(found.native, found.text)
+    : { role: 'user', parts: [{ type: 'compaction', text: found.text ?? '' }] }
+  return {
+    messages: [summary, ...view.messages.slice(start)],
+    places: [-1, ...view.places.slice(start)],
+    notes: [
+      ...view.notes,
+      {
+        kind: 'changed',
+        what: `${start} ${start === 1 ? 'message' : 'messages'} to a summary`,
+        why: 'the conversation was compacted up to here',
+        at: placesFrom(view, 0, start - 1),
+        rule: 'compaction',
+      },
+    ],
+  }
+}
+
+function nativeMessage(native: NativeSummary, text: string | undefined): Message {
+  const { provider, protocol, model, items } = native
+  if (native.as === 'input') {
+    const parts = items.map((data) => ({ type: 'opaque' as const, kind: `${protocol}/${typeOf(data)}`, data }))
+    return { role: 'user', parts }
+  }
+  const reply: Reply = {
+    role: 'assistant',
+    parts: [{ type: 'compaction', from: 0, ...(text !== undefined && { text }) }],
+    native: items,
+    origin: { provider, protocol, model },
+    stop: { reason: 'done' },
+  }
+  return reply
+}
+
+function typeOf(item: Json): string {
+  return typeof item === 'object' && item !== null && !Array.isArray(item) ? String(item.type ?? 'item') : 'item'
+}
+
+function plainly(view: View, decisions: readonly PlainDecision[]): View {
+  if (decisions.length === 0) return view
+  let first = -1
+  let last = -1
+  const messages = view.messages.map((message, index) => {
+    const place = view.places[index] ?? -1
+    if (message.role !== 'assistant' || message.native.length === 0) return message
+    const { provider, protocol } = message.origin
+    const told = decisions.some(
+      (one) => place >= 0 && place <= one.through && one.provider === provider && one.protocol === protocol,
+    )
+    if (!told) return message
+    if (first < 0) first = index
+    last = index
+    return { ...message, native: [] }
+  })
+  if (first < 0) return view
+  const why = 'the provider did not take its own words back'
+  const what = 'replies to what their parts say, without what only their model can read'
+  return {
+    ...view,
+    messages,
+    notes: [...view.notes, { kind: 'changed', what, why, at: placesFrom(view, first, last), rule: 'plain' }],
+  }
+}

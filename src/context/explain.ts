@@ -1,0 +1,144 @@
+// Why a request looks as it does: for each message of the history what became of it and why, how many tokens it takes,
+// what the request should cost, and where it stops being the same as the one before.
+
+import type { Note } from '../core/context.ts'
+import type { Message } from '../core/message.ts'
+import type { Price } from '../providers/price.ts'
+import { estimateMessage } from './count.ts'
+import { estimateHead, type Assembled } from './prepare.ts'
+import { firstDifference } from './shared.ts'
+
+export type Fate = 'sent' | 'converted' | 'folded' | 'summarised' | 'cut'
+
+export interface ExplainedMessage {
+  /** Its place in the history. */
+  place: number
+  role: Message['role']
+  fate: Fate
+  /** What was done to it, each with its reason. */
+  why: string[]
+  /** Tokens of it in the log, and in the request. */
+  tokens: number
+  sent: number
+}
+
+export interface Explained {
+  messages: ExplainedMessage[]
+  /** Tokens of system and tools. */
+  head: number
+  /** Tokens of the whole request. */
+  tokens: number
+  /** Of them, those that the provider should have in its cache. */
+  cached: number
+  /** What the prompt should cost, in US dollars; absent where the price is not known. */
+  price?: number
+  /** The first byte of the body that differs from the last request's. */
+  differsAt?: number
+  /** Notes that are about no message. */
+  notes: Note[]
+}
+
+export interface ToExplain {
+  history: readonly Message[]
+  assembled: Assembled
+  /** The provider's count of tokens, divided by ours. */
+  ratio?: number
+  /** Tokens that should be cached, in the provider's count. */
+  cached?: number
+  price?: Price
+  /** The body of the last request to the same model. */
+  before?: string
+}
+
+export function explain({ history, assembled, ratio = 1, cached = 0, price, before }: ToExplain): Explained {
+  const { context, notes, body, estimate } = assembled
+  const count = (tokens: number): number => Math.round(tokens * ratio)
+  const sent = sentAt(context.places ?? context.messages.map((_, index) => index), context.messages)
+  const opening = history.findIndex((message) => message.role !== 'system')
+  const about = notesByPlace(notes, history.length)
+  const messages = history.map((message, place): ExplainedMessage => {
+    const here = sent.get(place) ?? []
+    const isSystem = opening < 0 || place < opening
+    const fate = isSystem ? 'sent' : fateOf(message, here, about.ranges[place] ?? [], about.single[place] ?? [])
+    const told = [...(about.ranges[place] ?? []).filter((note) => fates[note.rule ?? ''] === fate)]
+    if (fate !== 'cut' && fate !== 'summarised') told.push(...(about.single[place] ?? []))
+    return {
+      place,
+      role: message.role,
+      fate,
+      why: told.map((note) => `${note.what}: ${note.why}`),
+      tokens: count(estimateMessage(message)),
+      sent: count(isSystem ? estimateMessage(message) : here.reduce((sum, one) => sum + estimateMessage(one), 0)),
+    }
+  })
+  const tokens = count(estimate.input)
+  const hit = Math.min(cached, tokens)
+  const differsAt = before === undefined ? undefined : firstDifference(before, JSON.stringify(body))
+  return {
+    messages,
+    head: count(estimateHead(context.system, context.tools)),
+    tokens,
+    cached: hit,
+    ...(price && { price: promptPrice(price, tokens, hit) }),
+    ...(differsAt !== undefined && { differsAt }),
+    notes: about.none,
+  }
+}
+
+/** By place: what is sent of it, which may be more than one message. */
+function sentAt(places: readonly number[], messages: readonly Message[]): Map<number, Message[]> {
+  const sent = new Map<number, Message[]>()
+  for (const [index, message] of messages.entries()) {
+    const place = places[index] ?? -1
+    if (place < 0) continue
+    const here = sent.get(place)
+    if (here) here.push(message)
+    else sent.set(place, [message])
+  }
+  return sent
+}
+
+/** What a note about a stretch of the history means for a message in it. */
+const fates: Record<string, Fate> = { 'tool-turns': 'folded', window: 'cut', compaction: 'summarised' }
+
+function fateOf(message: Message, sent: readonly Message[], ranges: readonly Note[], single: readonly Note[]): Fate {
+  const isWhole = sent.length === 1 && sent[0] === message
+  if (isWhole) return single.length > 0 ? 'converted' : 'sent'
+  const rules = new Set(ranges.map((note) => note.rule))
+  const isOfTurn = message.role === 'tool' || message.parts.some((part) => part.type === 'tool-call')
+  if (sent.length === 0) {
+    if (rules.has('compaction')) return 'summarised'
+    if (rules.has('window') && !(rules.has('tool-turns') && isOfTurn)) return 'cut'
+    return isOfTurn && rules.has('tool-turns') ? 'folded' : single.length > 0 ? 'converted' : 'cut'
+  }
+  return isOfTurn && rules.has('tool-turns') ? 'folded' : 'converted'
+}
+
+interface Placed {
+  /** Notes about a stretch that the message is in. */
+  ranges: Note[][]
+  /** Notes about the message alone. */
+  single: Note[][]
+  none: Note[]
+}
+
+function notesByPlace(notes: readonly Note[], length: number): Placed {
+  const placed: Placed = { ranges: [], single: [], none: [] }
+  for (const note of notes) {
+    const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
+    if (!found) {
+      placed.none.push(note)
+      continue
+    }
+    const from = Number(found[1])
+    const to = Math.min(Number(found[2] ?? found[1]), length - 1)
+    const into = note.rule !== undefined && (note.rule in fates || to > from) ? placed.ranges : placed.single
+    for (let place = from; place <= to; place++) (into[place] ??= []).push(note)
+  }
+  return placed
+}
+
+function promptPrice(price: Price, tokens: number, cached: number): number {
+  const { input, cacheRead, cacheWrite } = price.beyond && tokens > price.beyond.tokens ? price.beyond : price
+  return (cached * (cacheRead ?? input) + (tokens - cached) * (cacheWrite ?? input)) / 1_000_000
+}

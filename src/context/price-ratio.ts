@@ -1,0 +1,61 @@
+// What reading from and writing to a prompt cache costs, relative to input that is not cached, and how long a cache
+// lives. Only ratios count for the economy, so a price list is not needed where the provider's own rule is known.
+
+import type { Options } from '../core/options.ts'
+import type { Price } from '../providers/price.ts'
+import type { Caching } from '../providers/provider.ts'
+
+export interface CachePrice {
+  read: number
+  write: number
+  /** Below this nothing is cached. */
+  minimum: number
+  lifetimeMs: number
+}
+
+export interface Billing {
+  caching: Caching
+  price?: Price
+  /** A server at home: nothing is paid but the time of reading, and a prefix stays as long as the server does. */
+  atHome?: boolean
+}
+
+const hour = 3_600_000
+/** Assumed where a provider does not say (checked 2026-11: 5 to 10 idle minutes are usual). */
+const usualLifetimeMs = 10 * 60_000
+const usualMinimum = 1024
+
+export function cachePriceOf({ caching, price, atHome }: Billing, ttl: Options['cacheTtl']): CachePrice {
+  const minimum = caching.minimum ?? (atHome ? 0 : usualMinimum)
+  const lifetimeMs = ttl === '1h' && caching.kind === 'marks' ? hour : (caching.lifetimeMs ?? usualLifetimeMs)
+  if (caching.kind === 'none') return { read: 1, write: 1, minimum: 0, lifetimeMs: 0 }
+  if (atHome || price?.input === 0) return { read: 0, write: 1, minimum, lifetimeMs: atHome ? Infinity : lifetimeMs }
+  if (!price) return { read: 0.1, write: caching.kind === 'marks' ? 1.25 : 1, minimum, lifetimeMs }
+  const written = (ttl === '1h' ? price.cacheWriteLong : undefined) ?? price.cacheWrite ?? price.input
+  return { read: (price.cacheRead ?? price.input) / price.input, write: written / price.input, minimum, lifetimeMs }
+}
+
+export interface Gaps {
+  /** Requests so far. */
+  requests: number
+  /** Of them, how many came more than five minutes and at most an hour after the one before. */
+  within: number
+  /** How many came later than that. */
+  beyond: number
+}
+
+/**
+ * Whether marks are to live for an hour: when what is lost in pauses of five minutes to an hour is more than what the
+ * longer life costs. In tool loops there are no such pauses, so there it never pays.
+ */
+export function cacheTtlFor(billing: Billing, gaps: Gaps, view: number, added: number): '5m' | '1h' {
+  const short = cachePriceOf(billing, '5m')
+  const long = cachePriceOf(billing, '1h')
+  if (billing.caching.kind !== 'marks' || !billing.price?.cacheWriteLong) return '5m'
+  // One pause is no habit.
+  if (gaps.requests === 0 || gaps.within < 2) return '5m'
+  const within = gaps.within / gaps.requests
+  const beyond = gaps.beyond / gaps.requests
+  const saved = within * (short.write - short.read) * view
+  return saved > (long.write - short.write) * (added + beyond * view) ? '1h' : '5m'
+}

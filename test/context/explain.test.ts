@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { noDecisions } from '../../src/context/decisions.ts'
+import { explain } from '../../src/context/explain.ts'
+import { forecastNote, readForecast } from '../../src/context/forecast.ts'
+import type { Policy } from '../../src/context/policy.ts'
+import { assemble } from '../../src/context/prepare.ts'
+import { firstDifference } from '../../src/context/shared.ts'
+import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import { call, reply, result, user } from '../histories.ts'
+
+const long = 'a long answer '.repeat(100)
+const history = [
+  { role: 'system' as const, parts: [{ type: 'text' as const, text: 'Be kind.' }] },
+  user('What time is it?'),
+  reply('Let me look.', call('a', 'clock')),
+  result('a', long, 'clock'),
+  reply('Noon.'),
+  user('And now?'),
+  reply(call('b', 'clock')),
+  result('b', long, 'clock'),
+  reply({ type: 'reasoning', text: 'Hm.' }, 'One.'),
+  user('Thanks.'),
+]
+
+function assembled(policy: Policy, decisions = noDecisions) {
+  const target = {
+    provider: 'openai',
+    model: 'gpt-4o',
+    options: {},
+    quirks: {},
+    capabilities: openaiChat.capabilities,
+  }
+  return assemble({ history, policy, protocol: openaiChat, target, decisions })
+}
+
+test('each message is said to be sent, converted or folded, and why', () => {
+  const { messages } = explain({ history, assembled: assembled({ maxToolTurns: 1, step: 1 }) })
+  assert.deepEqual(
+    messages.map(({ fate }) => fate),
+    ['sent', 'sent', 'folded', 'folded', 'sent', 'sent', 'sent', 'sent', 'converted', 'sent'],
+  )
+  assert.match(messages[2]?.why.join() ?? '', /older than the last 1 tool turns/)
+  assert.match(messages[8]?.why.join() ?? '', /reasoning/)
+  assert.ok((messages[3]?.tokens ?? 0) > 100 && messages[3]?.sent === 0)
+  assert.equal(messages[1]?.tokens, messages[1]?.sent)
+})
+
+test('what a window or a summary left out is said to be cut or summarised', () => {
+  const cut = explain({
+    history,
+    assembled: assembled('full', { ...noDecisions, cut: { before: 5, why: 'too long' } }),
+  })
+  assert.deepEqual(
+    cut.messages.slice(1, 6).map(({ fate }) => fate),
+    ['sent', 'cut', 'cut', 'cut', 'sent'],
+  )
+  const compactions = [{ through: 4, text: 'It was noon.' }]
+  const summarised = explain({ history, assembled: assembled('full', { ...noDecisions, compactions }) })
+  assert.deepEqual(
+    summarised.messages.slice(1, 6).map(({ fate }) => fate),
+    ['summarised', 'summarised', 'summarised', 'summarised', 'sent'],
+  )
+  assert.match(summarised.messages[1]?.why.join() ?? '', /to a summary/)
+})
+
+test('tokens are in the count of the provider, and the price knows what is cached', () => {
+  const price = { input: 2, output: 8, cacheRead: 0.2 }
+  const plain = explain({ history, assembled: assembled('full'), price })
+  const twice = explain({ history, assembled: assembled('full'), price, ratio: 2, cached: 400 })
+  assert.equal(twice.tokens, plain.tokens * 2)
+  assert.equal(plain.price, (plain.tokens * 2) / 1_000_000)
+  assert.equal(twice.price, (400 * 0.2 + (twice.tokens - 400) * 2) / 1_000_000)
+})
+
+test('the first byte that differs from the last request is told', () => {
+  const request = assembled('full')
+  const before = JSON.stringify(request.body)
+  assert.equal(explain({ history, assembled: request, before }).differsAt, undefined)
+  assert.equal(firstDifference('{"a":"é1"}', '{"a":"é2"}'), 8)
+  assert.equal(firstDifference('ab', 'abc'), 2)
+})
+
+test('a forecast is read back from the note that keeps it', () => {
+  const forecast = { estimate: 1200, cached: 900, head: '0123456789ab', ttl: '1h' as const }
+  const usage = { input: 1300, output: 5, cacheRead: 890, cacheWrite: 0, reasoning: 0 }
+  assert.deepEqual(readForecast({ notes: [forecastNote(forecast, usage)] }), forecast)
+  assert.equal(readForecast({ notes: [] }), undefined)
+})
