@@ -2,9 +2,29 @@
 
 export { prepare, refuse, replay, type PrepareInput, type Prepared, type Replayed } from './conformance.ts'
 export { formatIds, readTranscript, writeTranscript } from './transcripts/index.ts'
-export { openSynapse, type Synapse, type SynapseOptions } from './open.ts'
-export type { Conversation, Run, RunSettings } from './run/conversation.ts'
+export { loadAgent, type Agent, type AgentOptions } from './agents/index.ts'
+export { openSynapse, type Adapter, type Synapse, type SynapseOptions } from './open.ts'
+export {
+  createProvider,
+  type ChatLoop,
+  type Provider,
+  type ProviderConfig,
+  type ProviderOptions,
+  type ProviderState,
+} from './provider-face.ts'
+export { defineTool, type ToolDefinition } from './run/define-tool.ts'
+export type { Approval } from './run/approval.ts'
+export type { Budget, Spend } from './run/budget.ts'
+export type { Compacted } from './run/compact.ts'
+export type { Conversation, Run } from './run/conversation.ts'
+export type { Inspected } from './run/inspect.ts'
 export type { RunEnd } from './run/loop.ts'
+export type { Fallback, Route, RouteStep } from './run/route.ts'
+export type { Guards, RunSettings, Said } from './run/settings.ts'
+export type { StandardSchema } from './run/standard-schema.ts'
+export type { SubmittedResult } from './run/submitting.ts'
+export type { ConversationUsage, Spending } from './run/usage-of.ts'
+export type { TelemetryOptions } from './telemetry/observe.ts'
 export type * from './core/message.ts'
 export type * from './core/context.ts'
 export type * from './core/event.ts'

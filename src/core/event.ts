@@ -23,7 +23,22 @@ export type RunEvent =
   | { type: 'reply-event'; exchangeId: string; event: ReplyEvent }
   | { type: 'message'; entryId: string; message: Message; usage?: Usage }
   | { type: 'tool-start'; call: ToolCallPart }
+  /** What a tool says before it is done. */
+  | { type: 'tool-progress'; call: ToolCallPart; value: Json }
   | { type: 'tool-end'; call: ToolCallPart; result: ToolResultPart }
-  | { type: 'run-end'; outcome: RunOutcome; usage: Usage; failure?: Failure }
+  /** A call waits for a person. The run ends as `waiting`, and goes on when the call was approved or denied. */
+  | { type: 'approval-needed'; call: ToolCallPart; argsHash: string; expiresAt: string }
+  /** A model could not be asked before it said anything, so the next one of the chain is. */
+  | { type: 'fallback'; from: string; to: string; failure: Failure }
+  /** A guard spoke: it warned the model, or it ends the run. */
+  | ({ type: 'guard'; action: 'warned' | 'stopped' } & GuardReason)
+  | { type: 'run-end'; outcome: RunOutcome; usage: Usage; failure?: Failure; guard?: GuardReason }
 
-export type RunOutcome = 'done' | 'length' | 'refusal' | 'max-steps' | 'cancelled' | 'failed'
+/** Which guard, and why, in words. */
+export interface GuardReason {
+  guard: 'max-steps' | 'repeated-call' | 'pattern' | 'spend' | 'tokens' | 'time' | 'output-size'
+  why: string
+}
+
+/** `waiting`: for an approval. `stopped`: by a guard other than `max-steps`. */
+export type RunOutcome = 'done' | 'length' | 'refusal' | 'max-steps' | 'waiting' | 'stopped' | 'cancelled' | 'failed'

@@ -1,75 +1,112 @@
 // A conversation that can be continued on any provider at any moment: the log in a store, and the loop over it.
 
 import type { RunEvent } from '../core/event.ts'
-import { asFailure, SynapseError } from '../core/error.ts'
-import type { Conversation as Stored, Entry } from '../core/log.ts'
-import { textOf, type Reply, type TextPart, type UserMessage } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
-import type { Tool } from '../core/tool.ts'
-import { noUsage } from '../core/usage.ts'
-import type { Policy } from '../context/policy.ts'
-import type { Endpoint } from '../providers/resolve.ts'
-import type { Store } from '../store/store.ts'
+import { SynapseError } from '../core/error.ts'
+import type { Branch, Conversation as Stored, Entry, EntryOutline } from '../core/log.ts'
+import { textOf, type Reply, type UserMessage } from '../core/message.ts'
+import { withFailpoints } from '../store/failpoint.ts'
+import { answerApproval, waitingApprovals, type Approval, type Verdict } from './approval.ts'
+import { beforeAnswer, beforeMessage, forkAt } from './branching.ts'
 import { channel } from './channel.ts'
-import { holdLease } from './lease.ts'
-import { loop, type RunEnd } from './loop.ts'
-import type { Transport } from './running.ts'
+import { compactNow } from './compact-now.ts'
+import type { Compacted } from './compact.ts'
+import { drive, stepSettings, type Journey } from './drive.ts'
+import { inspectRequest, type Inspected } from './inspect.ts'
+import { holdLease, type Held } from './lease.ts'
+import type { RunEnd } from './loop.ts'
+import type { Running } from './running.ts'
 import { settle } from './settle.ts'
+import { userMessage, withChanges, type RunSettings, type Said, type Surroundings } from './settings.ts'
+import { usageOf, type ConversationUsage } from './usage-of.ts'
 
-const defaultMaxSteps = 50
-
-/** Where and how to go on; anything can change from one message to the next. */
-export interface RunSettings {
-  /** `provider/model`, such as `anthropic/claude-opus-5`. */
-  model: string
-  /** One of the provider's wires; without it, its usual one. */
-  protocol?: string
-  system?: string
-  tools?: readonly Tool[]
-  options?: Options
-  policy?: Policy
-  maxSteps?: number
-  signal?: AbortSignal
-}
-
-/** What a conversation needs from the house around it. */
-export interface Surroundings {
-  store: Store
-  owner: string
-  /** Finds who serves a model: by the rows of providers, or by an emulator in their place. */
-  endpoint(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
-}
+export type { RunSettings, Surroundings } from './settings.ts'
 
 /** A run under way. It goes on whether or not its events are read; only `abort` stops it. */
 export interface Run extends AsyncIterable<RunEvent> {
   /** How it ended. Never rejects: what went wrong is in the outcome. */
   ended: Promise<RunEnd>
+  /** Stops it; what was said so far is kept. */
   abort(): void
+  /** Says something while it goes on: the model gets it with its next request. */
+  steer(message: Said): void
+  /** Other tools, another model, another policy: from the next request on. */
+  update(change: Partial<RunSettings>): void
   /** The text of the final reply; rejects if the run failed. */
   text(): Promise<string>
 }
 
+/** One conversation. All its methods take settings that count for that one time, over those it was opened with. */
 export interface Conversation {
   readonly id: string
   /** Appends what the user says, and answers it. */
-  send(message: string | UserMessage['parts'], settings?: Partial<RunSettings>): Run
-  /** Goes on where a run was interrupted. */
+  send(message: Said, settings?: Partial<RunSettings>): Run
+  /** Goes on where a run was interrupted, stopped by a guard, or waited for an approval. */
   resume(settings?: Partial<RunSettings>): Run
+  /** Answers what the user said last once more; the earlier answer stays in the log as a branch. */
+  retry(settings?: Partial<RunSettings>): Run
+  /** Says something else in the place of an earlier message of the user, and answers that. */
+  edit(entryId: string, message: Said, settings?: Partial<RunSettings>): Run
+  /** Goes on from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
+  fork(entryId: string, options?: { name?: string }): Promise<void>
+  /** Goes to a branch by its name. */
+  checkout(branch: string): Promise<void>
+  /** Lets a call run that waits for it. `argsHash` says which arguments were looked at; then `resume`. */
+  approve(callId: string, answer: { argsHash: string }): Promise<void>
+  /** Does not let it run; the model is told why. Then `resume`. */
+  deny(callId: string, reason?: string): Promise<void>
+  /** The calls that wait for a person. */
+  approvals(): Promise<Approval[]>
+  /** Lets a summary stand for the older part of what is sent; undefined: there is too little to summarise. */
+  compact(settings?: Partial<RunSettings>): Promise<Compacted | undefined>
+  /** Takes a summary back, or any other decision about what is sent: the log was never changed. */
+  undo(overlayId: string): Promise<void>
+  /** Tokens, money and requests so far, in all and by model. */
+  usage(): Promise<ConversationUsage>
+  /** The request that would be sent now, and everything in which it differs from the log. */
+  inspect(settings?: Partial<RunSettings>): Promise<Inspected>
   /** The path from the root to where the conversation goes on, whole, whatever was sent of it. */
   history(): Promise<Entry[]>
+  /** All entries of all branches, without their messages. */
+  tree(): Promise<EntryOutline[]>
+  /** The places that the conversation can go on from. */
+  branches(): Promise<Branch[]>
   info(): Promise<Stored>
 }
 
-export function conversationOf(house: Surroundings, id: string, defaults: RunSettings): Conversation {
+export function conversationOf(given: Surroundings, id: string, defaults: RunSettings): Conversation {
+  const house = { ...given, store: withFailpoints(given.store) }
   const { store, owner } = house
+  const place = { store, owner, conversationId: id }
+  const now = house.now ?? Date.now
+  /** Runs of this object that have not ended yet. */
+  const under = new Set<Promise<unknown>>()
+
   return {
     id,
-    send: (message, settings) => start({ role: 'user', parts: partsOf(message) }, settings),
-    resume: (settings) => start(undefined, settings),
-    async history() {
-      const { head } = await info()
-      return head ? store.history(owner, head) : []
+    send: (said, settings) => start({ message: userMessage(said) }, settings),
+    resume: (settings) => start({}, settings),
+    retry: (settings) => start({ before: (held) => beforeAnswer(place, held.write()) }, settings),
+    edit(entryId, said, settings) {
+      const before = (held: Held) => beforeMessage(place, entryId, held.write())
+      return start({ message: userMessage(said), before }, settings)
     },
+    fork: (entryId, { name } = {}) => withLease((held) => forkAt(place, entryId, name, held.write())),
+    checkout: (branch) => withLease(async (held) => void (await store.setHead(owner, id, { branch }, held.write()))),
+    approve: (callId, { argsHash }) => answer({ callId, allowed: true, argsHash }),
+    deny: (callId, reason) => answer({ callId, allowed: false, ...(reason !== undefined && { reason }) }),
+    approvals: async () => waitingApprovals({ ...place, now }, await history()),
+    compact: (settings) => withLease(async (held) => compactNow(await running(held, settings), await history())),
+    undo: (overlayId) =>
+      withLease(async (held) => void (await store.setOverlayUndone(owner, overlayId, true, held.write()))),
+    usage: () => usageOf(store, owner, id),
+    async inspect(settings) {
+      const all = withChanges(defaults, settings)
+      const { endpoint } = await house.endpoint(all.model, all.protocol)
+      return inspectRequest(house, id, await history(), { ...stepSettings(id, () => all), endpoint })
+    },
+    history,
+    tree: () => store.outline(owner, id),
+    branches: () => store.branches(owner, id),
     info,
   }
 
@@ -79,74 +116,58 @@ export function conversationOf(house: Surroundings, id: string, defaults: RunSet
     return stored
   }
 
-  function start(message: UserMessage | undefined, given: Partial<RunSettings> = {}): Run {
-    const settings = { ...defaults, ...given }
+  async function history(): Promise<Entry[]> {
+    const { head } = await info()
+    return head ? store.history(owner, head) : []
+  }
+
+  function start(how: Pick<Journey, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
+    let settings = withChanges(defaults, changes)
+    const said: UserMessage[] = []
     const events = channel<RunEvent>()
     const stop = new AbortController()
-    const ended = drive(settings, message, events.push, withSignal(stop, settings.signal)).finally(events.end)
+    const ended = drive(house, {
+      ...how,
+      conversationId: id,
+      settings: () => settings,
+      incoming: () => said.splice(0),
+      emit: events.push,
+      stop,
+    }).finally(events.end)
+    under.add(ended)
+    void ended.finally(() => under.delete(ended))
     return {
       ended,
       abort: () => stop.abort(),
+      steer: (message) => void said.push(userMessage(message)),
+      update: (change) => void (settings = withChanges(settings, change)),
       text: async () => textOf((await succeeded(ended)).parts),
       [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
     }
   }
 
-  async function drive(
-    settings: RunSettings,
-    message: UserMessage | undefined,
-    emit: (event: RunEvent) => void,
-    signal: AbortSignal,
-  ): Promise<RunEnd> {
+  async function answer(verdict: Verdict): Promise<void> {
+    await withLease(async (held) => answerApproval({ ...place, now, write: held.write }, await history(), verdict))
+  }
+
+  /** What is done between two runs. Runs of this object are waited for; those of others are a conflict. */
+  async function withLease<T>(act: (held: Held) => Promise<T>): Promise<T> {
+    await Promise.allSettled(under)
+    const held = await holdLease(store, owner, id)
     try {
-      const { endpoint, transport } = await house.endpoint(settings.model, settings.protocol)
-      const held = await holdLease(store, owner, id)
-      try {
-        await settle(store, owner, id, held.write)
-        if (message) await nameAfter(message)
-        const system: TextPart[] = settings.system ? [{ type: 'text', text: settings.system }] : []
-        return await loop(
-          {
-            store,
-            owner,
-            conversationId: id,
-            endpoint,
-            system,
-            tools: settings.tools ?? [],
-            options: { cacheKey: id, ...settings.options },
-            policy: settings.policy ?? 'full',
-            maxSteps: settings.maxSteps ?? defaultMaxSteps,
-            signal,
-            transport,
-            write: held.write,
-            emit,
-          },
-          message,
-        )
-      } finally {
-        await held.release()
-      }
-    } catch (error) {
-      const failure = asFailure(error)
-      emit({ type: 'run-end', outcome: 'failed', usage: noUsage, failure })
-      return { outcome: 'failed', usage: noUsage, failure }
+      await settle({ ...place, write: held.write }, false)
+      return await act(held)
+    } finally {
+      await held.release()
     }
   }
 
-  /** A conversation without a title is named after its first words. */
-  async function nameAfter(message: UserMessage): Promise<void> {
-    const stored = await info()
-    const title = textOf(message.parts).trim().split('\n', 1)[0]?.slice(0, 80)
-    if (!stored.title && title) await store.updateConversation(owner, id, { title: title.toWellFormed() })
+  async function running(held: Held, changes?: Partial<RunSettings>): Promise<Running> {
+    const settings = withChanges(defaults, changes)
+    const found = await house.endpoint(settings.model, settings.protocol)
+    const signal = settings.signal ?? new AbortController().signal
+    return { ...place, ...stepSettings(id, () => settings), ...found, signal, write: held.write, emit: () => {} }
   }
-}
-
-function partsOf(message: string | UserMessage['parts']): UserMessage['parts'] {
-  return typeof message === 'string' ? [{ type: 'text', text: message }] : message
-}
-
-function withSignal(stop: AbortController, outer: AbortSignal | undefined): AbortSignal {
-  return outer ? AbortSignal.any([stop.signal, outer]) : stop.signal
 }
 
 async function succeeded(ended: Promise<RunEnd>): Promise<Reply> {

@@ -1,85 +1,75 @@
-// One request to a model and what comes of it. It is in the log before it is sent, and its reply is in the log before
-// anything is done about it.
+// One step of a run: a request to a model and what comes of it. It is in the log before it is sent, and its reply is in
+// the log before anything is done about it.
+//
+// What a provider refuses because of what we sent is put right and sent again, once for each reason: what is too long,
+// state that is gone, words of its own that it cannot read any more. Every attempt is an exchange in the log.
 
 import type { RunEvent } from '../core/event.ts'
-import { folding } from '../core/fold.ts'
+import type { Failure } from '../core/error.ts'
 import type { Entry, Exchange } from '../core/log.ts'
-import type { Origin, StopReason } from '../core/message.ts'
-import { assemble } from '../context/prepare.ts'
+import type { StopReason } from '../core/message.ts'
+import { addUsage, noUsage } from '../core/usage.ts'
+import { forecastNote } from '../context/forecast.ts'
 import { costOf } from '../providers/cost.ts'
-import { streamReply } from '../transport/reply.ts'
 import type { FinishedExchange } from '../store/store.ts'
-import { journaling } from './journal.ts'
+import { ask } from './ask.ts'
+import type { Spending } from './compact.ts'
+import { journaling, type Journal } from './journal.ts'
+import { plan, type Planned, type Wish } from './plan.ts'
 import type { Running } from './running.ts'
+import { isStateless, keepState, stateNote } from './state.ts'
 
 export async function exchange(run: Running, history: readonly Entry[], step: number): Promise<FinishedExchange> {
-  const { store, owner, conversationId, endpoint, write, emit } = run
+  const tried = new Set<Remedy>()
+  const others: Spending[] = []
+  for (let wish: Wish = {}; ;) {
+    const planned = await plan(run, history, wish)
+    const finished = await attempt(run, history, planned, step)
+    others.push(...planned.spent)
+    const remedy = remedyFor(finished, planned)
+    if (!remedy || tried.has(remedy) || run.signal.aborted) return withSpending(finished, others)
+    tried.add(remedy)
+    const next = await apply(remedy, run, history, planned, finished.exchange.failure)
+    if (!next) return withSpending(finished, others)
+    others.push(finished.exchange)
+    wish = { ...wish, ...next }
+  }
+}
+
+async function attempt(
+  run: Running,
+  history: readonly Entry[],
+  planned: Planned,
+  step: number,
+): Promise<FinishedExchange> {
+  const { store, owner, endpoint, write, emit } = run
+  const { prepared, forecast, keep, state } = planned
   const basedOn = history.at(-1)?.id ?? ''
-  const prepared = assemble({
-    history: history.map((entry) => entry.message),
-    system: run.system,
-    tools: run.tools,
-    policy: run.policy,
-    protocol: endpoint.protocol,
-    target: {
-      provider: endpoint.provider.id,
-      model: endpoint.model,
-      options: { stream: true, ...run.options },
-      quirks: endpoint.quirks,
-      capabilities: endpoint.capabilities,
+  let journal: Journal | undefined
+  const { opened, reply, usage, failure } = await ask(run, {
+    prepared,
+    basedOn,
+    notes: prepared.notes,
+    onOpen({ id, provider, model }) {
+      journal = journaling((offset, events) => store.journal(owner, id, offset, events, write()))
+      emit({ type: 'request', exchangeId: id, provider, model, step, notes: prepared.notes })
+    },
+    onEvent(event, { id }) {
+      if (event.type === 'retry') return emit({ ...event, exchangeId: id })
+      journal?.push(event)
+      emit({ type: 'reply-event', exchangeId: id, event })
     },
   })
-  const body = JSON.stringify(prepared.body)
-  const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
-  const opened = await store.openExchange(
-    owner,
-    conversationId,
-    { ...asked, basedOn, body, notes: prepared.notes },
-    write(),
-  )
-  emit({
-    type: 'request',
-    exchangeId: opened.id,
-    provider: asked.provider,
-    model: asked.model,
-    step,
-    notes: prepared.notes,
-  })
+  await journal?.close()
 
-  const origin: Origin = { ...asked, ...(prepared.basis && { basis: prepared.basis }) }
-  const fold = folding(origin)
-  const journal = journaling((offset, events) => store.journal(owner, opened.id, offset, events, write()))
-  const events = streamReply({
-    protocol: endpoint.protocol,
-    url: endpoint.baseUrl + prepared.path,
-    headers: { ...endpoint.headers, ...prepared.headers },
-    body,
-    origin,
-    decoder: { callId: (position) => `${opened.id}.${position}`, toolNames: prepared.toolNames },
-    signal: run.signal,
-    provider: endpoint.provider.name,
-    ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
-    ...run.transport,
-  })
-  for await (const event of events) {
-    if (event.type === 'retry') {
-      await store.retryExchange(owner, opened.id, write())
-      emit({ ...event, exchangeId: opened.id })
-      continue
-    }
-    fold.push(event)
-    journal.push(event)
-    emit({ type: 'reply-event', exchangeId: opened.id, event })
-  }
-  await journal.close()
-
-  const { reply, usage, failure } = fold.result()
-  const cost = usage && costOf(usage, endpoint.price)
+  const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
+  const kept = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
   const finished = await store.finishExchange(
     owner,
     opened.id,
     {
       outcome: outcomeOf(reply.stop.reason),
+      notes: [forecastNote(forecast, usage), ...(kept ? [kept] : [])],
       ...(reply.parts.length > 0 && { reply: { message: reply, parentId: basedOn } }),
       ...(usage && { usage }),
       ...(cost !== undefined && { cost }),
@@ -87,20 +77,81 @@ export async function exchange(run: Running, history: readonly Entry[], step: nu
     },
     write(),
   )
+  if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
   if (finished.entry) emit(messageEvent(finished))
   return finished
+}
+
+type Remedy = 'tighter' | 'whole' | 'plain'
+
+/** What can be done about a refusal that is about what was sent. Once some of a reply is there, nothing. */
+function remedyFor({ exchange, entry }: FinishedExchange, { state }: Planned): Remedy | undefined {
+  const { failure } = exchange
+  if (entry || !failure) return undefined
+  if (failure.kind === 'context-overflow') return 'tighter'
+  if (state && (failure.kind === 'state-lost' || failure.kind === 'not-found')) return 'whole'
+  if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
+  return failure.code === 'invalid_encrypted_content' ? 'plain' : undefined
+}
+
+/** Gives nothing where there is nothing left to do. */
+async function apply(
+  remedy: Remedy,
+  run: Running,
+  history: readonly Entry[],
+  planned: Planned,
+  failure: Failure | undefined,
+): Promise<Wish | undefined> {
+  const { store, owner, conversationId, endpoint, write } = run
+  const entryId = history.at(-1)?.id ?? ''
+  const { id: provider } = endpoint.provider
+  const why = failure?.message ?? ''
+  switch (remedy) {
+    case 'tighter': {
+      const { input } = planned.prepared.estimate
+      // The newest messages alone are too long: less of the history would not help.
+      if (planned.prepared.context.messages.length <= 1) return undefined
+      return { limit: input * tighter }
+    }
+    case 'whole':
+      if (planned.state) await store.dropState(owner, planned.state.kept.id)
+      if (failure && isStateless(failure)) {
+        await store.addOverlay(owner, conversationId, { entryId, kind: 'stateless', data: { provider, why } }, write())
+      }
+      return { whole: true }
+    case 'plain': {
+      const through = history.findLast((entry) => isOf(entry, provider))?.id
+      if (through === undefined) return undefined
+      const data = { through, provider, protocol: endpoint.protocol.id, why }
+      await store.addOverlay(owner, conversationId, { entryId, kind: 'plain', data }, write())
+      return {}
+    }
+  }
+}
+
+/** How much of a request that was too long the next one may be: providers do not say how far off it was. */
+const tighter = 0.6
+
+function isOf({ message }: Entry, provider: string): boolean {
+  return message.role === 'assistant' && message.origin.provider === provider && message.native.length > 0
+}
+
+/** What the step has cost as a whole, with what it took to get there. */
+function withSpending(finished: FinishedExchange, others: readonly Spending[]): FinishedExchange {
+  const { usage = noUsage, cost } = finished.exchange
+  const all = others.filter((one) => one.usage)
+  if (all.length === 0) return finished
+  const total = all.reduce((sum, one) => addUsage(sum, one.usage ?? noUsage), usage)
+  const costs = [cost, ...all.map((one) => one.cost)].filter((one) => one !== undefined)
+  const summed = costs.length > 0 && { cost: costs.reduce((sum, one) => sum + one, 0) }
+  return { ...finished, exchange: { ...finished.exchange, usage: total, ...summed } }
 }
 
 function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'open'> {
   return reason === 'cancelled' || reason === 'interrupted' || reason === 'failed' ? reason : 'done'
 }
 
-function messageEvent({ entry, exchange }: FinishedExchange): RunEvent {
+function messageEvent({ entry, exchange: done }: FinishedExchange): RunEvent {
   if (!entry) throw new TypeError('a finished exchange without an entry has no message')
-  return {
-    type: 'message',
-    entryId: entry.id,
-    message: entry.message,
-    ...(exchange.usage && { usage: exchange.usage }),
-  }
+  return { type: 'message', entryId: entry.id, message: entry.message, ...(done.usage && { usage: done.usage }) }
 }

@@ -7,6 +7,7 @@ const batchMs = 250
 const batchSize = 4096
 
 export interface Journal {
+  /** Throws once a batch could not be written: a run that may not write any more must not go on listening. */
   push(event: ReplyEvent): void
   /** Waits for what is being written, and drops what is not: the whole reply is about to be committed. */
   close(): Promise<void>
@@ -18,9 +19,11 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
   let offset = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<unknown> = Promise.resolve()
+  let failed: { error: unknown } | undefined
 
   return {
     push(event) {
+      if (failed) throw failed.error
       batch.push(event)
       size += event.type === 'part-delta' ? event.text.length : 64
       if (size >= batchSize) flush()
@@ -40,7 +43,6 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
     size = 0
     offset += events.length
     writing = writing.then(() => write(from, events))
-    // A failed write is reported by close, not as an unhandled rejection in between.
-    writing.catch(() => {})
+    writing.catch((error: unknown) => (failed = { error }))
   }
 }

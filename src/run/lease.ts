@@ -1,22 +1,37 @@
 // One writer per conversation. The lease is renewed while the run goes on; when it was lost (this process was asleep
-// for longer than it lasts, and another one took over) the next write is refused, and the run ends.
+// for longer than it lasts, and another one took over) the run is told to stop, and its next write is refused.
+//
+// A process that was killed cannot give its lease back. Its successor on the same machine need not wait until it has
+// run out: the holder's name says which process it was, and the machine knows whether that one still lives.
 
+import { createHash } from 'node:crypto'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { isObject } from '../core/json.ts'
+import type { Lease } from '../core/log.ts'
+import { SynapseError } from '../core/error.ts'
 import type { Store, Write } from '../store/store.ts'
 
 const leaseMs = 30_000
 
 export interface Held {
-  write(): Write
-  release(): Promise<void>
+  write: () => Write
+  release: () => Promise<void>
 }
 
-export async function holdLease(store: Store, owner: string, conversationId: string): Promise<Held> {
-  const holder = `${hostname()}:${process.pid}`
-  const { epoch } = await store.takeLease(owner, conversationId, { holder, ttlMs: leaseMs })
+/** `onLost` is called when another process has taken over: whatever is still going on here is for nothing. */
+export async function holdLease(
+  store: Store,
+  owner: string,
+  conversationId: string,
+  onLost: () => void = () => {},
+): Promise<Held> {
+  const { epoch } = await takeLease(store, owner, conversationId)
   const renewal = setInterval(() => {
-    // A renewal that fails needs no alarm: the epoch in the next write decides.
-    store.renewLease(owner, conversationId, epoch, leaseMs).catch(() => {})
+    store.renewLease(owner, conversationId, epoch, leaseMs).catch((error: unknown) => {
+      // Any other failure needs no alarm: the epoch in the next write decides.
+      if (codeOf(error) === 'lease-lost') onLost()
+    })
   }, leaseMs / 3)
   renewal.unref()
   return {
@@ -25,5 +40,66 @@ export async function holdLease(store: Store, owner: string, conversationId: str
       clearInterval(renewal)
       await store.releaseLease(owner, conversationId, epoch)
     },
+  }
+}
+
+async function takeLease(store: Store, owner: string, conversationId: string): Promise<Lease> {
+  const lease = { holder: thisProcess(), ttlMs: leaseMs }
+  try {
+    return await store.takeLease(owner, conversationId, lease)
+  } catch (error) {
+    const held = codeOf(error) === 'lease-held' && error instanceof SynapseError ? error.failure.raw : undefined
+    if (!isObject(held) || typeof held['holder'] !== 'string' || typeof held['epoch'] !== 'number') throw error
+    if (!isGone(held['holder'])) throw error
+    return store.takeLease(owner, conversationId, { ...lease, over: held['epoch'] })
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof SynapseError ? error.failure.code : undefined
+}
+
+/** `host:pid` for people; behind it where and when it started, since a host may have several lists of processes. */
+export function thisProcess(): string {
+  return `${hostname()}:${process.pid} (${processSpace()}.${startOf(process.pid) ?? ''})`
+}
+
+/** Whether the holder was a process of this machine that has ended. When in doubt it has not. */
+export function isGone(holder: string): boolean {
+  const [, host, pid, space, start] = /^(.*):(\d+) \((\w+)\.(\d*)\)$/.exec(holder) ?? []
+  if (host !== hostname() || space !== processSpace()) return false
+  try {
+    process.kill(Number(pid), 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+  const now = startOf(Number(pid))
+  return now !== undefined && start !== '' && now !== start
+}
+
+let space: string | undefined
+
+/** Containers may share a host name but not their process numbers; a machine that was started anew has new ones. */
+function processSpace(): string {
+  space ??= createHash('sha256')
+    .update(`${hostname()}\n${read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))}`)
+    .update(`\n${read(() => readlinkSync('/proc/self/ns/pid'))}`)
+    .digest('hex')
+    .slice(0, 12)
+  return space
+}
+
+/** When a process started, in ticks since the machine did; unknown where there is no /proc. */
+function startOf(pid: number): string | undefined {
+  const stat = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  // The name of the program may hold spaces and brackets; the start is the twentieth field behind it.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+}
+
+function read(source: () => string): string {
+  try {
+    return source()
+  } catch {
+    return ''
   }
 }

@@ -1,26 +1,40 @@
 // The loop: ask the model, run the tools it asks for, ask again, until it is done. Every message is in the log before
 // the next thing happens, so a run can be aborted or killed at any point and goes on from its log.
 
-import type { RunOutcome } from '../core/event.ts'
+import type { GuardReason, RunOutcome } from '../core/event.ts'
 import { asFailure, SynapseError, type Failure } from '../core/error.ts'
+import type { Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
-import { exchange } from './exchange.ts'
+import type { Approval } from './approval.ts'
+import { askStep } from './ask-step.ts'
+import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
+import { composes } from './compose.ts'
 import { nextStep } from './next-step.ts'
-import type { Running } from './running.ts'
+import { stuck } from './repeats.ts'
+import type { LoopRun } from './running.ts'
 import { runCalls } from './tool-step.ts'
 
+/** How a run ended. */
 export interface RunEnd {
   outcome: RunOutcome
+  /** Of all requests of the run. */
   usage: Usage
+  /** In US dollars, as far as prices are known. */
+  cost: number
   failure?: Failure
+  /** The guard that ended it, and why. */
+  guard?: GuardReason
+  /** The calls that wait for a person, where the outcome is `waiting`. */
+  waiting?: Approval[]
   /** The last thing the model said, if it said anything. */
   reply?: Reply
 }
 
 /** Goes on from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
-export async function loop(run: Running, message: UserMessage | undefined): Promise<RunEnd> {
+export async function loop(run: LoopRun, message: UserMessage | undefined): Promise<RunEnd> {
   const { store, owner, conversationId } = run
+  let counter: Meter | undefined
   let usage = noUsage
   let reply: Reply | undefined
   try {
@@ -30,18 +44,30 @@ export async function loop(run: Running, message: UserMessage | undefined): Prom
     const history = conversation.head ? await store.history(owner, conversation.head) : []
     if (message) history.push(await store.append(owner, conversationId, { message }, run.write()))
     run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
+    counter = await meter(store, owner, conversationId)
+    const before = run.budget?.conversation ? await spentSoFar(store, owner, conversationId) : nothing
 
     for (let step = 0; ;) {
       if (run.signal.aborted) return end('cancelled')
       const next = nextStep(history)
-      if (next.kind === 'rest') return end(outcomeOf(next.reply))
       if (next.kind === 'tools') {
-        history.push(...(await runCalls(run, next.replyEntry, next.calls)))
+        const { entries, waiting } = await runCalls(run, history, next.replyEntry, next.calls)
+        history.push(...entries)
+        if (waiting.length > 0 && !run.signal.aborted) return pause(waiting)
         continue
       }
-      if (step++ >= run.maxSteps) return end('max-steps')
-      const { entry, exchange: done } = await exchange(run, history, step)
-      if (done.usage) usage = addUsage(usage, done.usage)
+      if (await heard(history)) continue
+      if (next.kind === 'rest') {
+        if (reply && next.reply === reply && (await composes(run, history))) {
+          step++
+          reply = await compose(history, step)
+        }
+        return end(run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? next.reply))
+      }
+      const guard = guarded(run, history, step, counter.spent, before)
+      if (guard) return end(guard.guard === 'max-steps' ? 'max-steps' : 'stopped', undefined, guard)
+      step++
+      const { entry, exchange: done } = await ask(history, step, 'ask')
       if (entry) history.push(entry)
       if (entry?.message.role === 'assistant') reply = entry.message
       if (done.outcome === 'cancelled') return end('cancelled')
@@ -52,10 +78,79 @@ export async function loop(run: Running, message: UserMessage | undefined): Prom
     return end('failed', asFailure(error))
   }
 
-  function end(outcome: RunOutcome, failure?: Failure): RunEnd {
-    run.emit({ type: 'run-end', outcome, usage, ...(failure && { failure }) })
-    return { outcome, usage, ...(failure && { failure }), ...(reply && { reply }) }
+  async function ask(history: readonly Entry[], step: number, kind: 'ask' | 'answer') {
+    const finished = await askStep(run, history, { step, kind, usage, cost: counter?.spent.usd ?? 0 })
+    const counted = (await counter?.read()) ?? []
+    for (const each of counted) {
+      run.counted?.(each)
+      if (each.usage) usage = addUsage(usage, each.usage)
+    }
+    const unpriced = counted.find((each) => each.usage && each.cost === undefined)
+    if (unpriced && (run.budget?.run?.usd ?? run.budget?.conversation?.usd) !== undefined) {
+      const why = `The price of ${unpriced.provider}/${unpriced.model} is not known, so what it costs is not counted.`
+      run.emit({ type: 'guard', action: 'warned', guard: 'spend', why })
+    }
+    return finished
   }
+
+  /** The final answer by another model: in the place of the reply that ended the work with tools, which stays in the log. */
+  async function compose(history: Entry[], step: number): Promise<Reply | undefined> {
+    const rough = history.pop()
+    const base = history.at(-1)
+    if (!rough || !base) return reply
+    await store.setHead(owner, conversationId, { entryId: base.id }, run.write())
+    const { entry } = await ask(history, step, 'answer')
+    if (entry?.message.role === 'assistant') {
+      history.push(entry)
+      return entry.message
+    }
+    await store.setHead(owner, conversationId, { entryId: rough.id }, run.write())
+    history.push(rough)
+    return reply
+  }
+
+  /** What the user has said while the run went on goes in between two steps, never between a call and its result. */
+  async function heard(history: Entry[]): Promise<boolean> {
+    const said = run.incoming()
+    for (const each of said) {
+      const entry = await store.append(owner, conversationId, { message: each }, run.write())
+      history.push(entry)
+      run.emit({ type: 'message', entryId: entry.id, message: entry.message })
+    }
+    return said.length > 0
+  }
+
+  function pause(waiting: Approval[]): RunEnd {
+    for (const approval of waiting) run.emit({ type: 'approval-needed', ...approval })
+    return { ...end('waiting'), waiting }
+  }
+
+  function end(given: RunOutcome, failure?: Failure, by?: GuardReason): RunEnd {
+    const guard = by ?? (given === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
+    const outcome = guard && given === 'cancelled' ? 'stopped' : given
+    if (guard) run.emit({ type: 'guard', action: 'stopped', ...guard })
+    const why = { ...(failure && { failure }), ...(guard && { guard }) }
+    run.emit({ type: 'run-end', outcome, usage, ...why })
+    return { outcome, usage, cost: counter?.spent.usd ?? 0, ...why, ...(reply && { reply }) }
+  }
+}
+
+/** The guard that forbids the next request; undefined: none does. */
+function guarded(
+  run: LoopRun,
+  history: readonly Entry[],
+  step: number,
+  spent: Spent,
+  before: Spent,
+): GuardReason | undefined {
+  if (step >= run.maxSteps)
+    return { guard: 'max-steps', why: `The run has made the ${run.maxSteps} steps that it may.` }
+  const all = { ...spent, usd: before.usd + spent.usd, tokens: before.tokens + spent.tokens }
+  return (
+    overBudget(run.budget?.run, spent, 'run') ??
+    overBudget(run.budget?.conversation, all, 'conversation') ??
+    (run.repeats && stuck(history, run.repeats))
+  )
 }
 
 function outcomeOf(reply: Reply | undefined): RunOutcome {

@@ -2,74 +2,82 @@
 // throwing, hanging, returning nothing or something that is not JSON all become failed results.
 
 import { isObject, type Json } from '../core/json.ts'
-import type { MediaPart, TextPart, ToolCallPart, ToolResultPart } from '../core/message.ts'
-import type { Tool } from '../core/tool.ts'
+import type { ToolCallPart, ToolResultPart } from '../core/message.ts'
+import type { ReadCall } from '../core/tool.ts'
+import { failedOutcome, readValue, type ToolOutcome } from './tool-value.ts'
 
 const defaultTimeoutMs = 120_000
+/** The longest that a timer can wait. */
+const noTimeoutMs = 2 ** 31 - 1
 
-export async function runTool(
-  tool: Tool | undefined,
-  call: ToolCallPart,
-  signal: AbortSignal,
-  known: readonly string[],
-): Promise<ToolResultPart> {
+export interface ToolSetting {
+  signal: AbortSignal
+  timeoutMs?: number | undefined
+  progress(value: Json): void
+}
+
+export async function runTool(call: ToolCallPart, ready: ReadCall, setting: ToolSetting): Promise<ToolResultPart> {
+  const { signal, progress } = setting
   const startedAt = new Date().toISOString()
   const outcome = await settle()
-  const result: ToolResultPart = { type: 'tool-result', callId: call.callId, name: call.name, ...outcome }
-  return { ...result, startedAt, endedAt: new Date().toISOString() }
+  return resultOf(call, { ...outcome, startedAt, endedAt: new Date().toISOString() })
 
-  async function settle(): Promise<Outcome> {
-    if (!tool) return failed(`There is no tool named ${call.name}. Known tools: ${known.join(', ') || 'none'}.`)
-    if (call.malformed !== undefined) {
-      return failed(`The arguments are not a JSON object, so ${call.name} was not run: ${call.malformed}`)
-    }
-    const ms = tool.timeoutMs ?? defaultTimeoutMs
+  async function settle(): Promise<ToolOutcome> {
+    const ms = Math.min(setting.timeoutMs ?? defaultTimeoutMs, noTimeoutMs)
     const stop = new AbortController()
     const limit = setTimeout(() => stop.abort(`${call.name} gave no result within ${ms} ms.`), ms)
     const either = AbortSignal.any([signal, stop.signal])
     try {
-      const running = Promise.resolve(tool.run(call.input, { callId: call.callId, signal: either }))
-      return readValue(call.name, await Promise.race([running, rejection(either)]))
+      const value = await Promise.race([lastValue(either), rejection(either)])
+      return readValue(call.name, value)
     } catch (error) {
-      if (signal.aborted) return failed(`${call.name} was cancelled; whether it had any effect is not known.`)
-      if (stop.signal.aborted) return failed(String(stop.signal.reason))
-      return failed(`${call.name} failed: ${messageOf(error)}`)
+      if (signal.aborted) return failedOutcome(`${call.name} was cancelled; whether it had any effect is not known.`)
+      if (stop.signal.aborted) return failedOutcome(String(stop.signal.reason))
+      return failedOutcome(`${call.name} failed: ${messageOf(error)}`)
     } finally {
       clearTimeout(limit)
     }
   }
-}
 
-type Outcome = Pick<ToolResultPart, 'output' | 'value' | 'failed'>
-
-function readValue(name: string, value: unknown): Outcome {
-  if (value === undefined) return failed(`${name} returned nothing.`)
-  if (typeof value === 'string') return { output: [{ type: 'text', text: value }], value }
-  if (isParts(value)) return { output: value }
-  try {
-    const text = JSON.stringify(value)
-    if (text === undefined) return failed(`${name} returned a ${typeof value}, which cannot be written as JSON.`)
-    return { output: [{ type: 'text', text }], value: JSON.parse(text) as Json }
-  } catch (error) {
-    return failed(`${name} returned something that cannot be written as JSON: ${messageOf(error)}`)
+  async function lastValue(stopped: AbortSignal): Promise<unknown> {
+    const value = await ready.run({ callId: call.callId, signal: stopped })
+    if (!isStream(value)) return value
+    const iterator = value[Symbol.asyncIterator]()
+    for (let last: unknown; ;) {
+      const next = await iterator.next()
+      if (stopped.aborted) void iterator.return?.()
+      // What a generator returns is its result; without that it is the last thing that it gave.
+      if (next.done) return next.value === undefined ? last : next.value
+      last = next.value
+      const shown = asJson(last)
+      if (shown !== undefined && !stopped.aborted) progress(shown)
+    }
   }
 }
 
-function isParts(value: unknown): value is (TextPart | MediaPart)[] {
-  return (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every(
-      (part) =>
-        isObject(part) &&
-        ((part['type'] === 'text' && typeof part['text'] === 'string') ||
-          (part['type'] === 'media' && typeof part['mediaType'] === 'string' && isObject(part['data']))),
-    )
-  )
+/** The result of a call that was not run. */
+export function notRun(call: ToolCallPart, why: string): ToolResultPart {
+  return resultOf(call, failedOutcome(why))
 }
 
-function failed(text: string): Outcome {
-  return { output: [{ type: 'text', text }], failed: true }
+function resultOf(
+  { callId, name }: ToolCallPart,
+  rest: ToolOutcome & Pick<ToolResultPart, 'startedAt' | 'endedAt'>,
+): ToolResultPart {
+  return { type: 'tool-result', callId, name, ...rest }
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return isObject(value) && Symbol.asyncIterator in value
+}
+
+function asJson(value: unknown): Json | undefined {
+  try {
+    const text = JSON.stringify(value)
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch {
+    return undefined
+  }
 }
 
 function messageOf(error: unknown): string {

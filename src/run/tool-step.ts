@@ -1,34 +1,81 @@
 // All calls of one reply, at the same time where the model asked for several. Each start is in the log before the tool
 // runs, and each result when it is there: after a crash nobody has to guess which tools had run (P5).
 
-import { createHash } from 'node:crypto'
 import type { Entry } from '../core/log.ts'
-import type { ToolCallPart, ToolMessage } from '../core/message.ts'
-import { runTool } from './run-tool.ts'
-import type { Running } from './running.ts'
+import type { ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
+import { answerTo, argsHashOf, type Approval } from './approval.ts'
+import { readCall } from './read-call.ts'
+import { repeatNote, withNote } from './repeats.ts'
+import { notRun, runTool } from './run-tool.ts'
+import type { LoopRun } from './running.ts'
 
-export async function runCalls(run: Running, replyEntry: Entry, calls: readonly ToolCallPart[]): Promise<Entry[]> {
-  const { store, owner, conversationId } = run
-  const known = run.tools.map((tool) => tool.name)
-  const entries: Entry[] = []
-  await Promise.all(calls.map(one))
-  return entries
+export interface ToolStep {
+  /** The results, in the order they came. */
+  entries: Entry[]
+  /** Calls that a person must allow first. */
+  waiting: Approval[]
+}
+
+export async function runCalls(
+  run: LoopRun,
+  history: readonly Entry[],
+  replyEntry: Entry,
+  calls: readonly ToolCallPart[],
+): Promise<ToolStep> {
+  const { store, owner, conversationId, tools } = run
+  const step: ToolStep = { entries: [], waiting: [] }
+  // All are waited for, also behind one that could not be recorded: what the others did is still to be kept.
+  for (const ended of await Promise.allSettled(calls.map(one))) if (ended.status === 'rejected') throw ended.reason
+  return step
 
   async function one(call: ToolCallPart): Promise<void> {
-    const tool = run.tools.find((candidate) => candidate.name === call.name)
-    const argsSha256 = createHash('sha256')
-      .update(call.malformed ?? JSON.stringify(call.input))
-      .digest('hex')
-    const started = { callId: call.callId, entryId: replyEntry.id, name: call.name, argsSha256 }
-    await store.startTool(owner, conversationId, { ...started, repeatable: tool?.repeatable === true }, run.write())
+    const ready = await readCall(tools, call)
+    if ('problem' in ready) return keep(call, async () => notRun(call, ready.problem))
+    const tool = tools.find((candidate) => candidate.name === call.name)
+    if (await asks(ready.asks)) {
+      const answer = await answerTo(run, replyEntry, call, tool?.askMs)
+      if (answer.state === 'waiting') return void step.waiting.push(answer.approval)
+      if (answer.state === 'denied') return keep(call, async () => notRun(call, answer.why))
+    }
+    return keep(
+      call,
+      () =>
+        runTool(call, ready, {
+          signal: run.signal,
+          timeoutMs: tool?.timeoutMs,
+          progress: (value) => run.emit({ type: 'tool-progress', call, value }),
+        }),
+      tool?.repeatable === true,
+    )
+  }
+
+  async function keep(
+    call: ToolCallPart,
+    result: () => Promise<ToolResultPart>,
+    repeatable: boolean = false,
+  ): Promise<void> {
+    const started = { callId: call.callId, entryId: replyEntry.id, name: call.name, argsSha256: argsHashOf(call) }
+    await store.startTool(owner, conversationId, { ...started, repeatable }, run.write())
     run.emit({ type: 'tool-start', call })
-    const result = await runTool(tool, call, run.signal, known)
-    const outcome = run.signal.aborted && result.failed ? 'unknown' : result.failed ? 'failed' : 'done'
-    const message: ToolMessage = { role: 'tool', parts: [result] }
+    const given = await result()
+    const note = run.repeats && repeatNote(history, calls, call, given, run.repeats)
+    const part = note ? withNote(given, note.toModel) : given
+    const outcome = run.signal.aborted && part.failed ? 'unknown' : part.failed ? 'failed' : 'done'
+    const message: ToolMessage = { role: 'tool', parts: [part] }
     const end = { outcome, result: { message } } as const
     const { entry } = await store.finishTool(owner, conversationId, call.callId, end, run.write())
-    entries.push(entry)
-    run.emit({ type: 'tool-end', call, result })
+    step.entries.push(entry)
+    run.emit({ type: 'tool-end', call, result: part })
+    if (note) run.emit({ type: 'guard', action: 'warned', ...note.reason })
     run.emit({ type: 'message', entryId: entry.id, message: entry.message })
+  }
+}
+
+/** A question whether to ask that fails is answered with yes. */
+async function asks(question: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    return await question()
+  } catch {
+    return true
   }
 }

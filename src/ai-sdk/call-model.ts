@@ -1,0 +1,76 @@
+// A `fetch` that asks a model of the AI SDK instead of a server: the body is the call, the answer its stream parts, one
+// to a line. So everything that is done for a server (limits, retries, journal, abort) is done for such a model too.
+
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+
+export function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
+  return async (_, init) => {
+    const body = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as JsonObject
+    const signal = init?.signal ?? undefined
+    try {
+      const { stream } = await model.doStream({ ...callOf(body), ...(signal && { abortSignal: signal }) })
+      const lines = stream.pipeThrough(new TransformStream({ transform: (part, out) => out.enqueue(lineOf(part)) }))
+      return new globalThis.Response(lines.pipeThrough(new TextEncoderStream()), {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+    } catch (error) {
+      if (signal?.aborted) throw error
+      const { status = 500, headers = {}, ...told } = errorOf(error)
+      return globalThis.Response.json({ error: told }, { status, headers })
+    }
+  }
+}
+
+/** The call with its URLs made again: JSON has only text for them. */
+function callOf(body: JsonObject): LanguageModelV4CallOptions {
+  const revived = revive(body) as { prompt?: unknown }
+  return { ...revived, prompt: revived.prompt as LanguageModelV4CallOptions['prompt'] }
+}
+
+function revive(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(revive)
+  if (!isObject(value)) return value
+  if (value.type === 'url' && typeof value.url === 'string') return { ...value, url: new URL(value.url) }
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, revive(inner)]))
+}
+
+function lineOf(part: object): string {
+  const text = JSON.stringify(part, (_, value: unknown) => {
+    if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+    return value instanceof Error ? errorOf(value) : value
+  })
+  return `${text}\n`
+}
+
+interface Told {
+  message: string
+  status?: number
+  headers?: Record<string, string>
+  body?: Json
+}
+
+/** Errors of the SDK say what the server behind it has answered. */
+function errorOf(error: unknown): Told {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { statusCode, responseHeaders, responseBody } = error as Error & {
+    statusCode?: unknown
+    responseHeaders?: unknown
+    responseBody?: unknown
+  }
+  const wait = isObject(responseHeaders) ? responseHeaders['retry-after'] : undefined
+  return {
+    message: error.message,
+    ...(typeof statusCode === 'number' && statusCode >= 400 && { status: statusCode }),
+    ...(typeof wait === 'string' && { headers: { 'retry-after': wait } }),
+    ...(typeof responseBody === 'string' && { body: jsonIn(responseBody) }),
+  }
+}
+
+function jsonIn(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,176 @@
+// A context as a call of a model of the AI SDK. A reply of the same provider goes back as the SDK gave it, with the
+// options that carry signatures and the like.
+
+import { placeOf, type Context, type Note } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { MediaPart, Message, Part, Reply, TextPart, ToolMessage, ToolResultPart } from '../core/message.ts'
+import { wireIds, type IdGrammar } from '../protocols/ids.ts'
+import type { Encoded, Target } from '../protocols/protocol.ts'
+import { emptyResultText, malformedInput, mediaStandIn, summaryLabel } from '../protocols/words.ts'
+import { protocolId, type WireMessage } from './wire.ts'
+
+/** Whoever is behind the SDK has a grammar of its own; nine letters and digits fit all of them. Its own ids fit itself. */
+const grammar: IdGrammar = { prefix: '', length: 9, fits: /./ }
+const brokenOff: ReadonlySet<string> = new Set(['interrupted', 'cancelled', 'failed'])
+
+export function encode(context: Context, target: Target): Encoded {
+  const notes: Note[] = []
+  const replayed = ({ native, origin, stop, parts }: Reply): boolean => {
+    if (native.length === 0 || origin.protocol !== protocolId || origin.provider !== target.provider) return false
+    return !brokenOff.has(stop.reason) || parts.every((part) => 'from' in part)
+  }
+  const idOf = wireIds(context.messages, grammar, replayed)
+  const prompt: WireMessage[] = context.system.map(({ text }) => ({ role: 'system', content: text }))
+  for (const [index, message] of context.messages.entries()) {
+    const written = writeMessage(message, { idOf, replayed, note })
+    const last = prompt.at(-1)
+    if (written.role === 'tool' && last?.role === 'tool' && Array.isArray(last.content)) {
+      last.content.push(...(written.content as JsonObject[]))
+    } else if (written.content.length > 0) {
+      prompt.push(written)
+    }
+
+    function note(kind: Note['kind'], what: string, why: string): void {
+      notes.push({ kind, what, why, at: placeOf(context, index) })
+    }
+  }
+  return {
+    path: '',
+    body: { prompt: prompt.map((each) => ({ ...each })), ...settings(context, target) },
+    notes,
+    toolNames: {},
+  }
+}
+
+interface Writing {
+  idOf(callId: string): string
+  replayed(reply: Reply): boolean
+  note(kind: Note['kind'], what: string, why: string): void
+}
+
+function settings({ tools }: Context, { options }: Target): JsonObject {
+  const { maxOutput, temperature, topP, stop, effort, toolChoice, answerSchema, extra } = options
+  return {
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, input }) => ({
+        type: 'function',
+        name,
+        ...(description !== undefined && { description }),
+        inputSchema: input,
+      })),
+    }),
+    ...(toolChoice !== undefined &&
+      tools.length > 0 && {
+        toolChoice: typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.tool } : { type: toolChoice },
+      }),
+    ...(maxOutput !== undefined && { maxOutputTokens: maxOutput }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(stop && { stopSequences: stop }),
+    ...(effort !== undefined && { reasoning: effort }),
+    ...(answerSchema && { responseFormat: { type: 'json', schema: answerSchema } }),
+    ...extra,
+  }
+}
+
+function writeMessage(message: Message, writing: Writing): WireMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.parts.map((part) => part.text).join('\n') }
+    case 'user':
+      return { role: 'user', content: message.parts.flatMap((part) => writeSaid(part, writing)) }
+    case 'tool':
+      return { role: 'tool', content: writeResults(message, writing) }
+    case 'assistant':
+      return { role: 'assistant', content: writeReply(message, writing) }
+  }
+}
+
+function writeSaid(part: Part, { note }: Writing): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'media':
+      return [writeMedia(part)]
+    case 'compaction':
+      return part.text ? [{ type: 'text', text: `${summaryLabel}\n${part.text}` }] : []
+    default:
+      note('dropped', part.type === 'opaque' ? part.kind : part.type, 'the AI SDK has no place for it')
+      return []
+  }
+}
+
+function writeMedia({ mediaType, name, data }: MediaPart): JsonObject {
+  const file = { type: 'file', mediaType, ...(name !== undefined && { filename: name }) }
+  switch (data.kind) {
+    case 'base64':
+      return { ...file, data: { type: 'data', data: data.base64 } }
+    case 'url':
+      return { ...file, data: { type: 'url', url: data.url } }
+    case 'file':
+      return { ...file, data: { type: 'reference', reference: { [data.provider]: data.fileId } } }
+    case 'blob':
+      return { type: 'text', text: mediaStandIn(mediaType, name) }
+  }
+}
+
+function writeReply(reply: Reply, { idOf, replayed, note }: Writing): JsonObject[] {
+  if (replayed(reply)) return replay(reply, idOf)
+  let dropped = 0
+  const content = reply.parts.flatMap((part): JsonObject[] => {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+      case 'tool-call': {
+        const input: Json = part.malformed === undefined ? part.input : malformedInput(part.malformed)
+        return [{ type: 'tool-call', toolCallId: idOf(part.callId), toolName: part.name, input }]
+      }
+      case 'media':
+        return [writeMedia(part)]
+      case 'compaction':
+        return part.text ? [{ type: 'text', text: `${summaryLabel}\n${part.text}` }] : []
+      case 'server-tool':
+        if (part.output !== undefined) {
+          const told = JSON.stringify({ input: part.input ?? null, output: part.output })
+          return [{ type: 'text', text: `[Server Tool] ${part.name} ${told}` }]
+        }
+    }
+    dropped++
+    return []
+  })
+  if (dropped > 0)
+    note('dropped', `${dropped} parts of a reply`, 'they were made by another provider, or have no place in the AI SDK')
+  return content
+}
+
+/** In the words of the SDK; an id that an earlier call has taken is another one. */
+function replay(reply: Reply, idOf: Writing['idOf']): JsonObject[] {
+  const calls = new Map(
+    reply.parts.flatMap((part) => (part.type === 'tool-call' ? [[part.from, part.callId] as const] : [])),
+  )
+  return reply.native.filter(isObject).map((word, i) => {
+    const callId = calls.get(i)
+    return callId === undefined ? word : { ...word, toolCallId: idOf(callId) }
+  })
+}
+
+function writeResults(message: ToolMessage, { idOf }: Writing): JsonObject[] {
+  return message.parts.map((part) => ({
+    type: 'tool-result',
+    toolCallId: idOf(part.callId),
+    toolName: part.name,
+    output: writeOutput(part),
+  }))
+}
+
+function writeOutput({ output, failed }: ToolResultPart): JsonObject {
+  const texts = output.filter((part): part is TextPart => part.type === 'text')
+  const text = texts.map((part) => part.text).join('\n') || emptyResultText
+  if (failed) return { type: 'error-text', value: text }
+  if (texts.length === output.length) return { type: 'text', value: text }
+  return {
+    type: 'content',
+    value: output.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : writeMedia(part))),
+  }
+}

@@ -1,0 +1,52 @@
+// What the AI SDK asks for beside the prompt, in our words. What has no word here is told as a warning.
+
+import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider'
+import type { Note, ToolSpec } from '../core/context.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Options } from '../core/options.ts'
+import { ourKey } from './read-prompt.ts'
+
+export interface Wanted {
+  options: Options
+  tools: ToolSpec[]
+  warnings: SharedV4Warning[]
+}
+
+const unknown = ['topK', 'presencePenalty', 'frequencyPenalty', 'seed'] as const
+
+export function readOptions(call: LanguageModelV4CallOptions): Wanted {
+  const { maxOutputTokens, temperature, topP, stopSequences, toolChoice, responseFormat, reasoning } = call
+  const warnings: SharedV4Warning[] = unknown
+    .filter((name) => call[name] !== undefined)
+    .map((feature) => ({ type: 'unsupported', feature }))
+  const tools: ToolSpec[] = []
+  for (const tool of call.tools ?? []) {
+    if (tool.type === 'function') {
+      const { name, description, inputSchema } = tool
+      tools.push({ name, ...(description !== undefined && { description }), input: schemaOf(inputSchema) })
+    } else {
+      warnings.push({ type: 'unsupported', feature: `the provider's own tool ${tool.id}` })
+    }
+  }
+  const asked: Options = {
+    ...(maxOutputTokens !== undefined && { maxOutput: maxOutputTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(stopSequences && stopSequences.length > 0 && { stop: stopSequences }),
+    ...(toolChoice && { toolChoice: toolChoice.type === 'tool' ? { tool: toolChoice.toolName } : toolChoice.type }),
+    ...(reasoning && reasoning !== 'provider-default' && { effort: reasoning }),
+    ...(responseFormat?.type === 'json' && { answerSchema: schemaOf(responseFormat.schema ?? { type: 'object' }) }),
+  }
+  // Options of ours can be given as they are, under our name.
+  return { options: { ...asked, ...(call.providerOptions?.[ourKey] as Options | undefined) }, tools, warnings }
+}
+
+/** Notes about what differs from the prompt, as the SDK shows them. */
+export function warningsOf(notes: readonly Note[]): SharedV4Warning[] {
+  return notes.map(({ kind, what, why }) => ({ type: 'other', message: `${kind} ${what}: ${why}` }))
+}
+
+function schemaOf(schema: object): JsonObject {
+  const { $schema: _, ...rest } = JSON.parse(JSON.stringify(schema)) as JsonObject
+  return rest
+}

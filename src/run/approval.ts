@@ -1,0 +1,124 @@
+// A call that a person must allow. What was asked and what was answered are kept beside the log, so that the question
+// outlives the process. An answer counts for one call and for the very arguments that were shown, and only in time.
+
+import { createHash } from 'node:crypto'
+import { SynapseError } from '../core/error.ts'
+import type { Entry, Overlay } from '../core/log.ts'
+import { callsOf, type ToolCallPart } from '../core/message.ts'
+import type { Store, Write } from '../store/store.ts'
+import { nextStep } from './next-step.ts'
+
+const asked = 'approval-asked'
+const answered = 'approval-answered'
+const defaultAskMs = 3_600_000
+
+/** A call that waits for a person. */
+export interface Approval {
+  call: ToolCallPart
+  /** Of the arguments; the answer must name it. */
+  argsHash: string
+  /** Then it counts as denied. */
+  expiresAt: string
+}
+
+export type Answer = { state: 'allowed' } | { state: 'denied'; why: string } | { state: 'waiting'; approval: Approval }
+
+export interface Asking {
+  store: Store
+  owner: string
+  conversationId: string
+  now(): number
+  write(): Write
+}
+
+export function argsHashOf(call: ToolCallPart): string {
+  const text = call.malformed ?? JSON.stringify(call.input)
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** What the person said to this call; asks if nobody was asked yet. */
+export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallPart, askMs?: number): Promise<Answer> {
+  const { store, owner, conversationId } = house
+  const argsHash = argsHashOf(call)
+  const kept = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))
+  const answer = kept.find((overlay) => overlay.kind === answered)
+  if (answer) {
+    if (answer.data['argsHash'] !== argsHash) return denied(`${call.name} was allowed with other arguments.`)
+    if (answer.data['allowed'] === true) return { state: 'allowed' }
+    return denied(refusalOf(call, answer.data['reason']))
+  }
+  const question = kept.find((overlay) => overlay.kind === asked)
+  const expiresAt = String(question?.data['expiresAt'] ?? new Date(house.now() + (askMs ?? defaultAskMs)).toISOString())
+  if (question && Date.parse(expiresAt) <= house.now()) {
+    return denied(`Nobody allowed ${call.name} in time, so it was not run.`)
+  }
+  if (!question) {
+    const data = { callId: call.callId, name: call.name, argsHash, expiresAt }
+    await store.addOverlay(owner, conversationId, { entryId: replyEntry.id, kind: asked, data }, house.write())
+  }
+  return { state: 'waiting', approval: { call, argsHash, expiresAt } }
+}
+
+/** The calls at the end of a history that wait for a person. */
+export async function waitingApprovals(house: Omit<Asking, 'write'>, history: readonly Entry[]): Promise<Approval[]> {
+  const next = nextStep(history)
+  if (next.kind !== 'tools') return []
+  const overlays = await house.store.overlays(house.owner, house.conversationId)
+  return next.calls.flatMap((call) => {
+    const about = overlays.filter((overlay) => isAbout(overlay, call.callId))
+    const question = about.find((overlay) => overlay.kind === asked)
+    const expiresAt = String(question?.data['expiresAt'])
+    const isOpen = question && !about.some((overlay) => overlay.kind === answered)
+    return isOpen && Date.parse(expiresAt) > house.now() ? [{ call, argsHash: argsHashOf(call), expiresAt }] : []
+  })
+}
+
+export interface Verdict {
+  callId: string
+  allowed: boolean
+  /** Must be the hash of the arguments as they were shown; a refusal needs none. */
+  argsHash?: string
+  reason?: string
+}
+
+/** Keeps an answer, once. Throws where there is nothing to answer, or not to this. */
+export async function answerApproval(house: Asking, history: readonly Entry[], verdict: Verdict): Promise<void> {
+  const { callId, allowed, reason } = verdict
+  const waiting = (await waitingApprovals(house, history)).find(({ call }) => call.callId === callId)
+  if (!waiting) throw conflict(await whyNot(house, history, callId))
+  if (verdict.argsHash !== waiting.argsHash && (allowed || verdict.argsHash !== undefined)) {
+    throw conflict(`The arguments of ${waiting.call.name} are not those that were approved. Look at the call again.`)
+  }
+  const entryId = history.findLast((entry) => callsOf(entry.message).some((call) => call.callId === callId))?.id ?? ''
+  const data = { callId, allowed, argsHash: waiting.argsHash, ...(reason !== undefined && { reason }) }
+  await house.store.addOverlay(house.owner, house.conversationId, { entryId, kind: answered, data }, house.write())
+}
+
+async function whyNot(house: Asking, history: readonly Entry[], callId: string): Promise<string> {
+  const overlays = await house.store.overlays(house.owner, house.conversationId)
+  const about = overlays.filter((overlay) => isAbout(overlay, callId))
+  if (about.some((overlay) => overlay.kind === answered)) return `The call ${callId} was answered already.`
+  if (about.length === 0) return `No approval of a call ${callId} was asked for.`
+  const next = nextStep(history)
+  const isOpen = next.kind === 'tools' && next.calls.some((call) => call.callId === callId)
+  return isOpen
+    ? `The approval of the call ${callId} was not given in time.`
+    : `The conversation has gone on without the call ${callId}.`
+}
+
+function isAbout(overlay: Overlay, callId: string): boolean {
+  return !overlay.undone && overlay.data['callId'] === callId
+}
+
+function denied(why: string): Answer {
+  return { state: 'denied', why }
+}
+
+function refusalOf(call: ToolCallPart, reason: unknown): string {
+  const why = typeof reason === 'string' && reason !== '' ? ` The reason: ${reason}` : ''
+  return `The user did not allow ${call.name}, so it was not run.${why}`
+}
+
+function conflict(message: string): SynapseError {
+  return new SynapseError({ kind: 'conflict', message })
+}

@@ -1,0 +1,53 @@
+// One request on its way: in the log before it is sent, and read to its end, whatever that is.
+
+import { folding, type Folded } from '../core/fold.ts'
+import type { ReplyEvent } from '../core/event.ts'
+import type { Exchange } from '../core/log.ts'
+import type { Origin } from '../core/message.ts'
+import type { Note } from '../core/context.ts'
+import type { Assembled } from '../context/prepare.ts'
+import { streamReply, type RetryEvent } from '../transport/reply.ts'
+import type { Running } from './running.ts'
+
+export interface Asked extends Folded {
+  opened: Exchange
+}
+
+export interface Asking {
+  prepared: Assembled
+  /** The last entry that the request was made from. */
+  basedOn: string
+  notes: readonly Note[]
+  /** It is in the log now, and goes out. */
+  onOpen?(opened: Exchange): void
+  onEvent?(event: ReplyEvent | RetryEvent, opened: Exchange): void | Promise<void>
+}
+
+export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
+  const { store, owner, conversationId, endpoint, write } = run
+  const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
+  const body = JSON.stringify(prepared.body)
+  const opened = await store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, write())
+  onOpen?.(opened)
+
+  const origin: Origin = { ...asked, ...(prepared.basis && { basis: prepared.basis }) }
+  const fold = folding(origin)
+  const events = streamReply({
+    protocol: endpoint.protocol,
+    url: endpoint.baseUrl + prepared.path,
+    headers: { ...endpoint.headers, ...prepared.headers },
+    body,
+    origin,
+    decoder: { callId: (position) => `${opened.id}.${position}`, toolNames: prepared.toolNames },
+    signal: run.signal,
+    provider: endpoint.provider.name,
+    ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
+    ...run.transport,
+  })
+  for await (const event of events) {
+    if (event.type === 'retry') await store.retryExchange(owner, opened.id, write())
+    else fold.push(event)
+    await onEvent?.(event, opened)
+  }
+  return { opened, ...fold.result() }
+}

@@ -1,0 +1,63 @@
+// Arguments against a plain JSON Schema. A model can only repair what it is told of: every problem names its place.
+// A schema that cannot be read checks nothing, because schemas come from servers that the user did not write.
+
+import type { Schema, Validator } from '@cfworker/json-schema'
+import type { Json, JsonObject } from '../core/json.ts'
+import { problemOf, type Finding } from './input-problem.ts'
+
+const validators = new WeakMap<JsonObject, Validator>()
+
+/** What is wrong with the arguments, in words for the model; undefined: nothing. */
+export async function checkInput(name: string, schema: JsonObject, input: Json): Promise<string | undefined> {
+  // Most tools of the house have a schema that asks for nothing.
+  if (Object.keys(schema).every((key) => key === 'type')) return undefined
+  let errors: Findings
+  try {
+    let validator = validators.get(schema)
+    if (!validator) {
+      const { Validator: Made } = await import('@cfworker/json-schema')
+      validator = new Made(schema as Schema, '2020-12', false)
+      validators.set(schema, validator)
+    }
+    errors = validator.validate(input).errors
+  } catch {
+    return undefined
+  }
+  const findings = errors.filter(({ keyword }) => !aboutInner.has(keyword)).map(finding)
+  return findings.length === 0 ? undefined : problemOf(name, findings)
+}
+
+type Findings = ReturnType<Validator['validate']>['errors']
+
+/** Keywords whose errors only say that there are errors further in. */
+const aboutInner = new Set([
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'items',
+  'prefixItems',
+  'allOf',
+  'anyOf',
+  '$ref',
+  'then',
+  'else',
+  'dependentSchemas',
+  'unevaluatedProperties',
+])
+
+function finding({ instanceLocation, keyword, error }: Findings[number]): Finding {
+  return { path: instanceLocation.split('/').slice(1).map(unescape), message: inWords(keyword, error) }
+}
+
+/** The validator calls everything an instance; a model calls it by its place. */
+function inWords(keyword: string, error: string): string {
+  if (keyword === 'false') return 'There is no such field.'
+  return error
+    .replace(/^Instance type "(.+?)" is invalid\. Expected "(.+?)"\.$/, 'It is of type $1, and must be of type $2.')
+    .replace(/^Instance does not have required property (".*")\.$/, 'It lacks the field $1.')
+    .replace(/^Instance /, 'It ')
+}
+
+function unescape(step: string): string {
+  return decodeURIComponent(step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}

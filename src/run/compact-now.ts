@@ -1,0 +1,30 @@
+// A summary on request: the same as the one that a policy makes when the history grows too long, made now.
+
+import type { Entry } from '../core/log.ts'
+import { limitOf } from '../context/fit.ts'
+import { settingsOf } from '../context/policy.ts'
+import { estimateHead, systemOf } from '../context/prepare.ts'
+import { readDecisions } from '../context/recorded.ts'
+import { compactHistory, type Compacted } from './compact.ts'
+import { draftOf } from './draft.ts'
+import type { Running } from './running.ts'
+
+/** Where no window is known, the summary is made as for this one. */
+const usualWindow = 128_000
+/** Who asks for a summary wants one, also of a short conversation. */
+const usualKeep = 4
+
+export async function compactNow(
+  run: Running,
+  history: readonly Entry[],
+  why = 'it was asked for',
+): Promise<Compacted | undefined> {
+  const { store, owner, conversationId, endpoint } = run
+  const given = settingsOf(run.policy)
+  const settings = { ...given, compaction: { keep: usualKeep, ...given.compaction } }
+  const decisions = readDecisions(history, await store.overlays(owner, conversationId))
+  const draft = draftOf(run, history, decisions)
+  const head = estimateHead(systemOf(draft, settings), run.tools)
+  const limit = limitOf(endpoint.capabilities, run.options, { assumedWindow: usualWindow, ...settings })
+  return compactHistory({ ...run, policy: settings }, history, decisions, { why, limit, head })
+}

@@ -1,0 +1,162 @@
+// Compaction: a summary that stands for the beginning of the history. It is an overlay: the log stays as it is, other
+// branches do not see it, and it can be undone. Three ways, each tried once: the provider's own, a summary by the model,
+// and one without a model, which cannot fail.
+
+import { asFailure } from '../core/error.ts'
+import type { Entry, Exchange, Overlay } from '../core/log.ts'
+import type { Reply } from '../core/message.ts'
+import { estimateMessage } from '../context/count.ts'
+import { compactionFor, type CompactionDecision, type Decisions } from '../context/decisions.ts'
+import { asideRule } from '../context/past.ts'
+import { settingsOf, type CompactionSettings } from '../context/policy.ts'
+import { assemble, baseView, type Assembled } from '../context/prepare.ts'
+import { compactionData } from '../context/recorded.ts'
+import { historyAsText, plainSummary, stretchEnd, summaryPrompt, usualBudget } from '../context/summary.ts'
+import { costOf } from '../providers/cost.ts'
+import { ask } from './ask.ts'
+import { askNatively } from './compact-native.ts'
+import { draftOf } from './draft.ts'
+import type { Running } from './running.ts'
+
+export interface Compacted {
+  overlay: Overlay
+  decision: CompactionDecision
+  by: 'provider' | 'model' | 'fold'
+  spent: Spending[]
+}
+
+export type Spending = Pick<Exchange, 'usage' | 'cost'>
+
+export interface CompactionWish {
+  why: string
+  /** The most tokens of a request, by estimate. */
+  limit: number
+  /** Tokens of system and tools. */
+  head: number
+}
+
+/** Gives nothing where there is too little to summarise. */
+export async function compactHistory(
+  run: Running,
+  history: readonly Entry[],
+  decisions: Decisions,
+  { why, limit, head }: CompactionWish,
+): Promise<Compacted | undefined> {
+  const settings = settingsOf(run.policy).compaction ?? {}
+  const draft = draftOf(run, history, decisions)
+  const view = baseView(draft)
+  const end = stretchEnd(view, settings, limit - head)
+  if (end === undefined || run.signal.aborted) return undefined
+  const through = Math.max(...view.places.slice(0, end))
+  const stretch: Stretch = { history: history.slice(0, through + 1), decisions, limit, settings }
+  const size = view.messages.slice(0, end).reduce((tokens, message) => tokens + estimateMessage(message), head)
+
+  const spent: Spending[] = []
+  const failures: string[] = []
+  const made = (await attempt(native)) ?? (await attempt(byModel)) ?? withoutModel()
+  const entryId = history.at(-1)?.id ?? ''
+  const decision: CompactionDecision = { through, ...made.summary }
+  const data = compactionData(decision, history[through]?.id ?? '', {
+    by: made.by,
+    why,
+    messages: end,
+    size,
+    ...(failures.length > 0 && { failures }),
+  })
+  const kind = 'compaction'
+  const overlay = await run.store.addOverlay(run.owner, run.conversationId, { entryId, kind, data }, run.write())
+  return { overlay, decision, by: made.by, spent }
+
+  async function attempt(way: () => Promise<Made | undefined>): Promise<Made | undefined> {
+    try {
+      return await way()
+    } catch (error) {
+      failures.push(asFailure(error).message)
+      return undefined
+    }
+  }
+
+  async function native(): Promise<Made | undefined> {
+    if (run.endpoint.compaction !== 'native' || settings.native === false || size > limit) return undefined
+    const summary = await askNatively(run, stretch.history, decisions, { ask: aside, spent })
+    return summary && { by: 'provider', summary }
+  }
+
+  async function byModel(): Promise<Made | undefined> {
+    const reply = await aside(summaryRequest(run, stretch))
+    const text = reply.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+    return text.trim() === '' ? undefined : { by: 'model', summary: { text: text.trim() } }
+  }
+
+  function withoutModel(): Made {
+    const messages = view.messages.slice(0, end)
+    return { by: 'fold', summary: { text: plainSummary(messages, previousText(run, decisions), budgetOf(settings)) } }
+  }
+
+  /** A request that is in the log with what it cost, and is no part of the conversation. */
+  async function aside(prepared: Assembled): Promise<Reply> {
+    const basedOn = history.at(-1)?.id ?? ''
+    const about = { kind: 'added', what: 'a request of its own, for a summary', why, rule: asideRule } as const
+    const asked = await ask(run, { prepared, basedOn, notes: [about, ...prepared.notes] })
+    const { opened, reply, failure } = asked
+    const cost = asked.usage && costOf(asked.usage, run.endpoint.price)
+    const failed = failure !== undefined || reply.stop.reason === 'cancelled'
+    const { exchange } = await run.store.finishExchange(
+      run.owner,
+      opened.id,
+      {
+        outcome: reply.stop.reason === 'cancelled' ? 'cancelled' : failed ? 'failed' : 'done',
+        ...(asked.usage && { usage: asked.usage }),
+        ...(cost !== undefined && { cost }),
+        ...(failure && { failure }),
+      },
+      run.write(),
+    )
+    spent.push(exchange)
+    if (failure) failures.push(failure.message)
+    return failed ? { ...reply, parts: [] } : reply
+  }
+}
+
+interface Made {
+  by: Compacted['by']
+  summary: Omit<CompactionDecision, 'through'>
+}
+
+interface Stretch {
+  history: readonly Entry[]
+  decisions: Decisions
+  limit: number
+  settings: CompactionSettings
+}
+
+/** The history is told as text, so that no rule of the wire about calls, thinking or media is in the way. */
+function summaryRequest(run: Running, { history, decisions, limit, settings }: Stretch): Assembled {
+  const { target, protocol } = draftOf(run, history, decisions)
+  const prompt = settings.prompt ?? summaryPrompt
+  const previous = previousText(run, decisions)
+  const view = baseView(draftOf(run, history, decisions))
+  const messages = previous === undefined ? view.messages : view.messages.slice(1)
+  const room = Math.min(limit, 200_000) - budgetOf(settings) - Math.ceil(prompt.length / 3)
+  const text = historyAsText(messages, previous, Math.max(500, room))
+  const words = `Write at most ${Math.round(budgetOf(settings) * 0.7)} words.`
+  return assemble({
+    history: [{ role: 'user', parts: [{ type: 'text', text }] }],
+    system: `${prompt}\n${words}`,
+    policy: 'full',
+    protocol,
+    // Room to think in, for models that do.
+    target: { ...target, options: { stream: true, maxOutput: Math.max(4096, budgetOf(settings) * 2) } },
+    decisions: { folds: [], compactions: [], plain: [] },
+  })
+}
+
+function budgetOf({ budget }: CompactionSettings): number {
+  return Math.max(100, budget ?? usualBudget)
+}
+
+/** The summary so far, where it has words: it is brought up to date. */
+function previousText({ endpoint }: Running, { compactions }: Decisions): string | undefined {
+  const reader = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
+  return compactionFor(compactions, reader)?.text
+}

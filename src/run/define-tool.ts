@@ -1,0 +1,117 @@
+// A tool with types: `run` gets what the schema gives, checked. The schema may come from any library that speaks
+// Standard Schema, or be plain JSON Schema.
+
+import { badInput } from '../core/error.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { InputProblem, ReadCall, Tool, ToolRun } from '../core/tool.ts'
+import { checkInput } from './check-input.ts'
+import { problemOf } from './input-problem.ts'
+import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from './standard-schema.ts'
+import { jsonSchemaOfValibot } from './valibot-schema.ts'
+
+/** How a tool is described; `Input` is what its schema gives. */
+export interface ToolDefinition<S, Input> {
+  /** What the model calls it. */
+  name: string
+  /** What it does and when to use it, for the model. */
+  description?: string
+  /** The arguments: a schema of zod, valibot, arktype or another Standard Schema library, or plain JSON Schema. */
+  input: S
+  /** Does the work. See {@link Tool.run} for what it may give. */
+  run(input: Input, run: ToolRun): unknown
+  /** Safe to run again with the same input after a crash. */
+  repeatable?: boolean
+  /** Milliseconds that one call may take; two minutes unless told. */
+  timeout?: number
+  /** Whether a person must allow the call first: always, or for some inputs. */
+  ask?: boolean | ((input: Input) => boolean | Promise<boolean>)
+  /** Milliseconds that an answer to `ask` is waited for; an hour unless told. */
+  askTimeout?: number
+}
+
+/**
+ * Makes a tool whose input is checked before it runs, and whose `run` knows the type of its input.
+ *
+ * @example
+ * const add = defineTool({
+ *   name: 'add',
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   run: ({ a, b }) => a + b,
+ * })
+ */
+export function defineTool<S extends StandardSchema>(definition: ToolDefinition<S, OutputOf<S>>): Tool
+export function defineTool<Input = JsonObject>(definition: ToolDefinition<JsonObject, Input>): Tool
+export function defineTool<Input>(
+  definition: ToolDefinition<StandardSchema<unknown, Input> | JsonObject, Input>,
+): Tool {
+  const { name, description, input, repeatable, timeout, ask, askTimeout } = definition
+  const schema = isStandardSchema(input) ? jsonSchemaOf(name, input) : input
+  const validate = isStandardSchema(input) ? byStandard(name, input) : byJsonSchema<Input>(name, input)
+
+  async function read(given: Json): Promise<ReadCall | InputProblem> {
+    const checked = await validate(given)
+    if ('problem' in checked) return checked
+    const { value } = checked
+    return {
+      run: (run) => definition.run(value, run),
+      asks: () => (typeof ask === 'function' ? ask(value) : ask === true),
+    }
+  }
+
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input: schema,
+    ...(repeatable !== undefined && { repeatable }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(askTimeout !== undefined && { askMs: askTimeout }),
+    ...(ask !== undefined && { ask: typeof ask === 'boolean' ? ask : async (given: Json) => asks(await read(given)) }),
+    read,
+    async run(given, run) {
+      const call = await read(given)
+      if ('problem' in call) throw badInput(call.problem)
+      return call.run(run)
+    },
+  }
+}
+
+type Checked<Input> = { value: Input } | InputProblem
+
+function byStandard<Input>(name: string, schema: StandardSchema<unknown, Input>) {
+  return async (given: Json): Promise<Checked<Input>> => {
+    const result = await schema['~standard'].validate(given)
+    if (!result.issues) return { value: result.value }
+    return { problem: problemOf(name, result.issues.map(findingOf)) }
+  }
+}
+
+function byJsonSchema<Input>(name: string, schema: JsonObject) {
+  return async (given: Json): Promise<Checked<Input>> => {
+    const problem = await checkInput(name, schema, given)
+    // What the author says that the schema gives: nothing at run time can know better.
+    return problem === undefined ? { value: given as Input } : { problem }
+  }
+}
+
+function findingOf({ path, message }: StandardIssue) {
+  const steps = (path ?? []).map((step) => (typeof step === 'object' ? step.key : step))
+  return { path: steps.map((step) => (typeof step === 'symbol' ? String(step) : step)), message }
+}
+
+async function asks(call: ReadCall | InputProblem): Promise<boolean> {
+  return 'problem' in call ? false : call.asks()
+}
+
+function jsonSchemaOf(name: string, schema: StandardSchema): JsonObject {
+  const { jsonSchema, vendor } = schema['~standard']
+  const made = jsonSchema?.input({ target: 'draft-2020-12' }) ?? (vendor === 'valibot' && jsonSchemaOfValibot(schema))
+  if (!made) {
+    throw badInput(
+      `The input schema of ${name} (${vendor}) does not tell its JSON Schema. Use a version of the library that ` +
+        'implements Standard JSON Schema, or give plain JSON Schema.',
+    )
+  }
+  // The name of the dialect is of no use to a model, and some wires refuse it.
+  const { $schema: _, ...rest } = JSON.parse(JSON.stringify(made)) as JsonObject
+  return rest
+}

@@ -1,0 +1,37 @@
+// A request as the settings of a run ask for it, before anything is decided about it.
+
+import type { Entry } from '../core/log.ts'
+import type { Decisions } from '../context/decisions.ts'
+import type { Draft } from '../context/prepare.ts'
+import type { Billing } from '../context/price-ratio.ts'
+import type { Endpoint } from '../providers/resolve.ts'
+import type { Running } from './running.ts'
+
+export interface RunDraft extends Draft {
+  decisions: Decisions
+}
+
+export function draftOf(run: DraftSource, history: readonly Entry[], decisions: Decisions): RunDraft {
+  const { endpoint } = run
+  return {
+    history: history.map((entry) => entry.message),
+    system: run.system,
+    tools: run.tools,
+    policy: run.policy,
+    protocol: endpoint.protocol,
+    target: {
+      provider: endpoint.provider.id,
+      model: endpoint.model,
+      options: { stream: true, ...run.options },
+      quirks: endpoint.quirks,
+      capabilities: endpoint.capabilities,
+    },
+    decisions,
+  }
+}
+
+export type DraftSource = Pick<Running, 'endpoint' | 'system' | 'tools' | 'policy' | 'options'>
+
+export function billingOf({ caching, price, provider }: Endpoint): Billing {
+  return { caching, ...(price ? { price } : { atHome: provider.keyOptional === true }) }
+}

@@ -1,0 +1,43 @@
+// The next request, looked at and not sent: nothing is recorded, nothing is decided for good. For those who want to see
+// what would go out, and why.
+
+import type { Entry } from '../core/log.ts'
+import { explain, type Explained } from '../context/explain.ts'
+import type { Assembled } from '../context/prepare.ts'
+import { plan } from './plan.ts'
+import type { Running } from './running.ts'
+
+/** What looking takes: no right to write, and nobody who watches. */
+export type Looking = Pick<
+  Running,
+  'store' | 'owner' | 'conversationId' | 'endpoint' | 'system' | 'tools' | 'options' | 'policy' | 'transport'
+>
+
+export interface NextRequest {
+  request: Assembled
+  explained: Explained
+  /** Why nothing is expected in the provider's cache, if so. */
+  cold?: string
+}
+
+export async function explainNext(looking: Looking, history: readonly Entry[]): Promise<NextRequest> {
+  const { store, owner, endpoint } = looking
+  const run: Running = {
+    ...looking,
+    maxSteps: 0,
+    signal: new AbortController().signal,
+    write: () => ({}),
+    emit: () => {},
+  }
+  const { prepared, forecast, past } = await plan(run, history, { look: true })
+  const bytes = past.last && (await store.blob(owner, past.last.bodySha256))
+  const explained = explain({
+    history: history.map((entry) => entry.message),
+    assembled: prepared,
+    ratio: past.ratio,
+    cached: forecast.cached,
+    ...(endpoint.price && { price: endpoint.price }),
+    ...(bytes && { before: new TextDecoder().decode(bytes) }),
+  })
+  return { request: prepared, explained, ...(past.cold !== undefined && { cold: past.cold }) }
+}

@@ -1,0 +1,29 @@
+// A call before it is run: whether there is such a tool, whether its arguments are right, whether a person must be asked.
+
+import type { ToolCallPart } from '../core/message.ts'
+import type { InputProblem, ReadCall, Tool } from '../core/tool.ts'
+import { checkInput } from './check-input.ts'
+
+export async function readCall(tools: readonly Tool[], call: ToolCallPart): Promise<ReadCall | InputProblem> {
+  const { name, input, malformed } = call
+  const tool = tools.find((candidate) => candidate.name === name)
+  if (!tool) {
+    const known = tools.map((candidate) => candidate.name).join(', ') || 'none'
+    return { problem: `There is no tool named ${name}. Known tools: ${known}.` }
+  }
+  if (malformed !== undefined) {
+    return { problem: `The arguments are not a JSON object, so ${name} was not run: ${malformed}` }
+  }
+  try {
+    if (tool.read) return await tool.read(input)
+    const problem = await checkInput(name, tool.input, input)
+    if (problem !== undefined) return { problem }
+    const { ask } = tool
+    return {
+      run: (run) => tool.run(input, run),
+      asks: () => (typeof ask === 'function' ? ask(input) : ask === true),
+    }
+  } catch (error) {
+    return { problem: `${name} was not run: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}

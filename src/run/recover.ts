@@ -1,0 +1,27 @@
+// On opening: what a killed process left under way is settled, so that who looks at the conversation sees what there
+// is of it. Whose run is still going on somewhere is left alone.
+
+import { SynapseError } from '../core/error.ts'
+import { withFailpoints } from '../store/failpoint.ts'
+import type { Store } from '../store/store.ts'
+import { holdLease } from './lease.ts'
+import { settle } from './settle.ts'
+
+export async function recover(house: Store, owner: string, conversationId: string): Promise<void> {
+  const store = withFailpoints(house)
+  const [open, unfinished] = await Promise.all([
+    store.exchanges(owner, conversationId, { outcome: 'open', limit: 1 }),
+    store.toolRuns(owner, conversationId, { unfinished: true }),
+  ])
+  if (open.items.length === 0 && unfinished.every((run) => run.repeatable)) return
+  try {
+    const held = await holdLease(store, owner, conversationId)
+    try {
+      await settle({ store, owner, conversationId, write: held.write }, false)
+    } finally {
+      await held.release()
+    }
+  } catch (error) {
+    if (!(error instanceof SynapseError && error.kind === 'conflict')) throw error
+  }
+}

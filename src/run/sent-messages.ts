@@ -1,0 +1,13 @@
+// The messages that a request would carry, after all that was decided about them.
+
+import type { Entry } from '../core/log.ts'
+import type { Message } from '../core/message.ts'
+import { contextOf } from '../context/prepare.ts'
+import { readDecisions } from '../context/recorded.ts'
+import { draftOf } from './draft.ts'
+import type { Running } from './running.ts'
+
+export async function sentMessages(run: Running, history: readonly Entry[]): Promise<Message[]> {
+  const overlays = await run.store.overlays(run.owner, run.conversationId)
+  return contextOf(draftOf(run, history, readDecisions(history, overlays))).context.messages
+}

@@ -1,0 +1,150 @@
+// Calls that a person must allow: the run waits, also beyond its process, and an answer counts once and for one call.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import * as z from 'zod'
+import { textOf } from '../../src/core/message.ts'
+import { openSynapse } from '../../src/open.ts'
+import { defineTool } from '../../src/run/define-tool.ts'
+import { createEmulator } from '../../src/testing.ts'
+import { calling, clock, collect, only, results, start } from './chatting.ts'
+
+function removing(ask: boolean | ((input: { path: string }) => boolean) = true, askTimeout?: number) {
+  const removed: string[] = []
+  const tool = defineTool({
+    name: 'remove',
+    input: z.object({ path: z.string() }),
+    ask,
+    ...(askTimeout !== undefined && { askTimeout }),
+    run({ path }) {
+      removed.push(path)
+      return `removed ${path}`
+    },
+  })
+  return { tool, removed }
+}
+
+const oneCall = { reply: calling([{ name: 'remove', input: { path: '/tmp/x' } }, { name: 'clock' }]) }
+
+async function waiting(options: { now?: () => number; askTimeout?: number } = {}) {
+  const { tool, removed } = removing(true, options.askTimeout)
+  const { chat, synapse } = await start(
+    { model: 'openai/gpt-5.6', tools: [tool, clock] },
+    { emulation: oneCall, ...(options.now && { now: options.now }) },
+  )
+  const events = await collect(chat.send('Remove it.'))
+  const [asked] = only(events, 'approval-needed')
+  assert.ok(asked)
+  return { chat, synapse, removed, events, asked, callId: asked.call.callId }
+}
+
+test('a call that must be allowed pauses the run, while the other calls of the reply are run', async () => {
+  const { chat, removed, events, asked } = await waiting()
+  const end = only(events, 'run-end')[0]
+  assert.equal(end?.outcome, 'waiting')
+  assert.deepEqual(asked.call.input, { path: '/tmp/x' })
+  assert.match(asked.argsHash, /^[0-9a-f]{64}$/)
+  assert.ok(Date.parse(asked.expiresAt) > Date.now())
+  assert.deepEqual(removed, [])
+  assert.deepEqual(
+    (await results(chat)).map((result) => result.name),
+    ['clock'],
+  )
+  assert.deepEqual(
+    (await chat.approvals()).map(({ call, argsHash }) => [call.callId, argsHash]),
+    [[asked.call.callId, asked.argsHash]],
+  )
+})
+
+test('an approved call runs once, and the run goes on', async () => {
+  const { chat, removed, asked, callId } = await waiting()
+  await chat.approve(callId, asked)
+  const { outcome, reply } = await chat.resume().ended
+  assert.equal(outcome, 'done')
+  assert.deepEqual(removed, ['/tmp/x'])
+  assert.match(textOf(reply?.parts ?? []), /done/)
+  assert.deepEqual(await chat.approvals(), [])
+})
+
+test('a denied call does not run, and the model is told why', async () => {
+  const { chat, removed, callId } = await waiting()
+  await chat.deny(callId, 'That file is mine.')
+  assert.equal((await chat.resume().ended).outcome, 'done')
+  assert.deepEqual(removed, [])
+  const denied = (await results(chat)).find((result) => result.name === 'remove')
+  assert.equal(denied?.failed, true)
+  assert.match(textOf(denied?.output ?? []), /did not allow remove.*That file is mine\./)
+})
+
+test('an approval names the arguments that it is for, is given once, and to nothing else', async () => {
+  const { chat, removed, asked, callId } = await waiting()
+  await assert.rejects(chat.approve(callId, { argsHash: 'other' }), /arguments of remove are not those/)
+  await assert.rejects(chat.approve('call-that-is-not', asked), /No approval of a call/)
+  await chat.approve(callId, asked)
+  await assert.rejects(chat.approve(callId, asked), /answered already/)
+  await assert.rejects(chat.deny(callId), /answered already/)
+  await chat.resume().ended
+  await assert.rejects(chat.approve(callId, asked), /answered already/)
+  assert.deepEqual(removed, ['/tmp/x'])
+})
+
+test('an approval that comes too late counts for nothing, and the model is told that nobody allowed it', async () => {
+  let now = Date.now()
+  const { chat, removed, asked, callId } = await waiting({ now: () => now, askTimeout: 60_000 })
+  now += 60_001
+  await assert.rejects(chat.approve(callId, asked), /not given in time/)
+  assert.equal((await chat.resume().ended).outcome, 'done')
+  assert.deepEqual(removed, [])
+  assert.match(JSON.stringify(await results(chat)), /Nobody allowed remove in time/)
+})
+
+test('a run that is resumed before anybody has answered waits on, and does not ask twice', async () => {
+  const { chat, synapse, asked } = await waiting()
+  const events = await collect(chat.resume())
+  assert.deepEqual(only(events, 'approval-needed'), [asked])
+  assert.equal(only(events, 'run-end')[0]?.outcome, 'waiting')
+  const overlays = await synapse.store.overlays('local', chat.id)
+  assert.equal(overlays.filter(({ kind }) => kind === 'approval-asked').length, 1)
+})
+
+test('who says something else instead goes on without the call, and can not approve it any more', async () => {
+  const { chat, asked, callId, removed } = await waiting()
+  assert.equal((await chat.send('Leave it.', { tools: [clock] }).ended).outcome, 'done')
+  await assert.rejects(chat.approve(callId, asked), /gone on without/)
+  assert.deepEqual(removed, [])
+})
+
+test('a tool may ask for some inputs only', async () => {
+  const { tool, removed } = removing(({ path }) => !path.startsWith('/tmp/'))
+  const { chat } = await start({ model: 'openai/gpt-5.6', tools: [tool, clock] }, { emulation: oneCall })
+  assert.equal((await chat.send('Remove it.').ended).outcome, 'done')
+  assert.deepEqual(removed, ['/tmp/x'])
+})
+
+async function file(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'synapse-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return join(folder, 'chats.db')
+}
+
+test('the question outlives the process: approved by another one, the call runs there', async (t) => {
+  const store = await file(t)
+  const offline = createEmulator(oneCall)
+  const first = await openSynapse({ store, offline, env: {} })
+  const chat = await first.start({ model: 'openai/gpt-5.6', tools: [removing().tool, clock] })
+  const { waiting: asked } = await chat.send('Remove it.').ended
+  await first.close()
+
+  const { tool, removed } = removing()
+  const second = await openSynapse({ store, offline, env: {} })
+  t.after(() => second.close())
+  const again = await second.open(chat.id, { model: 'anthropic/claude-opus-5', tools: [tool, clock] })
+  const [pending] = await again.approvals()
+  assert.deepEqual(pending, asked?.[0])
+  await again.approve(pending?.call.callId ?? '', { argsHash: pending?.argsHash ?? '' })
+  assert.equal((await again.resume().ended).outcome, 'done')
+  assert.deepEqual(removed, ['/tmp/x'])
+})

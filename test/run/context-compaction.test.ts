@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { textOf } from '../../src/core/message.ts'
+import type { PolicySettings } from '../../src/context/policy.ts'
+import type { EmulatorOptions, Situation } from '../../src/testing.ts'
+import { clockTool, talk, type Talk } from './talking.ts'
+
+/** What a request for a summary gives to read; nothing where it asks for something else. */
+function toSummarise({ system, messages }: Situation): string | undefined {
+  const told = [...system, ...messages.flatMap((message) => (message.role === 'system' ? message.parts : []))]
+  if (!/memory of a conversation/.test(textOf(told))) return undefined
+  return textOf(messages.at(-1)?.parts ?? [])
+}
+
+/** A brain that writes summaries when it is asked for one. */
+const summarising: EmulatorOptions = {
+  reply: (situation) => {
+    const text = toSummarise(situation)
+    return text === undefined ? undefined : { parts: [{ type: 'text', text: `SUMMARY of ${text.length} characters` }] }
+  },
+}
+
+const policy: PolicySettings = { preset: 'economy', compaction: { keep: 4 } }
+
+async function longTalk(model: string, emulation: EmulatorOptions = summarising): Promise<Talk> {
+  const chat = await talk({ model, policy, tools: [clockTool] }, emulation)
+  await chat.say('My name is Ada.')
+  for (let i = 0; i < 5; i++) await chat.say('What time is it?')
+  return chat
+}
+
+for (const model of [
+  'deepseek/deepseek-v4-flash',
+  'google/gemini-3.8-flash',
+  'mistral/mistral-medium-latest',
+  'ollama/llama3.3',
+]) {
+  test(`a summary by ${model} stands for what it covers, and the log is as it was`, async () => {
+    const chat = await longTalk(model)
+    const before = await chat.store.history('local', chat.history.at(-1)?.id ?? '')
+    const made = await chat.compact()
+    assert.equal(made?.by, 'model')
+    assert.deepEqual(await chat.store.history('local', chat.history.at(-1)?.id ?? ''), before)
+    assert.equal((await chat.say('Hello.')).outcome, 'done')
+    const body = JSON.stringify(chat.bodies().at(-1))
+    assert.match(body, /SUMMARY of \d+ characters/)
+    assert.doesNotMatch(body, /Ada/)
+    const [exchange] = await chat.exchanges()
+    assert.ok(
+      exchange?.notes.some((note) => note.rule === 'compaction' && /^messages\[0\.\.\d+\]$/.test(note.at ?? '')),
+    )
+  })
+}
+
+for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5', 'anthropic/claude-opus-5-5']) {
+  test(`${model} makes its own, which goes back to it alone`, async () => {
+    const chat = await longTalk(model)
+    const made = await chat.compact()
+    assert.equal(made?.by, 'provider')
+    const items = JSON.stringify(made.decision.native?.items)
+    assert.equal((await chat.say('Hello.')).outcome, 'done')
+    const own = JSON.stringify(chat.bodies().at(-1))
+    assert.match(own, /"type":"compaction"/)
+    assert.equal((await chat.say('Hello.')).outcome, 'done')
+
+    for (const other of ['deepseek/deepseek-v4-flash', 'xai/grok-4.7', 'google/gemini-3.8-flash']) {
+      assert.equal((await chat.say('Hello.', { model: other })).outcome, 'done')
+      const body = JSON.stringify(chat.bodies().at(-1))
+      assert.doesNotMatch(body, /encrypted_content":"[^"]|"signature":"/)
+      assert.match(body, /Ada/, 'by its words where it has some, else by the messages themselves')
+    }
+    assert.equal((await chat.say('Hello.')).outcome, 'done')
+    assert.ok(items.length > 0)
+  })
+}
+
+test('native, then the model, then none: each is tried once, and there is always a summary', async () => {
+  const chat = await longTalk('openai/gpt-5.6')
+  chat.emulator.order({
+    status: 400,
+    body: { error: { message: 'no compaction today', type: 'invalid_request_error' } },
+  })
+  const second = await chat.compact()
+  assert.equal(second?.by, 'model')
+  assert.match(second.decision.text ?? '', /SUMMARY/)
+
+  const other = await longTalk('openai/gpt-5.6')
+  const before = other.bodies().length
+  other.emulator.order({ status: 400, body: { error: { message: 'not today', type: 'invalid_request_error' } } }, 2)
+  const third = await other.compact()
+  assert.equal(third?.by, 'fold')
+  assert.match(third.decision.text ?? '', /My name is Ada/)
+  assert.equal(other.bodies().length, before + 2)
+  assert.equal((third.overlay.data['failures'] as string[]).length, 2)
+  assert.equal((await other.say('Hello.')).outcome, 'done')
+})
+
+test('an empty summary is none', async () => {
+  const chat = await longTalk('deepseek/deepseek-v4-flash', {
+    reply: (situation) =>
+      toSummarise(situation) === undefined ? undefined : { parts: [{ type: 'text', text: '  ' }] },
+  })
+  assert.equal((await chat.compact())?.by, 'fold')
+})
+
+test('a second summary brings the first one up to date', async () => {
+  const asked: string[] = []
+  const chat = await longTalk('deepseek/deepseek-v4-flash', {
+    reply: (situation) => {
+      const text = toSummarise(situation)
+      if (text === undefined) return undefined
+      asked.push(text)
+      return { parts: [{ type: 'text', text: `SUMMARY ${asked.length}` }] }
+    },
+  })
+  await chat.compact()
+  for (let i = 0; i < 4; i++) await chat.say('What time is it?')
+  await chat.compact()
+  assert.match(asked[0] ?? '', /My name is Ada/)
+  assert.match(asked[1] ?? '', /Summary of what came before:\nSUMMARY 1/)
+  assert.doesNotMatch(asked[1] ?? '', /My name is Ada/)
+  await chat.say('Hello.')
+  const body = JSON.stringify(chat.bodies().at(-1))
+  assert.match(body, /SUMMARY 2/)
+  assert.doesNotMatch(body, /SUMMARY 1/)
+})
+
+test('undone, a summary stands for nothing, and another branch never saw it', async () => {
+  const chat = await longTalk('deepseek/deepseek-v4-flash')
+  const { length } = chat.history
+  const made = await chat.compact()
+  await chat.fork(length - 2)
+  await chat.say('Another way.')
+  assert.match(JSON.stringify(chat.bodies().at(-1)), /Ada/)
+  await chat.store.setOverlayUndone('local', made?.overlay.id ?? '', true)
+  const back = await chat.store.history('local', made?.overlay.entryId ?? '')
+  chat.history.splice(0, chat.history.length, ...back)
+  await chat.store.setHead('local', back[0]?.conversationId ?? '', { entryId: back.at(-1)?.id ?? null })
+  await chat.say('Once more.')
+  assert.match(JSON.stringify(chat.bodies().at(-1)), /Ada/)
+})
+
+test('a history that is too long even when folded is summarised by itself, once', async () => {
+  const chat = await talk(
+    { model: 'deepseek/deepseek-v4-flash', contextWindow: 6000, policy: 'economy' },
+    { ...summarising, contextWindow: 6000 },
+  )
+  for (let i = 0; i < 30; i++) assert.equal((await chat.say(`${i}: ${'word '.repeat(200)}`)).outcome, 'done')
+  const made = await chat.overlays('compaction')
+  assert.ok(made.length >= 1 && made.length <= 6, `${made.length} summaries in 30 requests`)
+  assert.ok((await chat.exchanges()).every((exchange) => !exchange.failure))
+  assert.ok(chat.events.every((event) => event.type !== 'reply-event' || !JSON.stringify(event).includes('SUMMARY')))
+})
+
+test('what a summary cost is part of what the step cost', async () => {
+  const chat = await talk(
+    { model: 'deepseek/deepseek-v4-flash', policy: { preset: 'full', compaction: { every: 3, keep: 2 } } },
+    summarising,
+  )
+  const costs = []
+  for (let i = 0; i < 8; i++) costs.push((await chat.say('Tell me more.')).usage?.input ?? 0)
+  const stored = (await chat.exchanges()).map((exchange) => exchange.usage?.input ?? 0)
+  assert.equal(
+    costs.reduce((sum, cost) => sum + cost, 0),
+    stored.reduce((sum, cost) => sum + cost, 0),
+  )
+  assert.ok((await chat.overlays('compaction')).length >= 2, 'every three user messages')
+})
+
+test('the request for a summary fits, however long the history is', async () => {
+  const chat = await talk(
+    { model: 'deepseek/deepseek-v4-flash', policy: { ...policy, preset: 'full' }, contextWindow: 8000 },
+    summarising,
+  )
+  for (let i = 0; i < 6; i++) {
+    const text = `${i} ${'word '.repeat(3000)}`
+    chat.history.push(
+      await chat.store.append('local', chat.conversationId, {
+        message: { role: 'user', parts: [{ type: 'text', text }] },
+      }),
+    )
+  }
+  assert.equal((await chat.say('Hello.')).outcome, 'done')
+  const request = (await chat.exchanges()).find((exchange) =>
+    exchange.notes.some((note) => note.rule === 'compaction-request'),
+  )
+  assert.ok(request && (request.usage?.input ?? Infinity) < 8000)
+})

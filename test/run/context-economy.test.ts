@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readForecast } from '../../src/context/forecast.ts'
+import { clockTool, talk, type TalkSettings } from './talking.ts'
+
+const long = 'noon '.repeat(800)
+const settings: TalkSettings = {
+  model: 'anthropic/claude-opus-5',
+  tools: [clockTool],
+  system: 'Be exact. '.repeat(200),
+  result: () => long,
+  policy: { preset: 'economy', maxToolTurns: 3 },
+}
+
+/** How many of the results in a body are whole. */
+function wholeResults(body: unknown): number {
+  return JSON.stringify(body).split(long).length - 1
+}
+
+test('a warm cache is appended to until the rent has reached the price of rewriting, then folded down to the floor', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 24; i++) await chat.say('What time is it?')
+  const folds = await chat.overlays('fold')
+  assert.ok(folds.length >= 1 && folds.length <= 4, `${folds.length} folds in 24 tool turns`)
+  const [first] = folds
+  assert.match(String(first?.data['why']), /rent has reached/)
+  assert.ok(Number(first?.data['rent']) >= Number(first?.data['rewriting']) && Number(first?.data['gain']) > 0)
+  assert.deepEqual([first?.data['provider'], first?.data['model']], ['anthropic', 'claude-opus-5'])
+  const counts = chat.bodies().map(wholeResults)
+  const lowest = counts.slice(10).reduce((least, count) => Math.min(least, count))
+  assert.ok(lowest === 3 || lowest === 4, `a fold goes down to the floor, not to ${lowest}`)
+})
+
+test('every request between two folds begins with the whole request before it', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 20; i++) await chat.say('What time is it?')
+  const reads = (await chat.exchanges()).toReversed().map(({ usage }) => ({ read: usage?.cacheRead ?? 0, all: usage }))
+  const missed = reads.slice(2).filter(({ read, all }) => read < (all?.input ?? 0) / 2)
+  assert.equal(missed.length, (await chat.overlays('fold')).length, 'only a fold makes the cache lose something')
+})
+
+test('what was expected of the cache is kept beside what was reported, and comes true', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 12; i++) await chat.say('What time is it?')
+  for (const exchange of (await chat.exchanges()).slice(0, -2)) {
+    const forecast = readForecast(exchange)
+    const read = exchange.usage?.cacheRead ?? 0
+    assert.ok(forecast)
+    assert.ok(Math.abs(forecast.cached - read) <= 600 + read * 0.02, `${forecast.cached} expected, ${read} read`)
+  }
+})
+
+test('when the cache has expired everything that may go is folded, for it costs nothing', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 5; i++) await chat.say('What time is it?')
+  assert.equal((await chat.overlays('fold')).length, 0)
+  chat.clock.now += 6 * 60_000
+  await chat.say('Hello again.')
+  const [fold] = await chat.overlays('fold')
+  assert.match(String(fold?.data['why']), /cache is cold/)
+  assert.equal(fold?.data['belief'], 'the cache has expired')
+  assert.equal(wholeResults(chat.bodies().at(-1)), 3)
+})
+
+test('another model is cold, and the first one coming back sees that its prefix has changed', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 5; i++) await chat.say('What time is it?')
+  await chat.say('Hello.', { model: 'openai/gpt-5.6' })
+  await chat.say('Hello.')
+  const beliefs = (await chat.overlays('fold')).map(({ data }) => [data['provider'], data['belief']])
+  assert.deepEqual(beliefs[0], ['openai', 'first request'])
+  assert.equal(wholeResults(chat.bodies().at(-1)), 3, 'the fold counts for every model')
+})
+
+test('a changed system prompt makes the cache cold', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 5; i++) await chat.say('What time is it?')
+  await chat.say('Hello.', { system: 'Be brief.' })
+  assert.equal((await chat.overlays('fold'))[0]?.data['belief'], 'something before has changed')
+})
+
+test('a cache that gives nothing where a hit was expected is taken for cold', async () => {
+  // The emulator keeps no cache for a key of its own in each request.
+  const chat = await talk({ ...settings, model: 'mistral/mistral-medium-latest' })
+  for (let i = 0; i < 6; i++) await chat.say('What time is it?', { options: { cacheKey: `key-${i}` } })
+  const beliefs = (await chat.overlays('fold')).map(({ data }) => data['belief'])
+  assert.ok(beliefs.includes('the last read found nothing'), JSON.stringify(beliefs))
+})
+
+test('a price without a cache discount folds at once; a server at home never before its limit', async () => {
+  const paid = await talk({ ...settings, model: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo' })
+  for (let i = 0; i < 8; i++) await paid.say('What time is it?')
+  assert.ok((await paid.overlays('fold')).length >= 4)
+  const home = await talk({ ...settings, model: 'llama.cpp/a-model' })
+  for (let i = 0; i < 8; i++) await home.say('What time is it?')
+  assert.equal((await home.overlays('fold')).length, 0)
+})
+
+test('a fold counts on its own branch only, and undone it counts nowhere', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 5; i++) await chat.say('What time is it?')
+  const before = chat.history.length
+  chat.clock.now += 6 * 60_000
+  await chat.say('Hello.')
+  assert.equal(wholeResults(chat.bodies().at(-1)), 3)
+
+  await chat.fork(before)
+  const [fold] = await chat.overlays('fold')
+  await chat.say('Another way.', { policy: 'full' })
+  assert.equal(wholeResults(chat.bodies().at(-1)), 5, 'the other branch was not folded')
+
+  await chat.store.setOverlayUndone('local', fold?.id ?? '', true)
+  const back = await chat.store.history('local', fold?.entryId ?? '')
+  chat.history.splice(0, chat.history.length, ...back)
+  await chat.store.setHead('local', back[0]?.conversationId ?? '', { entryId: back.at(-1)?.id ?? null })
+  await chat.say('Once more.', { policy: 'full' })
+  assert.equal(wholeResults(chat.bodies().at(-1)), 5)
+})
+
+test('the log keeps every result whole, whatever was sent', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 12; i++) await chat.say('What time is it?')
+  const kept = await chat.store.history('local', chat.history.at(-1)?.id ?? '')
+  assert.equal(wholeResults(kept), 12)
+})
+
+test('a window is moved by money too: seldom, and down to its size', async () => {
+  const chat = await talk({ ...settings, policy: { maxMessages: 20, rhythm: 'economy' } })
+  for (let i = 0; i < 30; i++) await chat.say('What time is it?')
+  const cuts = await chat.overlays('cut')
+  assert.ok(cuts.length >= 2 && cuts.length <= 12, `${cuts.length} cuts in 60 requests`)
+  assert.ok(chat.bodies().every((body) => JSON.stringify(body).includes('What time is it?')))
+})
+
+test('the marks stand behind the system prompt, where the next fold will break, and at the last two ends', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 6; i++) await chat.say('What time is it?')
+  chat.clock.now += 6 * 60_000
+  await chat.say('What time is it?')
+  await chat.say('Hello.')
+  const body = chat.bodies().at(-1)
+  const messages = body?.['messages'] as { role: string; content: Record<string, unknown>[] }[]
+  const marked = messages.flatMap(({ content }, i) => (content.some((block) => block['cache_control']) ? [i] : []))
+  const firstCall = messages.findIndex(({ content }) => content.some((block) => block['type'] === 'tool_use'))
+  assert.equal(marked.length, 3)
+  assert.equal(marked[0], firstCall - 1)
+  assert.equal(marked.at(-1), messages.length - 1)
+  assert.match(JSON.stringify(body?.['system']), /cache_control/)
+})
+
+test('marks live for an hour where the user often pauses for longer than five minutes, and else for five', async () => {
+  const chat = await talk({ ...settings, tools: [] })
+  for (let i = 0; i < 4; i++) await chat.say('Hello.')
+  assert.doesNotMatch(JSON.stringify(chat.bodies().at(-1)), /"ttl"/)
+  for (let i = 0; i < 6; i++) {
+    chat.clock.now += 20 * 60_000
+    await chat.say('Hello.')
+  }
+  assert.match(JSON.stringify(chat.bodies().at(-1)), /"ttl":"1h"/)
+})
+
+test('a pinned text opens every request and is marked', async () => {
+  const chat = await talk({ ...settings, policy: { preset: 'economy', pinned: 'The whole manual.' } })
+  await chat.say('Hello.')
+  const [first] = chat.bodies().at(-1)?.['system'] as { text: string }[]
+  assert.equal(first?.text, 'The whole manual.')
+})

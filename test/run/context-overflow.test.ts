@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { clockTool, talk } from './talking.ts'
+
+const long = 'noon '.repeat(800)
+const models = ['anthropic/claude-opus-5', 'openai/gpt-5.6', 'google/gemini-3.8-flash', 'deepseek/deepseek-v4-flash']
+
+for (const model of models) {
+  test(`${model} that says the request is too long gets a shorter one, once`, async () => {
+    const chat = await talk(
+      { model, tools: [clockTool], result: () => long, policy: { preset: 'full', atLimit: 'cut' } },
+      { contextWindow: 6000 },
+    )
+    for (let i = 0; i < 12; i++) {
+      const { outcome, failure } = await chat.say('What time is it?')
+      assert.deepEqual({ outcome, failure }, { outcome: 'done', failure: undefined })
+    }
+    const refused = (await chat.exchanges()).filter((exchange) => exchange.failure?.kind === 'context-overflow')
+    assert.ok(refused.length >= 1)
+    const all = (await chat.exchanges()).toReversed()
+    for (const [i, exchange] of all.entries()) {
+      if (!exchange.failure) continue
+      assert.equal(all[i + 1]?.outcome, 'done', 'the next request is the shorter one, and it fits')
+      assert.equal(all[i + 1]?.basedOn, exchange.basedOn)
+    }
+  })
+}
+
+test('what is too long by itself is a clear error, and not asked for again and again', async () => {
+  const chat = await talk({ model: 'anthropic/claude-opus-5' }, { contextWindow: 2000 })
+  const { outcome, failure } = await chat.say('word '.repeat(4000))
+  assert.equal(outcome, 'failed')
+  assert.equal(failure?.kind, 'context-overflow')
+  assert.match(failure?.message ?? '', /prompt is too long/)
+  assert.ok(chat.bodies().length <= 2)
+})
+
+test('the known window of a model is kept without asking it: fold, then cut, each recorded', async () => {
+  const chat = await talk({
+    model: 'openai/gpt-5.6',
+    tools: [clockTool],
+    result: () => long,
+    contextWindow: 8000,
+    policy: { preset: 'full', atLimit: 'cut', maxToolTurns: 2, step: 100 },
+  })
+  for (let i = 0; i < 12; i++) assert.equal((await chat.say('What time is it?')).outcome, 'done')
+  assert.ok((await chat.exchanges()).every((exchange) => !exchange.failure && (exchange.usage?.input ?? 0) <= 8000))
+  const kinds = new Set((await chat.overlays()).map((overlay) => overlay.kind))
+  assert.ok(kinds.has('fold'))
+})
+
+test('a small model is appended to until it is full, and then cut to the floor', async () => {
+  const chat = await talk({ model: 'llama.cpp/a-model', policy: 'small', contextWindow: 4096 }, { contextWindow: 4096 })
+  for (let i = 0; i < 40; i++) assert.equal((await chat.say(`Tell me about ${'things '.repeat(30)}`)).outcome, 'done')
+  const inputs = (await chat.exchanges()).toReversed().map((exchange) => exchange.usage?.input ?? 0)
+  const drops = inputs.filter((input, i) => input < (inputs[i - 1] ?? 0))
+  assert.ok(drops.length >= 1 && drops.length <= 8, `${drops.length} cuts in 40 requests`)
+  assert.equal((await chat.overlays('cut')).length, drops.length)
+  assert.ok(Math.max(...inputs) <= 4096)
+})
+
+test('a result longer than a quarter of the window is shown from both ends, and kept whole', async () => {
+  const huge = `begin ${'x y '.repeat(20_000)} end`
+  const chat = await talk({
+    model: 'openai/gpt-5.6',
+    tools: [clockTool],
+    result: () => huge,
+    contextWindow: 16_000,
+    policy: 'full',
+  })
+  assert.equal((await chat.say('What time is it?')).outcome, 'done')
+  const body = JSON.stringify(chat.bodies().at(-1))
+  assert.match(body, /begin x y/)
+  assert.match(body, /y {2}end/)
+  assert.match(body, /characters are not shown/)
+  assert.ok(body.length < 16_000 * 4)
+  const [exchange] = await chat.exchanges()
+  assert.ok(exchange?.notes.some((note) => note.rule === 'fit' && /not shown/.test(note.what)))
+  assert.ok(JSON.stringify(await chat.store.history('local', chat.history.at(-1)?.id ?? '')).includes(huge))
+})
+
+test('words that the provider cannot read any more are left out from then on', async () => {
+  const chat = await talk({ model: 'openai/gpt-5.6', options: { effort: 'low' }, tools: [clockTool] })
+  await chat.say('Think: what time is it?')
+  const message =
+    'The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed.'
+  const error = { message, type: 'invalid_request_error', param: null, code: 'invalid_encrypted_content' }
+  chat.emulator.order({ status: 400, body: { error } })
+  const before = chat.bodies().length
+  assert.equal((await chat.say('And now?')).outcome, 'done')
+  assert.equal(chat.bodies().length, before + 2)
+  assert.match(JSON.stringify(chat.bodies().at(-2)), /encrypted_content":"/)
+  assert.doesNotMatch(JSON.stringify(chat.bodies().at(-1)), /encrypted_content":"/)
+  await chat.say('Hello.')
+  assert.equal((await chat.overlays('plain')).length, 1)
+  assert.equal((await chat.exchanges())[0]?.outcome, 'done')
+})
+
+test('the estimate is corrected by what the provider counted', async () => {
+  const chat = await talk(
+    { model: 'anthropic/claude-opus-5', contextWindow: 20_000, policy: { preset: 'full', atLimit: 'cut' } },
+    { contextWindow: 20_000, countTokens: (text) => text.length },
+  )
+  for (let i = 0; i < 40; i++) assert.equal((await chat.say(`${i}: ${'word '.repeat(100)}`)).outcome, 'done')
+  const refused = (await chat.exchanges()).filter((exchange) => exchange.failure)
+  assert.deepEqual(refused, [], 'once the ratio is known, nothing too long is sent')
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Policy } from '../../src/context/policy.ts'
+import { clockTool, talk } from './talking.ts'
+
+const policies: [string, Policy][] = [
+  ['economy', 'economy'],
+  ['classic', 'classic'],
+  ['full', 'full'],
+  ['small', { preset: 'small', assumedWindow: 4000 }],
+  ['economy with a floor of one tool turn', { preset: 'economy', maxToolTurns: 1 }],
+  ['no tool turns at all', { maxToolTurns: 0 }],
+  ['a window of four that slides', { maxMessages: 4, step: 1 }],
+  ['folded results', { maxToolTurns: 1, fold: 'results', step: 1 }],
+  ['removed tool turns', { maxToolTurns: 1, fold: 'remove', step: 1 }],
+  ['few tokens', { maxTokens: 600 }],
+  ['a summary every two turns', { preset: 'economy', compaction: { every: 2, keep: 3 } }],
+  ['a summary in words every two turns', { preset: 'economy', compaction: { every: 2, keep: 3, native: false } }],
+  ['state at the provider', { preset: 'economy', maxToolTurns: 1, state: 'auto' }],
+]
+
+for (const model of [
+  'anthropic/claude-opus-5-5',
+  'anthropic/claude-opus-4-5',
+  'openai/gpt-5.6',
+  'google/gemini-3.8-flash',
+]) {
+  for (const [name, policy] of policies) {
+    test(`six turns with thinking and tools are taken by ${model}: ${name}`, async () => {
+      const chat = await talk({
+        model,
+        policy,
+        tools: [clockTool],
+        options: { effort: 'high' },
+        result: () => 'noon '.repeat(300),
+        ...(name === 'small' && { contextWindow: 4000 }),
+      })
+      for (let i = 0; i < 6; i++) {
+        // A pause now and then, so that the cache is cold and folds happen.
+        if (i % 2 === 1) chat.clock.now += 10 * 60_000
+        const { outcome, failure } = await chat.say('What time is it?')
+        assert.deepEqual({ outcome, failure }, { outcome: 'done', failure: undefined })
+      }
+      const thought = chat.history.some(({ message }) => message.parts.some((part) => part.type === 'reasoning'))
+      assert.ok(thought, 'the model has thought')
+      for (const exchange of await chat.exchanges()) assert.equal(exchange.failure, undefined)
+    })
+  }
+}

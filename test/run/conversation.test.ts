@@ -1,0 +1,176 @@
+// What can be done with a conversation beside talking: going back, asking again, looking, counting, summarising.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { isObject } from '../../src/core/json.ts'
+import { textOf } from '../../src/core/message.ts'
+import type { Tool } from '../../src/core/tool.ts'
+import type { Conversation } from '../../src/run/conversation.ts'
+import { clock, collect, only, start } from './chatting.ts'
+
+const model = 'anthropic/claude-opus-5'
+const other = 'openai/gpt-5.6'
+
+async function said(chat: Conversation): Promise<string[]> {
+  return (await chat.history()).flatMap(({ message }) => (message.role === 'user' ? [textOf(message.parts)] : []))
+}
+
+test('a retry answers the same question again, on another provider if asked, and keeps the first answer', async () => {
+  const { chat } = await start({ model })
+  await chat.send('What time is it?').ended
+  const { reply } = await chat.retry({ model: other }).ended
+  assert.equal(reply?.origin.provider, 'openai')
+  assert.deepEqual(await said(chat), ['What time is it?'])
+  assert.equal((await chat.history()).length, 4)
+  assert.equal((await chat.tree()).length, 7)
+})
+
+test('an edited message takes the place of the old one, with an answer of its own', async () => {
+  const { chat } = await start({ model, tools: [] })
+  await chat.send('My name is Ada.').ended
+  await chat.send('What is my name?').ended
+  const [first] = await chat.history()
+  await chat.edit(first?.id ?? '', 'My name is Bob.').ended
+  assert.deepEqual(await said(chat), ['My name is Bob.'])
+  assert.match(await chat.send('What is my name?').text(), /Bob/)
+  assert.equal((await chat.tree()).length, 8)
+  const reply = (await chat.history()).at(-1)
+  const { outcome, failure } = await chat.edit(reply?.id ?? '', 'no').ended
+  assert.deepEqual([outcome, failure?.kind], ['failed', 'bad-input'])
+})
+
+test('a fork goes on from an earlier entry, and a branch that has a name can be gone back to', async () => {
+  const { chat } = await start({ model, tools: [] })
+  await chat.send('one').ended
+  const [, answer] = await chat.history()
+  await chat.fork(answer?.id ?? '', { name: 'plan b' })
+  await chat.send('two').ended
+  await chat.fork(answer?.id ?? '')
+  await chat.send('three').ended
+  assert.deepEqual(await said(chat), ['one', 'three'])
+  await chat.checkout('plan b')
+  assert.deepEqual(await said(chat), ['one', 'two'])
+  assert.deepEqual(
+    (await chat.branches()).map(({ name }) => name),
+    ['plan b', undefined],
+  )
+  await assert.rejects(chat.fork('nowhere'), /no entry nowhere/)
+})
+
+test('what is said while a run goes on reaches the model with its next request', async () => {
+  const steering: Tool = {
+    ...clock,
+    run() {
+      run.steer('How many messages did you get?')
+      return 'noon'
+    },
+  }
+  const { chat, emulator } = await start({ model, tools: [steering] })
+  const run = chat.send('What time is it?')
+  await run.ended
+  assert.deepEqual(await said(chat), ['What time is it?', 'How many messages did you get?'])
+  assert.deepEqual(
+    (await chat.history()).map(({ message }) => message.role),
+    ['user', 'assistant', 'tool', 'user', 'assistant'],
+  )
+  assert.equal(emulator.requests.length, 2)
+})
+
+test('settings can change while a run goes on, from the next request on', async () => {
+  const changing: Tool = {
+    ...clock,
+    run() {
+      run.update({ model: other })
+      return 'noon'
+    },
+  }
+  const { chat, synapse } = await start({ model, tools: [changing] })
+  const run = chat.send('What time is it?')
+  await run.ended
+  const { items } = await synapse.store.exchanges('local', chat.id)
+  assert.deepEqual(
+    items.map(({ provider }) => provider),
+    ['openai', 'anthropic'],
+  )
+})
+
+test('usage tells tokens, money and requests, in all and by model', async () => {
+  const { chat } = await start({ model })
+  const first = await chat.send('What time is it?').ended
+  await chat.send('Hello', { model: other }).ended
+  const usage = await chat.usage()
+  assert.equal(usage.requests, 3)
+  assert.deepEqual(usage.models.map((row) => `${row.provider}/${row.model} ${row.requests}`).sort(), [
+    `${model} 2`,
+    `${other} 1`,
+  ])
+  const [anthropic] = usage.models.filter((row) => row.provider === 'anthropic')
+  assert.equal(anthropic?.input, first.usage.input)
+  assert.ok(Math.abs((anthropic?.cost ?? 0) - first.cost) < 1e-9 && first.cost > 0)
+  assert.equal(usage.unpriced, 0)
+})
+
+test('inspect shows the body that would be sent, on any provider, and sends nothing', async () => {
+  const { chat, emulator } = await start({ model, system: 'Be brief.' })
+  await chat.send('What time is it?').ended
+  const before = emulator.requests.length
+  const shown = await chat.inspect({ model: other })
+  assert.equal(emulator.requests.length, before)
+  assert.equal(shown.provider, 'openai')
+  assert.match(shown.url, /\/responses$/)
+  assert.ok(isObject(shown.body) && JSON.stringify(shown.body).includes('What time is it?'))
+  assert.ok(shown.estimate.input > 0)
+})
+
+test('a summary stands for the beginning of what is sent, and can be taken back; the log stays whole', async () => {
+  const { chat, emulator } = await start({ model, tools: [], policy: { compaction: { native: false } } })
+  for (const word of ['one', 'two', 'three', 'four', 'five']) await chat.send(`Remember the word ${word}.`).ended
+  const made = await chat.compact()
+  assert.equal(made?.by, 'model')
+  await chat.send('Go on.').ended
+  const body = JSON.stringify(emulator.requests.at(-1)?.body)
+  assert.match(body, /Summary of/)
+  assert.equal((await chat.history()).length, 12)
+  await chat.undo(made?.overlay.id ?? '')
+  const shown = await chat.inspect()
+  assert.ok(JSON.stringify(shown.body).includes('Remember the word one.'))
+  assert.equal((await chat.usage()).requests, 7)
+})
+
+test('too little to summarise is left as it is', async () => {
+  const { chat } = await start({ model, tools: [] })
+  await chat.send('Hello').ended
+  assert.equal(await chat.compact(), undefined)
+})
+
+test('an abort at any event leaves a conversation that goes on, on this provider and on another', async () => {
+  const whole = await start({ model: other })
+  const count = (await collect(whole.chat.send('What time is it?'))).length
+  assert.ok(count > 10)
+  for (let at = 0; at < count; at++) {
+    const { chat } = await start({ model: other })
+    const run = chat.send('What time is it?')
+    let seen = 0
+    for await (const event of run) if (seen++ === at || event.type === 'run-end') run.abort()
+    const { outcome } = await run.ended
+    assert.ok(outcome === 'cancelled' || outcome === 'done', `event ${at}: ${outcome}`)
+    for (const next of [other, model]) {
+      const { outcome: after, failure } = await chat.send('What did I say first?', { model: next }).ended
+      assert.equal(after, 'done', `event ${at} on ${next}: ${failure?.message}`)
+    }
+  }
+})
+
+test('a resumed run after an abort finishes what was asked', async () => {
+  let started = 0
+  const tool: Tool = {
+    ...clock,
+    repeatable: true,
+    run: () => (++started === 1 ? new Promise(() => {}) : 'twelve'),
+  }
+  const { chat } = await start({ model, tools: [tool] })
+  const run = chat.send('What time is it?')
+  for await (const event of run) if (event.type === 'tool-start') run.abort()
+  const events = await collect(chat.resume())
+  assert.equal(only(events, 'run-end')[0]?.outcome, 'done')
+})

@@ -1,0 +1,121 @@
+// What stops a run that goes wrong, and that it says which guard it was and why.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Tool } from '../../src/core/tool.ts'
+import { textOf } from '../../src/core/message.ts'
+import type { RunSettings } from '../../src/run/settings.ts'
+import { calling, clock, collect, only, results, start } from './chatting.ts'
+
+const model = 'anthropic/claude-opus-5'
+const same = (times: number) => calling(...Array.from({ length: times }, () => [{ name: 'clock' }]))
+
+async function run(settings: Partial<RunSettings>, reply: ReturnType<typeof calling>) {
+  const { chat, emulator } = await start({ model, ...settings }, { emulation: { reply } })
+  const events = await collect(chat.send('Go.'))
+  const end = only(events, 'run-end')[0]
+  return { chat, emulator, events, end, guards: only(events, 'guard') }
+}
+
+test('the same call with the same result is told to the model at the third time, and ends the run at the fifth', async () => {
+  const { chat, end, guards, emulator } = await run({}, same(20))
+  assert.equal(end?.outcome, 'stopped')
+  assert.equal(end?.guard?.guard, 'repeated-call')
+  assert.match(end?.guard?.why ?? '', /clock was called 5 times/)
+  assert.deepEqual(
+    guards.map(({ action }) => action),
+    ['warned', 'warned', 'warned', 'stopped'],
+  )
+  const notes = (await results(chat)).map(({ output }) => output.filter((part) => part.type === 'text').at(-1)?.text)
+  assert.deepEqual(
+    notes.map((note) => note?.startsWith('[Note] ')),
+    [false, false, true, true, true],
+  )
+  assert.equal(emulator.requests.length, 5)
+})
+
+test('the same call is no repeat while its result changes, nor are other arguments', async () => {
+  let times = 0
+  const counting: Tool = { ...clock, run: () => ++times }
+  assert.equal((await run({ tools: [counting] }, same(8))).end?.outcome, 'done')
+  const open: Tool = { ...clock, input: { type: 'object' }, run: () => 'same' }
+  const others = calling(...Array.from({ length: 8 }, (_, n) => [{ name: 'clock', input: { n } }]))
+  assert.equal((await run({ tools: [open] }, others)).end?.outcome, 'done')
+})
+
+test('a round of calls that comes again and again ends the run, though the results differ', async () => {
+  let times = 0
+  const tools: Tool[] = ['left', 'right'].map((name) => ({ name, input: { type: 'object' }, run: () => ++times }))
+  const turns = Array.from({ length: 40 }, (_, i) => [{ name: i % 2 === 0 ? 'left' : 'right' }])
+  const { end, guards } = await run({ tools }, calling(...turns))
+  assert.equal(end?.outcome, 'stopped')
+  assert.equal(end?.guard?.guard, 'pattern')
+  assert.match(end?.guard?.why ?? '', /left, right/)
+  assert.ok(guards.some(({ action, guard }) => action === 'warned' && guard === 'pattern'))
+})
+
+test('the guard against repeats can be set and switched off', async () => {
+  assert.equal((await run({ guards: { repeats: false } }, same(9))).end?.outcome, 'done')
+  const strict = await run({ guards: { repeats: 2 } }, same(9))
+  assert.match(strict.end?.guard?.why ?? '', /3 times/)
+})
+
+test('a resumed run still knows what was repeated, and a new message begins anew', async () => {
+  const { chat } = await run({}, same(20))
+  const again = await chat.resume().ended
+  assert.equal(again.guard?.guard, 'repeated-call')
+  assert.equal((await chat.send('Something else.', { tools: [] }).ended).outcome, 'stopped')
+})
+
+test('maxSteps says that it was maxSteps', async () => {
+  const { end, guards } = await run({ maxSteps: 2 }, same(5))
+  assert.equal(end?.outcome, 'max-steps')
+  assert.deepEqual(
+    guards.map(({ guard, action }) => [guard, action]),
+    [['max-steps', 'stopped']],
+  )
+})
+
+test('a budget of tokens ends the run before the next request', async () => {
+  const { end, emulator } = await run({ budget: { run: { tokens: 1 } } }, same(3))
+  assert.equal(end?.outcome, 'stopped')
+  assert.equal(end?.guard?.guard, 'tokens')
+  assert.equal(emulator.requests.length, 1)
+})
+
+test('a budget of money counts over the whole conversation where it is set so', async () => {
+  const budget = { conversation: { usd: 0.0001 } }
+  const { chat, emulator } = await start({ model, budget, tools: [] })
+  const { outcome, cost } = await chat.send('Tell me something about yourself.').ended
+  assert.equal(outcome, 'done')
+  assert.ok(cost > 0.0001)
+  const second = await chat.send('And more.').ended
+  assert.equal(second.guard?.guard, 'spend')
+  assert.match(second.guard?.why ?? '', /conversation has cost \$0\.\d+ of the \$0\.0001/)
+  assert.equal(emulator.requests.length, 1)
+})
+
+test('a budget of money warns of models whose price is not known', async () => {
+  const { chat } = await start({ model: 'vllm/a-model', budget: { run: { usd: 1 } }, tools: [] })
+  const events = await collect(chat.send('Hello'))
+  const [warned] = only(events, 'guard')
+  assert.equal(warned?.action, 'warned')
+  assert.match(warned?.why ?? '', /price of vllm\/a-model is not known/)
+})
+
+test('a run that takes too long is stopped, its tools are told, and no call is left open', async () => {
+  const hanging: Tool = { ...clock, run: () => new Promise(() => {}) }
+  const { end, chat } = await run({ tools: [hanging], guards: { timeMs: 50 } }, same(1))
+  assert.equal(end?.outcome, 'stopped')
+  assert.equal(end?.guard?.guard, 'time')
+  assert.equal((await results(chat)).length, 1)
+})
+
+test('a run that writes too much is stopped, and what it wrote is kept', async () => {
+  const { chat } = await start({ model, guards: { outputSize: 100 }, tools: [] })
+  const { outcome, guard } = await chat.send('Count to 500.').ended
+  assert.equal(outcome, 'stopped')
+  assert.equal(guard?.guard, 'output-size')
+  const last = (await chat.history()).at(-1)?.message
+  assert.ok(last?.role === 'assistant' && textOf(last.parts).startsWith('[offline emulator] 1 2 3'))
+})

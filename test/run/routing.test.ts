@@ -1,0 +1,148 @@
+// Which model is asked: by route, by fallback, and not while it fails. Every request is an exchange in the log.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { textOf } from '../../src/core/message.ts'
+import type { RouteStep } from '../../src/run/route.ts'
+import { cooldown } from '../../src/run/cooldown.ts'
+import { clock, collect, only, start } from './chatting.ts'
+
+const big = 'anthropic/claude-opus-5'
+const small = 'openai/gpt-5.6'
+
+async function asked(synapse: Awaited<ReturnType<typeof start>>['synapse'], id: string) {
+  const { items } = await synapse.store.exchanges('local', id)
+  return items.toReversed().map(({ provider, outcome, attempts }) => `${provider} ${outcome} ${attempts}`)
+}
+
+test('a route names the model of each step', async () => {
+  const steps: Omit<RouteStep, 'messages' | 'usage'>[] = []
+  const { chat, synapse } = await start({
+    model: big,
+    route({ messages, usage, ...step }) {
+      steps.push(step)
+      assert.equal(messages.length > 1, usage.input > 0)
+      return step.step > 1 ? small : undefined
+    },
+  })
+  assert.equal((await chat.send('What time is it?').ended).outcome, 'done')
+  assert.deepEqual(await asked(synapse, chat.id), ['anthropic done 1', 'openai done 1'])
+  assert.deepEqual(
+    steps.map(({ step, kind, model }) => [step, kind, model]),
+    [
+      [1, 'ask', big],
+      [2, 'ask', big],
+    ],
+  )
+})
+
+test('the final answer is composed by another model from the tool results, and the rough one stays in the log', async () => {
+  const { chat, synapse, emulator } = await start({
+    model: 'mistral/mistral-medium-latest',
+    route: { tools: big, answer: small },
+  })
+  const { reply, outcome } = await chat.send('What time is it?').ended
+  assert.equal(outcome, 'done')
+  assert.equal(reply?.origin.provider, 'openai')
+  assert.match(textOf(reply?.parts ?? []), /12:00/)
+  assert.deepEqual(await asked(synapse, chat.id), ['anthropic done 1', 'anthropic done 1', 'openai done 1'])
+  assert.deepEqual(
+    (await chat.history()).map(({ message }) =>
+      message.role === 'assistant' ? message.origin.provider : message.role,
+    ),
+    ['user', 'anthropic', 'tool', 'openai'],
+  )
+  assert.equal((await chat.tree()).length, 5)
+  assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /"tool_choice":"none"/)
+})
+
+test('an answer that needed no tool is final as it is', async () => {
+  const { chat, synapse } = await start({ model: big, route: { answer: small } })
+  await chat.send('Hello').ended
+  assert.deepEqual(await asked(synapse, chat.id), ['anthropic done 1'])
+})
+
+test('where the composing model fails, the answer that is there counts', async () => {
+  const { chat, emulator } = await start({ model: big, route: { answer: small } })
+  emulator.order({}, 2)
+  emulator.order({ status: 401 })
+  const { outcome, reply } = await chat.send('What time is it?').ended
+  assert.equal(outcome, 'done')
+  assert.equal(reply?.origin.provider, 'anthropic')
+  assert.equal((await chat.history()).at(-1)?.message.role, 'assistant')
+})
+
+test('a provider that cannot be had is followed by the next, and both are in the log', async () => {
+  const { chat, emulator, synapse } = await start({ model: big, fallback: [small] })
+  emulator.order({ status: 529 }, 3)
+  const events = await collect(chat.send('Hello'))
+  assert.deepEqual(
+    only(events, 'fallback').map(({ from, to, failure }) => [from, to, failure.kind]),
+    [[big, small, 'overloaded']],
+  )
+  assert.deepEqual(await asked(synapse, chat.id), ['anthropic failed 3', 'openai done 1'])
+  assert.equal((await chat.history()).length, 2)
+})
+
+test('a fallback is for the kinds of failure that it names, or for those that another provider may not have', async () => {
+  for (const [status, fallback, outcome] of [
+    [401, [small], 'done'],
+    [400, [small], 'failed'],
+    [400, [{ model: small, on: ['invalid-request'] as const }], 'done'],
+    [401, [{ model: small, on: ['overloaded'] as const }], 'failed'],
+  ] as const) {
+    const { chat, emulator } = await start({ model: big, fallback })
+    emulator.order({ status })
+    assert.equal((await chat.send('Hello').ended).outcome, outcome, `${status} ${JSON.stringify(fallback)}`)
+  }
+})
+
+test('once something was said nobody else goes on with it', async () => {
+  const { chat, emulator, synapse } = await start({ model: small, fallback: [big] })
+  emulator.order({ cutAt: 8 })
+  const { outcome } = await chat.send('Hello').ended
+  assert.equal(outcome, 'failed')
+  assert.equal((await asked(synapse, chat.id)).length, 1)
+})
+
+test('when the whole chain fails, the last failure is told', async () => {
+  const { chat, emulator } = await start({ model: big, fallback: [small] })
+  emulator.order({ status: 500 }, 6)
+  const { outcome, failure } = await chat.send('Hello').ended
+  assert.equal(outcome, 'failed')
+  assert.equal(failure?.kind, 'overloaded')
+  assert.equal(emulator.requests.length, 6)
+})
+
+test('a provider that fails again and again is left alone for a while, then tried once', async () => {
+  let now = 1_000_000
+  const { chat, emulator, synapse } = await start({ model: big, fallback: [small], tools: [clock] }, { now: () => now })
+  emulator.order({ status: 529 }, 3)
+  await chat.send('one').ended
+  await chat.send('two').ended
+  assert.deepEqual(await asked(synapse, chat.id), ['anthropic failed 3', 'openai done 1', 'openai done 1'])
+  now += 5001
+  await chat.send('three').ended
+  assert.equal((await asked(synapse, chat.id)).at(-1), 'anthropic done 1')
+})
+
+test('a cooldown begins after three failures in a minute, doubles up to a minute, and ends with a success', () => {
+  let now = 0
+  const health = cooldown(() => now)
+  health.failed('a', 2)
+  now = 60_001
+  health.failed('a')
+  assert.equal(health.isOut('a'), false)
+  health.failed('a', 2)
+  for (const ms of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+    now += ms - 1
+    assert.equal(health.isOut('a'), true, `${ms}`)
+    now += 1
+    assert.equal(health.isOut('a'), false, `${ms}`)
+    health.failed('a')
+  }
+  health.succeeded('a')
+  health.failed('a')
+  assert.equal(health.isOut('a'), false)
+  assert.equal(health.isOut('b'), false)
+})

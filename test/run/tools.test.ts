@@ -1,0 +1,191 @@
+// What a tool is given and what it may give: typed and checked input, progress, long results, images.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import * as z from 'zod'
+import type { JsonObject } from '../../src/core/json.ts'
+import { textOf } from '../../src/core/message.ts'
+import type { Tool } from '../../src/core/tool.ts'
+import { defineTool } from '../../src/run/define-tool.ts'
+import { calling, collect, only, results, start } from './chatting.ts'
+
+const model = 'anthropic/claude-opus-5'
+
+const weather = {
+  name: 'weather',
+  description: 'Tells the weather.',
+  run: ({ city, days }: { city: string; days?: number | undefined }) => `${city} ${days ?? 1}`,
+}
+const byLibrary: Record<string, Tool> = {
+  zod: defineTool({ ...weather, input: z.object({ city: z.string(), days: z.number().optional() }) }),
+  valibot: defineTool({ ...weather, input: v.object({ city: v.string(), days: v.optional(v.number()) }) }),
+  arktype: defineTool({ ...weather, input: type({ city: 'string', 'days?': 'number' }) }),
+  'JSON Schema': defineTool<{ city: string; days?: number }>({
+    ...weather,
+    input: {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'number' } },
+      required: ['city'],
+    },
+  }),
+}
+
+async function called(tool: Tool, input: object) {
+  const { chat, emulator } = await start(
+    { model, tools: [tool] },
+    { emulation: { reply: calling([{ name: tool.name, input }]) } },
+  )
+  const events = await collect(chat.send('Go.'))
+  const [result] = await results(chat)
+  assert.ok(result)
+  return { result, text: textOf(result.output), events, emulator }
+}
+
+for (const [library, tool] of Object.entries(byLibrary)) {
+  test(`a schema of ${library} becomes the tool's JSON Schema, the same for all`, () => {
+    assert.deepEqual(tool.input, {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'number' } },
+      required: ['city'],
+    })
+  })
+
+  test(`input that fits a schema of ${library} is given to the tool`, async () => {
+    assert.equal((await called(tool, { city: 'Paris', days: 3 })).text, 'Paris 3')
+  })
+
+  test(`input that does not fit a schema of ${library} is not run, and the model is told where it is wrong`, async () => {
+    const { result, text } = await called(tool, { city: 'Paris', days: 'three' })
+    assert.equal(result.failed, true)
+    assert.match(text, /^weather was not run: its arguments do not fit its schema/)
+    assert.match(text, /\n- days: .*(number|string)/)
+  })
+}
+
+test('a valibot schema keeps its limits and descriptions', () => {
+  const tool = defineTool({
+    name: 'x',
+    input: v.strictObject({
+      size: v.pipe(v.number(), v.integer(), v.minValue(1), v.description('How many')),
+      kind: v.picklist(['a', 'b']),
+      tags: v.pipe(v.array(v.pipe(v.string(), v.maxLength(9))), v.minLength(1)),
+      when: v.nullish(v.pipe(v.string(), v.isoDate())),
+    }),
+    run: ({ size, tags }) => size + tags.length,
+  })
+  assert.deepEqual(tool.input, {
+    type: 'object',
+    properties: {
+      size: { type: 'integer', minimum: 1, description: 'How many' },
+      kind: { enum: ['a', 'b'] },
+      tags: { type: 'array', items: { type: 'string', maxLength: 9 }, minItems: 1 },
+      when: { anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] },
+    },
+    required: ['size', 'kind', 'tags'],
+    additionalProperties: false,
+  })
+  assert.throws(() => defineTool({ name: 'x', input: v.map(v.string(), v.string()), run: () => '' }), /to-json-schema/)
+})
+
+test('what a schema changes on the way is what the tool gets', async () => {
+  const tool = defineTool({
+    name: 'shout',
+    input: z.object({ text: z.string().transform((text) => text.toUpperCase()) }),
+    run: ({ text }) => text,
+  })
+  assert.equal((await called(tool, { text: 'hey' })).text, 'HEY')
+})
+
+test('a place deep in the input is named in full', async () => {
+  const input = {
+    type: 'object',
+    properties: {
+      items: { type: 'array', items: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
+    },
+    additionalProperties: false,
+  }
+  const tool: Tool = { name: 'sum', input, run: () => 0 }
+  const { text } = await called(tool, { items: [{ n: 1 }, { n: 'two' }, {}], more: true })
+  assert.match(text, /- items\[1\]\.n: It is of type string, and must be of type number\./)
+  assert.match(text, /- items\[2\]: It lacks the field "n"\./)
+  assert.match(text, /- more: There is no such field/)
+})
+
+test('a schema that cannot be read does not keep its tool from running', async () => {
+  const tool: Tool = { name: 'odd', input: { type: 'object', $ref: '#/nowhere' }, run: () => 'ran' }
+  assert.equal((await called(tool, {})).text, 'ran')
+})
+
+test('what a tool yields is shown as it comes, and its last value is the result', async () => {
+  const tool: Tool = {
+    name: 'build',
+    input: { type: 'object' },
+    async *run() {
+      yield { done: 1 }
+      yield { done: 2 }
+      yield 'built'
+    },
+  }
+  const { text, events } = await called(tool, {})
+  assert.equal(text, 'built')
+  assert.deepEqual(
+    only(events, 'tool-progress').map(({ value }) => value),
+    [{ done: 1 }, { done: 2 }, 'built'],
+  )
+})
+
+test('what a generator returns is its result, and what it yields is progress alone', async () => {
+  const tool: Tool = {
+    name: 'build',
+    input: { type: 'object' },
+    async *run() {
+      yield 'half'
+      return 'built'
+    },
+  }
+  const { text, events } = await called(tool, {})
+  assert.equal(text, 'built')
+  assert.deepEqual(
+    only(events, 'tool-progress').map(({ value }) => value),
+    ['half'],
+  )
+})
+
+test('a long result is kept whole and shown from both ends', async () => {
+  const whole = `BEGIN${'x'.repeat(200_000)}END`
+  const { result, text, emulator } = await called({ name: 'cat', input: { type: 'object' }, run: () => whole }, {})
+  assert.equal(result.value, whole)
+  assert.ok(text.startsWith('BEGIN') && text.endsWith('END') && text.length < 40_000)
+  assert.match(text, /characters are not shown/)
+  assert.ok(JSON.stringify(emulator.requests.at(-1)?.body).length < 50_000)
+})
+
+test('a large image from a tool is sent whole, though it is kept apart from its message', async () => {
+  const base64 = Buffer.alloc(90_000, 7).toString('base64')
+  const tool: Tool = {
+    name: 'camera',
+    input: { type: 'object' },
+    run: () => [
+      { type: 'text', text: 'A picture:' },
+      { type: 'media', mediaType: 'image/png', data: { kind: 'base64', base64 } },
+    ],
+  }
+  const { result, emulator } = await called(tool, {})
+  assert.equal(result.output[1]?.type === 'media' && result.output[1].data.kind, 'blob')
+  assert.ok(JSON.stringify(emulator.requests.at(-1)?.body).includes(base64))
+})
+
+test('a tool that takes too long is stopped by its own timeout', async () => {
+  let told = false
+  const tool = defineTool<JsonObject>({
+    name: 'slow',
+    input: { type: 'object' },
+    timeout: 1,
+    run: (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (told = true))),
+  })
+  const { text } = await called(tool, {})
+  assert.match(text, /slow gave no result within 1 ms/)
+  assert.ok(told)
+})
