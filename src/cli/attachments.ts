@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { badInput } from '../core/error.ts'
 import type { MediaPart, TextPart, UserMessage } from '../core/message.ts'
-import { contentOf } from './transcript-file.ts'
+import { contentOf } from './text-file.ts'
 
 export function withFiles(
   question: string,
@@ -49,7 +49,7 @@ function bytesOf(file: string): Buffer {
 }
 
 /** The media type by the first bytes, of those that some model takes. */
-export function sniff(bytes: Buffer): string | undefined {
+function sniff(bytes: Buffer): string | undefined {
   const begins = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text
   if (begins('\u0089PNG\r\n\u001A\n')) return 'image/png'
   if (begins('\u00FF\u00D8\u00FF')) return 'image/jpeg'

@@ -11,8 +11,6 @@ export interface Command {
 
 export const exitCode = { ok: 0, failed: 1, badInput: 2, interrupted: 130 } as const
 
-export type Values = Record<string, string | boolean | string[] | boolean[] | undefined>
-
 /** Flags and words of a command line; a wrong flag is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(
   argv: string[],

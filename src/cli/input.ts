@@ -13,7 +13,7 @@ export interface Input {
   close(): void
 }
 
-export type Typed = { kind: 'message'; text: string } | { kind: 'end' } | { kind: 'interrupt' }
+type Typed = { kind: 'message'; text: string } | { kind: 'end' } | { kind: 'interrupt' }
 
 export interface InputOptions {
   prompt: string

@@ -3,6 +3,8 @@
 import { badInput } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
 import { conversationOf, type Conversation, type RunSettings, type Surroundings } from '../run/conversation.ts'
+import { recallTool } from '../run/recall.ts'
+import { uuidv7 } from '../store/ids.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { configOptions, configured } from './configured.ts'
 import { openHouse, storeOptions, type House } from './house.ts'
@@ -74,9 +76,10 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
     })
     const system = values.system ?? kept.system
     const options = readOptions(values.option ?? [])
+    const id = stored?.id ?? uuidv7()
     const settings: RunSettings = {
       model,
-      tools: toolsFor(values),
+      tools: toolsFor(values, house, id),
       options,
       ...(system && { system }),
       ...(values.protocol !== undefined && { protocol: values.protocol }),
@@ -87,9 +90,9 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
     const endpoint = await endpointFinder({ offline, env: process.env, ...(config && { rows: config.rows }) })
     await endpoint(model, values.protocol)
     const keep = { model, ...(system && { system }) }
-    const { id } = stored
-      ? await house.store.updateConversation(house.owner, stored.id, { settings: { ...stored.settings, ...keep } })
-      : await house.store.createConversation(house.owner, { settings: keep })
+    await (stored
+      ? house.store.updateConversation(house.owner, id, { settings: { ...stored.settings, ...keep } })
+      : house.store.createConversation(house.owner, { id, settings: keep }))
     const conversation = conversationOf({ store: house.store, owner: house.owner, endpoint }, id, settings)
     const rows = config && { rows: config.rows }
     return { house, conversation, settings, endpoint, offline, ...rows, ...(whyOffline && { whyOffline }) }
@@ -105,15 +108,20 @@ export function presetNamed(name: string): PresetName {
 }
 
 /** All built-in tools, or those that were named, or none. */
-export function toolsFor(values: Pick<TalkValues, 'tool' | 'no-tools'>): readonly Tool[] {
+export function toolsFor(
+  values: Pick<TalkValues, 'tool' | 'no-tools'>,
+  { store, owner }: Pick<House, 'store' | 'owner'>,
+  conversationId: string,
+): readonly Tool[] {
+  const all = [...builtInTools, recallTool(store, owner, conversationId)]
   if (values['no-tools']) return []
-  return values.tool ? values.tool.map(toolNamed) : builtInTools
+  return values.tool ? values.tool.map((name) => toolNamed(name, all)) : all
 }
 
-export function toolNamed(name: string): Tool {
-  const tool = builtInTools.find((one) => one.name === name)
+export function toolNamed(name: string, all: readonly Tool[]): Tool {
+  const tool = all.find((one) => one.name === name)
   if (tool) return tool
-  throw badInput(`There is no tool "${name}". The built-in ones are ${builtInTools.map((one) => one.name).join(', ')}.`)
+  throw badInput(`There is no tool "${name}". The built-in ones are ${all.map((one) => one.name).join(', ')}.`)
 }
 
 async function storedConversation(house: House, values: TalkValues) {

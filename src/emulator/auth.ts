@@ -46,7 +46,10 @@ const deepseekError: Json = {
   },
 }
 
-/** Texts on record, checked 2026-11; who is not here answers like OpenAI. */
+/**
+ * Only DeepSeek's and OpenRouter's texts are on record (checked 2026-11). The others are in the provider's manner:
+ * status, fields and codes as it documents them, the words after its other errors. Who is not here answers like OpenAI.
+ */
 const words: Record<string, Words> = {
   openai: {
     missing: [

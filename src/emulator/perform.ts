@@ -3,17 +3,10 @@
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Framing, Protocol } from '../protocols/protocol.ts'
-import { createAnthropicService } from './anthropic-service.ts'
 import { createPromptCache } from './cache.ts'
 import { countFor, exchange, type Exchanged, type ExchangeWorld, type Script } from './exchange.ts'
-import { geminiService } from './gemini-service.ts'
 import { createIds } from './ids.ts'
-import { createInteractionsService, unknownInteraction } from './interactions-service.ts'
-import { createMistralConversations, visitMistral } from './mistral-conversations.ts'
-import { modelsBody } from './models.ts'
-import { compact, visitConversation, visitResponse } from './openai-endpoints.ts'
 import { readerFor } from './readers.ts'
-import { createResponsesService } from './responses-service.ts'
 import type { Operation } from './route.ts'
 import { plain, type Incoming, type Service } from './service.ts'
 import type { CountTokens } from './tokens.ts'
@@ -50,27 +43,40 @@ export interface PerformerOptions {
 
 export function createPerformer({ count, ...world }: PerformerOptions): Performer {
   const cache = createPromptCache(count)
-  const responses = createResponsesService()
-  const interactions = createInteractionsService()
-  const conversations = createMistralConversations()
-  const services: Record<string, Service> = {
-    'anthropic-messages': createAnthropicService(),
+  let ids = createIds()
+  /** What was loaded so far: each wire brings its own, and one that was never spoken holds nothing. */
+  const loaded: Forgetful[] = []
+  const anthropic = once(async () => (await import('./anthropic-service.ts')).createAnthropicService())
+  const responses = once(async () => (await import('./responses-service.ts')).createResponsesService())
+  const gemini = once(async () => (await import('./gemini-service.ts')).geminiService)
+  const interactions = once(async () => (await import('./interactions-service.ts')).createInteractionsService())
+  const conversations = once(async () => (await import('./mistral-conversations.ts')).createMistralConversations())
+  const services: Record<string, () => Promise<Service>> = {
+    'anthropic-messages': anthropic,
     'openai-responses': responses,
-    'gemini-generate': geminiService,
+    'gemini-generate': gemini,
     'gemini-interactions': interactions,
   }
-  let ids = createIds()
 
   return {
     perform,
-    expire: (id) =>
-      [...Object.values(services).map((service) => service.expire(id)), conversations.expire(id)].includes(true),
+    expire: (id) => loaded.map((one) => one.expire(id)).includes(true),
     clear() {
-      for (const service of Object.values(services)) service.clear()
-      conversations.clear()
+      for (const one of loaded) one.clear()
       cache.clear()
       ids = createIds()
     },
+  }
+
+  function once<T extends Forgetful>(load: () => Promise<T>): () => Promise<T> {
+    let made: Promise<T> | undefined
+    return () => (made ??= kept(load))
+  }
+
+  async function kept<T extends Forgetful>(load: () => Promise<T>): Promise<T> {
+    const one = await load()
+    loaded.push(one)
+    return one
   }
 
   async function perform(asked: Asked): Promise<Outcome> {
@@ -78,31 +84,34 @@ export function createPerformer({ count, ...world }: PerformerOptions): Performe
     const visit = { method, body, owner, now, seed: ids.reply('', identityOf(asked)) }
     switch (operation.do) {
       case 'models':
-        return { body: modelsBody(provider, operation.id) }
+        return { body: (await import('./models.ts')).modelsBody(provider, operation.id) }
       case 'responses':
-        return { body: visitResponse(responses, operation, visit) }
+        return { body: (await endpoints()).visitResponse(await responses(), operation, visit) }
       case 'interactions':
-        return { body: visitInteraction(operation.id, asked) }
+        return { body: await visitInteraction(operation.id, asked) }
       case 'conversations': {
-        if (provider !== 'mistral') return { body: visitConversation(responses, operation, visit) }
+        if (provider !== 'mistral') {
+          return { body: (await endpoints()).visitConversation(await responses(), operation, visit) }
+        }
+        const { visitMistral } = await import('./mistral-conversations.ts')
         const reply = async (chat: JsonObject) => exchange(await incomingOf({ ...asked, body: chat }), worldOf(plain))
-        const made = await visitMistral(conversations, operation, { ...visit, reply })
+        const made = await visitMistral(await conversations(), operation, { ...visit, reply })
         if ('body' in made) return made
         return { ...made, ...(body.stream === true && { framing: { kind: 'sse', named: true } }) }
       }
       case 'compact':
-        return { body: compact(responses, await incomingOf(asked)) }
+        return { body: (await endpoints()).compact(await responses(), await incomingOf(asked)) }
       case 'count':
-        return { body: countBody(await incomingOf({ ...asked, body: countedIn(body) }), serviceFor(asked)) }
+        return { body: countBody(await incomingOf({ ...asked, body: countedIn(body) }), await serviceFor(asked)) }
       default: {
-        const exchanged = await exchange(await incomingOf(asked), worldOf(serviceFor(asked)))
+        const exchanged = await exchange(await incomingOf(asked), worldOf(await serviceFor(asked)))
         return { exchanged, ...(streams(asked) && { framing: asked.protocol.framing }) }
       }
     }
   }
 
-  function serviceFor({ protocol, body, expireState }: Asked): Service {
-    const service = services[protocol.id] ?? plain
+  async function serviceFor({ protocol, body, expireState }: Asked): Promise<Service> {
+    const service = (await services[protocol.id]?.()) ?? plain
     if (expireState) for (const id of statesIn(body)) service.expire(id)
     return service
   }
@@ -129,14 +138,20 @@ export function createPerformer({ count, ...world }: PerformerOptions): Performe
     }
   }
 
-  function visitInteraction(id: string, { method, owner, now }: Asked): Json {
-    const found = interactions.interactions.get(id, owner, now)
-    if (!found) throw unknownInteraction(id)
+  async function visitInteraction(id: string, { method, owner, now }: Asked): Promise<Json> {
+    const held = (await interactions()).interactions
+    const found = held.get(id, owner, now)
+    if (!found) throw (await import('./interactions-service.ts')).unknownInteraction(id)
     if (method !== 'DELETE') return found.whole
-    interactions.interactions.delete(id, owner)
+    held.delete(id, owner)
     return {}
   }
 }
+
+const endpoints = () => import('./openai-endpoints.ts')
+
+/** What keeps something under ids. */
+type Forgetful = Pick<Service, 'expire' | 'clear'>
 
 function identityOf({ provider, url, owner, body }: Asked): string {
   return `${provider} ${url.pathname} ${owner} ${JSON.stringify(body)}`

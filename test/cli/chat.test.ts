@@ -31,7 +31,10 @@ test('every slash command works through a pipe, in plain text', async (t) => {
       '/models opus-5',
       '/model mistral',
       '/search "17 + 25"',
+      'One.',
+      'Two.',
       '/compact',
+      '/context',
       '/undo',
       '/export openai-chat chat.json',
       '/export openai-chat chat.json',
@@ -63,13 +66,15 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/off {2}clock/)
   seen(/anthropic\/claude-opus-5 +1M +\$5\.00/)
   seen(/Going on with mistral\./)
-  seen(/A summary by the model now stands|There is too little to summarise/)
-  seen(/4 messages are in chat\.json, as openai-chat/)
+  seen(/A summary by the model now stands for the first \d+ messages/)
+  seen(/8 messages in the log: \d summarised, \d sent/)
+  seen(/The summary no longer counts/)
+  seen(/8 messages are in chat\.json, as openai-chat/)
   seen(/chat\.json is there already/)
   seen(/There is no \/nonsense/)
   seen(/\/retry \[PROVIDER\/MODEL\]/)
   assert.ok(!out.includes('never read'))
-  assert.equal((JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as unknown[]).length, 4)
+  assert.equal((JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8')) as unknown[]).length, 8)
 })
 
 test('a failed answer in a pipe is exit code 1, and nothing is asked without a message', async (t) => {

@@ -60,15 +60,15 @@ test('usage adds up by day, provider and model, with a chart', async (t) => {
   await synapse(['--offline', '-c', '-m', 'openai', 'hello'])
   const { out } = await synapse(['usage'])
   assert.match(out, /day +requests[\s\S]*\n\d{4}-\d\d-\d\d +3 .*█/)
-  assert.match(out, /\nanthropic +2 [\s\S]*\nopenai +1 [\s\S]*\ntotal +3 /)
+  assert.match(out, /\nopenai +1 [\s\S]*\nanthropic +2 [\s\S]*\ntotal +3 /)
   assert.match(out, /\nopenai\/gpt-5\.6 +1 /)
   const by = JSON.parse((await synapse(['usage', '--by', 'provider', '--json'])).out) as {
     provider: { key: string; exchanges: number; cost: number }[]
   }
-  assert.deepEqual(by.provider.map(({ key, exchanges }) => [key, exchanges]).toSorted(), [
-    ['anthropic', 2],
-    ['openai', 1],
-  ])
+  assert.deepEqual(Object.fromEntries(by.provider.map(({ key, exchanges }) => [key, exchanges])), {
+    anthropic: 2,
+    openai: 1,
+  })
   assert.match((await synapse(['usage', '--by', 'moon'])).err, /--by is one of/)
 })
 
@@ -112,6 +112,6 @@ test('completion is a script that the shell takes, and knows commands, options a
   }
   assert.equal(offered('synapse', 'ins'), 'inspect')
   assert.equal(offered('synapse', '--pol'), '--policy')
-  assert.equal(offered('synapse', '-m', 'anthropic/claude-opus-5'), 'anthropic/claude-opus-5')
+  assert.match(offered('synapse', '-m', 'anthropic/claude-opus-5'), /^anthropic\/claude-opus-5\b/)
   assert.match(offered('synapse', '-o', 'e'), /^effort=$/)
 })

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { withFiles } from '../../src/cli/attachments.ts'
+import { readOptions } from '../../src/cli/run-options.ts'
 import { newHome } from './command-line.ts'
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
@@ -14,14 +16,9 @@ test('-f, -a, -t, -T, -o and --policy reach the request', async (t) => {
   writeFileSync(join(folder, 'picture.txt'), png)
   // Larger than what is kept inside a message, so it takes the way through the blobs.
   writeFileSync(join(folder, 'big.pdf'), Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(200_000, 7)]))
-  const asked = await synapse([
-    '--offline',
-    '-m',
-    'anthropic/claude-sonnet-4-6',
-    ...['-f', 'notes.md', '-a', 'picture.txt', '-a', 'big.pdf', '-t', 'add'],
-    ...['-o', 'maxOutput=321', '-o', 'temperature=0.5', '-o', 'body.metadata={"user_id":"u"}', '--policy', 'full'],
-    'Hello?',
-  ])
+  const files = ['-f', 'notes.md', '-a', 'picture.txt', '-a', 'big.pdf', '-t', 'add', '--policy', 'full']
+  const options = ['-o', 'maxOutput=321', '-o', 'temperature=0.5', '-o', 'body.metadata={"user_id":"u"}']
+  const asked = await synapse(['--offline', '-m', 'anthropic/claude-sonnet-4-6', ...files, ...options, 'Hello?'])
   assert.equal(asked.code, 0, asked.err)
   assert.match(asked.out, /It holds 2 of media/)
   assert.match(asked.out, /tools that I am offered \(add\)/)
@@ -42,26 +39,30 @@ test('-f, -a, -t, -T, -o and --policy reach the request', async (t) => {
 
 test('a wrong option, file, tool or policy is one clear sentence, and nothing is kept', async (t) => {
   const { synapse, folder } = newHome(t)
-  writeFileSync(join(folder, 'notes.md'), 'text')
-  writeFileSync(join(folder, 'picture'), png)
+  const [notes, picture] = [join(folder, 'notes.md'), join(folder, 'picture')]
+  writeFileSync(notes, 'text')
+  writeFileSync(picture, png)
+  assert.throws(() => readOptions(['temprature=1']), /no option "temprature".*temperature/)
+  assert.throws(() => readOptions(['temperature=hot']), /from 0 to 2, not "hot"/)
+  assert.throws(() => readOptions(['effort=huge']), /effort is one of none, minimal/)
+  assert.throws(() => readOptions(['maxOutput=1.5']), /maxOutput takes a whole number/)
+  assert.throws(() => readOptions(['answerSchema=[]']), /JSON Schema/)
+  assert.throws(() => withFiles('', ['nope.md'], []), /no file nope\.md/)
+  assert.throws(() => withFiles('', [picture], []), /not text.*-a/)
+  assert.throws(() => withFiles('', [], [notes]), /no image.*-f/)
+  assert.throws(() => withFiles('', [], ['https://example.com/x']), /cannot be told from its name/)
   const mistakes: [string[], RegExp][] = [
-    [['-o', 'temprature=1'], /no option "temprature".*temperature/],
-    [['-o', 'temperature=hot'], /from 0 to 2, not "hot"/],
-    [['-o', 'effort=huge'], /effort is one of none, minimal/],
     [['-o', 'maxOutput'], /key=value/],
-    [['-f', 'nope.md'], /no file nope\.md/],
-    [['-f', 'picture'], /not text.*-a/],
-    [['-a', 'notes.md'], /no image.*-f/],
-    [['-a', 'https://example.com/x'], /cannot be told from its name/],
+    [['-a', 'nope.png'], /no file nope\.png/],
     [['-t', 'hammer'], /no tool "hammer".*clock, add/],
     [['--policy', 'thrifty'], /no policy "thrifty"/],
     [['--protocol', 'smoke-signals'], /does not speak/],
   ]
-  const results = await Promise.all(mistakes.map(([args]) => synapse(['--offline', ...args, 'hi'])))
-  for (const [index, { code, out, err }] of results.entries()) {
+  for (const [args, words] of mistakes) {
+    const { code, out, err } = await synapse(['--offline', ...args, 'hi'])
     assert.equal(code, 2, err)
     assert.equal(out, '')
-    assert.match(err, mistakes[index]?.[1] ?? /never/)
+    assert.match(err, words)
     assert.equal(err.trimEnd().split('\n').length, 1, err)
   }
   assert.match((await synapse(['log'])).err, /No conversations yet/)

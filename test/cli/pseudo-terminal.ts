@@ -3,6 +3,7 @@
 
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { TestContext } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
 import { bin, type Home } from './command-line.ts'
 
 export interface Terminal {
@@ -21,11 +22,12 @@ export interface Terminal {
 export const keys = { interrupt: '\u0003', end: '\u0004', enter: '\r', tab: '\t', up: '\u001B[A' }
 
 const python = ['python3', 'python'].find((name) => spawnSync(name, ['-c', 'import pty, termios']).status === 0)
-const script = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true
+const recorder = 'script'
+const hasRecorder = /util-linux/.test(String(spawnSync(recorder, ['--version']).stdout))
 
 /** Why there can be no terminal here; undefined: there can. */
 export const noTerminal: string | undefined =
-  python === undefined && !script
+  python === undefined && !hasRecorder
     ? 'neither Python nor script (util-linux) is here to make a pseudo-terminal'
     : undefined
 
@@ -96,10 +98,7 @@ export function openTerminal(
 
 /** Without colours, movements of the cursor and the like: what is left is what was written. */
 export function plain(raw: string): string {
-  // eslint-disable-next-line no-control-regex
-  return raw
-    .replaceAll(/\u001B(\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001B]*(\u0007|\u001B\\)|[@-Z\\-_])/g, '')
-    .replaceAll('\r', '')
+  return stripVTControlCharacters(raw).replaceAll('\r', '')
 }
 
 function start(
@@ -110,7 +109,7 @@ function start(
 ): ChildProcessWithoutNullStreams {
   if (python) return spawn(python, ['-c', keeper, String(columns), ...command], { env, cwd })
   const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-  return spawn('script', ['-qefc', `stty cols ${columns}; ${quoted}`, '/dev/null'], { env, cwd })
+  return spawn(recorder, ['-qefc', `stty cols ${columns}; ${quoted}`, '/dev/null'], { env, cwd })
 }
 
 /** Keys and sizes come in as lines of JSON; the screen goes out as it is; the exit code is the command's. */

@@ -9,7 +9,8 @@ import { rows } from '../../providers/rows.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { neutral } from '../terminal.ts'
-import { contentOf, readTranscriptFile, targetOf } from '../transcript-file.ts'
+import { contentOf } from '../text-file.ts'
+import { readTranscriptFile, targetOf } from '../transcript-file.ts'
 import { noteLine } from './convert.ts'
 
 export const check: Command = {

@@ -17,7 +17,7 @@ import { exitCode, parse, type Command } from '../command.ts'
 import { openHouse, storeOptions, type House } from '../house.ts'
 import { progressOn, type Progress } from '../progress.ts'
 import { neutral } from '../terminal.ts'
-import { contentOf } from '../transcript-file.ts'
+import { contentOf } from '../text-file.ts'
 import { noteLine } from './convert.ts'
 
 export const importing: Command = {

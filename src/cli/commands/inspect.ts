@@ -4,7 +4,9 @@ import { badInput } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
 import type { Conversation } from '../../core/log.ts'
 import { parseModelRef } from '../../providers/model-ref.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
 import type { Surroundings } from '../../run/settings.ts'
+import { configured } from '../configured.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openHouse, type House } from '../house.ts'
 import { lastRequests, type Looked } from '../inspect/look.ts'
@@ -27,6 +29,7 @@ ID may be the beginning of one, or "last".
   async run(argv) {
     const { values, positionals } = parse(argv, {
       db: talkOptions.db,
+      config: talkOptions.config,
       for: { type: 'string' },
       policy: talkOptions.policy,
       protocol: talkOptions.protocol,
@@ -39,24 +42,33 @@ ID may be the beginning of one, or "last".
     const [id] = positionals
     if (id === undefined) throw badInput('Say which conversation: synapse inspect ID. "synapse log" lists them.')
     if (values.diff) return diff(values, id, values.json === true)
+    const config = await configured(values)
     const house = await openHouse(values)
     try {
       const stored = await conversationNamed(house, id)
       const { store, owner } = house
       const { model: kept, system } = stored.settings
-      const { model } = chooseModel({ asked: values.for, kept: text(kept), offline: true, env: process.env })
+      const { model } = chooseModel({
+        asked: values.for,
+        kept: text(kept),
+        configured: config?.model,
+        offline: true,
+        env: process.env,
+        rows: config?.rows,
+      })
       const { look } = await import('../inspect/look.ts')
       const looked = await look({
         store,
         owner,
-        endpoint: unasked,
+        endpoint: unasked(config?.rows),
         conversationId: stored.id,
         history: stored.head ? await store.history(owner, stored.head) : [],
         settings: {
           model,
-          tools: toolsFor(values),
+          tools: toolsFor(values, house, stored.id),
           ...(typeof system === 'string' && { system }),
           ...(values.protocol !== undefined && { protocol: values.protocol }),
+          ...(config?.policy !== undefined && { policy: config.policy }),
           ...(values.policy !== undefined && { policy: presetNamed(values.policy) }),
         },
       })
@@ -69,10 +81,12 @@ ID may be the beginning of one, or "last".
 }
 
 /** Nothing is sent, so no key is needed. */
-const unasked: Surroundings['endpoint'] = async (model, protocol) => {
-  const { resolve } = await import('../../providers/resolve.ts')
-  const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), keyless: true }
-  return { endpoint: await resolve({ ...wanted, env: process.env }), transport: {} }
+function unasked(rows: readonly ProviderRow[] | undefined): Surroundings['endpoint'] {
+  return async (model, protocol) => {
+    const { resolve } = await import('../../providers/resolve.ts')
+    const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), ...(rows && { rows }) }
+    return { endpoint: await resolve({ ...wanted, env: process.env, keyless: true }), transport: {} }
+  }
 }
 
 async function print(looked: Looked, { json, body }: { json?: boolean; body?: boolean }): Promise<void> {

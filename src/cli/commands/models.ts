@@ -1,8 +1,9 @@
 // `synapse models`: which models can be asked, how much they read, and what they cost.
 
 import { findRow } from '../../providers/find-row.ts'
-import { rows } from '../../providers/rows.ts'
+import { rows as builtIn } from '../../providers/rows.ts'
 import { catalogue } from '../../providers/catalogue.ts'
+import { configOptions, configured } from '../configured.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { catalogued, live, modelTable, type ListedModel } from '../model-list.ts'
 import { styleFor, widthOf } from '../terminal.ts'
@@ -18,15 +19,17 @@ a model that is not on it can be asked all the same. --live asks the provider it
 
   async run(argv) {
     const { values, positionals } = parse(argv, {
+      ...configOptions,
       live: { type: 'boolean' },
       offline: { type: 'boolean' },
       json: { type: 'boolean' },
     })
     const [name] = positionals
+    const rows = (await configured(values))?.rows ?? builtIn
     const row = name === undefined ? undefined : findRow(name, rows)
     if (values.live && !row) throw badInput('Say whom to ask: synapse models PROVIDER --live.')
     const found =
-      values.live && row ? await ask(row, values.offline === true) : catalogued(row ? [row] : rows, catalogue)
+      values.live && row ? await ask(row, rows, values.offline === true) : catalogued(row ? [row] : rows, catalogue)
     if (values.json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
     else if (found.length === 0) {
       process.stderr.write(`No model of ${row?.name ?? 'anybody'} is on the list. Add --live to ask the provider.\n`)
@@ -38,9 +41,9 @@ a model that is not on it can be asked all the same. --live asks the provider it
   },
 }
 
-async function ask(row: ProviderRow, offline: boolean): Promise<ListedModel[]> {
+async function ask(row: ProviderRow, rows: readonly ProviderRow[], offline: boolean): Promise<ListedModel[]> {
   const { endpointFinder } = await import('../../open.ts')
-  const find = await endpointFinder({ offline, env: process.env })
+  const find = await endpointFinder({ offline, rows, env: process.env })
   // Which model is named does not matter: the address and the key do.
   const { endpoint, transport } = await find(`${row.id}/${row.defaultModel ?? 'any'}`, undefined)
   const { baseUrl, headers } = endpoint

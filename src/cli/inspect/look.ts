@@ -31,8 +31,12 @@ export interface LookAt extends Surroundings {
 }
 
 export async function look(at: LookAt): Promise<Looked> {
-  const { store, owner, conversationId, history, settings } = at
-  const { explainNext } = await import('../../run/explain-next.ts')
+  const { store, owner, conversationId, settings } = at
+  const [{ explainNext }, { withMedia }] = await Promise.all([
+    import('../../run/explain-next.ts'),
+    import('../../run/whole-media.ts'),
+  ])
+  const history = await withMedia(store, owner, at.history)
   const { endpoint, transport } = await at.endpoint(settings.model, settings.protocol)
   const { request, explained, cold } = await explainNext(
     {

@@ -27,7 +27,7 @@ export function prefixBreak(before: Json, now: Json): PrefixBreak | undefined {
   return {
     byte: Buffer.byteLength(next.slice(0, at)),
     size: Buffer.byteLength(next),
-    at: pathAt(next, at),
+    at: pathAt(next, next[at] === ',' ? at + 1 : at),
     // A list that went on: the one before was closed here, and what stood behind it still does.
     appended: old[at] === ']' && next[at] === ',' && next.endsWith(old.slice(at)),
     before: snippet(old, at),
@@ -48,16 +48,12 @@ function unmarked(value: Json): Json {
 /** The place in a JSON text that a character belongs to. */
 export function pathAt(text: string, end: number): string {
   const path: (string | number)[] = []
-  let key: string | undefined
   for (let at = 0; at < end && at < text.length; at++) {
     const character = text[at]
     if (character === '"') {
       const close = closingQuote(text, at)
       if (text[close + 1] === ':' && typeof path.at(-1) === 'string') {
-        // The name of a field counts once it is whole.
-        if (close + 1 >= end) break
-        key = JSON.parse(text.slice(at, close + 1)) as string
-        path[path.length - 1] = key
+        path[path.length - 1] = JSON.parse(text.slice(at, close + 1)) as string
       }
       at = close
     } else if (character === '{') path.push('')

@@ -1,8 +1,10 @@
 // Who answers, and with which tools.
 
 import { badInput } from '../../core/error.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
+import type { ListedModel } from '../model-list.ts'
 import { neutral } from '../terminal.ts'
-import { toolNamed } from '../talk.ts'
+import { toolNamed, toolsFor } from '../talk.ts'
 import { builtInTools } from '../tools.ts'
 import { checkModel } from '../who-answers.ts'
 import type { SlashCommands } from './desk.ts'
@@ -13,7 +15,7 @@ export const modelCommands: SlashCommands = {
     about: 'the models of this provider, or all whose name has the word',
     async run(word, desk) {
       const { modelTable } = await import('../model-list.ts')
-      const all = await listed()
+      const all = await listed(desk.talk.rows)
       const [provider = ''] = desk.talk.settings.model.split('/', 1)
       const found = all.filter((one) =>
         word ? `${one.provider}/${one.model}`.includes(word) : one.provider === provider,
@@ -21,7 +23,7 @@ export const modelCommands: SlashCommands = {
       if (found.length === 0) return desk.say(`No model on the list has "${neutral(word || provider)}" in its name.`)
       desk.say(modelTable(found, desk.width(), desk.style).join('\n'))
     },
-    complete: providerNames,
+    complete: async ({ talk }) => [...new Set((await listed(talk.rows)).map((one) => one.provider))],
   },
   model: {
     takes: '[PROVIDER/MODEL]',
@@ -36,7 +38,7 @@ export const modelCommands: SlashCommands = {
       await store.updateConversation(owner, talk.conversation.id, { settings: { ...settings, model } })
       say(`Going on with ${neutral(model)}.`)
     },
-    complete: async () => (await listed()).map(({ provider, model }) => `${provider}/${model}`),
+    complete: async ({ talk }) => (await listed(talk.rows)).map(({ provider, model }) => `${provider}/${model}`),
   },
   tools: {
     takes: '[on|off NAME]',
@@ -47,7 +49,8 @@ export const modelCommands: SlashCommands = {
       if (way) {
         if ((way !== 'on' && way !== 'off') || !name) throw badInput('Write /tools on NAME, or /tools off NAME.')
         const others = offered.filter((tool) => tool.name !== name)
-        const tool = offered.find((one) => one.name === name) ?? toolNamed(name)
+        const tool =
+          offered.find((one) => one.name === name) ?? toolNamed(name, toolsFor({}, talk.house, talk.conversation.id))
         talk.settings.tools = way === 'on' ? [...others, tool] : others
       }
       const all = new Map(
@@ -64,15 +67,11 @@ export const modelCommands: SlashCommands = {
   },
 }
 
-async function listed() {
+async function listed(given: readonly ProviderRow[] | undefined): Promise<ListedModel[]> {
   const [{ catalogued }, { rows }, { catalogue }] = await Promise.all([
     import('../model-list.ts'),
     import('../../providers/rows.ts'),
     import('../../providers/catalogue.ts'),
   ])
-  return catalogued(rows, catalogue)
-}
-
-async function providerNames(): Promise<string[]> {
-  return (await import('../../providers/rows.ts')).rows.map((row) => row.id)
+  return catalogued(given ?? rows, catalogue)
 }

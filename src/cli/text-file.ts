@@ -1,0 +1,15 @@
+// The text of a file, or of a pipe (as `-`), or one sentence that says why not.
+
+import { readFileSync } from 'node:fs'
+import { badInput } from '../core/error.ts'
+
+export function contentOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'ENOENT') throw badInput(`There is no file ${file}.`)
+    if (code === 'EISDIR') throw badInput(`${file} is a folder, not a file.`)
+    throw badInput(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
