@@ -153,8 +153,7 @@ function estimatePart(part: Part): number {
       return estimateTokens(part.name) + estimateTokens(part.malformed ?? JSON.stringify(part.input))
     case 'tool-result':
       return part.output.reduce((sum, output) => sum + estimatePart(output), 0)
-    case 'server-tool':
-    case 'opaque':
+    default:
       return estimateTokens(JSON.stringify(part))
   }
 }

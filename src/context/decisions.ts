@@ -3,7 +3,7 @@
 //
 // Places are places in the history, so that a decision means the same whatever else is left out.
 
-import type { Json } from '../core/json.ts'
+import { isObject, type Json } from '../core/json.ts'
 import type { Message, Reply } from '../core/message.ts'
 import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding, type FoldStyle } from './tool-turns.ts'
 import { placesFrom, type View } from './view.ts'
@@ -25,6 +25,8 @@ export interface FoldDecision {
   through: number
   style: FoldStyle
   why: string
+  /** The provider's cache held nothing of the view at the time. */
+  cold?: boolean
 }
 
 export interface CompactionDecision {
@@ -45,7 +47,7 @@ export interface NativeSummary {
   items: Json[]
 }
 
-export interface PlainDecision {
+interface PlainDecision {
   through: number
   provider: string
   protocol: string
@@ -149,7 +151,8 @@ function nativeMessage(native: NativeSummary, text: string | undefined): Message
 }
 
 function typeOf(item: Json): string {
-  return typeof item === 'object' && item !== null && !Array.isArray(item) ? String(item.type ?? 'item') : 'item'
+  const type = isObject(item) ? item.type : undefined
+  return typeof type === 'string' ? type : 'item'
 }
 
 function plainly(view: View, decisions: readonly PlainDecision[]): View {

@@ -7,11 +7,13 @@
 // depends on the clock, and is therefore recorded as an overlay; the view is a function of log and overlays (P4).
 
 /** A tool turn that may be folded: older than the floor, and worth it. */
-export interface Removable {
+interface Removable {
   /** Tokens that folding it takes away. */
   saves: number
   /** Tokens of the view before it. */
   at: number
+  /** Tokens of those that the cache still gives when the view breaks here; all of them unless said. */
+  found?: number
   /** The number of the request at which it became removable. */
   since: number
 }
@@ -65,19 +67,21 @@ export function decideFold(state: EconomyState): EconomyDecision {
 
   let saved = 0
   let rent = 0
-  let best: { from: number; gain: number; rent: number } | undefined
+  let best: { from: number; gain: number; rent: number; lost: number } | undefined
   for (let from = items.length - 1; from >= 0; from--) {
     const item = items[from]
     if (!item) continue
     saved += item.saves
     rent += read * item.saves * (state.requests - item.since)
-    const rewritten = state.cachedEnd - item.at - saved
+    const lost = item.at - (item.found ?? item.at)
+    const rewritten = state.cachedEnd - item.at + lost - saved
     // The requests still to come are taken to be as many as there were so far.
     const gain = read * saved * (1 + state.requests) - (write - read) * rewritten
-    if (!best || gain > best.gain) best = { from, gain, rent }
+    if (!best || gain > best.gain) best = { from, gain, rent, lost }
   }
   if (!best || best.gain <= 0) return { fold: false, why: 'would not pay back' }
-  const rewriting = (write - read) * (state.cachedEnd - state.floorAt)
+  const { lost, ...chosen } = best
+  const rewriting = (write - read) * (state.cachedEnd - state.floorAt + lost)
   if (best.rent < rewriting) return { fold: false, why: 'the rent has not reached the price of rewriting' }
-  return { fold: true, ...best, rewriting, why: 'the rent has reached the price of rewriting' }
+  return { fold: true, ...chosen, rewriting, why: 'the rent has reached the price of rewriting' }
 }

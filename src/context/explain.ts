@@ -60,7 +60,7 @@ export function explain({ history, assembled, ratio = 1, cached = 0, price, befo
     const here = sent.get(place) ?? []
     const isSystem = opening < 0 || place < opening
     const fate = isSystem ? 'sent' : fateOf(message, here, about.ranges[place] ?? [], about.single[place] ?? [])
-    const told = [...(about.ranges[place] ?? []).filter((note) => fates[note.rule ?? ''] === fate)]
+    const told = (about.ranges[place] ?? []).filter((note) => fates[note.rule ?? ''] === fate)
     if (fate !== 'cut' && fate !== 'summarised') told.push(...(about.single[place] ?? []))
     return {
       place,

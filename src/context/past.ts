@@ -29,7 +29,7 @@ export interface PastOf {
   /** A digest of system and tools as they will be sent. */
   head: string
   /** What the cache is like, by how long marks were asked to live. */
-  cacheFor(ttl: '5m' | '1h' | undefined): Pick<CachePrice, 'lifetimeMs' | 'minimum'>
+  cacheFor: (ttl: '5m' | '1h' | undefined) => Pick<CachePrice, 'lifetimeMs' | 'minimum'>
 }
 
 /** Marks an exchange that was no part of the conversation, such as one that asked for a summary. */

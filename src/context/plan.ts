@@ -39,7 +39,7 @@ export interface Proposal {
   numbers: Numbers
 }
 
-export interface Numbers {
+interface Numbers {
   rent?: number
   rewriting?: number
   gain?: number
@@ -102,18 +102,20 @@ export function withProposal(decisions: Decisions, { fold, cut }: Proposal): Dec
 }
 
 function proposeFold(situation: Situation, keep: number): { proposal: Proposal; at: number } | undefined {
-  const { view, decisions, settings, requests, cold } = situation
+  const { view, settings, requests, cold } = situation
   const style = settings.fold ?? 'stub'
   const measured = measure(situation)
   const turns = findToolTurns(view.messages)
   const older = olderTurns(view.messages, turns, keep)
   const answersAfter = countAnswers(situation)
+  const found = situation.cache.units ? foundInUnits(situation, turns, keep, measured.before) : undefined
   const items = older.flatMap((turn, i) => {
     const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
     if (saves <= leastSaving) return []
     // It could go as soon as as many turns as must stay had come behind it.
     const since = requests - (answersAfter[(turns[i + keep] ?? turn).start] ?? 0)
-    return [{ turn, saves, at: measured.before[turn.start] ?? 0, since }]
+    const at = measured.before[turn.start] ?? 0
+    return [{ turn, saves, at, since, found: found?.[i] ?? at }]
   })
   const size = measured.before.at(-1) ?? 0
   const state = economyState(situation, measured.before, size)
@@ -127,10 +129,43 @@ function proposeFold(situation: Situation, keep: number): { proposal: Proposal; 
     through: place(chosen.at(-1)?.turn),
     style,
     why: `older than the last ${keep} tool turns, and ${decision.why}`,
+    ...(cold && { cold }),
   }
   const saved = chosen.reduce((total, item) => total + item.saves, 0)
   const numbers: Numbers = { ...numbersOf(decision), saved, size, requests, cold }
   return { proposal: { kind: 'fold', fold, numbers }, at: chosen[0]?.at ?? 0 }
+}
+
+/**
+ * What a cache of whole units gives when the view breaks at each turn. It holds ends of requests, and a turn begins where
+ * one ended, but only as long as nothing before it is folded: then those ends are of another prompt. What stood before a
+ * fold was seen twice, and is held from then on. When the cache was cold, all begins anew.
+ */
+function foundInUnits(
+  { decisions, view }: Situation,
+  turns: readonly ToolTurn[],
+  keep: number,
+  before: readonly number[],
+): number[] {
+  const place = (turn: ToolTurn) => view.places[turn.start] ?? -1
+  const folds = decisions.folds.map((fold) => ({
+    ...fold,
+    lastThere: turns.findLastIndex((turn) => place(turn) <= fold.through) + keep,
+  }))
+  const isUnit = (turn: ToolTurn, index: number) =>
+    folds.every((fold) => index > fold.lastThere || (!fold.cold && fold.from > place(turn)))
+  const isBreak = (turn: ToolTurn) =>
+    folds.some(
+      (fold, k) =>
+        !fold.cold &&
+        fold.from === place(turn) &&
+        folds.slice(k + 1).every((later) => !later.cold && later.from >= fold.from),
+    )
+  let found = 0
+  return turns.map((turn, index) => {
+    if (isUnit(turn, index) || isBreak(turn)) found = before[turn.start] ?? 0
+    return found
+  })
 }
 
 /** For a window one thing can go: all that stands before it. What stays is written again as a whole. */

@@ -10,10 +10,10 @@ import type { Encoded, Protocol, Target } from '../protocols/protocol.ts'
 import { estimateJson, estimateMessage, estimateTokens } from './count.ts'
 import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
 import { fit, limitOf } from './fit.ts'
-import { cacheMarks } from './marks.ts'
+import { cacheMarks, lastBreak } from './marks.ts'
 import { proposeByMoney, usualFloor, withProposal, type Situation } from './plan.ts'
 import { settingsOf, type Policy, type PolicySettings } from './policy.ts'
-import { findToolTurns, foldToolTurns, olderTurns, turnsToFold } from './tool-turns.ts'
+import { findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
 
@@ -60,7 +60,9 @@ export function contextOf(draft: Draft): { context: Context; notes: View['notes'
     system,
     messages: view.messages,
     tools,
-    cacheAfter: draft.target.capabilities.cacheMarks ? cacheMarks(view.messages, settings) : [],
+    cacheAfter: draft.target.capabilities.cacheMarks
+      ? cacheMarks(view, settings, lastBreak(base, settings, draft.decisions))
+      : [],
     places: view.places,
   }
   const state = draft.state?.(context)
@@ -94,7 +96,7 @@ export function systemOf({ system: given, history }: Draft, { pinned }: PolicySe
   return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
 }
 
-export function estimateContext(context: Context): number {
+function estimateContext(context: Context): number {
   let tokens = estimateHead(context.system, context.tools)
   for (const message of context.messages) tokens += estimateMessage(message)
   return tokens
@@ -145,7 +147,7 @@ function stepwise(view: View, settings: PolicySettings): View {
   const steps = settings.rhythm !== 'economy'
   if (steps && maxToolTurns !== undefined && maxToolTurns !== null) {
     const turns = findToolTurns(next.messages)
-    const count = turnsToFold(turns.length, maxToolTurns, settings.step ?? Math.max(1, Math.ceil(maxToolTurns / 2)))
+    const count = turnsToFold(turns.length, maxToolTurns, stepOf(settings.step, maxToolTurns))
     const why = `older than the last ${maxToolTurns} tool turns`
     const style = settings.fold ?? 'stub'
     const older = olderTurns(next.messages, turns, turns.length - count)

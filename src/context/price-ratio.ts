@@ -11,6 +11,8 @@ export interface CachePrice {
   /** Below this nothing is cached. */
   minimum: number
   lifetimeMs: number
+  /** See `Caching`. */
+  units?: boolean
 }
 
 export interface Billing {
@@ -32,7 +34,8 @@ export function cachePriceOf({ caching, price, atHome }: Billing, ttl: Options['
   if (atHome || price?.input === 0) return { read: 0, write: 1, minimum, lifetimeMs: atHome ? Infinity : lifetimeMs }
   if (!price) return { read: 0.1, write: caching.kind === 'marks' ? 1.25 : 1, minimum, lifetimeMs }
   const written = (ttl === '1h' ? price.cacheWriteLong : undefined) ?? price.cacheWrite ?? price.input
-  return { read: (price.cacheRead ?? price.input) / price.input, write: written / price.input, minimum, lifetimeMs }
+  const read = (price.cacheRead ?? price.input) / price.input
+  return { read, write: written / price.input, minimum, lifetimeMs, ...(caching.units && { units: true }) }
 }
 
 export interface Gaps {

@@ -25,13 +25,14 @@ export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: r
       case 'fold': {
         const from = placeOf(data.from)
         if (from === undefined || through === undefined || !isStyle(data.style)) break
-        decisions.folds.push({ from, through, style: data.style, why: String(data.why) })
+        const cold = data.cold === true
+        decisions.folds.push({ from, through, style: data.style, why: wordsOf(data.why), ...(cold && { cold }) })
         break
       }
       case 'cut': {
         const before = placeOf(data.before)
         if (before === undefined || before <= (decisions.cut?.before ?? 0)) break
-        decisions.cut = { before, why: String(data.why) }
+        decisions.cut = { before, why: wordsOf(data.why) }
         break
       }
       case 'compaction':
@@ -69,6 +70,10 @@ function readCompaction(through: number, { text, native }: JsonObject): Compacti
 
 function isNative(value: unknown): value is NativeSummary & JsonObject {
   return isObject(value) && Array.isArray(value.items) && typeof value.provider === 'string'
+}
+
+function wordsOf(why: Json | undefined): string {
+  return typeof why === 'string' ? why : 'it was decided so'
 }
 
 function isStyle(style: Json | undefined): style is FoldStyle {

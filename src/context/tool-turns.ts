@@ -46,6 +46,10 @@ export function turnsToFold(total: number, keep: number, step: number): number {
   return Math.max(0, Math.floor((total - keep) / step) * step)
 }
 
+export function stepOf(step: number | undefined, keep: number): number {
+  return step ?? Math.max(1, Math.ceil(keep / 2))
+}
+
 /** The turns that may be folded when the last `keep` stay. Results that the model has not seen yet always stay. */
 export function olderTurns(messages: readonly Message[], turns: readonly ToolTurn[], keep: number): ToolTurn[] {
   const open = turns.at(-1)?.end === messages.length ? 1 : 0

@@ -218,6 +218,8 @@ const openModelRows: ModelRow[] = [
   },
   { providers: [...hosts, ...home], model: /gpt-oss/, capabilities: { efforts: ['low', 'medium', 'high'] } },
   { providers: ['groq'], cache: { lifetimeMs: 120 * minute } },
+  // "Hours to days" by its own word; the lower end is assumed.
+  { providers: ['deepseek'], cache: { minimum: 64, lifetimeMs: 360 * minute, units: true } },
   // Only this one sees, and it takes pictures from tools too.
   { providers: ['deepseek'], model: /vision/, capabilities: { resultMedia: images } },
 ]

@@ -59,6 +59,8 @@ export interface Caching {
   minimum?: number
   /** How long a prefix stays warm, where that is known. */
   lifetimeMs?: number
+  /** Only whole requests and answers are found again, and beginnings that two requests had in common. */
+  units?: boolean
 }
 
 /** How a provider remembers a conversation for us. What is not listed here must not be trusted to do so. */

@@ -48,7 +48,7 @@ export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallP
     return denied(refusalOf(call, answer.data['reason']))
   }
   const question = kept.find((overlay) => overlay.kind === asked)
-  const expiresAt = String(question?.data['expiresAt'] ?? new Date(house.now() + (askMs ?? defaultAskMs)).toISOString())
+  const expiresAt = expiryIn(question) ?? new Date(house.now() + (askMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= house.now()) {
     return denied(`Nobody allowed ${call.name} in time, so it was not run.`)
   }
@@ -67,7 +67,7 @@ export async function waitingApprovals(house: Omit<Asking, 'write'>, history: re
   return next.calls.flatMap((call) => {
     const about = overlays.filter((overlay) => isAbout(overlay, call.callId))
     const question = about.find((overlay) => overlay.kind === asked)
-    const expiresAt = String(question?.data['expiresAt'])
+    const expiresAt = expiryIn(question) ?? ''
     const isOpen = question && !about.some((overlay) => overlay.kind === answered)
     return isOpen && Date.parse(expiresAt) > house.now() ? [{ call, argsHash: argsHashOf(call), expiresAt }] : []
   })
@@ -108,6 +108,11 @@ async function whyNot(house: Asking, history: readonly Entry[], callId: string):
 
 function isAbout(overlay: Overlay, callId: string): boolean {
   return !overlay.undone && overlay.data['callId'] === callId
+}
+
+function expiryIn(question: Overlay | undefined): string | undefined {
+  const { expiresAt } = question?.data ?? {}
+  return typeof expiresAt === 'string' ? expiresAt : undefined
 }
 
 function denied(why: string): Answer {

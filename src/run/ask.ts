@@ -19,15 +19,15 @@ export interface Asking {
   basedOn: string
   notes: readonly Note[]
   /** It is in the log now, and goes out. */
-  onOpen?(opened: Exchange): void
-  onEvent?(event: ReplyEvent | RetryEvent, opened: Exchange): void | Promise<void>
+  onOpen?: (opened: Exchange) => void
+  onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => void
 }
 
 export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
-  const { store, owner, conversationId, endpoint, write } = run
+  const { store, owner, conversationId, endpoint } = run
   const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
   const body = JSON.stringify(prepared.body)
-  const opened = await store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, write())
+  const opened = await store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, run.write())
   onOpen?.(opened)
 
   const origin: Origin = { ...asked, ...(prepared.basis && { basis: prepared.basis }) }
@@ -45,9 +45,9 @@ export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEv
     ...run.transport,
   })
   for await (const event of events) {
-    if (event.type === 'retry') await store.retryExchange(owner, opened.id, write())
+    if (event.type === 'retry') await store.retryExchange(owner, opened.id, run.write())
     else fold.push(event)
-    await onEvent?.(event, opened)
+    onEvent?.(event, opened)
   }
   return { opened, ...fold.result() }
 }

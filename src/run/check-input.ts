@@ -1,7 +1,7 @@
 // Arguments against a plain JSON Schema. A model can only repair what it is told of: every problem names its place.
 // A schema that cannot be read checks nothing, because schemas come from servers that the user did not write.
 
-import type { Schema, Validator } from '@cfworker/json-schema'
+import type { Validator } from '@cfworker/json-schema'
 import type { Json, JsonObject } from '../core/json.ts'
 import { problemOf, type Finding } from './input-problem.ts'
 
@@ -16,7 +16,7 @@ export async function checkInput(name: string, schema: JsonObject, input: Json):
     let validator = validators.get(schema)
     if (!validator) {
       const { Validator: Made } = await import('@cfworker/json-schema')
-      validator = new Made(schema as Schema, '2020-12', false)
+      validator = new Made(schema, '2020-12', false)
       validators.set(schema, validator)
     }
     errors = validator.validate(input).errors

@@ -131,9 +131,9 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
       conversationId: id,
       settings: () => settings,
       incoming: () => said.splice(0),
-      emit: events.push,
+      emit: (event) => events.push(event),
       stop,
-    }).finally(events.end)
+    }).finally(() => events.end())
     under.add(ended)
     void ended.finally(() => under.delete(ended))
     return {

@@ -20,16 +20,16 @@ const defaultMaxSteps = 50
 export interface Journey {
   conversationId: string
   /** As they are now: they may change while the run goes on. */
-  settings(): RunSettings
+  settings: () => RunSettings
   /** What the user says first; without it, the run goes on where the log ends. */
   message?: UserMessage | undefined
   /** What the user says while the run goes on. */
-  incoming(): UserMessage[]
+  incoming: () => UserMessage[]
   /** Moves the head, before anything else is written. */
   before?(held: Held): Promise<void>
   emit(event: RunEvent): void
   stop: AbortController
-  counted?(exchange: Exchange): void
+  counted?: (exchange: Exchange) => void
 }
 
 /** Never rejects: what went wrong is in the outcome. */
@@ -79,7 +79,7 @@ function loopRun(
     store: house.store,
     owner: house.owner,
     conversationId,
-    endpointOf: house.endpoint,
+    endpointOf: (model: string, protocol: string | undefined) => house.endpoint(model, protocol),
     cooldown: house.cooldown ?? cooldown(house.now),
     now: house.now ?? Date.now,
     incoming,

@@ -6,6 +6,7 @@
 
 import type { RunEvent } from '../core/event.ts'
 import type { Failure } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange } from '../core/log.ts'
 import type { StopReason } from '../core/message.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
@@ -42,7 +43,7 @@ async function attempt(
   planned: Planned,
   step: number,
 ): Promise<FinishedExchange> {
-  const { store, owner, endpoint, write, emit } = run
+  const { store, owner, endpoint } = run
   const { prepared, forecast, keep, state } = planned
   const basedOn = history.at(-1)?.id ?? ''
   let journal: Journal | undefined
@@ -51,13 +52,13 @@ async function attempt(
     basedOn,
     notes: prepared.notes,
     onOpen({ id, provider, model }) {
-      journal = journaling((offset, events) => store.journal(owner, id, offset, events, write()))
-      emit({ type: 'request', exchangeId: id, provider, model, step, notes: prepared.notes })
+      journal = journaling((offset, events) => store.journal(owner, id, offset, events, run.write()))
+      run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: prepared.notes })
     },
     onEvent(event, { id }) {
-      if (event.type === 'retry') return emit({ ...event, exchangeId: id })
+      if (event.type === 'retry') return run.emit({ ...event, exchangeId: id })
       journal?.push(event)
-      emit({ type: 'reply-event', exchangeId: id, event })
+      run.emit({ type: 'reply-event', exchangeId: id, event })
     },
   })
   await journal?.close()
@@ -75,10 +76,10 @@ async function attempt(
       ...(cost !== undefined && { cost }),
       ...(failure && { failure }),
     },
-    write(),
+    run.write(),
   )
   if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
-  if (finished.entry) emit(messageEvent(finished))
+  if (finished.entry) run.emit(messageEvent(finished))
   return finished
 }
 
@@ -102,30 +103,27 @@ async function apply(
   planned: Planned,
   failure: Failure | undefined,
 ): Promise<Wish | undefined> {
-  const { store, owner, conversationId, endpoint, write } = run
+  const { store, owner, conversationId, endpoint } = run
   const entryId = history.at(-1)?.id ?? ''
   const { id: provider } = endpoint.provider
   const why = failure?.message ?? ''
-  switch (remedy) {
-    case 'tighter': {
-      const { input } = planned.prepared.estimate
-      // The newest messages alone are too long: less of the history would not help.
-      if (planned.prepared.context.messages.length <= 1) return undefined
-      return { limit: input * tighter }
-    }
-    case 'whole':
-      if (planned.state) await store.dropState(owner, planned.state.kept.id)
-      if (failure && isStateless(failure)) {
-        await store.addOverlay(owner, conversationId, { entryId, kind: 'stateless', data: { provider, why } }, write())
-      }
-      return { whole: true }
-    case 'plain': {
-      const through = history.findLast((entry) => isOf(entry, provider))?.id
-      if (through === undefined) return undefined
-      const data = { through, provider, protocol: endpoint.protocol.id, why }
-      await store.addOverlay(owner, conversationId, { entryId, kind: 'plain', data }, write())
-      return {}
-    }
+  if (remedy === 'tighter') {
+    const { estimate, context } = planned.prepared
+    // The newest message alone is too long: less of the history would not help.
+    return context.messages.length > 1 ? { limit: estimate.input * tighter } : undefined
+  }
+  if (remedy === 'whole') {
+    if (planned.state) await store.dropState(owner, planned.state.kept.id)
+    if (failure && isStateless(failure)) await record('stateless', { provider, why })
+    return { whole: true }
+  }
+  const through = history.findLast((entry) => isOf(entry, provider))?.id
+  if (through === undefined) return undefined
+  await record('plain', { through, provider, protocol: endpoint.protocol.id, why })
+  return {}
+
+  async function record(kind: string, data: JsonObject): Promise<void> {
+    await store.addOverlay(owner, conversationId, { entryId, kind, data }, run.write())
   }
 }
 

@@ -2,7 +2,8 @@
 // for longer than it lasts, and another one took over) the run is told to stop, and its next write is refused.
 //
 // A process that was killed cannot give its lease back. Its successor on the same machine need not wait until it has
-// run out: the holder's name says which process it was, and the machine knows whether that one still lives.
+// run out: the holder's name says which process it was, and the machine knows whether that one still lives. The same
+// goes for a lease of this very process that could not be given back because the database was away.
 
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -26,7 +27,7 @@ export async function holdLease(
   conversationId: string,
   onLost: () => void = () => {},
 ): Promise<Held> {
-  const { epoch } = await takeLease(store, owner, conversationId)
+  const { epoch, name } = await takeLease(store, owner, conversationId)
   const renewal = setInterval(() => {
     store.renewLease(owner, conversationId, epoch, leaseMs).catch((error: unknown) => {
       // Any other failure needs no alarm: the epoch in the next write decides.
@@ -38,21 +39,53 @@ export async function holdLease(
     write: () => ({ epoch }),
     async release() {
       clearInterval(renewal)
+      inUse.delete(name)
       await store.releaseLease(owner, conversationId, epoch)
     },
   }
 }
 
-async function takeLease(store: Store, owner: string, conversationId: string): Promise<Lease> {
+/** The leases that runs of this process hold now, and the conversations for which some are about to. */
+const inUse = new Set<string>()
+const wanted = new Map<string, number>()
+
+function nameOf(conversationId: string, epoch: number): string {
+  return `${conversationId} ${epoch}`
+}
+
+async function takeLease(
+  store: Store,
+  owner: string,
+  conversationId: string,
+): Promise<{ epoch: number; name: string }> {
+  wanted.set(conversationId, (wanted.get(conversationId) ?? 0) + 1)
+  try {
+    const { epoch } = await take(store, owner, conversationId)
+    const name = nameOf(conversationId, epoch)
+    inUse.add(name)
+    return { epoch, name }
+  } finally {
+    const others = (wanted.get(conversationId) ?? 1) - 1
+    if (others > 0) wanted.set(conversationId, others)
+    else wanted.delete(conversationId)
+  }
+}
+
+async function take(store: Store, owner: string, conversationId: string): Promise<Lease> {
   const lease = { holder: thisProcess(), ttlMs: leaseMs }
   try {
     return await store.takeLease(owner, conversationId, lease)
   } catch (error) {
     const held = codeOf(error) === 'lease-held' && error instanceof SynapseError ? error.failure.raw : undefined
     if (!isObject(held) || typeof held['holder'] !== 'string' || typeof held['epoch'] !== 'number') throw error
-    if (!isGone(held['holder'])) throw error
+    if (!isLeftHere(conversationId, held['holder'], held['epoch']) && !isGone(held['holder'])) throw error
     return store.takeLease(owner, conversationId, { ...lease, over: held['epoch'] })
   }
+}
+
+/** Ours, and nobody in this process has it or is about to. */
+function isLeftHere(conversationId: string, holder: string, epoch: number): boolean {
+  return holder === thisProcess() && !inUse.has(nameOf(conversationId, epoch)) && wanted.get(conversationId) === 1
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -13,7 +13,7 @@ const noTimeoutMs = 2 ** 31 - 1
 export interface ToolSetting {
   signal: AbortSignal
   timeoutMs?: number | undefined
-  progress(value: Json): void
+  progress: (value: Json) => void
 }
 
 export async function runTool(call: ToolCallPart, ready: ReadCall, setting: ToolSetting): Promise<ToolResultPart> {

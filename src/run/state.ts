@@ -63,7 +63,7 @@ export function stateNote(context: Context, history: readonly Entry[], model: st
 }
 
 export async function keepState(run: Running, exchange: Exchange, entry: Entry, used?: ProviderState): Promise<void> {
-  const { store, owner, conversationId, endpoint, write } = run
+  const { store, owner, conversationId, endpoint } = run
   const strategy = endpoint.state
   const ref = entry.message.role === 'assistant' ? entry.message.origin.replyId : undefined
   if (!strategy || !ref) return
@@ -73,7 +73,7 @@ export async function keepState(run: Running, exchange: Exchange, entry: Entry, 
     owner,
     conversationId,
     { provider, protocol, kind: strategy.kind, ref, covers: entry.id, expiresAt },
-    write(),
+    run.write(),
   )
   // What can be continued once was continued now.
   if (used && !strategy.branches) await store.dropState(owner, used.id)

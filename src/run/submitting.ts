@@ -16,7 +16,7 @@ export interface Submitting {
   /** The tools, with those that cannot be run here made to wait. */
   runnable(tools: readonly (Tool | ToolSpec)[]): Tool[]
   /** Each call takes one result; it may come before the call is waited for. */
-  submit(result: SubmittedResult): void
+  submit: (result: SubmittedResult) => void
 }
 
 export function submitting(): Submitting {

@@ -135,5 +135,5 @@ function jsonIn(value: unknown): Json {
   const ok = value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   if (ok) return value
   if (Array.isArray(value)) return value.map(jsonIn)
-  return isObject(value) ? value : String(value)
+  return isObject(value) ? value : null
 }

@@ -7,7 +7,7 @@ export interface Watchdog {
   /** Aborted by the outer signal or by a guard. */
   signal: AbortSignal
   saw(event: RunEvent): void
-  stoppedBy(): GuardReason | undefined
+  stoppedBy: () => GuardReason | undefined
   stop(): void
 }
 

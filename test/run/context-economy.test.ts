@@ -23,7 +23,7 @@ test('a warm cache is appended to until the rent has reached the price of rewrit
   const folds = await chat.overlays('fold')
   assert.ok(folds.length >= 1 && folds.length <= 4, `${folds.length} folds in 24 tool turns`)
   const [first] = folds
-  assert.match(String(first?.data['why']), /rent has reached/)
+  assert.match(JSON.stringify(first?.data['why']), /rent has reached/)
   assert.ok(Number(first?.data['rent']) >= Number(first?.data['rewriting']) && Number(first?.data['gain']) > 0)
   assert.deepEqual([first?.data['provider'], first?.data['model']], ['anthropic', 'claude-opus-5'])
   const counts = chat.bodies().map(wholeResults)
@@ -57,7 +57,7 @@ test('when the cache has expired everything that may go is folded, for it costs 
   chat.clock.now += 6 * 60_000
   await chat.say('Hello again.')
   const [fold] = await chat.overlays('fold')
-  assert.match(String(fold?.data['why']), /cache is cold/)
+  assert.match(JSON.stringify(fold?.data['why']), /cache is cold/)
   assert.equal(fold?.data['belief'], 'the cache has expired')
   assert.equal(wholeResults(chat.bodies().at(-1)), 3)
 })
@@ -162,6 +162,6 @@ test('marks live for an hour where the user often pauses for longer than five mi
 test('a pinned text opens every request and is marked', async () => {
   const chat = await talk({ ...settings, policy: { preset: 'economy', pinned: 'The whole manual.' } })
   await chat.say('Hello.')
-  const [first] = chat.bodies().at(-1)?.['system'] as { text: string }[]
-  assert.equal(first?.text, 'The whole manual.')
+  const body = chat.bodies().at(-1)
+  assert.match(JSON.stringify(body?.['system']), /^\[\{"type":"text","text":"The whole manual\."\}.*cache_control/)
 })

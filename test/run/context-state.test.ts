@@ -94,12 +94,13 @@ for (const who of stateful) {
 }
 
 test('nothing is kept at a provider unless it is asked for', async () => {
-  for (const { model, protocol, idIn } of stateful) {
+  for (const who of stateful) {
+    const { model, protocol } = who
     const chat = await talk({ model, ...(protocol && { protocol }), policy: 'economy' })
     await chat.say('One.')
     await chat.say('Two.')
     for (const body of chat.bodies()) {
-      assert.equal(idIn(body), undefined)
+      assert.equal(who.idIn(body), undefined)
       assert.ok(body['store'] !== true && body['thread'] === undefined)
     }
   }

@@ -104,7 +104,7 @@ test('usage tells tokens, money and requests, in all and by model', async () => 
     `${model} 2`,
     `${other} 1`,
   ])
-  const [anthropic] = usage.models.filter((row) => row.provider === 'anthropic')
+  const anthropic = usage.models.find((row) => row.provider === 'anthropic')
   assert.equal(anthropic?.input, first.usage.input)
   assert.ok(Math.abs((anthropic?.cost ?? 0) - first.cost) < 1e-9 && first.cost > 0)
   assert.equal(usage.unpriced, 0)

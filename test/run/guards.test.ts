@@ -26,7 +26,7 @@ test('the same call with the same result is told to the model at the third time,
     guards.map(({ action }) => action),
     ['warned', 'warned', 'warned', 'stopped'],
   )
-  const notes = (await results(chat)).map(({ output }) => output.filter((part) => part.type === 'text').at(-1)?.text)
+  const notes = (await results(chat)).map(({ output }) => output.findLast((part) => part.type === 'text')?.text)
   assert.deepEqual(
     notes.map((note) => note?.startsWith('[Note] ')),
     [false, false, true, true, true],

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
+import { openSynapse } from '../../src/open.ts'
+import { createEmulator } from '../../src/testing.ts'
 import type { RouteStep } from '../../src/run/route.ts'
 import { cooldown } from '../../src/run/cooldown.ts'
 import { clock, collect, only, start } from './chatting.ts'
@@ -112,6 +114,21 @@ test('when the whole chain fails, the last failure is told', async () => {
   assert.equal(outcome, 'failed')
   assert.equal(failure?.kind, 'overloaded')
   assert.equal(emulator.requests.length, 6)
+})
+
+test('a fallback without a key is passed over, and what failed is told', async () => {
+  const emulator = createEmulator()
+  const synapse = await openSynapse({
+    env: { ANTHROPIC_API_KEY: 'one' },
+    baseUrls: { anthropic: 'http://localhost/anthropic' },
+    transport: { sleep: async () => {}, fetch: emulator.fetch },
+  })
+  const chat = await synapse.start({ model: big, fallback: [small, 'anthropic/claude-sonnet-5'] })
+  emulator.order({ status: 529 }, 3)
+  assert.equal((await chat.send('Hello').ended).reply?.origin.model, 'claude-sonnet-5')
+  emulator.order({ status: 529 }, 6)
+  const { failure } = await chat.send('Hello', { fallback: [small] }).ended
+  assert.equal(failure?.kind, 'overloaded')
 })
 
 test('a provider that fails again and again is left alone for a while, then tried once', async () => {

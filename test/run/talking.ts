@@ -11,6 +11,7 @@ import type { Policy } from '../../src/context/policy.ts'
 import { endpointFinder } from '../../src/open.ts'
 import { compactHistory, type Compacted } from '../../src/run/compact.ts'
 import { exchange } from '../../src/run/exchange.ts'
+import { explainNext, type NextRequest } from '../../src/run/explain-next.ts'
 import type { Running } from '../../src/run/running.ts'
 import { readDecisions } from '../../src/context/recorded.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -31,6 +32,8 @@ export interface Talk {
   overlays(kind?: string): Promise<Overlay[]>
   exchanges(): Promise<Exchange[]>
   compact(settings?: Partial<TalkSettings>): Promise<Compacted | undefined>
+  /** What would be sent now, without sending it. */
+  look(settings?: Partial<TalkSettings>): Promise<NextRequest>
   /** Goes on from an earlier entry. */
   fork(length: number): Promise<void>
 }
@@ -122,6 +125,7 @@ export async function talk(defaults: TalkSettings, emulation: EmulatorOptions = 
       const decisions = readDecisions(history, await store.overlays(owner, conversationId))
       return compactHistory(run, history, decisions, { why: 'asked for', limit: 100_000, head: 0 })
     },
+    look: async (given = {}) => explainNext(await running({ ...defaults, ...given }), history),
     async fork(length) {
       history.length = length
       await store.setHead(owner, conversationId, { entryId: history.at(-1)?.id ?? null })

@@ -5,7 +5,6 @@ import test from 'node:test'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import * as z from 'zod'
-import type { JsonObject } from '../../src/core/json.ts'
 import { textOf } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
@@ -179,7 +178,7 @@ test('a large image from a tool is sent whole, though it is kept apart from its 
 
 test('a tool that takes too long is stopped by its own timeout', async () => {
   let told = false
-  const tool = defineTool<JsonObject>({
+  const tool = defineTool({
     name: 'slow',
     input: { type: 'object' },
     timeout: 1,
