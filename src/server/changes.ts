@@ -2,9 +2,9 @@
 // by itself now and then too.
 
 export interface Changes {
-  tell(conversationId: string): void
+  tell: (conversationId: string) => void
   /** Calls back on each change; gives a way to stop that. */
-  listen(conversationId: string, changed: () => void): () => void
+  listen: (conversationId: string, changed: () => void) => () => void
 }
 
 export function changes(): Changes {

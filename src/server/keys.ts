@@ -68,7 +68,7 @@ export async function listKeys(store: Store): Promise<ApiKey[]> {
 
 /** By its id or the beginning of it. False: it was revoked already. */
 export async function revokeKey(store: Store, id: string): Promise<boolean> {
-  const found = (await allKeys(store)).filter(({ data }) => String(data['id']).startsWith(id))
+  const found = (await allKeys(store)).filter(({ data }) => (data as JsonObject & ApiKey).id.startsWith(id))
   const [only, ...others] = found
   if (!only) throw badInput(`There is no key ${id}. "synapse keys list" lists them.`)
   if (others.length > 0) throw badInput(`${found.length} keys begin with ${id}. Give more of the id.`)

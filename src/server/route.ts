@@ -19,7 +19,7 @@ export interface Route {
   answer: Answered
   /** Takes an Idempotency-Key, and answers with a stream where that is asked for. */
   startsRun: boolean
-  respond(visit: Visit): Promise<globalThis.Response>
+  respond: (visit: Visit) => Promise<globalThis.Response>
 }
 
 export interface Answered {
@@ -31,7 +31,7 @@ export interface Answered {
 }
 
 /** A request that was let in. */
-export interface Visit {
+interface Visit {
   request: globalThis.Request
   params: Readonly<Record<string, string>>
   principal: Principal
@@ -44,7 +44,7 @@ export interface Call<Q, B> extends Visit {
   body: B
   /** The body as it came. */
   text: string
-  param(name: string): string
+  param: (name: string) => string
 }
 
 export function route<Q = unknown, B = unknown>(spec: {
@@ -56,7 +56,7 @@ export function route<Q = unknown, B = unknown>(spec: {
   body?: z.ZodType<B>
   answer: Answered
   startsRun?: boolean
-  handle(call: Call<Q, B>): Promise<globalThis.Response>
+  handle: (call: Call<Q, B>) => Promise<globalThis.Response>
 }): Route {
   const { handle, ...about } = spec
   return {

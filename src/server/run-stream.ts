@@ -28,17 +28,19 @@ export async function openStream(
   const rest = await source.read(after)
   // Tells an EventSource, which would ask again and again, that there is nothing left.
   if (rest.ended && rest.events.length === 0) return new globalThis.Response(null, { status: 204, headers })
-  takePlace(house)
-  const body = eventStream(source, after, () => leavePlace(house))
+  checkPlace(house)
+  const body = eventStream(source, after, { onOpen: () => takePlace(house), onClose: () => leavePlace(house) })
   return new globalThis.Response(body, { status: 200, headers: { ...streamHeaders, ...headers } })
 }
 
+export function checkPlace(house: ServerHouse): void {
+  if ((open.get(house) ?? 0) < house.limits.streams) return
+  throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
+}
+
+/** Not before it is read: the client may be gone by then, and nobody would give the place back. */
 export function takePlace(house: ServerHouse): void {
-  const count = open.get(house) ?? 0
-  if (count >= house.limits.streams) {
-    throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
-  }
-  open.set(house, count + 1)
+  open.set(house, (open.get(house) ?? 0) + 1)
 }
 
 export function leavePlace(house: ServerHouse): void {

@@ -90,12 +90,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     page: openPage(options.page),
     names: [...names, host].map((name) => name.toLowerCase()),
   })
+  const listener = getRequestListener((request, env) => {
+    const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
+    return app.fetch(request, incoming.socket.remoteAddress ?? '')
+  })
   const server = createServer(
     { requestTimeout: 60_000, headersTimeout: 20_000 },
-    getRequestListener((request, env) => {
-      const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
-      return app.fetch(request, incoming.socket.remoteAddress ?? '')
-    }),
+    (incoming, outgoing) => void listener(incoming, outgoing),
   )
   const bound = await listen(server, host, port).catch(async (error: unknown) => {
     await runs.stop(0)
@@ -123,7 +124,7 @@ async function needKeys(store: Store, host: string): Promise<void> {
   throw badInput(`To listen on ${host} for others there must be a key: "synapse keys create" makes one.`)
 }
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 

@@ -20,7 +20,7 @@ export interface Beginning {
   /** What the user says. */
   entry?: NewEntry & { id: string }
   /** Moves the head, once it is sure that the run may begin. */
-  move?(): Promise<void>
+  move?: () => Promise<void>
 }
 
 export async function startRun(

@@ -13,7 +13,7 @@ export interface ErrorBody {
   error: { kind: ErrorKind; message: string; code?: string }
 }
 
-export type RunState = 'queued' | 'running' | 'parked' | 'ended'
+type RunState = 'queued' | 'running' | 'parked' | 'ended'
 
 /** A run as it is kept and shown. */
 export interface RunView {
@@ -57,9 +57,23 @@ export interface PreparedView {
   estimate?: { input: number }
   contextWindow?: number
   price?: Json
-  messages?: { place: number; entryId?: string; role: string; tokens: number; sent: boolean }[]
+  messages?: PreparedMessage[]
   issues?: Json[]
   error?: ErrorBody['error']
+}
+
+/** What becomes of one message of the history. */
+interface PreparedMessage {
+  place: number
+  entryId?: string
+  role: string
+  /** Of it in the log, and in the request. */
+  tokens: number
+  sentTokens: number
+  sent: boolean
+  fate: 'sent' | 'converted' | 'folded' | 'summarised' | 'cut'
+  /** What was done to it, each with its reason. */
+  why: string[]
 }
 
 export interface StatusView {
@@ -214,6 +228,8 @@ export const overlayView: z.ZodType = z
   })
   .openapi('Overlay')
 
+export const compactedView: z.ZodType = z.object({ overlay: overlayView.nullable() }).openapi('Compacted')
+
 export const hitView: z.ZodType = z
   .object({
     conversationId: id,
@@ -246,7 +262,10 @@ export const preparedView: z.ZodType = z
           entryId: id.optional(),
           role: z.string(),
           tokens: z.number(),
+          sentTokens: z.number(),
           sent: z.boolean(),
+          fate: z.enum(['sent', 'converted', 'folded', 'summarised', 'cut']),
+          why: z.array(z.string()),
         }),
       )
       .optional(),

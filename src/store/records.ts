@@ -67,7 +67,7 @@ export interface StreamWrite {
   end?: boolean
 }
 
-export interface StreamPage {
+interface StreamPage {
   events: string[]
   /** The number behind the last event of this page. */
   next: number

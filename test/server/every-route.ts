@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import type { Api, Serving } from './serving.ts'
-import { newConversation, say } from './serving.ts'
+import { newConversation, say, str } from './serving.ts'
 
 export interface KnownRoute {
   method: string
@@ -24,7 +24,7 @@ export async function routesOf(url: string): Promise<KnownRoute[]> {
       return {
         method: method.toUpperCase(),
         path,
-        access: /Access: (\w+)/.exec(String(about['description']))?.[1] ?? '',
+        access: /Access: (\w+)/.exec(str(about['description']))?.[1] ?? '',
         ...(body !== undefined && { body }),
         startsRun: JSON.stringify(about).includes('idempotency-key'),
       }
@@ -51,10 +51,10 @@ export type Things = Record<string, Record<string, string>>
 /** A conversation with something of everything in it. */
 export async function furnish(house: Serving, api: Api, owner: string): Promise<Things> {
   const id = await newConversation(api, { title: `Secret of ${owner}` })
-  const runId = await say({ api, url: house.url }, id, `The secret of ${owner} is tea. What time is it?`)
+  const runId = await say({ api }, id, `The secret of ${owner} is tea. What time is it?`)
   const entries = (await api('GET', `/api/conversations/${id}/entries`)).body['items'] as JsonObject[]
   const exchanges = (await api('GET', `/api/conversations/${id}/exchanges`)).body['items'] as JsonObject[]
-  const entryId = String(entries[0]?.['id'])
+  const entryId = str(entries[0]?.['id'])
   const image = Buffer.alloc(80_000, owner).toString('base64')
   const [media] = await house.store.appendAll(owner, id, [
     {
@@ -71,7 +71,7 @@ export async function furnish(house: Serving, api: Api, owner: string): Promise<
     conversations: { id, entryId, overlayId: overlay.id, callId: 'call-1' },
     runs: { id: runId },
     entries: { id: entryId },
-    exchanges: { id: String(exchanges[0]?.['id']) },
+    exchanges: { id: str(exchanges[0]?.['id']) },
     blobs: { sha256 },
   }
 }

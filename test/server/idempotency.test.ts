@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
 import { tempFolder } from '../store/temp.ts'
-import { gate, newConversation, readEvents, runIn, serving } from './serving.ts'
+import { gate, newConversation, readEvents, runIn, serving, str } from './serving.ts'
 
 test('the same key and body give the same answer and one run, at once, during the run and after it', async (t) => {
   const held = gate(3)
@@ -76,9 +76,9 @@ test('every way to start a run takes a key, and a run that failed is not started
   const failed = await start(`/api/conversations/${id}/messages`, { text: 'Hello' }, 'a')
   assert.equal((await api('GET', `/api/runs/${failed}`)).body['outcome'], 'failed')
   await start(`/api/conversations/${id}/runs`, {}, 'b')
-  const head = String((await api('GET', `/api/conversations/${id}`)).body['head'])
+  const head = str((await api('GET', `/api/conversations/${id}`)).body['head'])
   await start(`/api/conversations/${id}/entries/${head}/retry`, {}, 'c')
-  const first = String(((await api('GET', `/api/conversations/${id}/tree`)).body['entries'] as { id: string }[])[0]?.id)
+  const first = str(((await api('GET', `/api/conversations/${id}/tree`)).body['entries'] as { id: string }[])[0]?.id)
   await start(`/api/conversations/${id}/entries/${first}/edit`, { text: 'Good day' }, 'd')
   const runs = (await api('GET', `/api/conversations/${id}/runs`)).body['items'] as { id: string }[]
   assert.equal(runs.length, 4)

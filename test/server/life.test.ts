@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
-import { gate, serving, newConversation, readEvents, runIn, say, type Answer } from './serving.ts'
+import { clock, gate, serving, newConversation, readEvents, runIn, say, type Answer, str } from './serving.ts'
 
 const rolesIn = ({ body }: Answer) => items(body).map((entry) => (entry['message'] as JsonObject)['role'])
 
@@ -14,7 +14,7 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
   const { api, url } = house
   const made = await api('POST', '/api/conversations', { labels: ['home'], settings: { system: 'Be brief.' } })
   assert.equal(made.status, 201)
-  const id = String(made.body['id'])
+  const id = str(made.body['id'])
   assert.equal(made.headers.get('location'), `/api/conversations/${id}`)
   assert.equal('owner' in made.body, false)
 
@@ -42,7 +42,7 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
   assert.deepEqual([now.body['title'], now.body['entries'], now.body['run']], ['What time is it?', 4, undefined])
   const page = await api('GET', `/api/conversations/${id}/entries`)
   assert.deepEqual(rolesIn(page), ['user', 'assistant', 'tool', 'assistant'])
-  const first = String(items(page.body)[0]?.['id'])
+  const first = str(items(page.body)[0]?.['id'])
 
   const renamed = await api('PATCH', `/api/conversations/${id}`, { title: 'Time', labels: ['a', 'b'] })
   assert.deepEqual([renamed.body['title'], renamed.body['labels']], ['Time', ['a', 'b']])
@@ -61,12 +61,12 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
   const roots = (tree.body['entries'] as JsonObject[]).filter((entry) => entry['parentId'] === null)
   assert.equal(roots.length, 2)
 
-  const head = String((await api('GET', `/api/conversations/${id}`)).body['head'])
+  const head = str((await api('GET', `/api/conversations/${id}`)).body['head'])
   const again = await api('POST', `/api/conversations/${id}/entries/${head}/retry`, {
     settings: { model: 'openai/gpt-5.6' },
   })
   await readEvents(`${url}/api/runs/${runIn(again)}/events`)
-  const other = await api('GET', `/api/entries/${String((await api('GET', `/api/conversations/${id}`)).body['head'])}`)
+  const other = await api('GET', `/api/entries/${str((await api('GET', `/api/conversations/${id}`)).body['head'])}`)
   assert.equal(((other.body['message'] as JsonObject)['origin'] as JsonObject)['provider'], 'openai')
   assert.notEqual(other.body['id'], head)
 
@@ -80,7 +80,7 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
 
   const exchanges = await api('GET', `/api/conversations/${id}/exchanges`)
   const [last] = items(exchanges.body)
-  const body = await api('GET', `/api/exchanges/${String(last?.['id'])}/body`)
+  const body = await api('GET', `/api/exchanges/${str(last?.['id'])}/body`)
   assert.equal(body.body['model'], 'gpt-5.6')
   const usage = await api('GET', '/api/usage')
   assert.deepEqual(new Set(items(usage.body).map((row) => row['provider'])), new Set(['anthropic', 'openai']))
@@ -116,13 +116,14 @@ test('what would be sent is shown side by side for several models, and nothing i
   assert.equal(status, 200)
   const [claude, gpt, nobody] = items(body)
   assert.deepEqual([claude?.['protocol'], gpt?.['protocol']], ['anthropic-messages', 'openai-chat'])
+  assert.ok(claude && gpt && nobody)
   for (const item of [claude, gpt]) {
-    assert.deepEqual(item?.['issues'], [])
-    assert.match(JSON.stringify(item?.['body']), /And in Tokyo\?/)
-    assert.equal((item?.['messages'] as JsonObject[]).length, 5)
-    assert.ok((item?.['estimate'] as JsonObject)['input'])
+    assert.deepEqual(item['issues'], [])
+    assert.match(JSON.stringify(item['body']), /And in Tokyo\?/)
+    assert.equal((item['messages'] as JsonObject[]).length, 5)
+    assert.ok((item['estimate'] as JsonObject)['input'])
   }
-  assert.equal((nobody?.['error'] as JsonObject)['kind'], 'bad-input')
+  assert.equal((nobody['error'] as JsonObject)['kind'], 'bad-input')
   assert.equal(emulator.requests.length, before)
   assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 4)
 })
@@ -138,7 +139,7 @@ test('a long history is read page by page in both directions, each entry once', 
   let page = await api('GET', `/api/conversations/${id}/entries?limit=300`)
   const up = [...idsIn(page)]
   while (page.body['before'] !== null) {
-    page = await api('GET', `/api/conversations/${id}/entries?limit=300&before=${String(page.body['before'])}`)
+    page = await api('GET', `/api/conversations/${id}/entries?limit=300&before=${str(page.body['before'])}`)
     up.unshift(...idsIn(page))
   }
   assert.deepEqual(up, ids)
@@ -146,7 +147,7 @@ test('a long history is read page by page in both directions, each entry once', 
   assert.deepEqual(idsIn(page), ids.slice(450, 550))
   const down = [...idsIn(page)]
   while (page.body['after'] !== null) {
-    page = await api('GET', `/api/conversations/${id}/entries?limit=100&after=${String(page.body['after'])}`)
+    page = await api('GET', `/api/conversations/${id}/entries?limit=100&after=${str(page.body['after'])}`)
     down.push(...idsIn(page))
   }
   assert.deepEqual(down, ids.slice(450))
@@ -162,9 +163,12 @@ test('a second message while a run goes on is a conflict, and a message that saw
     api('POST', `/api/conversations/${id}/messages`, { text: 'one' }),
     api('POST', `/api/conversations/${id}/messages`, { text: 'two' }),
   ])
-  assert.deepEqual(both.map(({ status }) => status).sort(), [202, 409])
+  assert.deepEqual(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [202, 409],
+  )
   const refused = both.find(({ status }) => status === 409)
-  assert.deepEqual((refused?.body['error'] as JsonObject)['kind'], 'conflict')
+  assert.match(refused?.text ?? '', /"kind":"conflict"/)
   held.open()
   for (const one of both) if (one.status === 202) await readEvents(`${url}/api/runs/${runIn(one)}/events`)
   const late = await api('POST', `/api/conversations/${id}/messages`, { text: 'late', parentId: null })
@@ -172,18 +176,73 @@ test('a second message while a run goes on is a conflict, and a message that saw
   assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 2)
 })
 
+test('the conversation is free again when the end of a run is heard', async (t) => {
+  const { api, url } = await serving(t)
+  const id = await newConversation(api)
+  for (let i = 0; i < 20; i++) {
+    const started = await api('POST', `/api/conversations/${id}/messages`, { text: `Message ${i}` })
+    assert.equal(started.status, 202, started.text)
+    await readEvents(`${url}/api/runs/${runIn(started)}/events`)
+    assert.equal((await api('GET', `/api/runs/${runIn(started)}`)).body['state'], 'ended')
+  }
+})
+
+test('a summary stands for the older part, is listed, and can be undone', async (t) => {
+  const house = await serving(t)
+  const { api } = house
+  const id = await newConversation(api)
+  assert.deepEqual((await api('POST', `/api/conversations/${id}/compact`, {})).body, { overlay: null })
+  for (let i = 0; i < 8; i++) await say(house, id, `Tell me a long story about ${'tea and coffee '.repeat(200)} ${i}`)
+  const made = await api('POST', `/api/conversations/${id}/compact`, {})
+  assert.equal(made.status, 200, made.text)
+  const overlay = made.body['overlay'] as JsonObject
+  assert.equal(overlay['kind'], 'compaction')
+  const targets = [{ model: 'anthropic/claude-opus-5' }]
+  const fates = async () => {
+    const { body } = await api('POST', `/api/conversations/${id}/prepare`, { targets, text: 'Go on.' })
+    const { messages = [] } = items(body)[0] as { messages?: JsonObject[] }
+    return new Set(messages.map((message) => message['fate']))
+  }
+  assert.ok((await fates()).has('summarised'))
+  await api('PATCH', `/api/conversations/${id}/overlays/${str(overlay['id'])}`, { undone: true })
+  assert.equal((await fates()).has('summarised'), false)
+})
+
 test('watching a conversation tells of changes by others, and of its end', async (t) => {
   const { api, url } = await serving(t)
   const id = await newConversation(api)
   const seen: string[] = []
   const watched = readEvents(`${url}/api/conversations/${id}/watch`, {}, ({ event, data }) => {
-    seen.push(event === 'conversation' ? String(data['title']) : event)
+    seen.push(event === 'conversation' ? str(data['title']) : event)
     if (seen.length === 1) void api('PATCH', `/api/conversations/${id}`, { title: 'Tea' })
     if (seen.length === 2) void api('DELETE', `/api/conversations/${id}`)
     return false
   })
   await watched
-  assert.deepEqual(seen, ['undefined', 'Tea', 'deleted'])
+  assert.deepEqual(seen, ['null', 'Tea', 'deleted'])
+})
+
+test('a call that a person must allow waits for it, and goes on when it was', async (t) => {
+  const { api, url } = await serving(t, { tools: [{ ...clock, ask: true }] })
+  const id = await newConversation(api)
+  const started = await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
+  const first = await readEvents(`${url}/api/runs/${runIn(started)}/events`)
+  assert.equal(first.at(-1)?.data['outcome'], 'waiting')
+  const [waiting] = items((await api('GET', `/api/conversations/${id}/approvals`)).body)
+  const callId = (waiting?.['call'] as { callId: string } | undefined)?.callId ?? ''
+  const path = `/api/conversations/${id}/approvals/${callId}`
+  assert.equal((await api('POST', path, { allowed: true })).status, 409)
+  assert.equal((await api('POST', path, { allowed: true, argsHash: 'other' })).status, 409)
+  const verdict = { allowed: true, argsHash: str(waiting?.['argsHash']) }
+  const answers = [
+    await api('POST', path, verdict, { 'idempotency-key': 'yes' }),
+    await api('POST', path, verdict, { 'idempotency-key': 'yes' }),
+  ]
+  assert.deepEqual([answers[0]?.status, answers[0]?.text], [202, answers[1]?.text])
+  const second = await readEvents(`${url}/api/runs/${answers[0] && runIn(answers[0])}/events`)
+  assert.equal(second.at(-1)?.data['outcome'], 'done')
+  assert.equal((await api('POST', path, verdict)).status, 409)
+  assert.deepEqual(items((await api('GET', `/api/conversations/${id}/approvals`)).body), [])
 })
 
 test('the server says who can be asked and what it knows, without any key', async (t) => {

@@ -123,20 +123,25 @@ export function parseEvent(raw: string): Received {
 export async function newConversation(api: Api, body: Json = {}): Promise<string> {
   const made = await api('POST', '/api/conversations', body)
   if (made.status !== 201) throw new Error(made.text)
-  return String(made.body['id'])
+  return str(made.body['id'])
 }
 
 /** Starts a run and waits for its end; gives its id. */
-export async function say(serving: Pick<Serving, 'api' | 'url'>, id: string, text: string): Promise<string> {
-  const started = await serving.api('POST', `/api/conversations/${id}/messages`, { text })
+export async function say({ api }: Pick<Serving, 'api'>, id: string, text: string): Promise<string> {
+  const started = await api('POST', `/api/conversations/${id}/messages`, { text })
   if (started.status !== 202) throw new Error(started.text)
   const runId = runIn(started)
-  await readEvents(`${serving.url}/api/runs/${runId}/events`)
+  await api('GET', `/api/runs/${runId}/events`)
   return runId
 }
 
 export function runIn({ body }: Answer): string {
-  return String((body['run'] as JsonObject | undefined)?.['id'])
+  return str((body['run'] as JsonObject | undefined)?.['id'])
+}
+
+/** A text in an answer. */
+export function str(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null)
 }
 
 /** Lets so many chunks of each reply through, and holds the rest until it is opened. */

@@ -122,7 +122,8 @@ export async function viewOf(house: ServerHouse, owner: string, id: string): Pro
   return { ...plainView(conversation), ...(run && { run: { id: run.id, state: run.state } }) }
 }
 
-function plainView({ owner: _, ...view }: Conversation): ConversationView {
+function plainView(conversation: Conversation): ConversationView {
+  const { owner: _owner, ...view } = conversation
   return view
 }
 

@@ -1,23 +1,23 @@
 // What is sent, and what was: the request as it would go out now, side by side for several models, and the exchanges.
 
-import type { Entry } from '../../core/log.ts'
-import type { Overlay } from '../../core/log.ts'
-import { estimateMessage } from '../../context/count.ts'
+import type { Entry, Overlay } from '../../core/log.ts'
+import { explain } from '../../context/explain.ts'
 import { assemble } from '../../context/prepare.ts'
 import { readDecisions } from '../../context/recorded.ts'
 import { parseModelRef } from '../../providers/model-ref.ts'
 import { resolve, type Endpoint } from '../../providers/resolve.ts'
+import { conversationOf } from '../../run/conversation.ts'
 import { draftOf } from '../../run/draft.ts'
 import { attachMedia } from '../../store/media.ts'
 import { redactHeaders } from '../../transport/redact.ts'
 import { answerFor, json, privateHeaders } from '../answer.ts'
 import type { ServerHouse } from '../house.ts'
+import { addSpend } from '../keys.ts'
 import { missing, route, type Route } from '../route.ts'
-import { mergeSettings, userMessage } from '../run-wish.ts'
+import { checkRun, mergeSettings, userMessage } from '../run-wish.ts'
 import { runSettings } from '../runs/perform.ts'
-import { overlayChange, pageQuery, prepareWish, type PrepareWish } from '../schema.ts'
-import { exchangeView, overlayView, pageSchema, preparedView, type PreparedView } from '../views.ts'
-import type { Settings } from '../schema.ts'
+import { goOn, overlayChange, pageQuery, prepareWish, type PrepareWish, type Settings } from '../schema.ts'
+import { compactedView, exchangeView, overlayView, pageSchema, preparedView, type PreparedView } from '../views.ts'
 
 export const sentRoutes: readonly Route[] = [
   route({
@@ -80,6 +80,28 @@ export const sentRoutes: readonly Route[] = [
       return new globalThis.Response(Buffer.from(bytes), {
         headers: { ...privateHeaders, 'content-type': 'application/json' },
       })
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/conversations/{id}/compact',
+    access: 'write',
+    summary: 'Lets a summary stand for the older part of what is sent; the log stays as it is',
+    body: goOn,
+    answer: { status: 200, description: 'The decision, or null: there is too little.', schema: compactedView },
+    async handle({ house, owner, principal, param, body }) {
+      const id = param('id')
+      const conversation = await house.store.conversation(owner, id)
+      if (!conversation) throw missing('conversation', id)
+      const settings = mergeSettings(house, conversation.settings, body.settings)
+      await checkRun(house, principal, settings)
+      const { store, endpoint, tools } = house
+      const chat = conversationOf({ store, owner, endpoint }, id, runSettings(settings, tools))
+      const compacted = await chat.compact()
+      const cost = compacted?.spent.reduce((sum, spent) => sum + (spent.cost ?? 0), 0) ?? 0
+      if (principal.keyId !== undefined && cost > 0) await addSpend(store, principal.keyId, cost)
+      house.changes.tell(id)
+      return json({ overlay: compacted?.overlay ?? null })
     },
   }),
   route({
@@ -160,9 +182,10 @@ async function prepared(
       history,
       readDecisions(history, overlays),
     )
-    const { path, headers, body, notes, estimate, context } = assemble(draft)
+    const assembled = assemble(draft)
+    const { path, headers, body, notes, estimate } = assembled
     const { contextWindow } = endpoint.capabilities
-    const sent = new Set(context.places ?? context.messages.keys())
+    const explained = explain({ history: history.map((entry) => entry.message), assembled })
     return {
       model,
       provider: endpoint.provider.id,
@@ -174,12 +197,15 @@ async function prepared(
       estimate,
       ...(contextWindow !== undefined && { contextWindow }),
       ...(endpoint.price && { price: { ...endpoint.price } as NonNullable<PreparedView['price']> }),
-      messages: history.map(({ id, message }, place) => ({
+      messages: explained.messages.map(({ place, role, fate, why, tokens, sent }) => ({
         place,
-        ...(id !== '' && { entryId: id }),
-        role: message.role,
-        tokens: estimateMessage(message),
-        sent: sent.has(place) || (message.role === 'system' && place < firstSpoken(history)),
+        ...(history[place]?.id && { entryId: history[place].id }),
+        role,
+        tokens,
+        sent: sent > 0,
+        sentTokens: sent,
+        fate,
+        why,
       })),
       issues: endpoint.protocol
         .refuse(body, { provider: endpoint.provider.id, model: endpoint.model })
@@ -193,11 +219,6 @@ async function prepared(
 /** Nothing is sent, so a key is not needed. */
 function endpointOf({ rows, env }: ServerHouse, model: string, protocol: string | undefined): Promise<Endpoint> {
   return resolve({ ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows, env, keyless: true })
-}
-
-function firstSpoken(history: readonly Entry[]): number {
-  const first = history.findIndex((entry) => entry.message.role !== 'system')
-  return first < 0 ? history.length : first
 }
 
 function withoutSecrets(address: string): string {

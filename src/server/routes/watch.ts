@@ -4,7 +4,7 @@
 import { SynapseError } from '../../core/error.ts'
 import type { ServerHouse } from '../house.ts'
 import { route, type Route } from '../route.ts'
-import { leavePlace, takePlace } from '../run-stream.ts'
+import { checkPlace, leavePlace, takePlace } from '../run-stream.ts'
 import { streamHeaders } from '../runs/sse.ts'
 import { viewOf } from './conversations.ts'
 
@@ -21,7 +21,7 @@ export const watchRoutes: readonly Route[] = [
     answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
     async handle({ house, owner, param }) {
       await viewOf(house, owner, param('id'))
-      takePlace(house)
+      checkPlace(house)
       return new globalThis.Response(watching(house, owner, param('id')), { headers: streamHeaders })
     },
   }),
@@ -33,11 +33,12 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
   let sentAt = 0
   let wake: (() => void) | undefined
   let gone = false
-  const stop = house.changes.listen(id, () => wake?.())
+  let stop: (() => void) | undefined
 
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        if (!stop) begin()
         for (;;) {
           if (gone) return
           const text = await news()
@@ -54,6 +55,11 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
     },
     { highWaterMark: 0 },
   )
+
+  function begin(): void {
+    takePlace(house)
+    stop = house.changes.listen(id, () => wake?.())
+  }
 
   async function news(): Promise<string | undefined> {
     const state = await viewOf(house, owner, id).catch((error: unknown) => {
@@ -86,8 +92,9 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
   function leave(): void {
     if (gone) return
     gone = true
-    stop()
     wake?.()
+    if (!stop) return
+    stop()
     leavePlace(house)
   }
 }

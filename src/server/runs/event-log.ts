@@ -78,7 +78,8 @@ export function eventLog(store: Store): EventLog {
 
   async function write(writers: readonly Writer[]): Promise<void> {
     const batches = writers.map((writer) => writer.take())
-    while (!closed) {
+    for (;;) {
+      if (closed) return
       try {
         const failures = await store.appendStreams(batches)
         for (const [i, writer] of writers.entries()) writer.written(failures[i])

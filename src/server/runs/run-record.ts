@@ -41,10 +41,16 @@ export function openRecord(run: KeptRun): NewRecord {
   return { owner: serverOwner, kind: recordKind.open, id: run.id, data: { owner: run.owner } }
 }
 
+export function textIn({ data }: StoredRecord, name: string): string {
+  const value = data[name]
+  return typeof value === 'string' ? value : ''
+}
+
 export function readRun(record: StoredRecord | undefined): KeptRun | undefined {
   return record && isObject(record.data) ? (record.data as JsonObject & KeptRun) : undefined
 }
 
-export function viewOf({ owner: _, holder: _h, settings: _s, keyId: _k, budget: _b, ...view }: KeptRun): RunView {
+export function viewOf(run: KeptRun): RunView {
+  const { owner: _owner, holder: _holder, settings: _settings, keyId: _keyId, budget: _budget, ...view } = run
   return view
 }

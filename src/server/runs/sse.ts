@@ -1,7 +1,7 @@
 // A run's events as a stream of server-sent events, pulled by the reader: what a slow one has not read yet is in the
 // store and not in memory, so nobody waits for it and nothing grows. A reader that leaves stops nothing but itself.
 
-const heartbeatMs = 15_000
+const usualHeartbeatMs = 15_000
 /** About how much is handed over at once. */
 const chunkSize = 64 * 1024
 
@@ -20,30 +20,41 @@ export const streamHeaders = {
   'transfer-encoding': 'chunked',
 }
 
-/** `onClose` is called once, however it ends. */
-export function eventStream(source: EventSource, after: number, onClose: () => void): ReadableStream<Uint8Array> {
+export interface Watched {
+  /** Called when somebody begins to read, if that happens, and then `onClose`, once, however it ends. */
+  onOpen(): void
+  onClose(): void
+  /** How long to be silent; 15 seconds unless told. */
+  heartbeatMs?: number
+}
+
+export function eventStream(source: EventSource, after: number, watched: Watched): ReadableStream<Uint8Array> {
   const gone = new AbortController()
   const encoder = new TextEncoder()
   let next = after
   let unsent: string[] = []
   let ended = false
+  let isOpen = false
 
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        if (!isOpen) watched.onOpen()
+        isOpen = true
         try {
           const text = await more()
           if (gone.signal.aborted) return
-          if (text === undefined) close(controller)
-          else controller.enqueue(encoder.encode(text))
+          if (text !== undefined) return controller.enqueue(encoder.encode(text))
+          close()
+          controller.close()
         } catch (error) {
-          onClose()
+          close()
           controller.error(error)
         }
       },
       cancel() {
         gone.abort()
-        onClose()
+        close()
       },
     },
     { highWaterMark: 0 },
@@ -58,7 +69,7 @@ export function eventStream(source: EventSource, after: number, onClose: () => v
       unsent = page.events
       ended = page.ended
       if (unsent.length > 0 || ended) continue
-      const left = since + heartbeatMs - performance.now()
+      const left = since + (watched.heartbeatMs ?? usualHeartbeatMs) - performance.now()
       if (left <= 0) return ': still here\n\n'
       await source.wait(next, left, gone.signal)
     }
@@ -74,9 +85,9 @@ export function eventStream(source: EventSource, after: number, onClose: () => v
     return lines.join('')
   }
 
-  function close(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    onClose()
-    controller.close()
+  function close(): void {
+    if (isOpen) watched.onClose()
+    isOpen = false
   }
 }
 

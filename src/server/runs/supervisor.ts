@@ -6,14 +6,14 @@ import { noUsage } from '../../core/usage.ts'
 import { isGone } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
 import type { NewRecord } from '../../store/records.ts'
-import type { NewEntry, Store } from '../../store/store.ts'
+import type { NewEntry } from '../../store/store.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import { serverOwner } from '../server-owner.ts'
 import type { RunView } from '../views.ts'
 import { eventLog, type RunStream, type ServedEvent } from './event-log.ts'
 import { takeName, type Holder } from './holder.ts'
 import { perform, type Performed, type Performer } from './perform.ts'
-import { activeRecord, openRecord, readRun, recordKind, runRecord, viewOf, type KeptRun } from './run-record.ts'
+import { activeRecord, openRecord, readRun, textIn, recordKind, runRecord, viewOf, type KeptRun } from './run-record.ts'
 import { pause, runSource } from './source.ts'
 import type { EventSource } from './sse.ts'
 
@@ -23,15 +23,15 @@ export interface SupervisorOptions extends Performer {
   maxQueued: number
   log: Log
   /** Called whenever a run of this conversation begins, goes on or ends. */
-  changed(conversationId: string): void
+  changed: (conversationId: string) => void
 }
 
-export interface NewRun extends Pick<KeptRun, 'owner' | 'conversationId' | 'settings' | 'keyId' | 'budget'> {
+interface NewRun extends Pick<KeptRun, 'owner' | 'conversationId' | 'settings' | 'keyId' | 'budget'> {
   entries: readonly NewEntry[]
   basedOn: string
   entryId?: string
   /** Written in the same transaction as the run. */
-  records(run: RunView): NewRecord[]
+  records: (run: RunView) => NewRecord[]
 }
 
 export interface Supervisor {
@@ -135,7 +135,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   async function active(owner: string, conversationId: string): Promise<RunView | undefined> {
     const record = await store.record(owner, recordKind.active, conversationId)
     if (!record) return undefined
-    const run = await kept(owner, String(record.data['runId']))
+    const run = await kept(owner, textIn(record, 'runId'))
     if (run && run.state !== 'ended') return viewOf(run)
     await store.deleteRecord(owner, recordKind.active, conversationId)
     return undefined
@@ -152,8 +152,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   function beginNext(): void {
-    while (!stopping && running < options.maxRuns) {
-      const job = queue.shift()
+    while (running < options.maxRuns) {
+      const job = stopping ? undefined : queue.shift()
       if (!job) return
       running++
       void work(job).finally(() => {
@@ -268,13 +268,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   /** Takes up the runs whose server is gone. */
   async function recover(): Promise<void> {
-    for (let cursor: string | undefined; !stopping;) {
+    for (let cursor: string | undefined; ;) {
       const page = await store.records(serverOwner, recordKind.open, { limit: 500, ...(cursor && { cursor }) })
-      for (const { id, data } of page.items) {
-        if (!jobs.has(id)) await recoverOne(String(data['owner']), id)
+      for (const record of page.items) {
+        if (!jobs.has(record.id)) await recoverOne(textIn(record, 'owner'), record.id)
       }
       cursor = page.next
-      if (!cursor) return
+      if (!cursor || stopping) return
     }
   }
 
