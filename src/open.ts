@@ -106,7 +106,10 @@ export async function endpointFinder(options: SynapseOptions): Promise<Surroundi
   return async (model, protocol) => {
     const ref = parseModelRef(model)
     const adapter = options.adapters?.find(({ id }) => id === ref.provider)
-    if (adapter) return adapter.endpoint(ref.model)
+    if (adapter) {
+      const found = await adapter.endpoint(ref.model)
+      return { ...found, transport: { ...options.transport, ...found.transport } }
+    }
     const endpoint = await resolve({
       ...ref,
       ...(protocol !== undefined && { protocol }),

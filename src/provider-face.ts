@@ -140,11 +140,11 @@ export function createProvider(options: ProviderOptions): Provider {
         settings,
         ...(!isHistory && { message: userMessage(history) }),
         incoming: () => said.splice(0),
-        emit: events.push,
+        emit: (event) => events.push(event),
         stop,
         counted,
       })
-    })().finally(events.end)
+    })().finally(() => events.end())
     const run: Run = {
       ended,
       abort: () => stop.abort(),

@@ -14,6 +14,7 @@ const layers = [
   'context',
   'store',
   'transcripts',
+  'transfer',
   'run',
   'config',
   'mcp',

@@ -1,7 +1,7 @@
 // A `fetch` that asks a model of the AI SDK instead of a server: the body is the call, the answer its stream parts, one
 // to a line. So everything that is done for a server (limits, retries, journal, abort) is done for such a model too.
 
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 
 export function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
@@ -10,16 +10,40 @@ export function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
     const signal = init?.signal ?? undefined
     try {
       const { stream } = await model.doStream({ ...callOf(body), ...(signal && { abortSignal: signal }) })
-      const lines = stream.pipeThrough(new TransformStream({ transform: (part, out) => out.enqueue(lineOf(part)) }))
-      return new globalThis.Response(lines.pipeThrough(new TextEncoderStream()), {
-        headers: { 'content-type': 'application/x-ndjson' },
-      })
+      const bytes = linesOf(stream, signal)
+      return new globalThis.Response(bytes, { headers: { 'content-type': 'application/x-ndjson' } })
     } catch (error) {
       if (signal?.aborted) throw error
       const { status = 500, headers = {}, ...told } = errorOf(error)
       return globalThis.Response.json({ error: told }, { status, headers })
     }
   }
+}
+
+/** Each part in a line. Ends with the signal, as the body of a real request does, also where the model does not listen. */
+function linesOf(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    start(controller) {
+      const stop = (): void => {
+        controller.error(signal?.reason)
+        reader.cancel(signal?.reason).catch(() => {})
+      }
+      if (signal?.aborted) stop()
+      signal?.addEventListener('abort', stop, { once: true })
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (signal?.aborted) return
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(lineOf(value)))
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
 }
 
 /** The call with its URLs made again: JSON has only text for them. */

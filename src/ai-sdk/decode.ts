@@ -42,7 +42,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     },
     end(cause) {
       const events: ReplyEvent[] = started ? [] : [{ type: 'reply-start', origin: from }]
-      for (const id of [...open.keys()]) events.push(...broken(id))
+      for (const id of open.keys()) events.push(...broken(id))
       return [...events, endOf(cause)]
     },
   }

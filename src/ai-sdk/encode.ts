@@ -43,9 +43,9 @@ export function encode(context: Context, target: Target): Encoded {
 }
 
 interface Writing {
-  idOf(callId: string): string
-  replayed(reply: Reply): boolean
-  note(kind: Note['kind'], what: string, why: string): void
+  idOf: (callId: string) => string
+  replayed: (reply: Reply) => boolean
+  note: (kind: Note['kind'], what: string, why: string) => void
 }
 
 function settings({ tools }: Context, { options }: Target): JsonObject {

@@ -48,7 +48,7 @@ function userPart(
   return part.type === 'text' ? { type: 'text', text: part.text } : readFile(part)
 }
 
-export function readFile({
+function readFile({
   data,
   mediaType,
   filename,
@@ -68,7 +68,7 @@ export function readFile({
   }
 }
 
-export function base64Of(data: Uint8Array | string): string {
+function base64Of(data: Uint8Array | string): string {
   return typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 }
 

@@ -76,9 +76,18 @@ export function proposeByMoney(situation: Situation): Proposal[] {
   return proposals
 }
 
-/** Because it does not fit: everything that may be folded. */
+/** The share of the limit that a fold must free: one that frees less is followed by the next at once. */
+const leastFreed = 0.25
+
+/**
+ * Because it does not fit: everything that may be folded, if that helps for longer than a few turns. Where a cut is what
+ * comes in the end it comes at once: it frees more, and what is sent is read anew less often.
+ */
 export function proposeFoldForSize(situation: Situation): Proposal | undefined {
-  return proposeFold({ ...situation, cold: true }, situation.settings.maxToolTurns ?? usualFloor)?.proposal
+  const { settings, limit } = situation
+  const keep = settings.maxToolTurns ?? (settings.atLimit === 'cut' ? undefined : usualFloor)
+  const proposal = keep === undefined ? undefined : proposeFold({ ...situation, cold: true }, keep)?.proposal
+  return proposal && proposal.numbers.saved >= leastFreed * limit ? proposal : undefined
 }
 
 /** Because it does not fit, folded or not: the oldest messages, down to the floor. */

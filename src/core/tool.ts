@@ -26,7 +26,7 @@ export interface Tool extends ToolSpec {
 export interface ReadCall {
   run(run: ToolRun): unknown
   /** Whether a person must allow it first. */
-  asks(): boolean | Promise<boolean>
+  asks: () => boolean | Promise<boolean>
 }
 
 /** What is wrong with the arguments of a call, in words for the model. */

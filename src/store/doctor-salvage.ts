@@ -7,10 +7,11 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { asFailure, SynapseError } from '../core/error.ts'
+import type { Message } from '../core/message.ts'
 import { joinBlob } from './blobs.ts'
 import { counted, type Mended, type Progress } from './doctor.ts'
 import { pointerRepairs } from './doctor-pointers.ts'
-import { rebuildIndex } from './doctor-sqlite.ts'
+import { isId, rebuildIndex } from './doctor-sqlite.ts'
 import { connect, type Connection } from './sqlite/connection.ts'
 
 type Values = Record<string, SQLInputValue>
@@ -167,10 +168,15 @@ type EntryRow = { n: number; conversation: number; parent: number | null; depth:
 function mendEntries(db: Connection): string[] {
   const parents = new Map<number, number | null>()
   let bad = 0
-  for (const row of db.all<EntryRow & { checksum: number; message: string }>(
-    'SELECT n, conversation, parent, depth, checksum, message FROM entries',
+  for (const row of db.all<EntryRow & { id: string; role: string; checksum: number; message: string }>(
+    'SELECT n, id, role, conversation, parent, depth, checksum, message FROM entries',
   )) {
-    if (crc32(row.message) === row.checksum) continue
+    if (crc32(row.message) === row.checksum) {
+      const { role } = JSON.parse(row.message) as Message
+      const id = isId(row.id) ? row.id : `salvaged-${row.n}`
+      if (role !== row.role || id !== row.id) db.run('UPDATE entries SET role = ?, id = ? WHERE n = ?', role, id, row.n)
+      continue
+    }
     bad++
     parents.set(row.n, row.parent)
     db.run('DELETE FROM entries WHERE n = ?', row.n)

@@ -102,14 +102,16 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
   const unindexed: string[] = []
   const indexed = db.prepare('SELECT sz FROM search_docsize WHERE id = ?')
   let seen = 0
-  for (const row of db.prepare('SELECT n, id, checksum, documents, message FROM entries').iterate()) {
+  for (const row of db.prepare('SELECT n, id, role, checksum, documents, message FROM entries').iterate()) {
     if (++seen % 1000 === 0) progress(seen / count)
     const { n, id, message } = { n: Number(row['n']), id: String(row['id']), message: String(row['message']) }
-    if (crc32(message) !== row['checksum']) {
+    if (crc32(message) !== row['checksum'] || !isId(id)) {
       damaged.push(id)
       continue
     }
-    const documents = documentsOf(JSON.parse(message) as Message)
+    const said = JSON.parse(message) as Message
+    if (said.role !== row['role']) damaged.push(id)
+    const documents = documentsOf(said)
     const fits = documents.every(({ text }, i) => {
       const size = indexed.get(n * maxDocuments + i)?.['sz']
       return size instanceof Uint8Array && firstVarint(size) === tokensIn(indexText(text))
@@ -214,6 +216,11 @@ export async function mendSqlite(path: string, progress: Progress): Promise<Mend
   } finally {
     db.close()
   }
+}
+
+/** As `givenId` takes them. */
+export function isId(id: string): boolean {
+  return /^[A-Za-z0-9._:-]{1,100}$/.test(id)
 }
 
 /** To be called inside a transaction. */

@@ -59,7 +59,7 @@ export function isPostgres(place: string): boolean {
   return /^postgres(ql)?:/.test(place)
 }
 
-export function withoutPassword(url: string): string {
+function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url)
     parsed.password = ''

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
-import type { Exchange } from '../core/log.ts'
+import type { Exchange, Overlay, RecordedToolRun } from '../core/log.ts'
 import { attachMedia } from '../store/media.ts'
 import type { Store } from '../store/store.ts'
 
@@ -58,11 +58,52 @@ export async function* archiveLines(
     yield line({ entry: { id: entryId, parentId: entry.parentId, at: entry.at, message } })
     progress(i + 1, outline.length)
   }
-  for (const { conversationId: _, ...exchange } of exchanges) yield line({ exchange })
-  for (const { conversationId: _, ...toolRun } of toolRuns) yield line({ toolRun })
-  for (const { conversationId: _, ...overlay } of overlays) yield line({ overlay })
+  for (const exchange of exchanges) yield line({ exchange: inOrder(exchange, exchangeFields) })
+  for (const toolRun of toolRuns) yield line({ toolRun: inOrder(toolRun, toolRunFields) })
+  for (const overlay of overlays) yield line({ overlay: inOrder(overlay, overlayFields) })
   yield line({ end: id })
 }
+
+/** Each store has an order of its own. */
+function inOrder<T extends object>(value: T, fields: readonly (keyof T)[]): Partial<T> {
+  const ordered: Partial<T> = {}
+  for (const field of fields) if (value[field] !== undefined) ordered[field] = value[field]
+  return ordered
+}
+
+const exchangeFields = [
+  'id',
+  'basedOn',
+  'provider',
+  'protocol',
+  'model',
+  'bodySha256',
+  'startedAt',
+  'endedAt',
+  'outcome',
+  'replyEntryId',
+  'attempts',
+  'usage',
+  'cost',
+  'failure',
+  'notes',
+] as const satisfies readonly (keyof Exchange)[]
+
+const toolRunFields = [
+  'callId',
+  'entryId',
+  'name',
+  'argsSha256',
+  'idempotencyKey',
+  'repeatable',
+  'starts',
+  'startedAt',
+  'endedAt',
+  'outcome',
+  'resultEntryId',
+] as const satisfies readonly (keyof RecordedToolRun)[]
+
+const overlayFields = ['id', 'entryId', 'kind', 'undone', 'at', 'data'] as const satisfies readonly (keyof Overlay)[]
 
 /** Gives each line with its hash. */
 export function sealing(): (value: Json) => string {

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { badInput } from '../core/error.ts'
 
-export const longestLine = 64 * 1024 * 1024
+const longestLine = 64 * 1024 * 1024
 
 export interface Line {
   number: number

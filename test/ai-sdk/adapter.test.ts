@@ -179,7 +179,7 @@ test('Synapse over the SDK over Synapse says the same as Synapse alone', async (
 })
 
 test('a model of another specification is refused in one sentence', async () => {
-  const old = { ...mock(answers), specificationVersion: 'v2' } as object as LanguageModelV4
+  const old = Object.assign(mock(answers), { specificationVersion: 'v2' }) as object as LanguageModelV4
   const { chat } = await start(old)
   assert.match((await chat.send('Hello').ended).failure?.message ?? '', /v4 is needed/)
 })

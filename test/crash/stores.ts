@@ -31,7 +31,7 @@ export async function newPlace(t: TestContext, kind: Kind): Promise<Place> {
 export async function openPlace({ url }: Place, options: StoreOptions = {}): Promise<Store> {
   if (url.startsWith('postgres:')) {
     const { openPostgresStore } = await import('../../src/store/postgres.ts')
-    return openPostgresStore(url, { ...options, connections: 3 })
+    return openPostgresStore(url, { ...options, connections: 6 })
   }
   const { openSqliteStore } = await import('../../src/store/sqlite.ts')
   return openSqliteStore(url, options)

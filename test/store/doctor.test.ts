@@ -21,7 +21,7 @@ import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newHome } from '../cli/command-line.ts'
 import { newPlace, openPlace, reasonToSkip } from '../crash/stores.ts'
-import { request } from './given.ts'
+import { request } from './conformance/given.ts'
 import { call, reply, result, user } from './messages.ts'
 import { tempFolder } from './temp.ts'
 
@@ -41,7 +41,7 @@ const stale: [string, string, RegExp][] = [
   ['documents that are missing from the search index', 'DELETE FROM search WHERE rowid % 3 = 0', /search index holds/],
   [
     'documents that are indexed by other words',
-    `UPDATE search SET text = 'one two' WHERE rowid / 4096 = 3`,
+    `UPDATE search SET text = 'one two', filters = 'x' WHERE rowid / 4096 = 3`,
     /not by all words/,
   ],
   [
@@ -87,7 +87,7 @@ for (const [what, sql, expected] of stale) {
 const broken: [string, string, RegExp, number][] = [
   [
     'an entry that was changed',
-    `UPDATE entries SET message = replace(message, 'question 4', 'question 5') WHERE n = 9`,
+    `UPDATE entries SET message = replace(message, 'question 4', 'question 5') WHERE n = 5`,
     /1 entry not as written/,
     29,
   ],
@@ -127,10 +127,11 @@ for (const [what, sql, expected, left] of broken) {
 test('bytes flipped anywhere: what comes out is what was written, or is named as lost', async (t) => {
   const path = await filled(t)
   const log = await entriesOf(path)
+  const written = new Set(log.values())
   const whole = readFileSync(path)
   const folder = tempFolder(t)
   let [salvaged, complete] = [0, 0]
-  for (let at = 100; at < whole.length; at += 4096 * 3 + 811) {
+  for (let at = 100; at < whole.length; at += 4096 + 811) {
     const copy = join(folder, `flipped-${at}.db`)
     const bytes = Buffer.from(whole)
     for (let i = 0; i < 40; i++) bytes[at + i] = (bytes[at + i] ?? 0) ^ 0xa5
@@ -150,7 +151,8 @@ test('bytes flipped anywhere: what comes out is what was written, or is named as
     }
     assert.deepEqual(wrong((await examine(mended.copy ?? copy)).findings), [], `byte ${at}`)
     const saved = await entriesOf(mended.copy ?? copy)
-    for (const [id, message] of saved) assert.equal(message, log.get(id), `byte ${at}`)
+    // An id has no checksum, so it may be another one; what was said has.
+    for (const message of saved.values()) assert.ok(written.has(message), `byte ${at}`)
     if (mended.copy !== undefined) salvaged++
     if (saved.size === log.size) complete++
   }
@@ -182,7 +184,8 @@ test('a write-ahead log cut at any place leaves a store that is well', async (t)
   const [file, wal] = [readFileSync(path), readFileSync(`${path}-wal`)]
   await store.close()
   let before = 0
-  for (let keep = 0; keep <= wal.length; keep += 512 * 13) {
+  const cuts = Array.from({ length: Math.ceil(wal.length / 6656) }, (_, i) => i * 6656)
+  for (const keep of [...cuts, wal.length]) {
     const copy = join(dirname(path), `cut-${keep}.db`)
     writeFileSync(copy, file)
     writeFileSync(`${copy}-wal`, wal.subarray(0, keep))

@@ -77,7 +77,7 @@ function callIdFor(callId: string, alias: string | undefined): string {
 }
 
 function serverTool(name: string, input: Json | undefined, output: Json | undefined, id: string): Block[] {
-  const call: Block = { type: 'server_tool_use', id, name, input: (input ?? {}) as JsonObject }
+  const call: Block = { type: 'server_tool_use', id, name, input: input ?? {} }
   if (output === undefined) return [call]
   return [call, { type: `${name}_tool_result`, tool_use_id: id, content: output }]
 }

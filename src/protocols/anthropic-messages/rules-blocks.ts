@@ -166,7 +166,7 @@ function checkImages(images: readonly Found[], report: Report): void {
     const image = readImage(source.data)
     if (!image) continue
     if (image.mediaType !== source.media_type && imageTypes.includes(String(source.media_type))) {
-      const message = `The image was specified using the ${source.media_type} media type, but the image appears to be a ${image.mediaType} image`
+      const message = `The image was specified using the ${String(source.media_type)} media type, but the image appears to be a ${image.mediaType} image`
       report('shape', `${at}.source.base64: ${message}`)
     }
     if (Math.max(image.width ?? 0, image.height ?? 0) > most) {

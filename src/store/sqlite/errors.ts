@@ -50,7 +50,8 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /** For a file that is damaged: it is never mended by itself, and never begun anew. */
-export const whatToDo = 'Keep the file, and restore a backup; "synapse doctor --repair" saves what can be read to a copy.'
+export const whatToDo =
+  'Keep the file, and restore a backup; "synapse doctor --repair" saves what can be read to a copy.'
 
 function sentence(primary: number, path: string, words: string): [StorageCode, string] {
   switch (primary) {
@@ -62,10 +63,7 @@ function sentence(primary: number, path: string, words: string): [StorageCode, s
     case 10:
       return ['io', `Reading or writing ${path} failed (${words}). The last change may not be saved; check the disk.`]
     case 11:
-      return [
-        'damaged',
-        `The database ${path} is damaged (${words}). ${whatToDo}`,
-      ]
+      return ['damaged', `The database ${path} is damaged (${words}). ${whatToDo}`]
     case 26:
       return ['not-a-database', `${path} is not a database. It was left as it is; use another path.`]
     case 3:

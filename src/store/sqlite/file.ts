@@ -48,10 +48,7 @@ function checkFile(path: string, found: Stats): void {
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
   const size = pageSize * header.readUInt32BE(28)
   if (found.size < Math.max(size, 512) && !stats(`${path}-wal`)?.size) {
-    throw storageError(
-      'damaged',
-      `The database ${path} is cut off at ${found.size} bytes. ${whatToDo}`,
-    )
+    throw storageError('damaged', `The database ${path} is cut off at ${found.size} bytes. ${whatToDo}`)
   }
 }
 

@@ -262,7 +262,7 @@ const rows: Row[] = [
   },
   {
     shape: 'what a provider ran itself is told',
-    history: [user('go'), reply({ type: 'server-tool', name: 'search', input: { q: 1 }, output: ['y'] } as Part)],
+    history: [user('go'), reply({ type: 'server-tool', name: 'search', input: { q: 1 }, output: ['y'] })],
     messages: [
       { role: 'user', content: 'go' },
       { role: 'assistant', content: '[Tool Call] search {"q":1}\n[Tool Result] search: ["y"]' },

@@ -120,7 +120,7 @@ const message = fc
         ],
       ),
       function_call: fc.constantFrom(null, { name: 'f', arguments: '{}' }),
-      hologram: fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+      hologram: fc.jsonValue({ maxDepth: 2 }),
     },
     { requiredKeys: [] },
   )

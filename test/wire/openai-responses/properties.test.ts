@@ -74,7 +74,7 @@ test('a reply comes out of its own stream as it went in, in pieces of any size',
 
 function portable(part: Part): Part {
   const { from: _, alias: __, ...rest } = part as Part & { from?: number; alias?: string }
-  return rest as Part
+  return rest
 }
 
 test('what was read from a stream is sent in a stream again as it was', () => {
@@ -226,7 +226,7 @@ test('nothing that a server sends makes the decoder throw', () => {
   )
   fc.assert(
     fc.property(fc.array(fc.oneof({ weight: 9, arbitrary: chunk }, fc.jsonValue())), (chunks) => {
-      const { reply } = decode(chunks as Json[])
+      const { reply } = decode(chunks)
       for (const part of reply.parts) {
         if ('from' in part && part.from !== undefined) assert.ok(part.from < reply.native.length)
       }
@@ -253,7 +253,7 @@ test('no body makes the rules throw', () => {
       body,
       fc.constantFrom('openai', 'xai', 'deepseek', 'vllm', 'llama.cpp', 'openrouter'),
       (value, provider) => {
-        for (const issue of openaiResponses.refuse(value as Json, { provider })) assert.ok(issue.status >= 400)
+        for (const issue of openaiResponses.refuse(value, { provider })) assert.ok(issue.status >= 400)
       },
     ),
   )

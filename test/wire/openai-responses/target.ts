@@ -47,7 +47,7 @@ export function native(items: JsonObject[], origin: Partial<Reply['origin']> = {
   return {
     role: 'assistant',
     parts,
-    native: items as Json[],
+    native: items,
     origin: { protocol: 'openai-responses', provider: 'openai', model: 'gpt-5.5', ...origin },
     stop: { reason },
   }

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { newHome } from '../cli/command-line.ts'
+
+test('a conversation goes from one store to another and is the same there', async (t) => {
+  const { synapse, folder } = newHome(t)
+  await synapse(['--offline', '-m', 'anthropic', 'What is 17 + 25?'])
+  await synapse(['--offline', '-c', '-m', 'openai/gpt-5.6', 'What did I say first?'])
+  const [id = ''] = (await synapse(['log'])).out.split(' ')
+  const file = join(folder, 'chat.jsonl')
+  assert.equal((await synapse(['export', id.slice(0, 20), '-o', file])).code, 0)
+  const there = ['--db', join(folder, 'there.db')]
+  const imported = await synapse(['import', file, ...there])
+  assert.equal(imported.code, 0, imported.err)
+  assert.ok(imported.out.startsWith(id))
+  assert.equal((await synapse(['export', id, ...there])).out, readFileSync(file, 'utf8'))
+  const twice = await synapse(['import', file, ...there])
+  assert.equal(twice.code, 2)
+  assert.match(twice.err, /is here already.*--copy/)
+  assert.equal(
+    (await synapse(['import', '--copy', '--label', 'second', '-', ...there], { input: readFileSync(file, 'utf8') }))
+      .code,
+    0,
+  )
+  assert.equal((await synapse(['log', ...there])).out.trimEnd().split('\n').length, 2)
+  // And it goes on there.
+  const { out } = await synapse(['--offline', '--conversation', id, 'What did I say first?', ...there])
+  assert.match(out, /What is 17 \+ 25\?/)
+})
+
+test('one bad file among several: nothing at all is imported', async (t) => {
+  const { synapse, folder } = newHome(t)
+  await synapse(['--offline', 'Hello'])
+  const lines = (await synapse(['export', '--all'])).out.trimEnd().split('\n')
+  writeFileSync(join(folder, 'good.jsonl'), `${lines.join('\n')}\n`)
+  writeFileSync(join(folder, 'bad.jsonl'), `${lines.with(1, lines[1]?.replace('Hello', 'Hullo') ?? '').join('\n')}\n`)
+  const db = ['--db', join(folder, 'there.db')]
+  const { code, err } = await synapse(['import', 'good.jsonl', 'bad.jsonl', ...db])
+  assert.equal(code, 2)
+  assert.match(err, /bad\.jsonl: Line 2 is not what was exported/)
+  assert.equal((await synapse(['log', ...db])).out, '')
+
+  writeFileSync(join(folder, 'cut.jsonl'), lines.join('\n').slice(0, -30))
+  const cut = await synapse(['import', 'cut.jsonl', ...db])
+  assert.equal(cut.code, 1)
+  assert.match(cut.err, /the file was cut off there/)
+  assert.match(cut.out, /2 entries/)
+})
+
+test('Markdown, HTML, transcripts and a redacted archive come out; a failed export leaves no file', async (t) => {
+  const { synapse, folder } = newHome(t)
+  await synapse(['--offline', '-m', 'openai', 'My mail is ada@example.org. What is 17 + 25?'])
+  const [id = ''] = (await synapse(['log'])).out.split(' ')
+  assert.match((await synapse(['export', id, '--format', 'markdown'])).out, /\*\*→ add\*\*/)
+  assert.match((await synapse(['export', id, '--format', 'html'])).out, /^<!doctype html>/)
+  assert.match((await synapse(['export', id, '--format', 'openai-chat'])).out, /"tool_calls"/)
+  const lines = (await synapse(['export', id, '--format', 'claude-code'])).out.trimEnd().split('\n')
+  for (const line of lines) assert.equal(typeof JSON.parse(line), 'object')
+  for (const format of ['archive', 'markdown', 'html', 'openai-chat']) {
+    const { out, code } = await synapse(['export', id, '--format', format, '--redact'])
+    assert.equal(code, 0)
+    assert.ok(!out.includes('ada@example.org') && out.includes('[hidden]'), format)
+  }
+  assert.equal((await synapse(['export', id, '--format', 'pdf'])).code, 2)
+  const nowhere = await synapse(['export', id, '-o', join(folder, 'missing', 'x.jsonl')])
+  assert.equal(nowhere.code, 2)
+  assert.match(nowhere.err, /cannot be written/)
+  assert.ok(readdirSync(folder).every((name) => !name.endsWith('.part')))
+})
+
+test('other formats become new conversations', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const chat = [
+    { role: 'user', content: 'What is the capital of France?' },
+    { role: 'assistant', content: 'Paris.' },
+  ]
+  writeFileSync(join(folder, 'chat.json'), JSON.stringify(chat))
+  const { code, out, err } = await synapse(['import', 'chat.json'])
+  assert.equal(code, 0, err)
+  assert.match(out, /What is the capital of France\? {2}2 entries/)
+  assert.match((await synapse(['search', 'paris'])).out, /Paris\./)
+  const mistakes: [string[], RegExp][] = [
+    [['import', 'nothing.json'], /There is no file nothing\.json/],
+    [['import'], /Name the file/],
+    [['import', '.'], /is a folder/],
+    [['import', 'chat.json', '--from', 'word'], /no format "word"/],
+    [['export'], /Name one conversation/],
+    [['export', 'nope'], /no conversation nope/],
+  ]
+  for (const [args, words] of mistakes) {
+    const wrong = await synapse(args)
+    assert.equal(wrong.code, 2, args.join(' '))
+    assert.match(wrong.err, words)
+    assert.equal(wrong.err.trimEnd().split('\n').length, 1)
+  }
+})
+
+test('search finds what was said and what tools did, narrowed by kind, tool, provider and time', async (t) => {
+  const { synapse } = newHome(t)
+  await synapse(['--offline', '-m', 'anthropic', 'What is 17 + 25?'])
+  await synapse(['--offline', '-m', 'openai', 'Tell me about the platypus \u001B[2J.'])
+  const found = await synapse(['search', 'platypus'])
+  assert.equal(found.code, 0)
+  assert.match(found.out, /user {2}Tell me about the platypus/)
+  assert.ok(!found.out.includes('\u001B'))
+  const hits = async (...args: string[]) => {
+    const { out } = await synapse(['search', '--json', ...args])
+    return out
+      .trimEnd()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { kind: string; tool?: string; entryId: string })
+  }
+  assert.deepEqual(
+    (await hits('42', '--tool', 'add')).map(({ kind, tool }) => [kind, tool]),
+    [['output', 'add']],
+  )
+  assert.equal((await hits('25', '--kind', 'user')).length, 1)
+  assert.equal((await hits('emulator', '--provider', 'openai')).length, 1)
+  assert.equal((await hits('platypus', '--before', '2020-01-01')).length, 0)
+  assert.equal((await synapse(['search', 'quetzalcoatl'])).code, 1)
+  assert.equal((await synapse(['search'])).code, 2)
+  assert.equal((await synapse(['search', 'x', '--kind', 'poem'])).code, 2)
+  assert.equal((await synapse(['search', 'x', '--after', 'yesterday'])).code, 2)
+})
+
+test('delete takes the words out of the file, and asks before', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const db = ['--db', join(folder, 'chats.db')]
+  await synapse(['--offline', 'The secretquokka sleeps.', ...db])
+  await synapse(['--offline', 'The harmless platypus swims.', ...db])
+  const line = (await synapse(['log', ...db])).out.split('\n').find((one) => one.includes('secretquokka')) ?? ''
+  const [id = ''] = line.split(' ')
+  const asked = await synapse(['delete', id, ...db])
+  assert.equal(asked.code, 2)
+  assert.match(asked.err, /--yes/)
+  const gone = await synapse(['delete', id, '--yes', ...db])
+  assert.equal(gone.code, 0, gone.err)
+  for (const name of readdirSync(folder).filter((one) => one.startsWith('chats.db'))) {
+    assert.ok(!readFileSync(join(folder, name)).includes('ecretquokka'), name)
+  }
+  assert.match((await synapse(['log', ...db])).out, /platypus/)
+  assert.equal((await synapse(['delete', id, '--yes', ...db])).code, 2)
+})
+
+test('migrate says what there is to do, and does it', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const db = ['--db', join(folder, 'chats.db')]
+  assert.equal((await synapse(['migrate', '--check', ...db])).code, 1)
+  assert.match((await synapse(['migrate', ...db])).out, /now it is \d/)
+  const again = await synapse(['migrate', '--check', ...db])
+  assert.equal(again.code, 0)
+  assert.match(again.out, /up to date/)
+})

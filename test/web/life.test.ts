@@ -1,0 +1,336 @@
+// The life of a conversation in a real browser, on the real server, from an empty page on.
+
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { noBrowser, openBrowser } from './browser.ts'
+import { openSite, say, settled, visit, watched, type Site, type Visitor } from './site.ts'
+
+let browser: Browser | undefined
+let site: Site
+
+before(async () => {
+  browser = await openBrowser()
+  site = await openSite()
+})
+after(async () => {
+  await browser?.close()
+  await site.close()
+})
+
+/** A page of its own for each test, which must end without errors and without having asked anybody else. */
+function story(name: string, tell: (visitor: Visitor, t: TestContext) => Promise<void>): void {
+  test(name, async (t) => {
+    if (!browser) return t.skip(noBrowser)
+    const visitor = await visit(browser, site)
+    visitor.page.setDefaultTimeout(10_000)
+    try {
+      await tell(visitor, t)
+      assert.deepEqual(visitor.errors, [])
+      assert.deepEqual(visitor.strayed, [])
+    } finally {
+      site.says.length = 0
+      site.flow()
+      await visitor.context.close()
+    }
+  })
+}
+
+const replies = (page: Page): Locator => page.getByRole('article', { name: /^Reply from/ })
+const message = (page: Page): Locator => page.getByRole('textbox', { name: 'Message' })
+
+async function seen(where: Locator, words: string | RegExp): Promise<void> {
+  await where.filter({ hasText: words }).first().waitFor()
+}
+
+story(
+  'the first answer comes offline, with a tool call, its arguments, its raw result and its cost',
+  async ({ page }) => {
+    await page.getByRole('button', { name: 'What time is it?' }).click()
+    await seen(replies(page), 'clock answered')
+    await settled(page)
+    await page.waitForURL(/\/c\//)
+    const card = page.locator('details.tool')
+    assert.match((await card.locator('> summary').textContent()) ?? '', /clock.*done in/)
+    await card.locator('> summary').click()
+    assert.match((await card.textContent()) ?? '', /Arguments\{\}ResultRaw|Arguments.*Result.*12:00/s)
+    await seen(page.locator('.cost'), /in, \d+ out/)
+    await seen(page.getByRole('navigation', { name: 'Conversations' }), 'What time is it?')
+  },
+)
+
+story('a conversation goes on with another provider, and what will not cross is told before', async ({ page }) => {
+  site.says.push([
+    { type: 'reasoning', text: 'Let me see.' },
+    { type: 'text', text: 'I thought about it.' },
+  ])
+  await say(page, 'Think first')
+  await seen(replies(page), 'I thought about it.')
+  await settled(page)
+  await page.getByRole('button', { name: /^Model:/ }).click()
+  const picker = page.getByRole('dialog', { name: 'Who answers next' })
+  await picker.getByRole('combobox').fill('openai/gpt-5.6')
+  await picker.getByRole('combobox').press('ArrowDown')
+  await seen(picker.locator('.crossing'), /dropped.*reasoning/s)
+  await picker.getByRole('button', { name: 'Go on with it' }).click()
+  await seen(page.locator('.model-button'), 'openai/gpt-5.6')
+  await say(page, 'What did I say first?')
+  await seen(replies(page), '"Think first"')
+  await settled(page)
+  assert.match((await replies(page).last().getAttribute('aria-label')) ?? '', /gpt-5\.6/)
+})
+
+story('the inspector shows the body, its sources and the notes, and two providers side by side', async ({ page }) => {
+  site.says.push([
+    { type: 'reasoning', text: 'A thought.' },
+    { type: 'text', text: 'Said at Anthropic.' },
+  ])
+  await say(page, 'Inspect me')
+  await settled(page)
+  const inspector = page.getByRole('complementary', { name: 'Inspector' })
+  await seen(inspector.locator('.piece'), 'Inspect me')
+  await seen(inspector.locator('.request-head'), 'https://api.anthropic.com/v1/messages')
+  await inspector.getByLabel('Beside').selectOption('next openai/gpt-5.6')
+  await seen(inspector.locator('.request-head').nth(1), 'openai/gpt-5.6')
+  const line = inspector.locator('.band').filter({ hasText: 'Said at Anthropic.' })
+  assert.equal(await line.locator('.band-side').count(), 2)
+  await seen(line.locator('.band-side').nth(1).locator('.note'), /dropped.*reasoning/s)
+  await inspector.getByLabel('Exact body').check()
+  const body = JSON.parse((await inspector.getByRole('group', { name: 'Body' }).first().textContent()) ?? '')
+  assert.equal(body.messages[0].content[0].text, 'Inspect me')
+  await inspector.getByLabel('Exact body').uncheck()
+  await inspector
+    .getByRole('button', { name: /user #1/ })
+    .first()
+    .click()
+  assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'You')
+})
+
+story('a request that was sent is shown as it was, with the predicted and the reported cache', async ({ page }) => {
+  await page.getByRole('button', { name: 'Settings of this conversation' }).click()
+  await page.getByLabel('Instructions').fill('Always answer with great care. '.repeat(200))
+  await page.getByRole('button', { name: 'Save' }).click()
+  await say(page, 'What time is it?')
+  await seen(replies(page), 'clock answered')
+  await settled(page)
+  await replies(page).last().hover()
+  await page.getByRole('button', { name: 'Show the request behind this' }).last().click()
+  const inspector = page.getByRole('complementary', { name: 'Inspector' })
+  await seen(inspector.locator('.facts'), 'Cache, reported')
+  await seen(inspector.locator('.piece'), /tool_result/)
+  await seen(inspector.locator('.request-head'), 'Against the request before')
+  await seen(inspector.locator('.piece.is-cached'), 'Always answer with great care.')
+  const [predicted, reported] = await inspector
+    .locator('.facts dd')
+    .allTextContents()
+    .then((all) => all.slice(2))
+  assert.match(predicted ?? '', /\(9\d %\)/)
+  assert.match(reported ?? '', /\(9\d %\)/)
+  await page.getByRole('tab', { name: 'Usage' }).click()
+  await page.locator('.chart canvas').waitFor()
+  assert.equal(await page.getByRole('group', { name: 'Usage by request' }).locator('tbody tr').count(), 2)
+})
+
+story('an edited message is another branch, and both can be switched between', async ({ page }) => {
+  await say(page, 'My name is Ada')
+  await settled(page)
+  await page.getByRole('article', { name: 'You' }).hover()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const editor = page.getByRole('textbox', { name: 'The message in other words' })
+  await editor.fill('My name is Grace')
+  await editor.press('Enter')
+  await seen(replies(page), 'Grace')
+  await settled(page)
+  const versions = page.getByRole('group', { name: 'Version 2 of 2' })
+  await versions.getByRole('button', { name: 'Earlier version' }).click()
+  await seen(page.getByRole('article', { name: 'You' }), 'My name is Ada')
+  await seen(replies(page), 'Ada')
+  await page.getByRole('button', { name: 'Later version' }).click()
+  await seen(page.getByRole('article', { name: 'You' }), 'My name is Grace')
+})
+
+story('asking again gives another reply beside the first, and a fork goes on from the middle', async ({ page }) => {
+  site.says.push([{ type: 'text', text: 'First answer' }], [{ type: 'text', text: 'Second answer' }])
+  await say(page, 'Answer twice')
+  await seen(replies(page), 'First answer')
+  await settled(page)
+  await replies(page).hover()
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await seen(replies(page), 'Second answer')
+  await settled(page)
+  await page.getByRole('group', { name: 'Version 2 of 2' }).waitFor()
+  await say(page, 'Go on')
+  await settled(page)
+  assert.equal(await replies(page).count(), 2)
+  await replies(page).first().hover()
+  await page.getByRole('button', { name: 'Fork from here' }).nth(1).click()
+  await page.getByRole('article', { name: 'You' }).filter({ hasText: 'Go on' }).waitFor({ state: 'detached' })
+  await say(page, 'Elsewhere')
+  await settled(page)
+  await seen(page.getByRole('article', { name: 'You' }), 'Elsewhere')
+  await page.getByRole('group', { name: 'Version 2 of 2' }).nth(1).waitFor()
+})
+
+story(
+  'a page that is loaded again in the middle of an answer shows it from its beginning to its end',
+  async ({ page }) => {
+    const words = Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ')
+    site.says.push([{ type: 'text', text: words }])
+    site.hold(12)
+    await say(page, 'Tell me much')
+    await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
+    await page.reload()
+    await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word0 word1')
+    site.flow()
+    await seen(replies(page), 'word79')
+    await settled(page)
+    assert.equal((await replies(page).locator('.markdown').textContent())?.trim(), words)
+  },
+)
+
+story('an answer can be stopped, what was said is kept, and it can be resumed', async ({ page }) => {
+  site.says.push([{ type: 'text', text: Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ') }])
+  site.hold(12)
+  await say(page, 'Tell me much')
+  await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await seen(page.locator('.notice'), 'Stopped. What was said so far is kept.')
+  await seen(replies(page), 'word3')
+  site.flow()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await seen(replies(page), 'You said: "Go on."')
+  await settled(page)
+  assert.equal(await page.locator('.notice').count(), 0)
+})
+
+story('two tabs on one conversation follow each other', async ({ page, context }) => {
+  await say(page, 'Hello from the first tab')
+  await settled(page)
+  const other = await context.newPage()
+  const visitor = watched(other, context, site)
+  await other.goto(page.url())
+  await seen(other.getByRole('article', { name: 'You' }), 'Hello from the first tab')
+  site.says.push([{ type: 'text', text: Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ') }])
+  site.hold(12)
+  await say(other, 'Hello from the second tab')
+  await seen(page.getByRole('article', { name: 'You' }), 'Hello from the second tab')
+  await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
+  site.flow()
+  for (const tab of [page, other]) {
+    await seen(replies(tab), 'word79')
+    await settled(tab)
+    assert.equal(await replies(tab).count(), 2)
+  }
+  assert.deepEqual(visitor.errors, [])
+})
+
+story('what a provider refuses is told with what to do, and another try goes on', async ({ page }) => {
+  site.emulator.order({ status: 401 })
+  await say(page, 'Will fail')
+  await seen(page.getByRole('alert'), 'Check the key in the environment')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await seen(replies(page), 'Will fail')
+})
+
+story('a search finds what was said, and leads to its place, on another branch too', async ({ page }) => {
+  await say(page, 'The password is xylophone')
+  await settled(page)
+  await page.getByRole('article', { name: 'You' }).hover()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'The message in other words' }).fill('The password is something else')
+  await page.getByRole('button', { name: 'Send' }).first().click()
+  await seen(replies(page), 'something else')
+  await settled(page)
+  await page.getByRole('button', { name: 'New conversation' }).click()
+  await page.getByRole('searchbox', { name: 'Search everything' }).fill('xylophone')
+  await page.getByRole('list', { name: 'Search results' }).getByRole('link').last().click()
+  await seen(page.getByRole('article', { name: 'You' }), 'xylophone')
+  await seen(page.locator('.elsewhere'), 'another branch')
+  await page.getByRole('button', { name: 'Go on here' }).click()
+  await page.locator('.elsewhere').waitFor({ state: 'detached' })
+})
+
+story('a conversation is renamed, labelled, filtered by its label, and deleted', async ({ page }) => {
+  await say(page, 'To be renamed')
+  await settled(page)
+  await page.getByRole('button', { name: 'This conversation', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Rename and label' }).click()
+  await page.getByLabel('Title').fill('Renamed')
+  await page.getByLabel('Labels, with commas between').fill('garden')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await seen(page.getByRole('heading', { level: 1 }), 'Renamed')
+  await page.getByRole('group', { name: 'Labels' }).getByRole('button', { name: 'garden' }).click()
+  const list = page.getByRole('navigation', { name: 'Conversations' }).getByRole('link')
+  await list.nth(1).waitFor({ state: 'detached' })
+  assert.match((await list.textContent()) ?? '', /Renamed/)
+  await page.getByRole('button', { name: 'This conversation', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await seen(page.getByRole('heading', { level: 1 }), 'New conversation')
+  await list.first().waitFor({ state: 'detached' })
+})
+
+story('files go along by button and by paste', async ({ page }) => {
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'dot.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from(png, 'base64'),
+  })
+  await seen(page.getByRole('list', { name: 'Attached files' }), 'dot.png')
+  await message(page).focus()
+  await page.evaluate(`(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['a note'], 'note.txt', { type: 'text/plain' }))
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  })()`)
+  await seen(page.getByRole('list', { name: 'Attached files' }), 'note.txt')
+  await page.getByRole('button', { name: 'Remove note.txt' }).click()
+  await say(page, 'Look at this')
+  await page.getByRole('img', { name: 'dot.png' }).waitFor()
+  await seen(replies(page), 'It holds 1 of media')
+})
+
+story('instructions of a conversation are sent', async ({ page }) => {
+  await page.getByRole('button', { name: 'Settings of this conversation' }).click()
+  await page.getByLabel('Instructions').fill('Always be brief.')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await say(page, 'What are your instructions?')
+  await seen(replies(page), 'Always be brief.')
+})
+
+story('a tool that needs it runs only when it is allowed, also after the page was loaded again', async ({ page }) => {
+  await say(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
+  const card = page.locator('details.tool')
+  await seen(card, 'May send_mail run with these arguments?')
+  await seen(page.locator('.notice'), 'A tool waits for you')
+  await page.reload()
+  await card.getByRole('button', { name: 'Allow once' }).click()
+  await seen(replies(page), 'sent to "ada@example.com"')
+  await settled(page)
+  await say(page, 'Use the tool send_mail with {"to":"eve@example.com"}')
+  await card.getByRole('button', { name: 'Do not allow' }).click()
+  await seen(replies(page), 'send_mail failed')
+})
+
+test('a server that asks for a key is used with one, and the key is in no address', async (t) => {
+  if (!browser) return t.skip(noBrowser)
+  const guarded = await openSite({ requireKeys: true })
+  const { page, context, strayed, errors } = await visit(browser, guarded)
+  try {
+    const urls: string[] = []
+    page.on('request', (request) => urls.push(request.url()))
+    await page.getByLabel('Key', { exact: true }).fill(guarded.key)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await say(page, 'What time is it?')
+    await seen(replies(page), 'clock answered')
+    await settled(page)
+    assert.ok(urls.some((url) => url.includes('/events')))
+    assert.ok(urls.every((url) => !url.includes('syn_')))
+    assert.deepEqual(strayed, [])
+    assert.deepEqual(errors, [])
+  } finally {
+    await context.close()
+    await guarded.close()
+  }
+})

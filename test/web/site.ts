@@ -1,0 +1,190 @@
+// The page on a server of its own, with the emulator behind it: the model's words can be scripted, its stream held and let go.
+
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { buildWeb } from '../../scripts/build-web.ts'
+import { isObject } from '../../src/core/json.ts'
+import type { Part } from '../../src/core/message.ts'
+import type { Tool } from '../../src/core/tool.ts'
+import { endpointFinder } from '../../src/open.ts'
+import { rows } from '../../src/providers/rows.ts'
+import { createKey } from '../../src/server/keys.ts'
+import { startServer, type RunningServer } from '../../src/server/serve.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createEmulator, type Emulator, type Situation } from '../../src/testing.ts'
+
+export interface Site {
+  url: string
+  /** Good for the site, where it asks for one. */
+  key: string
+  store: Store
+  emulator: Emulator
+  /** What the model says next, instead of the emulator's own words; once each, in order. */
+  says: (Part[] | ((situation: Situation) => Part[] | undefined))[]
+  /** Lets this many chunks of every stream through, and holds the rest until `flow`. */
+  hold(chunks: number): void
+  flow(): void
+  close(): Promise<void>
+}
+
+const clock: Tool = {
+  name: 'clock',
+  description: 'Tells the current time.',
+  input: { type: 'object', properties: { zone: { type: 'string', description: 'IANA time zone' } } },
+  repeatable: true,
+  run: (input) => ({ time: '12:00', zone: isObject(input) ? (input['zone'] ?? 'UTC') : 'UTC' }),
+}
+
+const add: Tool = {
+  name: 'add',
+  description: 'Adds two numbers.',
+  input: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  repeatable: true,
+  run: (input) => (isObject(input) ? Number(input['a']) + Number(input['b']) : 0),
+}
+
+const send: Tool = {
+  name: 'send_mail',
+  description: 'Sends a mail.',
+  input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  ask: true,
+  run: (input) => `sent to ${isObject(input) ? JSON.stringify(input['to']) : 'nobody'}`,
+}
+
+export async function openSite(options: { requireKeys?: boolean } = {}): Promise<Site> {
+  const { directory } = await buildWeb()
+  const says: Site['says'] = []
+  const emulator = createEmulator({
+    reply(situation) {
+      const next = says.shift()
+      const parts = typeof next === 'function' ? next(situation) : next
+      return parts && { parts }
+    },
+  })
+  const gate = gateOf()
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { owner: 'local' })
+  const server: RunningServer = await startServer({
+    store,
+    endpoint: await endpointFinder({
+      offline: {
+        ...emulator,
+        fetch: async (input, init) => gate.through(await emulator.fetch(input, init), init?.signal),
+      },
+      env: {},
+      transport: { sleep: async () => {} },
+    }),
+    rows,
+    env: {},
+    version: '0.0.0-test',
+    defaultModel: 'anthropic/claude-opus-5',
+    tools: [clock, add, send],
+    offline: true,
+    whyOffline: 'Offline: the built-in emulator answers, not a model.',
+    page: directory,
+    requireKeys: options.requireKeys === true,
+  })
+  return {
+    url: server.url,
+    key,
+    store,
+    emulator,
+    says,
+    hold: (chunks) => gate.hold(chunks),
+    flow: () => gate.flow(),
+    async close() {
+      gate.flow()
+      await server.stop(0)
+      await store.close()
+    },
+  }
+}
+
+interface Gate {
+  through(answer: globalThis.Response, signal: AbortSignal | null | undefined): globalThis.Response
+  hold(chunks: number): void
+  flow(): void
+}
+
+function gateOf(): Gate {
+  let left = Number.POSITIVE_INFINITY
+  let open = Promise.resolve()
+  let release = () => {}
+  return {
+    hold(chunks) {
+      left = chunks
+      open = new Promise((resolve) => (release = resolve))
+    },
+    flow() {
+      left = Number.POSITIVE_INFINITY
+      release()
+    },
+    through(answer, signal) {
+      const given = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
+      const body = answer.body?.pipeThrough(
+        new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>(
+          {
+            async transform(chunk, controller) {
+              if (left-- <= 0) await Promise.race([open, given])
+              controller.enqueue(chunk)
+            },
+          },
+          { highWaterMark: 1 },
+          { highWaterMark: 0 },
+        ),
+      )
+      const { status, headers } = answer
+      return new globalThis.Response(body ?? null, { status, headers })
+    },
+  }
+}
+
+export interface Visitor {
+  page: Page
+  context: BrowserContext
+  /** Everything that the page asked for at another place than the site. */
+  strayed: string[]
+  /** Errors of scripts and of the content security policy. */
+  errors: string[]
+}
+
+export async function visit(
+  browser: Browser,
+  site: Site,
+  options: { dark?: boolean; path?: string } = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    colorScheme: options.dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const visitor = watched(page, context, site)
+  await page.goto(site.url + (options.path ?? '/'))
+  await page.getByRole('textbox', { name: 'Message' }).waitFor()
+  return visitor
+}
+
+export function watched(page: Page, context: BrowserContext, site: Site): Visitor {
+  const strayed: string[] = []
+  const errors: string[] = []
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(site.url) && !url.startsWith('data:') && !url.startsWith('blob:')) strayed.push(url)
+  })
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) errors.push(message.text())
+  })
+  return { page, context, strayed, errors }
+}
+
+export async function say(page: Page, words: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(words)
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter')
+}
+
+/** Until nothing is being answered. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('feed').and(page.locator('[aria-busy=false]')).waitFor()
+}

@@ -1,0 +1,127 @@
+// The inspector finds out by itself which message each piece of a body came from: on every wire of every provider.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Message } from '../../src/core/message.ts'
+import { prepare } from '../../src/conformance.ts'
+import { bandsOf } from '../../web/inspector/bands.ts'
+import { diffLines } from '../../web/inspector/diff.ts'
+import { fragmentsOf } from '../../web/inspector/fragments.ts'
+import { inspect } from '../../web/inspector/request.ts'
+import { trace } from '../../web/inspector/trace.ts'
+import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
+import { everyTarget, tools } from '../targets.ts'
+
+const long: Message[] = [
+  user('Read the file', onePixel),
+  reply({ type: 'reasoning', text: 'I should read it.' }, call('c1', 'fs.read file', { path: 'a.txt' })),
+  result('c1', 'first line\nsecond line', 'fs.read file'),
+  reply('Here it is.', call('c2', 'clock', {}), call('c3', 'clock', { zone: 'UTC' })),
+  result('c2', '12:00', 'clock'),
+  failure('c3', 'no such zone', 'clock'),
+  reply('It is noon somewhere.'),
+  user('ok'),
+  reply('Anything else?'),
+  user('ok'),
+  reply(call('c4', 'clock', {})),
+  result('c4', '', 'clock'),
+  reply('Nothing came back.'),
+  user('Thanks'),
+]
+
+const histories: Record<string, Message[]> = {
+  'one tool call': whatTimeIsIt,
+  'a long one with images, failures and repeated words': long,
+  'calls without arguments': [
+    user('Go'),
+    reply(calls('a', 'b')),
+    result('a', 'one'),
+    result('b', 'two'),
+    reply('Both.'),
+  ],
+}
+
+for (const [name, history] of Object.entries(histories)) {
+  test(`every message is found in the body of every provider: ${name}`, () => {
+    for (const target of everyTarget) {
+      const where = `${target.provider} ${target.protocol} ${target.model}`
+      const { body } = prepare({ messages: history, system: 'Be brief.', tools, ...target })
+      const fragments = fragmentsOf(body)
+      const places = trace(fragments, history)
+      const flat = places.flat()
+      assert.deepEqual(
+        flat.toSorted((a, b) => a - b),
+        flat,
+        `${where}: in order`,
+      )
+      assert.deepEqual([...new Set(flat)], [...history.keys()], `${where}: ${JSON.stringify(places)}`)
+      for (const [i, fragment] of fragments.entries()) {
+        if (fragment.kind !== 'message') continue
+        const text = JSON.stringify(fragment.value)
+        for (const place of places[i] ?? []) {
+          const words = history[place]?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])) ?? []
+          const isItemOfReply = fragment.isItem === true
+          if (!isItemOfReply) for (const word of words) assert.ok(text.includes(word), `${where}: ${word} in ${text}`)
+        }
+      }
+    }
+  })
+}
+
+test('what is in the log but not in the body is told with its reason', () => {
+  const messages: Message[] = []
+  for (let i = 0; i < 20; i++) messages.push(user(`question ${i}`), reply(`answer ${i}`))
+  messages.push(user('the last one'))
+  const { body, notes } = prepare({ messages, provider: 'anthropic', policy: { maxMessages: 10 } })
+  const inspected = inspect({ body, notes, history: messages, isSameModel: false })
+  assert.ok(inspected.absent.length >= 30)
+  for (const { why } of inspected.absent) assert.match(why.join(), /over 10 messages/)
+})
+
+test('the prefix that a cache should know ends at the first piece that changed', () => {
+  const before = prepare({ messages: whatTimeIsIt.slice(0, 3), system: 'Be brief.', tools, provider: 'openai' })
+  const after = prepare({ messages: whatTimeIsIt, system: 'Be brief.', tools, provider: 'openai' })
+  const inspected = inspect({
+    body: after.body,
+    notes: after.notes,
+    history: whatTimeIsIt,
+    before: before.body,
+    isSameModel: true,
+    price: { input: 10, cacheRead: 1 },
+  })
+  assert.deepEqual(
+    inspected.pieces.filter((piece) => piece.kind === 'message').map((piece) => piece.cached),
+    [true, true, true, false],
+  )
+  assert.ok(inspected.cachedTokens > 0 && inspected.cachedTokens < inspected.tokens)
+  assert.ok((inspected.price ?? 0) < (inspected.tokens * 10) / 1e6)
+  assert.deepEqual(inspected.changes, { same: inspected.pieces.length - 2, changed: 0, added: 1, gone: 0 })
+})
+
+test('two wires side by side stand in lines of the same messages', () => {
+  const [a, b] = ['anthropic', 'openai'].map((provider) => {
+    const { body, notes } = prepare({ messages: long, system: 'Be brief.', tools, provider })
+    return inspect({ body, notes, history: long, isSameModel: false })
+  })
+  assert.ok(a && b)
+  const bands = bandsOf([a, b]).filter((band) => band.places.length > 0)
+  const places = bands.flatMap((band) => band.places)
+  assert.deepEqual(places, [...long.keys()])
+  for (const band of bands) {
+    for (const side of band.sides) {
+      const mine = side.pieces.flatMap((piece) => piece.places)
+      assert.ok(mine.every((place) => band.places.includes(place)))
+      assert.ok(side.pieces.length + side.absent.length > 0, `${band.title} has something on both sides`)
+    }
+  }
+})
+
+test('a change is told line by line', () => {
+  assert.deepEqual(diffLines('a\nb\nc', 'a\nx\nc\nd'), [
+    { kind: 'same', text: 'a' },
+    { kind: 'gone', text: 'b' },
+    { kind: 'new', text: 'x' },
+    { kind: 'same', text: 'c' },
+    { kind: 'new', text: 'd' },
+  ])
+})

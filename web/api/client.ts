@@ -1,0 +1,73 @@
+// One way to the server. Where it asks for a key, the key stays in this tab: it is never in a URL and never in a cookie.
+
+import { signal } from '@preact/signals'
+import type { Failure } from './types.ts'
+
+const keyName = 'synapse-key'
+
+/** The server asked for a key and got none, or not a valid one. */
+export const keyWanted = signal(false)
+
+export class ApiError extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+export function useKey(key: string): void {
+  sessionStorage.setItem(keyName, key.trim())
+  keyWanted.value = false
+}
+
+export interface CallOptions {
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const answer = await reach(method, path, options)
+  if (!answer.ok) throw await refused(answer)
+  return (answer.status === 204 ? undefined : await answer.json()) as T
+}
+
+export async function callForText(path: string, signal?: AbortSignal): Promise<string> {
+  const answer = await reach('GET', path, { ...(signal && { signal }) })
+  if (!answer.ok) throw await refused(answer)
+  return answer.text()
+}
+
+/** The raw answer; throws only where the server cannot be reached. */
+export async function reach(method: string, path: string, options: CallOptions = {}): Promise<globalThis.Response> {
+  const key = sessionStorage.getItem(keyName)
+  const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
+  if (key) headers['authorization'] = `Bearer ${key}`
+  if (options.body !== undefined) headers['content-type'] = 'application/json'
+  try {
+    return await fetch(path, {
+      method,
+      headers,
+      cache: 'no-store',
+      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+      ...(options.signal && { signal: options.signal }),
+    })
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw new ApiError({ kind: 'network', message: 'The Synapse server does not answer. Is it still running?' })
+  }
+}
+
+export async function refused(answer: globalThis.Response): Promise<ApiError> {
+  if (answer.status === 401) keyWanted.value = true
+  const body = (await answer.json().catch(() => undefined)) as { error?: Failure } | undefined
+  const failure = body?.error ?? { kind: 'internal', message: `The server answered ${answer.status}.` }
+  return new ApiError({ ...failure, status: answer.status })
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) return error.failure
+  return { kind: 'internal', message: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,104 @@
+// Every route that the page uses, by name.
+
+import { call, callForText, failureOf } from './client.ts'
+import type {
+  Approval,
+  ConversationChange,
+  ConversationView,
+  EntriesPage,
+  Entry,
+  Exchange,
+  Hit,
+  ModelView,
+  NewMessage,
+  Overlay,
+  Page,
+  PreparedView,
+  PrepareWish,
+  ProviderView,
+  RunView,
+  Said,
+  Settings,
+  StatusView,
+  Tree,
+  UsageRow,
+  Verdict,
+} from './types.ts'
+
+type Query = Record<string, string | number | undefined>
+
+export const api = {
+  status: () => call<StatusView>('GET', '/api/status'),
+  providers: async () => (await call<Page<ProviderView>>('GET', '/api/providers')).items,
+  models: async () => (await call<Page<ModelView>>('GET', '/api/models')).items,
+
+  conversations: (query: Query = {}) => call<Page<ConversationView>>('GET', `/api/conversations${asked(query)}`),
+  create: (body: { settings?: Settings; labels?: string[] }) =>
+    call<ConversationView>('POST', '/api/conversations', { body }),
+  conversation: (id: string) => call<ConversationView>('GET', of(id)),
+  change: (id: string, body: ConversationChange) => call<ConversationView>('PATCH', of(id), { body }),
+  remove: (id: string) => call<unknown>('DELETE', of(id)),
+  fork: (id: string, entryId: string, name?: string) =>
+    call<ConversationView>('POST', of(id, 'fork'), { body: { entryId, ...(name && { name }) } }),
+
+  tree: (id: string) => call<Tree>('GET', of(id, 'tree')),
+  entries: (id: string, query: Query) => call<EntriesPage>('GET', of(id, 'entries') + asked(query)),
+  entry: (id: string) => call<Entry>('GET', `/api/entries/${encodeURIComponent(id)}`),
+
+  send: (id: string, body: NewMessage) => startRun(of(id, 'messages'), body),
+  edit: (id: string, entryId: string, body: Said & { settings?: Settings }) =>
+    startRun(of(id, 'entries', entryId, 'edit'), body),
+  retry: (id: string, entryId: string) => startRun(of(id, 'entries', entryId, 'retry'), {}),
+  goOn: (id: string) => startRun(of(id, 'runs'), {}),
+  approvals: async (id: string) => (await call<Page<Approval>>('GET', of(id, 'approvals'))).items,
+  answer: (id: string, callId: string, body: Verdict) => startRun(of(id, 'approvals', callId), body),
+  runs: (id: string, query: Query) => call<Page<RunView>>('GET', of(id, 'runs') + asked(query)),
+  cancel: (runId: string) => call<unknown>('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`),
+
+  prepare: async (id: string, body: PrepareWish, signal?: AbortSignal) =>
+    (await call<{ items: PreparedView[] }>('POST', of(id, 'prepare'), { body, ...(signal && { signal }) })).items,
+  exchanges: (id: string, query: Query) => call<Page<Exchange>>('GET', of(id, 'exchanges') + asked(query)),
+  body: (exchangeId: string) => callForText(`/api/exchanges/${encodeURIComponent(exchangeId)}/body`),
+  overlays: async (id: string) => (await call<Page<Overlay>>('GET', of(id, 'overlays'))).items,
+  setUndone: (id: string, overlayId: string, undone: boolean) =>
+    call<Overlay>('PATCH', of(id, 'overlays', overlayId), { body: { undone } }),
+
+  search: (query: Query, signal?: AbortSignal) =>
+    call<Page<Hit>>('GET', `/api/search${asked(query)}`, { ...(signal && { signal }) }),
+  usage: async (query: Query) => (await call<{ items: UsageRow[] }>('GET', `/api/usage${asked(query)}`)).items,
+}
+
+export const paths = {
+  watch: (id: string) => of(id, 'watch'),
+  events: (runId: string) => `/api/runs/${encodeURIComponent(runId)}/events`,
+  blob: (sha256: string) => `/api/blobs/${encodeURIComponent(sha256)}`,
+  export: (id: string, format: string) => of(id, 'export') + asked({ format }),
+}
+
+/**
+ * A request that starts a run may be repeated without starting two. It is, where the answer got lost, and
+ * where the run before has told its end but is not quite over yet.
+ */
+async function startRun(path: string, body: unknown): Promise<RunView> {
+  const headers = { 'idempotency-key': crypto.randomUUID() }
+  for (let tries = 1; ; tries++) {
+    try {
+      return (await call<{ run: RunView }>('POST', path, { body, headers })).run
+    } catch (error) {
+      const { kind, code } = failureOf(error)
+      if ((code !== 'busy' && kind !== 'network') || tries === mostTries) throw error
+      await new Promise((resolve) => setTimeout(resolve, 60 * tries))
+    }
+  }
+}
+
+const mostTries = 6
+
+function of(id: string, ...rest: string[]): string {
+  return ['/api/conversations', id, ...rest].map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/')
+}
+
+function asked(query: Query): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

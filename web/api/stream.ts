@@ -1,0 +1,91 @@
+// Server-sent events over fetch: EventSource cannot send a key. A broken stream is taken up again behind the last event
+// that came, so every event comes once. A hidden tab lets go of its streams (a browser has six connections for one
+// server, over all tabs) and catches up when it is looked at again.
+
+import { createParser } from 'eventsource-parser'
+import { ApiError, reach, refused } from './client.ts'
+
+export interface Streamed {
+  id: string | undefined
+  type: string
+  data: string
+}
+
+/** Gives what stops it. `onEnd` is called when there is nothing more to come, with an error if it was refused. */
+export function follow(
+  path: string,
+  onEvent: (event: Streamed) => void,
+  onEnd?: (error?: ApiError) => void,
+): () => void {
+  let lastId: string | undefined
+  let failures = 0
+  let ended = false
+  let connection: AbortController | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  document.addEventListener('visibilitychange', wake)
+  if (!document.hidden) void connect()
+  return stop
+
+  function wake(): void {
+    if (document.hidden) disconnect()
+    else if (!connection) void connect()
+  }
+
+  function disconnect(): void {
+    clearTimeout(timer)
+    connection?.abort()
+    connection = undefined
+  }
+
+  function stop(): void {
+    ended = true
+    document.removeEventListener('visibilitychange', wake)
+    disconnect()
+  }
+
+  async function connect(): Promise<void> {
+    clearTimeout(timer)
+    const mine = new AbortController()
+    connection = mine
+    try {
+      await read(mine.signal)
+    } catch (error) {
+      if (mine.signal.aborted) return
+      if (error instanceof ApiError && error.failure.status !== undefined && error.failure.status < 500) {
+        stop()
+        onEnd?.(error)
+        return
+      }
+      failures++
+    }
+    if (ended || mine.signal.aborted) return
+    timer = setTimeout(() => void connect(), Math.min(10_000, 250 * 2 ** failures))
+  }
+
+  async function read(signal: AbortSignal): Promise<void> {
+    const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
+    const answer = await reach('GET', path, { headers, signal })
+    if (answer.status === 204) {
+      stop()
+      onEnd?.()
+      return
+    }
+    if (!answer.ok || !answer.body) throw await refused(answer)
+    const parser = createParser({
+      onEvent(event) {
+        if (ended || signal.aborted) return
+        if (event.id !== undefined) lastId = event.id
+        failures = 0
+        onEvent({ id: event.id, type: event.event ?? 'message', data: event.data })
+      },
+    })
+    const decoder = new TextDecoder()
+    const reader = answer.body.getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      parser.feed(decoder.decode(value, { stream: true }))
+    }
+  }
+}

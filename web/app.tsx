@@ -1,0 +1,125 @@
+// The whole page: what is left, in the middle and right, and what lies over it.
+
+import { useEffect } from 'preact/hooks'
+import { keyWanted, useKey } from './api/client.ts'
+import { Chat } from './chat/chat.tsx'
+import { ModelPicker } from './chat/model-picker.tsx'
+import { SettingsDialog } from './chat/settings-dialog.tsx'
+import { Inspector } from './inspector/inspector.tsx'
+import { Dialog } from './parts/dialog.tsx'
+import { IconButton } from './parts/icon-button.tsx'
+import { Sidebar } from './sidebar/sidebar.tsx'
+import { nameOpened, navigate } from './state/address.ts'
+import { announcement } from './state/announce.ts'
+import { current } from './state/conversation.ts'
+import { loadConversations } from './state/conversations.ts'
+import { loadSession, trouble } from './state/session.ts'
+import { changingSettings, inspectorOpen, inspectorWide, pickingModel, sidebarOpen } from './state/surface.ts'
+
+export function App() {
+  useEffect(() => {
+    void start()
+    window.addEventListener('popstate', onBack)
+    document.addEventListener('keydown', shortcut)
+    return () => {
+      window.removeEventListener('popstate', onBack)
+      document.removeEventListener('keydown', shortcut)
+    }
+  }, [])
+  useEffect(() => {
+    document.title = current.value?.title ? `${current.value.title} · Synapse` : 'Synapse'
+  })
+  useEffect(() => {
+    if (current.value) nameOpened(current.value.id)
+  }, [current.value?.id])
+
+  return (
+    <>
+      <a class="skip" href="#message" onClick={toMessage}>
+        To the message
+      </a>
+      <div class={`page ${inspectorOpen.value ? 'has-inspector' : ''}`}>
+        <Sidebar />
+        {sidebarOpen.value && <div class="shade" onClick={() => (sidebarOpen.value = false)} />}
+        <Chat />
+        {inspectorOpen.value && <Inspector />}
+      </div>
+      {pickingModel.value && <ModelPicker />}
+      {changingSettings.value && <SettingsDialog />}
+      {keyWanted.value && <KeyDialog />}
+      {trouble.value && (
+        <div class="trouble" role="alert">
+          <p>{trouble.value.message}</p>
+          <IconButton icon="close" label="Put away" onClick={() => (trouble.value = undefined)} />
+        </div>
+      )}
+      <div class="sr-only" aria-live="polite" aria-atomic="true">
+        {announcement.value}
+      </div>
+    </>
+  )
+}
+
+async function start(): Promise<void> {
+  await Promise.all([loadSession(), loadConversations(), navigate()])
+  document.querySelector<HTMLElement>('#message')?.focus()
+}
+
+function onBack(): void {
+  void navigate()
+}
+
+function toMessage(event: MouseEvent): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#message')?.focus()
+}
+
+/** With Control or Command: K searches, I opens and closes the inspector, M picks a model. Escape narrows what is wide. */
+function shortcut(event: KeyboardEvent): void {
+  if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value) {
+    sidebarOpen.value = false
+    inspectorWide.value = false
+  }
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+  if (event.key === 'k') {
+    sidebarOpen.value = true
+    toSearch()
+    // On a narrow page it must come into view first.
+    requestAnimationFrame(toSearch)
+  } else if (event.key === 'i') inspectorOpen.value = !inspectorOpen.value
+  else if (event.key === 'm') pickingModel.value = !pickingModel.value
+  else return
+  event.preventDefault()
+}
+
+function toSearch(): void {
+  document.querySelector<HTMLElement>('#search')?.focus()
+}
+
+function KeyDialog() {
+  return (
+    <Dialog title="This server asks for a key" onClose={() => (keyWanted.value = false)}>
+      <form
+        class="settings"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const key = new FormData(event.currentTarget).get('key')
+          if (typeof key !== 'string' || key === '') return
+          useKey(key)
+          void start()
+        }}
+      >
+        <label>
+          Key
+          <input name="key" type="password" autoComplete="off" placeholder="syn_…" />
+        </label>
+        <p class="hint">It stays in this tab. Keys are made with: synapse keys</p>
+        <div class="buttons">
+          <button type="submit" class="primary">
+            Go on
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,119 @@
+// Where the next message is written. Enter sends, Shift and Enter begins a line; while an answer comes, the same button
+// stops it.
+
+import { useRef } from 'preact/hooks'
+import type { Part } from '../api/types.ts'
+import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { compact, money } from '../parts/words.ts'
+import { attach, attachments, removeAttachment } from '../state/attachments.ts'
+import { model } from '../state/conversation.ts'
+import { nextEstimate } from '../state/inspector.ts'
+import { cancel, live } from '../state/run.ts'
+import { send } from '../state/say.ts'
+import { changingSettings, draft, pickingModel } from '../state/surface.ts'
+
+export function Composer() {
+  const picker = useRef<HTMLInputElement>(null)
+  const running = live.value !== undefined
+  const isEmpty = draft.value.trim() === '' && attachments.value.length === 0
+  return (
+    <form
+      class="composer"
+      aria-label="Next message"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      <Attached />
+      <textarea
+        id="message"
+        rows={1}
+        aria-label="Message"
+        placeholder="Say something"
+        value={draft.value}
+        onInput={(event) => (draft.value = event.currentTarget.value)}
+        onPaste={(event) => {
+          const files = event.clipboardData?.files
+          if (!files?.length) return
+          event.preventDefault()
+          void attach(files)
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          void submit()
+        }}
+      />
+      <div class="composer-bar">
+        <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          aria-hidden="true"
+          tabIndex={-1}
+          onChange={(event) => {
+            void attach(event.currentTarget.files ?? [])
+            event.currentTarget.value = ''
+          }}
+        />
+        <button type="button" class="model-button" aria-haspopup="dialog" onClick={() => (pickingModel.value = true)}>
+          <span class="sr-only">Model: </span>
+          {model.value}
+          <Icon name="down" />
+        </button>
+        <IconButton icon="gear" label="Settings of this conversation" onClick={() => (changingSettings.value = true)} />
+        <NextCost />
+        {running ? (
+          <button type="button" class="round" aria-label="Stop" title="Stop" onClick={() => void cancel()}>
+            <Icon name="stop" />
+          </button>
+        ) : (
+          <button type="submit" class="round primary" aria-label="Send" title="Send" disabled={isEmpty}>
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+async function submit(): Promise<void> {
+  if (live.value) return
+  const text = draft.value.trim()
+  const files = attachments.value
+  if (text === '' && files.length === 0) return
+  const parts: Part[] = [...files.map((file) => file.part), ...(text === '' ? [] : [{ type: 'text', text } as const])]
+  draft.value = ''
+  attachments.value = []
+  if (await send(parts)) return
+  if (draft.value === '') draft.value = text
+  attachments.value = files
+}
+
+function Attached() {
+  if (attachments.value.length === 0) return null
+  return (
+    <ul class="attached" aria-label="Attached files">
+      {attachments.value.map((file) => (
+        <li key={file.id}>
+          <span>{file.name}</span>
+          <small>{compact(file.size / 1024)} kB</small>
+          <IconButton icon="close" label={`Remove ${file.name}`} onClick={() => removeAttachment(file.id)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function NextCost() {
+  const next = nextEstimate.value
+  return (
+    <span class="next-cost" title="The next request, by estimate">
+      {next && `≈ ${compact(next.tokens)} tokens${next.cost === undefined ? '' : `, ${money(next.cost)}`}`}
+    </span>
+  )
+}

@@ -1,0 +1,100 @@
+// How the last run ended, where that is not simply the answer: what went wrong, and what to do about it.
+
+import type { Failure, RunView } from '../api/types.ts'
+import { elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
+import { live } from '../state/run.ts'
+import { goOn, retry, send } from '../state/say.ts'
+import { pickingModel } from '../state/surface.ts'
+
+export function hasNotice(): boolean {
+  const run = lastRun.value
+  return run !== undefined && live.value === undefined && !elsewhere.value && wordsOf(run) !== undefined
+}
+
+export function NoticeRow() {
+  const run = lastRun.value
+  const words = run && wordsOf(run)
+  if (!run || words === undefined) return null
+  const { failure } = run
+  return (
+    <div class={failure ? 'notice failed' : 'notice'} role={failure ? 'alert' : 'status'}>
+      <p class="notice-what">{words}</p>
+      {failure && <p class="notice-advice">{adviceFor(failure)}</p>}
+      <div class="buttons">
+        {run.outcome !== 'waiting' && <WaysOn hasFailed={failure !== undefined} />}
+        {failure && (
+          <button type="button" onClick={() => (pickingModel.value = true)}>
+            Ask another model
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Behind a reply that was cut off there is nothing to resume: it is gone on from with a word, or asked for again. */
+function WaysOn({ hasFailed }: { hasFailed: boolean }) {
+  const last = leaf.value === null ? undefined : entries.value.get(leaf.value)
+  const isCut = last?.message.role === 'assistant' && cutOff.has(last.message.stop.reason)
+  if (!last || !isCut) {
+    return (
+      <button type="button" onClick={() => void goOn()}>
+        {hasFailed ? 'Try again' : 'Resume'}
+      </button>
+    )
+  }
+  return (
+    <>
+      <button type="button" onClick={() => void send([{ type: 'text', text: 'Go on.' }])}>
+        Resume
+      </button>
+      <button type="button" onClick={() => void retry(last)}>
+        {hasFailed ? 'Try again' : 'Ask again'}
+      </button>
+    </>
+  )
+}
+
+const cutOff: ReadonlySet<string> = new Set(['cancelled', 'interrupted', 'failed'])
+
+function wordsOf(run: RunView): string | undefined {
+  if (run.failure) return run.failure.message
+  if (run.outcome === 'cancelled') return 'Stopped. What was said so far is kept.'
+  if (run.outcome === 'waiting') return 'A tool waits for you to allow it.'
+  if (run.outcome === 'stopped') return 'A guard stopped the run: it was going nowhere, or took too much.'
+  if (run.outcome === 'max-steps') return 'Stopped at the limit of steps for one run.'
+  if (run.outcome === 'failed') return 'The run failed.'
+  return undefined
+}
+
+function adviceFor(failure: Failure): string {
+  switch (failure.kind) {
+    case 'auth':
+      return 'The provider does not take the key. Check the key in the environment of the server, then start it again.'
+    case 'permission':
+      return 'The key may not use this model. Pick another model, or ask for access at the provider.'
+    case 'quota':
+      return 'The account has no credit left, or the budget is used up. Top it up, or go on with another provider: nothing is lost.'
+    case 'rate-limit':
+      return 'The provider asks to slow down. Try again in a moment, or go on with another provider.'
+    case 'overloaded':
+      return 'The provider is too busy right now. Try again in a moment, or go on with another provider.'
+    case 'context-overflow':
+      return 'The conversation is longer than this model takes. Pick a model with a larger window, or a shorter context policy in the settings.'
+    case 'too-large':
+      return 'The request is larger than the provider takes. Remove an attachment, or pick another model.'
+    case 'invalid-request':
+      return 'The provider refused the request. The inspector shows the exact body; another model may take it.'
+    case 'not-found':
+      return 'The provider does not know this model. Pick another one.'
+    case 'timeout':
+    case 'network':
+      return 'The connection broke. What had come is kept; try again.'
+    case 'malformed-reply':
+      return 'The answer could not be read to its end. What had come is kept; try again.'
+    case 'conflict':
+      return 'Somebody else is writing to this conversation. Wait until they are done.'
+    default:
+      return 'Try again, or go on with another model: the conversation is kept.'
+  }
+}

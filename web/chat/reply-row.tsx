@@ -1,0 +1,138 @@
+// A reply: its words, what it thought, the tools it asked for with what they answered, and what it cost.
+
+import type { ComponentChildren } from 'preact'
+import type { Entry, Exchange, Part, Reply, ToolResultPart } from '../api/types.ts'
+import { Icon } from '../parts/icon.tsx'
+import { compact, duration, money, share, timeOf } from '../parts/words.ts'
+import { exchangeOfReply } from '../state/conversation.ts'
+import { providerName } from '../state/session.ts'
+import type { Row } from '../state/rows.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+import { Media } from './media.tsx'
+import { ReplyActions } from './row-actions.tsx'
+import { ToolCard } from './tool-card.tsx'
+
+export function ReplyRow({ row, entry }: { row: Row; entry: Entry & { message: Reply } }) {
+  const { origin, parts, stop } = entry.message
+  const results = new Map<string, ToolResultPart>()
+  for (const result of row.results) {
+    for (const part of result.message.parts) if (part.type === 'tool-result') results.set(part.callId, part)
+  }
+  return (
+    <div class="reply">
+      <ReplyHead provider={origin.provider} model={origin.model} at={entry.at} />
+      {parts.map((part, i) => (
+        <ReplyPart key={i} part={part} result={part.type === 'tool-call' ? results.get(part.callId) : undefined} />
+      ))}
+      {stopWords[stop.reason] && <p class="stop-reason">{stopWords[stop.reason]}</p>}
+      <div class="row-foot">
+        <ReplyActions entry={entry} />
+        <Cost exchange={exchangeOfReply.value.get(entry.id)} />
+      </div>
+    </div>
+  )
+}
+
+const stopWords: Partial<Record<Reply['stop']['reason'], string>> = {
+  length: 'Cut at the longest answer that was asked for.',
+  refusal: 'The model refused to go on.',
+  paused: 'The provider paused here; the next run goes on.',
+  cancelled: 'Stopped here.',
+  interrupted: 'The answer broke off here. What had come is kept.',
+  failed: 'The answer failed here. What had come is kept.',
+}
+
+export function ReplyHead({ provider, model, at }: { provider: string; model: string; at?: string }) {
+  return (
+    <header class="row-head">
+      <span class="who">{model}</span>
+      <span class="via">{providerName(provider)}</span>
+      {at !== undefined && <time dateTime={at}>{timeOf(at)}</time>}
+    </header>
+  )
+}
+
+function ReplyPart({ part, result }: { part: Part; result: ToolResultPart | undefined }) {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? null : <Markdown text={part.text} />
+    case 'reasoning':
+      return (
+        <Thinking hidden={part.hidden === true && part.text === ''}>
+          {part.text !== '' && <Markdown text={part.text} />}
+        </Thinking>
+      )
+    case 'refusal':
+      return <div class="refusal">{part.text}</div>
+    case 'tool-call':
+      return <ToolCard call={part} result={result} />
+    case 'media':
+      return <Media part={part} />
+    case 'server-tool':
+      return (
+        <Folded title={`${part.name}, run by the provider`}>
+          <pre class="json">{JSON.stringify({ input: part.input, output: part.output }, null, 2)}</pre>
+        </Folded>
+      )
+    case 'compaction':
+      return (
+        <Folded title="Summary of what came before">
+          <Markdown text={part.text ?? 'Kept by the provider in a form that only it can read.'} />
+        </Folded>
+      )
+    case 'opaque':
+      return (
+        <Folded title={part.kind}>
+          <pre class="json">{JSON.stringify(part.data, null, 2)}</pre>
+        </Folded>
+      )
+    default:
+      return null
+  }
+}
+
+export function Thinking({
+  hidden,
+  open,
+  children,
+}: {
+  hidden?: boolean
+  open?: boolean
+  children: ComponentChildren
+}) {
+  if (hidden) return <p class="thinking-hidden">Thought about it; the provider keeps the words to itself.</p>
+  return (
+    <details class="thinking" open={open}>
+      <summary>Thinking</summary>
+      <div class="thinking-text">{children}</div>
+    </details>
+  )
+}
+
+function Folded({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <details class="folded">
+      <summary>
+        <Icon name="wrench" />
+        {title}
+      </summary>
+      {children}
+    </details>
+  )
+}
+
+function Cost({ exchange }: { exchange: Exchange | undefined }) {
+  const usage = exchange?.usage
+  if (!exchange || !usage) return null
+  const took = exchange.endedAt ? Date.parse(exchange.endedAt) - Date.parse(exchange.startedAt) : undefined
+  return (
+    <p class="cost" title={`${usage.input} tokens in (${usage.cacheRead} from the cache), ${usage.output} out`}>
+      <span>
+        {compact(usage.input)} in, {compact(usage.output)} out
+      </span>
+      {usage.cacheRead > 0 && <span>{share(usage.cacheRead, usage.input)} cached</span>}
+      {exchange.cost !== undefined && <span>{money(exchange.cost)}</span>}
+      {took !== undefined && <span>{duration(took)}</span>}
+    </p>
+  )
+}

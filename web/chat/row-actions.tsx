@@ -1,0 +1,93 @@
+// What can be done with a message: go another way from it, say it again, ask again, look at what was sent.
+
+import type { Entry, Message } from '../api/types.ts'
+import { api } from '../api/routes.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+import { announce } from '../state/announce.ts'
+import { changed, exchangeOfReply, following, goTo, leaf, tree } from '../state/conversation.ts'
+import { inspectExchange } from '../state/inspector.ts'
+import { live } from '../state/run.ts'
+import { retry } from '../state/say.ts'
+import { attempt } from '../state/session.ts'
+import { newestLeaf, siblingsOf } from '../state/tree.ts'
+
+export function ReplyActions({ entry }: { entry: Entry }) {
+  const exchange = exchangeOfReply.value.get(entry.id)
+  return (
+    <div class="row-actions">
+      <BranchSwitch entry={entry} />
+      <IconButton icon="copy" label="Copy" onClick={() => copy(entry.message)} />
+      <IconButton
+        icon="retry"
+        label="Ask again"
+        disabled={live.value !== undefined}
+        onClick={() => void retry(entry)}
+      />
+      <ForkButton entry={entry} />
+      {exchange && (
+        <IconButton icon="eye" label="Show the request behind this" onClick={() => inspectExchange(exchange)} />
+      )}
+    </div>
+  )
+}
+
+export function ForkButton({ entry }: { entry: Entry }) {
+  return (
+    <IconButton
+      icon="fork"
+      label="Fork from here"
+      disabled={live.value !== undefined}
+      onClick={() => void fork(entry)}
+    />
+  )
+}
+
+/** Goes on from here: what follows stays as a branch. */
+async function fork(entry: Entry): Promise<void> {
+  await attempt(async () => {
+    const view = await api.fork(entry.conversationId, entry.id)
+    following.value = true
+    leaf.value = entry.id
+    await changed(view)
+    announce('Forked: the next message goes on from here')
+    document.querySelector<HTMLElement>('#message')?.focus()
+  })
+}
+
+export function BranchSwitch({ entry }: { entry: Entry }) {
+  const outline = tree.value.byId.get(entry.id)
+  const all = outline ? siblingsOf(tree.value, outline) : []
+  if (all.length < 2) return null
+  const at = all.indexOf(entry.id)
+  const to = (step: number) => {
+    const id = all[at + step]
+    if (id !== undefined) void goTo(newestLeaf(tree.value, id))
+  }
+  return (
+    <div class="branches" role="group" aria-label={`Version ${at + 1} of ${all.length}`}>
+      <IconButton
+        icon="left"
+        label="Earlier version"
+        disabled={at === 0 || live.value !== undefined}
+        onClick={() => to(-1)}
+      />
+      <span aria-hidden="true">
+        {at + 1}/{all.length}
+      </span>
+      <IconButton
+        icon="right"
+        label="Later version"
+        disabled={at === all.length - 1 || live.value !== undefined}
+        onClick={() => to(1)}
+      />
+    </div>
+  )
+}
+
+export function copy(message: Message): void {
+  const text = message.parts.map((part) => ('text' in part && part.type !== 'reasoning' ? part.text : '')).join('\n')
+  void navigator.clipboard.writeText(text.trim()).then(
+    () => announce('Copied'),
+    () => announce('The browser does not allow copying'),
+  )
+}

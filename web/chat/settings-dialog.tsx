@@ -1,0 +1,119 @@
+// How this conversation is run: instructions, what of it is sent, effort, tools.
+
+import { useState } from 'preact/hooks'
+import type { Settings } from '../api/types.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { changeSettings, settings } from '../state/conversation.ts'
+import { status } from '../state/session.ts'
+import { changingSettings } from '../state/surface.ts'
+
+const policies: Record<string, string> = {
+  '': 'The usual',
+  economy: 'Economy: old tool results go when keeping them costs more',
+  classic: 'Classic: the last 20 messages, 3 tool turns',
+  full: 'Full: everything',
+  small: 'Small: for models with a small window',
+}
+const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+
+export function SettingsDialog() {
+  const now = settings.value
+  const all = status.value?.tools ?? []
+  const [system, setSystem] = useState(now.system ?? '')
+  const [policy, setPolicy] = useState(typeof now.policy === 'string' ? now.policy : '')
+  const [effort, setEffort] = useState<string>(now.options?.effort ?? '')
+  const [offered, setOffered] = useState(now.tools ?? all.map((tool) => tool.name))
+
+  function close(): void {
+    changingSettings.value = false
+  }
+
+  async function save(): Promise<void> {
+    const { system: _s, policy: _p, options, tools: _t, ...rest } = now
+    const { effort: _e, ...others } = options ?? {}
+    const chosen = efforts.find((one) => one === effort && one !== '')
+    const next: Settings = {
+      ...rest,
+      ...(system.trim() !== '' && { system }),
+      ...(policy !== '' && { policy: policy as 'full' }),
+      ...(offered.length < all.length && { tools: offered }),
+      ...((chosen || options) && { options: { ...others, ...(chosen && { effort: chosen }) } }),
+    }
+    close()
+    await changeSettings(next)
+  }
+
+  return (
+    <Dialog title="Settings of this conversation" onClose={close}>
+      <form
+        class="settings"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <label>
+          Instructions
+          <textarea
+            rows={5}
+            value={system}
+            placeholder="What every request begins with"
+            onInput={(event) => setSystem(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          What is sent
+          <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
+            {Object.entries(policies).map(([name, words]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Reasoning effort
+          <select value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
+            {efforts.map((name) => (
+              <option key={name} value={name}>
+                {name || 'as the model likes'}
+              </option>
+            ))}
+          </select>
+        </label>
+        {all.length > 0 && (
+          <fieldset>
+            <legend>Tools that are offered</legend>
+            {all.map((tool) => (
+              <label key={tool.name} class="check">
+                <input
+                  type="checkbox"
+                  checked={offered.includes(tool.name)}
+                  onChange={(event) =>
+                    setOffered(
+                      event.currentTarget.checked
+                        ? [...offered, tool.name]
+                        : offered.filter((name) => name !== tool.name),
+                    )
+                  }
+                />
+                <span>
+                  {tool.name}
+                  {tool.description && <small>{tool.description}</small>}
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,41 @@
+// What is there before anything was said.
+
+import { status } from '../state/session.ts'
+import { draft } from '../state/surface.ts'
+import { send } from '../state/say.ts'
+
+const beginnings = ['What time is it?', 'What is 17 + 25?', 'Think about it: what time is it in Tokyo and Paris?']
+
+export function Welcome() {
+  const offline = status.value?.offline
+  return (
+    <div class="welcome">
+      <h2>One conversation, any model, nothing lost.</h2>
+      <p>
+        Say something. Change the provider whenever you like: the conversation goes on, and the inspector shows exactly
+        what each of them is sent.
+      </p>
+      {offline && (
+        <p class="hint">
+          {status.value?.whyOffline ?? 'Offline: the built-in emulator answers, not a model.'} It can tell the time, add
+          numbers, and tell what it was sent.
+        </p>
+      )}
+      <ul class="beginnings" aria-label="Ways to begin">
+        {beginnings.map((words) => (
+          <li key={words}>
+            <button
+              type="button"
+              onClick={() => {
+                draft.value = ''
+                void send([{ type: 'text', text: words }])
+              }}
+            >
+              {words}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

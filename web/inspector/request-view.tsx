@@ -1,0 +1,229 @@
+// One request, or two side by side: what it weighs and costs, how much of it a cache should know, and every piece of it.
+
+import { useState } from 'preact/hooks'
+import { compact, count, momentOf, money, plural, share } from '../parts/words.ts'
+import { announce } from '../state/announce.ts'
+import { looking, shown, type Shown } from '../state/inspector.ts'
+import { bandsOf, type Band } from './bands.ts'
+import { AbsentCard, Notes, PieceCard } from './piece-card.tsx'
+
+/** In the middle of a long request, so many lines at once. */
+const atOnce = 120
+const few = 14
+
+export function RequestView() {
+  const [onlyChanges, setOnlyChanges] = useState(false)
+  const [exact, setExact] = useState(false)
+  const [limit, setLimit] = useState(atOnce)
+  const requests = shown.value.filter((one) => 'inspected' in one)
+  const troubles = shown.value.filter((one) => 'trouble' in one)
+  const hasChanges = requests.some((one) => one.inspected.changes)
+  const bands = bandsOf(requests.map((one) => one.inspected)).filter((band) => !onlyChanges || hasChanged(band))
+  const left = Math.max(0, bands.length - limit)
+  return (
+    <div class={`requests ${requests.length > 1 ? 'two' : ''}`} aria-busy={looking.value}>
+      {troubles.map((one) => (
+        <p key={one.subject} class="warning">
+          {one.trouble}
+        </p>
+      ))}
+      <div class="request-heads">
+        {requests.map((one) => (
+          <Head key={one.subject} request={one} />
+        ))}
+      </div>
+      {requests.length > 0 && (
+        <div class="request-options">
+          <label class="check">
+            <input type="checkbox" checked={exact} onChange={(event) => setExact(event.currentTarget.checked)} />
+            <span>Exact body</span>
+          </label>
+          {hasChanges && !exact && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={onlyChanges}
+                onChange={(event) => setOnlyChanges(event.currentTarget.checked)}
+              />
+              <span>Only what changed</span>
+            </label>
+          )}
+        </div>
+      )}
+      {requests.length > 1 && (
+        <div class="names" aria-hidden="true">
+          {requests.map((one) => (
+            <span key={one.subject}>{one.model}</span>
+          ))}
+        </div>
+      )}
+      {exact ? (
+        <div class="bands">
+          <div class="band-sides">
+            {requests.map((one) => (
+              <Exact key={one.subject} request={one} />
+            ))}
+          </div>
+        </div>
+      ) : (
+        <div class="bands">
+          {bands.slice(0, few).map((band) => line(band, requests, bands.length))}
+          {left > 0 && (
+            <button type="button" class="more" onClick={() => setLimit(limit + 500)}>
+              {plural(left, 'more line')} between
+            </button>
+          )}
+          {bands.slice(few + left).map((band) => line(band, requests, bands.length))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function line(band: Band, requests: Shown[], all: number) {
+  return (
+    <section key={band.key} class="band" aria-label={band.title}>
+      <p class="band-title">{band.title}</p>
+      <div class="band-sides">
+        {band.sides.map((side, i) => {
+          const request = requests[i]
+          return (
+            request && (
+              <div key={request.subject} class="band-side">
+                {side.absent.map((absent) => (
+                  <AbsentCard key={absent.place} absent={absent} of={request} />
+                ))}
+                {side.pieces.map((piece) => (
+                  <PieceCard
+                    key={piece.path}
+                    piece={piece}
+                    of={request}
+                    isOpen={
+                      piece.kind === 'message' && (all <= few || piece.change === 'new' || piece.change === 'changed')
+                    }
+                  />
+                ))}
+                {side.absent.length + side.pieces.length === 0 && <p class="nothing">nothing</p>}
+              </div>
+            )
+          )
+        })}
+      </div>
+    </section>
+  )
+}
+
+function hasChanged(band: Band): boolean {
+  return band.sides.some((side) => side.pieces.some((piece) => piece.change !== 'same'))
+}
+
+function Head({ request }: { request: Shown }) {
+  const { inspected, exchange, predicted, reported } = request
+  const tokens = exchange?.usage?.input ?? inspected.tokens
+  return (
+    <div class="request-head">
+      <p class="request-model">
+        <strong>{request.model}</strong> <span>{request.protocol}</span>
+      </p>
+      {request.url && <p class="request-url">POST {request.url}</p>}
+      {exchange && (
+        <p class="request-url">
+          {momentOf(exchange.startedAt)}, {exchange.outcome}
+          {exchange.attempts > 1 && `, ${exchange.attempts} attempts`}
+        </p>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>{exchange?.usage ? 'Input' : 'Input, about'}</dt>
+          <dd>
+            {count(tokens)} <small>tok{request.contextWindow ? ` of ${compact(request.contextWindow)}` : ''}</small>
+          </dd>
+        </div>
+        <div>
+          <dt>{exchange ? 'Cost' : 'Price of it'}</dt>
+          <dd>{money(exchange ? exchange.cost : inspected.price)}</dd>
+        </div>
+        <div>
+          <dt>Cache, predicted</dt>
+          <dd>{predicted === undefined ? 'cold' : `${compact(predicted)} (${share(predicted, tokens)})`}</dd>
+        </div>
+        {exchange && (
+          <div>
+            <dt>Cache, reported</dt>
+            <dd>{reported === undefined ? 'not told' : `${compact(reported)} (${share(reported, tokens)})`}</dd>
+          </div>
+        )}
+      </dl>
+      <CacheBar tokens={tokens} predicted={predicted ?? 0} reported={reported} />
+      {inspected.changes && (
+        <p class="hint">
+          Against the request before: {inspected.changes.same} the same, {inspected.changes.changed} changed,{' '}
+          {inspected.changes.added} new, {inspected.changes.gone} gone.
+        </p>
+      )}
+      {request.issues.map((issue) => (
+        <p key={issue} class="warning">
+          The provider would refuse it: {issue}
+        </p>
+      ))}
+      <Notes notes={inspected.notes} />
+    </div>
+  )
+}
+
+function CacheBar({
+  tokens,
+  predicted,
+  reported,
+}: {
+  tokens: number
+  predicted: number
+  reported: number | undefined
+}) {
+  const part = (value: number) => `${tokens === 0 ? 0 : Math.min(100, (100 * value) / tokens)}%`
+  return (
+    <div class="cache-bar" aria-hidden="true">
+      <div class="cache-predicted" style={{ width: part(predicted) }} />
+      {reported !== undefined && <div class="cache-reported" style={{ left: part(reported) }} />}
+    </div>
+  )
+}
+
+function Exact({ request }: { request: Shown }) {
+  const [all, setAll] = useState(false)
+  const { text, headers } = request
+  const shownText = all ? text : text.slice(0, 50_000)
+  return (
+    <div class="band-side exact">
+      <div class="buttons">
+        <button
+          type="button"
+          onClick={() =>
+            void navigator.clipboard.writeText(text).then(
+              () => announce('Copied'),
+              () => announce('The browser does not allow copying'),
+            )
+          }
+        >
+          Copy the body
+        </button>
+        <span class="hint">{count(new TextEncoder().encode(text).length)} bytes</span>
+      </div>
+      {headers && (
+        <pre class="json" tabIndex={0} role="group" aria-label="Headers">
+          {Object.entries(headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        </pre>
+      )}
+      <pre class="json wrap" tabIndex={0} role="group" aria-label="Body">
+        {shownText}
+      </pre>
+      {shownText.length < text.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          Show all of it
+        </button>
+      )}
+    </div>
+  )
+}

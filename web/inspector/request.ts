@@ -1,0 +1,164 @@
+// One request as the inspector shows it, whether it was sent or only would be: its pieces with their source, tokens,
+// price and notes, how much of it a cache should know, and how it differs from the one before.
+
+import { estimateTokens } from '../../src/context/count.ts'
+import type { JsonObject, Message, Note, Price } from '../api/types.ts'
+import { fragmentsOf, type Fragment } from './fragments.ts'
+import { trace } from './trace.ts'
+
+type Change = 'same' | 'changed' | 'new'
+
+export interface Piece extends Fragment {
+  tokens: number
+  places: number[]
+  notes: Note[]
+  /** Against the request before; absent where there is none on the same wire. */
+  change?: Change
+  before?: Fragment
+  /** Part of what the cache should know. */
+  cached: boolean
+  /** In US dollars, by estimate. */
+  price?: number
+}
+
+/** A message of the log that no piece carries. */
+export interface Absent {
+  place: number
+  why: string[]
+}
+
+export interface Inspected {
+  pieces: Piece[]
+  absent: Absent[]
+  /** Notes about no message that is shown. */
+  notes: Note[]
+  tokens: number
+  cachedTokens: number
+  price?: number
+  changes?: { same: number; changed: number; added: number; gone: number }
+}
+
+export interface ToInspect {
+  body: JsonObject
+  notes: readonly Note[]
+  history: readonly (Message | undefined)[]
+  price?: Price
+  /** The body of the request before, on the same wire. */
+  before?: JsonObject
+  /** Whether that one went to the same model, so that its cache may be warm. */
+  isSameModel: boolean
+  /** Tokens of the whole prompt where they are known better: the pieces are then shares of it. */
+  total?: number
+  /** Shorter prefixes are not cached. */
+  leastCached?: number
+}
+
+export function inspect(asked: ToInspect): Inspected {
+  const { body, notes, history, price, before, isSameModel, total, leastCached = 0 } = asked
+  const fragments = fragmentsOf(body)
+  const sizes = fragments.map(({ kind, value }) => (kind === 'settings' ? 0 : estimateTokens(JSON.stringify(value))))
+  const ratio = total === undefined ? 1 : total / Math.max(1, sum(sizes))
+  const places = trace(fragments, history, placesLeft(notes))
+  const old = before && fragmentsOf(before)
+  const oldTexts = new Map(old?.map((fragment) => [fragment.path, withoutMarks(fragment)]))
+  const told = notesByPlace(notes, history.length)
+  const noted = new Set<Note>()
+  let isPrefix = isSameModel && old !== undefined
+
+  const pieces = fragments.map((fragment, i): Piece => {
+    const tokens = Math.round((sizes[i] ?? 0) * ratio)
+    const was = oldTexts.get(fragment.path)
+    const change: Change = was === undefined ? 'new' : was === withoutMarks(fragment) ? 'same' : 'changed'
+    if (fragment.kind !== 'settings' && change !== 'same') isPrefix = false
+    const cached = isPrefix && fragment.kind !== 'settings'
+    const mine = places[i] ?? []
+    const about = [...new Set(mine.flatMap((place) => told.get(place) ?? []))].filter((note) => !noted.has(note))
+    for (const note of about) noted.add(note)
+    const earlier = change === 'changed' ? old?.find((one) => one.path === fragment.path) : undefined
+    const rate = cached ? (price?.cacheRead ?? price?.input) : price?.input
+    return {
+      ...fragment,
+      tokens,
+      places: mine,
+      notes: about,
+      cached,
+      ...(old && { change }),
+      ...(earlier && { before: earlier }),
+      ...(rate !== undefined && fragment.kind !== 'settings' && { price: (rate * tokens) / 1e6 }),
+    }
+  })
+
+  const hit = sum(pieces.map((piece) => (piece.cached ? piece.tokens : 0)))
+  if (hit < leastCached) for (const piece of pieces) forget(piece, price)
+
+  const carried = new Set(pieces.flatMap((piece) => piece.places))
+  const opening = history.findIndex((message) => message?.role !== 'system')
+  const absent: Absent[] = []
+  for (const [place, message] of history.entries()) {
+    if (carried.has(place) || place < opening || !message) continue
+    const about = told.get(place) ?? []
+    for (const note of about) noted.add(note)
+    absent.push({ place, why: about.map((note) => `${note.what}: ${note.why}`) })
+  }
+  const counted = pieces.filter((piece) => piece.kind !== 'settings')
+  const paths = new Set(fragments.map((fragment) => fragment.path))
+  return {
+    pieces,
+    absent,
+    notes: notes.filter((note) => !noted.has(note) && note.rule !== 'forecast'),
+    tokens: sum(counted.map((piece) => piece.tokens)),
+    cachedTokens: sum(counted.map((piece) => (piece.cached ? piece.tokens : 0))),
+    ...(price?.input !== undefined && { price: sum(counted.map((piece) => piece.price ?? 0)) }),
+    ...(old && {
+      changes: {
+        same: counted.filter((piece) => piece.change === 'same').length,
+        changed: counted.filter((piece) => piece.change === 'changed').length,
+        added: counted.filter((piece) => piece.change === 'new').length,
+        gone: old.filter((one) => !paths.has(one.path)).length,
+      },
+    }),
+  }
+}
+
+function forget(piece: Piece, price: Price | undefined): void {
+  if (piece.cached && price?.input !== undefined) piece.price = (price.input * piece.tokens) / 1e6
+  piece.cached = false
+}
+
+/** Cache marks move along with the end of a request; what they stand on stays the same. */
+function withoutMarks({ value }: Fragment): string {
+  return JSON.stringify(value, (name, inner: unknown) => (cacheMarks.has(name) ? undefined : inner))
+}
+
+const cacheMarks = new Set(['cache_control', 'prompt_cache_breakpoint'])
+
+/** A note is about the message that its place names, or about each of a stretch of them. */
+function notesByPlace(notes: readonly Note[], length: number): Map<number, Note[]> {
+  const told = new Map<number, Note[]>()
+  for (const note of notes) {
+    const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
+    if (!found) continue
+    const to = Math.min(Number(found[2] ?? found[1]), length - 1)
+    for (let place = Number(found[1]); place <= to; place++) {
+      const here = told.get(place)
+      if (here) here.push(note)
+      else told.set(place, [note])
+    }
+  }
+  return told
+}
+
+/** Stretches that a policy left out whole. */
+function placesLeft(notes: readonly Note[]): Set<number> {
+  const left = new Set<number>()
+  for (const note of notes) {
+    const found = /^messages\[(\d+)(?:\.\.(\d+))?\]$/.exec(note.at ?? '')
+    if (!found || note.kind !== 'dropped' || note.rule !== 'window') continue
+    for (let place = Number(found[1]); place <= Number(found[2] ?? found[1]); place++) left.add(place)
+  }
+  return left
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

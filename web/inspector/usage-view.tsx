@@ -1,0 +1,211 @@
+// Tokens, money and cache, request by request or day by day: as a chart, and as the table it is made from. Decisions
+// such as a compaction stand on the same timeline, and can be taken back there.
+
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../api/routes.ts'
+import type { Overlay, UsageRow } from '../api/types.ts'
+import { compact, duration, momentOf, money, share, timeOf, whenOf } from '../parts/words.ts'
+import { current, exchanges, loadBeside, overlays } from '../state/conversation.ts'
+import { inspectExchange } from '../state/inspector.ts'
+import { attempt } from '../state/session.ts'
+import { Chart, type Bar } from './chart.tsx'
+
+export function UsageView() {
+  const [all, setAll] = useState(current.value === undefined)
+  return (
+    <div class="usage">
+      <div class="segments" role="group" aria-label="Usage of">
+        <button type="button" aria-pressed={!all} disabled={!current.value} onClick={() => setAll(false)}>
+          This conversation
+        </button>
+        <button type="button" aria-pressed={all} onClick={() => setAll(true)}>
+          Everything
+        </button>
+      </div>
+      {all || !current.value ? <Everything /> : <OfConversation />}
+    </div>
+  )
+}
+
+function OfConversation() {
+  const sent = exchanges.value.filter((one) => one.usage).toReversed()
+  const bars: Bar[] = sent.map((one, i) => ({
+    label: `${i + 1}`,
+    cached: one.usage?.cacheRead ?? 0,
+    fresh: (one.usage?.input ?? 0) - (one.usage?.cacheRead ?? 0),
+    output: one.usage?.output ?? 0,
+    cost: one.cost ?? 0,
+  }))
+  const marks = overlays.value
+    .filter((one) => isDecision(one) && !one.undone)
+    .map((one) => sent.findIndex((exchange) => exchange.startedAt > one.at) - 0.5)
+    .map((at) => (at < 0 ? sent.length - 0.5 : at))
+  const cost = sent.reduce((sum, one) => sum + (one.cost ?? 0), 0)
+  const input = sent.reduce((sum, one) => sum + (one.usage?.input ?? 0), 0)
+  const cached = sent.reduce((sum, one) => sum + (one.usage?.cacheRead ?? 0), 0)
+  const output = sent.reduce((sum, one) => sum + (one.usage?.output ?? 0), 0)
+  return (
+    <>
+      <Totals cost={cost} input={input} cached={cached} output={output} />
+      <Chart bars={bars} marks={marks} label="Tokens and money by request" />
+      <Decisions />
+      <div class="table" tabIndex={0} role="group" aria-label="Usage by request">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">Model</th>
+              <th scope="col">In</th>
+              <th scope="col">Cached</th>
+              <th scope="col">Out</th>
+              <th scope="col">Cost</th>
+              <th scope="col">Took</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sent.toReversed().map((one) => (
+              <tr key={one.id}>
+                <td>
+                  <button type="button" class="plain" onClick={() => inspectExchange(one)}>
+                    {timeOf(one.startedAt)}
+                  </button>
+                </td>
+                <td>{one.model}</td>
+                <td>{compact(one.usage?.input ?? 0)}</td>
+                <td>{share(one.usage?.cacheRead ?? 0, one.usage?.input ?? 0)}</td>
+                <td>{compact(one.usage?.output ?? 0)}</td>
+                <td>{one.cost === undefined ? '' : money(one.cost)}</td>
+                <td>{one.endedAt ? duration(Date.parse(one.endedAt) - Date.parse(one.startedAt)) : ''}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}
+
+function Totals({ cost, input, cached, output }: { cost: number; input: number; cached: number; output: number }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Cost</dt>
+        <dd>{money(cost)}</dd>
+      </div>
+      <div>
+        <dt>Input</dt>
+        <dd>{compact(input)}</dd>
+      </div>
+      <div>
+        <dt>From the cache</dt>
+        <dd>{share(cached, input)}</dd>
+      </div>
+      <div>
+        <dt>Output</dt>
+        <dd>{compact(output)}</dd>
+      </div>
+    </dl>
+  )
+}
+
+const decisionWords: Record<string, string> = {
+  compaction: 'A summary stands for what came before',
+  fold: 'Old tool turns are told in a line each',
+  cut: 'Older messages are not sent',
+  plain: 'Earlier replies are told in plain words',
+}
+
+/** Other things are kept in the same place, such as what a person allowed: those cannot be taken back here. */
+const isDecision = (overlay: Overlay) => Object.hasOwn(decisionWords, overlay.kind)
+
+function Decisions() {
+  const decided = overlays.value.filter(isDecision)
+  if (decided.length === 0) return null
+  return (
+    <section class="decisions" aria-label="Decisions about what is sent">
+      <p>Decisions about what is sent</p>
+      <ul>
+        {decided.map((one) => (
+          <li key={one.id} class={one.undone ? 'is-undone' : ''}>
+            <span>
+              {decisionWords[one.kind]}
+              <small>
+                {momentOf(one.at)}
+                {typeof one.data['why'] === 'string' && `, ${one.data['why']}`}
+              </small>
+            </span>
+            <button type="button" onClick={() => void setUndone(one, !one.undone)}>
+              {one.undone ? 'Do again' : 'Undo'}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+async function setUndone(overlay: Overlay, undone: boolean): Promise<void> {
+  await attempt(async () => {
+    await api.setUndone(overlay.conversationId, overlay.id, undone)
+    await loadBeside(overlay.conversationId)
+  })
+}
+
+function Everything() {
+  const [rows, setRows] = useState<UsageRow[]>([])
+  useEffect(() => {
+    void attempt(async () => setRows(await api.usage({})))
+  }, [])
+  const days = [...new Set(rows.map((row) => row.day))].sort()
+  const bars: Bar[] = days.map((day) => {
+    const mine = rows.filter((row) => row.day === day)
+    const sum = (of: (row: UsageRow) => number) => mine.reduce((total, row) => total + of(row), 0)
+    return {
+      label: whenOf(`${day}T12:00:00Z`),
+      cached: sum((row) => row.cacheRead),
+      fresh: sum((row) => row.input - row.cacheRead),
+      output: sum((row) => row.output),
+      cost: sum((row) => row.cost),
+    }
+  })
+  const sum = (of: (row: UsageRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+  return (
+    <>
+      <Totals
+        cost={sum((row) => row.cost)}
+        input={sum((row) => row.input)}
+        cached={sum((row) => row.cacheRead)}
+        output={sum((row) => row.output)}
+      />
+      <Chart bars={bars} marks={[]} label="Tokens and money by day" />
+      <div class="table" tabIndex={0} role="group" aria-label="Usage by day and model">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Model</th>
+              <th scope="col">Requests</th>
+              <th scope="col">In</th>
+              <th scope="col">Cached</th>
+              <th scope="col">Out</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={`${row.day} ${row.provider} ${row.model}`}>
+                <td>{row.day}</td>
+                <td>{row.model}</td>
+                <td>{row.exchanges}</td>
+                <td>{compact(row.input)}</td>
+                <td>{share(row.cacheRead, row.input)}</td>
+                <td>{compact(row.output)}</td>
+                <td>{money(row.cost)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}

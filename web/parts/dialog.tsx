@@ -1,0 +1,38 @@
+// A window over the page: the browser's own, which keeps the focus inside and gives it back.
+
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { IconButton } from './icon-button.tsx'
+
+interface Props {
+  title: string
+  onClose: () => void
+  class?: string
+  children: ComponentChildren
+}
+
+export function Dialog({ title, onClose, class: className, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const back = document.activeElement
+    dialog.current?.showModal()
+    return () => back instanceof HTMLElement && back.isConnected && back.focus()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${className ?? ''}`}
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={onClose} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,30 @@
+// A button that is an icon: its name is what a screen reader says and what the pointer shows.
+
+import { Icon, type IconName } from './icon.tsx'
+
+interface Props {
+  icon: IconName
+  label: string
+  onClick: () => void
+  pressed?: boolean
+  expanded?: boolean
+  disabled?: boolean
+  class?: string
+}
+
+export function IconButton({ icon, label, onClick, pressed, expanded, disabled, class: className }: Props) {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${className ?? ''}`}
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      aria-expanded={expanded}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+}

@@ -1,0 +1,50 @@
+// Numbers, money and times in words for people.
+
+const whole = new Intl.NumberFormat('en-US')
+const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+export function count(value: number): string {
+  return whole.format(value)
+}
+
+export function compact(value: number): string {
+  return value < 1000 ? String(Math.round(value)) : short.format(value)
+}
+
+export function money(dollars: number | undefined): string {
+  if (dollars === undefined) return 'price unknown'
+  if (dollars === 0) return '$0'
+  if (dollars < 0.001) return `${Number((dollars * 100).toPrecision(2))} ¢`
+  return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars < 100 ? dollars.toFixed(2) : dollars.toFixed(0)}`
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  const seconds = ms / 1000
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}
+
+export function timeOf(iso: string): string {
+  return clock.format(new Date(iso))
+}
+
+export function momentOf(iso: string): string {
+  return moment.format(new Date(iso))
+}
+
+/** For a list: the time for today, the day before that. */
+export function whenOf(iso: string): string {
+  const date = new Date(iso)
+  return date.toDateString() === new Date().toDateString() ? clock.format(date) : day.format(date)
+}
+
+export function share(part: number, all: number): string {
+  return all === 0 ? '0 %' : `${Math.round((100 * part) / all)} %`
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}

@@ -1,0 +1,168 @@
+// The left side: conversations, labels, and a search over everything that was ever said.
+
+import type { ConversationView, Hit } from '../api/types.ts'
+import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { whenOf } from '../parts/words.ts'
+import { addressOf, onLink, visit } from '../state/address.ts'
+import { current } from '../state/conversation.ts'
+import {
+  chooseLabel,
+  conversations,
+  hits,
+  label,
+  labels,
+  loadConversations,
+  moreConversations,
+  moreHits,
+  searchMore,
+  searchText,
+} from '../state/conversations.ts'
+import { theme, type Theme } from '../state/session.ts'
+import { inspectorWide, sidebarOpen } from '../state/surface.ts'
+
+export function Sidebar() {
+  return (
+    <nav
+      class={sidebarOpen.value ? 'sidebar is-open' : 'sidebar'}
+      aria-label="Conversations"
+      inert={inspectorWide.value}
+    >
+      <header class="sidebar-head">
+        <span class="brand">Synapse</span>
+        <ThemeButton />
+        <IconButton icon="plus" label="New conversation" onClick={() => visit('/')} />
+      </header>
+      <div class="search" role="search">
+        <Icon name="search" />
+        <input
+          id="search"
+          type="search"
+          aria-label="Search everything"
+          placeholder="Search everything"
+          value={searchText.value}
+          onInput={(event) => (searchText.value = event.currentTarget.value)}
+        />
+      </div>
+      {labels.value.length > 0 && (
+        <div class="labels" role="group" aria-label="Labels">
+          {labels.value.map((name) => (
+            <button key={name} type="button" aria-pressed={label.value === name} onClick={() => chooseLabel(name)}>
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      {hits.value ? <Hits found={hits.value} /> : <Conversations />}
+    </nav>
+  )
+}
+
+const nextTheme: Record<Theme, Theme> = { auto: 'light', light: 'dark', dark: 'auto' }
+
+function ThemeButton() {
+  return (
+    <IconButton
+      icon={theme.value === 'dark' ? 'moon' : 'sun'}
+      label={`Colours: ${theme.value === 'auto' ? 'as the system' : theme.value}`}
+      onClick={() => (theme.value = nextTheme[theme.value])}
+    />
+  )
+}
+
+function Conversations() {
+  return (
+    <ul class="conversations" onKeyDown={move}>
+      {conversations.value.map((one) => (
+        <li key={one.id}>
+          <ConversationLink one={one} />
+        </li>
+      ))}
+      {conversations.value.length === 0 && <li class="hint">Nothing was said yet.</li>}
+      {moreConversations.value !== undefined && (
+        <li>
+          <button type="button" class="more" onClick={() => void loadConversations(moreConversations.value)}>
+            Earlier ones
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+function ConversationLink({ one }: { one: ConversationView }) {
+  const isOpen = current.value?.id === one.id
+  return (
+    <a href={addressOf(one.id)} aria-current={isOpen ? 'page' : undefined} onClick={follow}>
+      <span class="conversation-title">{one.title ?? 'Untitled'}</span>
+      <span class="conversation-about">
+        {one.run && one.run.state !== 'ended' && <span class="busy">answering</span>}
+        {whenOf(one.updatedAt)}
+      </span>
+    </a>
+  )
+}
+
+function follow(event: MouseEvent): void {
+  onLink(event)
+  sidebarOpen.value = false
+}
+
+function Hits({ found }: { found: Hit[] }) {
+  return (
+    <ul class="conversations hits" aria-label="Search results" onKeyDown={move}>
+      {found.map((hit, i) => (
+        <li key={`${hit.entryId} ${i}`}>
+          <a href={addressOf(hit.conversationId, hit.entryId)} onClick={follow}>
+            <span class="conversation-title">{hit.title ?? 'Untitled'}</span>
+            <span class="snippet">{marked(hit)}</span>
+            <span class="conversation-about">
+              {hit.tool ?? kindWords[hit.kind]}, {whenOf(hit.at)}
+            </span>
+          </a>
+        </li>
+      ))}
+      {found.length === 0 && (
+        <li class="hint" role="status">
+          Nothing was found.
+        </li>
+      )}
+      {moreHits.value !== undefined && (
+        <li>
+          <button type="button" class="more" onClick={() => void searchMore()}>
+            More
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+const kindWords: Record<Hit['kind'], string> = {
+  user: 'you',
+  reply: 'reply',
+  input: 'tool arguments',
+  output: 'tool result',
+}
+
+function marked({ snippet, marks }: Hit) {
+  const out = []
+  let done = 0
+  for (const [from, to] of marks) {
+    out.push(snippet.slice(done, from), <mark key={from}>{snippet.slice(from, to)}</mark>)
+    done = to
+  }
+  out.push(snippet.slice(done))
+  return out
+}
+
+function move(event: KeyboardEvent): void {
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+  if (!(event.currentTarget instanceof HTMLElement)) return
+  const links = [...event.currentTarget.querySelectorAll('a')]
+  const at = links.findIndex((link) => link === document.activeElement)
+  const next = links[at + (event.key === 'ArrowDown' ? 1 : -1)]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}

@@ -1,0 +1,21 @@
+// What a screen reader is told while things happen: finished paragraphs, not every token.
+
+import { signal } from '@preact/signals'
+
+export const announcement = signal('')
+
+const longest = 600
+
+export function announce(text: string): void {
+  const plain = text.replaceAll(/[`*_#>|[\]]+/g, '').trim()
+  if (plain !== '') announcement.value = plain.length > longest ? `${plain.slice(0, longest)}…` : plain
+}
+
+let spoken = 0
+
+/** Reads out a growing text, paragraph by paragraph; with the last call what is left of it. */
+export function readOut(text: string, isWhole: boolean): void {
+  const end = isWhole ? text.length : text.lastIndexOf('\n\n')
+  if (end > spoken) announce(text.slice(spoken, end))
+  spoken = isWhole ? 0 : Math.max(spoken, end)
+}

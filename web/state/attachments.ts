@@ -1,0 +1,57 @@
+// Files that go with the next message, by button, paste or drop.
+
+import { signal } from '@preact/signals'
+import type { MediaPart } from '../api/types.ts'
+import { trouble } from './session.ts'
+
+export interface Attachment {
+  id: string
+  name: string
+  size: number
+  part: MediaPart
+}
+
+export const attachments = signal<Attachment[]>([])
+
+/** The server takes 20 MiB in one request, and base64 makes a third more of it. */
+const mostBytes = 14 * 1024 * 1024
+
+export async function attach(files: Iterable<File>): Promise<void> {
+  for (const file of files) {
+    const all = attachments.value.reduce((sum, one) => sum + one.size, file.size)
+    if (all > mostBytes) {
+      trouble.value = {
+        kind: 'too-large',
+        message: `${file.name} is too large: a message takes 14 MB of files in all.`,
+      }
+      continue
+    }
+    const part: MediaPart = {
+      type: 'media',
+      mediaType: typeOf(file),
+      data: { kind: 'base64', base64: await base64Of(file) },
+      ...(file.name && { name: file.name }),
+    }
+    const attachment = { id: crypto.randomUUID(), name: file.name || part.mediaType, size: file.size, part }
+    attachments.value = [...attachments.value, attachment]
+  }
+}
+
+export function removeAttachment(id: string): void {
+  attachments.value = attachments.value.filter((one) => one.id !== id)
+}
+
+/** Browsers have no type for most source files. */
+function typeOf(file: File): string {
+  if (/^[a-z]+\/[A-Za-z0-9.+-]+$/.test(file.type)) return file.type
+  return /\.(md|txt|csv|json|ya?ml|ts|tsx|js|py|go|rs|sh|sql|html|css)$/i.test(file.name)
+    ? 'text/plain'
+    : 'application/octet-stream'
+}
+
+async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  let binary = ''
+  for (let i = 0; i < bytes.length; i += 32_768) binary += String.fromCharCode(...bytes.subarray(i, i + 32_768))
+  return btoa(binary)
+}

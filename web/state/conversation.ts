@@ -1,0 +1,255 @@
+// The conversation that is open: its tree, the entries loaded so far, and the leaf that is looked at. Normally that is
+// the head, and it moves with it; after a jump to a hit on another branch it is not, until somebody goes back or goes on
+// from there. Entries are loaded as they come into view.
+
+import { batch, computed, signal } from '@preact/signals'
+import { follow } from '../api/stream.ts'
+import { api, paths } from '../api/routes.ts'
+import type { Approval, ConversationView, Entry, Exchange, Overlay, RunView, Settings } from '../api/types.ts'
+import { dropListed, updateListed } from './conversations.ts'
+import { rowsOf, type Row } from './rows.ts'
+import { attempt, status } from './session.ts'
+import { addTo, isOnPath, newestLeaf, pathTo, treeOf, type Tree } from './tree.ts'
+
+export const current = signal<ConversationView | undefined>(undefined)
+/** Settings of a conversation that has no message yet, and so does not exist yet. */
+const draftSettings = signal<Settings>({})
+export const tree = signal<Tree>(treeOf([]))
+export const leaf = signal<string | null>(null)
+/** What is looked at moves with the head. */
+export const following = signal(true)
+export const entries = signal<ReadonlyMap<string, Entry>>(new Map())
+export const exchanges = signal<Exchange[]>([])
+export const moreExchanges = signal<string | undefined>(undefined)
+/** Tool calls that wait for a person, by their id. */
+export const approvals = signal<ReadonlyMap<string, Approval>>(new Map())
+export const overlays = signal<Overlay[]>([])
+/** The latest run, when it has ended. */
+export const lastRun = signal<RunView | undefined>(undefined)
+/** The entry to bring into view, and how often that was asked for. */
+export const jump = signal<{ entryId: string; times: number } | undefined>(undefined)
+
+const path = computed(() => pathTo(tree.value, leaf.value))
+export const rows = computed<Row[]>(() => rowsOf(path.value, entries.value))
+export const settings = computed(() => current.value?.settings ?? draftSettings.value)
+export const model = computed(() => settings.value.model ?? status.value?.defaultModel ?? '')
+/** What is looked at is not where the conversation goes on. */
+export const elsewhere = computed(() => !following.value && leaf.value !== current.value?.head)
+export const exchangeOfReply = computed(() => {
+  const byReply = new Map<string, Exchange>()
+  for (const exchange of exchanges.value) if (exchange.replyEntryId) byReply.set(exchange.replyEntryId, exchange)
+  return byReply
+})
+
+const pageSize = 60
+let stopWatching: (() => void) | undefined
+let onRun: (run: { id: string; state: string }) => void = () => {}
+
+/** Who is to be told of runs; the live part of the page registers itself here. */
+export function whenRunSeen(tell: typeof onRun): void {
+  onRun = tell
+}
+
+export function close(): void {
+  stopWatching?.()
+  stopWatching = undefined
+  batch(() => {
+    current.value = undefined
+    tree.value = treeOf([])
+    leaf.value = null
+    following.value = true
+    entries.value = new Map()
+    exchanges.value = []
+    moreExchanges.value = undefined
+    overlays.value = []
+    approvals.value = new Map()
+    lastRun.value = undefined
+    jump.value = undefined
+  })
+}
+
+export async function open(id: string, at?: string): Promise<boolean> {
+  if (current.value?.id === id) {
+    if (at !== undefined) jumpTo(at)
+    return true
+  }
+  close()
+  return attempt(async () => {
+    const [view, outline, page, runs] = await Promise.all([
+      api.conversation(id),
+      api.tree(id),
+      api.entries(id, { limit: pageSize }),
+      api.runs(id, { limit: 1 }),
+    ])
+    batch(() => {
+      current.value = view
+      tree.value = treeOf(outline.entries)
+      leaf.value = view.head
+      keep(page.items)
+      const [run] = runs.items
+      lastRun.value = run?.state === 'ended' ? run : undefined
+    })
+    if (at !== undefined) jumpTo(at)
+    watch(id)
+    if (view.run) onRun(view.run)
+    await loadBeside(id)
+  })
+}
+
+/** A conversation comes to be with its first message, so that looking around leaves nothing behind. */
+export async function ensure(): Promise<ConversationView> {
+  if (current.value) return current.value
+  const view = await api.create({ settings: draftSettings.value })
+  batch(() => {
+    close()
+    current.value = view
+    updateListed(view)
+  })
+  watch(view.id)
+  return view
+}
+
+function watch(id: string): void {
+  stopWatching = follow(paths.watch(id), (event) => {
+    if (current.value?.id !== id) return
+    if (event.type === 'deleted') {
+      dropListed(id)
+      close()
+    } else if (event.type === 'conversation') {
+      void changed(JSON.parse(event.data) as ConversationView)
+    }
+  })
+}
+
+/** Takes in a conversation's new state, from this tab or another. */
+export async function changed(view: ConversationView): Promise<void> {
+  if (current.value?.id !== view.id) return
+  batch(() => {
+    current.value = view
+    updateListed(view)
+    followHead()
+  })
+  if (view.run) onRun(view.run)
+  if (view.head !== null && !tree.value.byId.has(view.head)) await loadTree(view.id)
+}
+
+export async function loadTree(id: string): Promise<void> {
+  const outline = await api.tree(id)
+  if (current.value?.id !== id) return
+  batch(() => {
+    tree.value = treeOf(outline.entries)
+    followHead()
+  })
+}
+
+/** Events of a run may be ahead of the head that is known: then what is looked at stays. */
+function followHead(): void {
+  const head = current.value?.head ?? null
+  if (!following.value) return
+  if (head === null) leaf.value = null
+  else if (tree.value.byId.has(head) && !isOnPath(tree.value, head, leaf.value)) leaf.value = head
+}
+
+/** An entry that was just written. */
+export function arrived(entry: Entry): void {
+  if (entry.conversationId !== current.value?.id) return
+  batch(() => {
+    keep([entry])
+    const { id, parentId, depth, at, message } = entry
+    if (addTo(tree.value, { id, parentId, depth, role: message.role, at })) tree.value = { ...tree.value }
+    if (following.value && leaf.value === parentId) leaf.value = id
+  })
+}
+
+export function keep(items: readonly Entry[]): void {
+  const all = new Map(entries.value)
+  for (const item of items) all.set(item.id, item)
+  entries.value = all
+}
+
+const loading = new Set<string>()
+
+/** Loads the page of the path that an entry without its message is on. */
+export async function loadAround(entryId: string): Promise<void> {
+  const id = current.value?.id
+  const at = path.value.findIndex((entry) => entry.id === entryId)
+  const first = Math.floor(at / pageSize) * pageSize
+  const key = `${leaf.value} ${first}`
+  if (id === undefined || at < 0 || loading.has(key)) return
+  loading.add(key)
+  await attempt(async () => {
+    const last = path.value[first + pageSize - 1] ?? path.value.at(-1)
+    // A leaf names the branch, so the page that ends here is the one that leads up to its last entry.
+    const page = await api.entries(id, { leaf: last?.id, limit: pageSize })
+    if (current.value?.id === id) keep(page.items)
+  })
+  loading.delete(key)
+}
+
+export function jumpTo(entryId: string): void {
+  batch(() => {
+    if (!isOnPath(tree.value, entryId, leaf.value)) {
+      leaf.value = newestLeaf(tree.value, entryId)
+      following.value = leaf.value === current.value?.head
+    }
+    jump.value = { entryId, times: (jump.value?.times ?? 0) + 1 }
+  })
+}
+
+/** Makes an entry the one that the conversation goes on from. */
+export async function goTo(entryId: string): Promise<void> {
+  const id = current.value?.id
+  if (id === undefined) return
+  await attempt(async () => {
+    const view = await api.change(id, { head: entryId })
+    following.value = true
+    leaf.value = entryId
+    await changed(view)
+  })
+}
+
+export function backToHead(): void {
+  batch(() => {
+    following.value = true
+    leaf.value = current.value?.head ?? null
+  })
+}
+
+/** The settings as a whole, as the server takes them. */
+export async function changeSettings(next: Settings): Promise<void> {
+  const id = current.value?.id
+  if (id === undefined) {
+    draftSettings.value = next
+    return
+  }
+  await attempt(async () => changed(await api.change(id, { settings: next })))
+}
+
+/** What lies beside the log: requests, overlays, questions. */
+export async function loadBeside(id: string): Promise<void> {
+  const [page, decided, asked] = await Promise.all([
+    api.exchanges(id, { limit: 100 }),
+    api.overlays(id),
+    api.approvals(id),
+  ])
+  if (current.value?.id !== id) return
+  batch(() => {
+    const known = new Set(page.items.map((exchange) => exchange.id))
+    const older = exchanges.value.filter((exchange) => !known.has(exchange.id))
+    if (older.length === 0) moreExchanges.value = page.next
+    exchanges.value = [...page.items, ...older]
+    overlays.value = decided
+    approvals.value = new Map(asked.map((one) => [one.call.callId, one]))
+  })
+}
+
+export async function loadMoreExchanges(): Promise<void> {
+  const id = current.value?.id
+  const cursor = moreExchanges.value
+  if (id === undefined || cursor === undefined) return
+  await attempt(async () => {
+    const page = await api.exchanges(id, { limit: 100, cursor })
+    exchanges.value = [...exchanges.value, ...page.items]
+    moreExchanges.value = page.next
+  })
+}

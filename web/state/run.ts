@@ -1,0 +1,188 @@
+// The run under way, as its events tell it. The events are read from the first one on, so a page that was reloaded in
+// the middle of an answer, or opened in a second tab, shows the same as the one that asked. What is in the log already
+// (a `message`) takes the place of what was streamed.
+
+import { batch, signal } from '@preact/signals'
+import { api, paths } from '../api/routes.ts'
+import { follow, type Streamed } from '../api/stream.ts'
+import type { Entry, Failure, Json, RunEvent, ToolCallPart } from '../api/types.ts'
+import { announce } from './announce.ts'
+import { approvals, arrived, current, lastRun, leaf, loadBeside, loadTree, tree, whenRunSeen } from './conversation.ts'
+import { withReply, type LiveExchange } from './live-reply.ts'
+import { attempt } from './session.ts'
+
+interface LiveTool {
+  call: ToolCallPart
+  startedAt: number
+  ended: boolean
+  /** What it said before it is done. */
+  progress?: Json
+}
+
+interface Live {
+  runId: string
+  conversationId: string
+  stopping: boolean
+  /** The last entry that the run wrote or began from. */
+  tail?: string
+  exchange?: LiveExchange
+  retry?: { attempt: number; until: number; failure: Failure }
+  /** Said on the way: another model is asked, a guard warned. */
+  remarks: string[]
+}
+
+export const live = signal<Live | undefined>(undefined)
+export const tools = signal<ReadonlyMap<string, LiveTool>>(new Map())
+
+let stop: (() => void) | undefined
+
+whenRunSeen((run) => {
+  const id = current.value?.id
+  if (id !== undefined && run.state !== 'ended' && live.value?.runId !== run.id) attach(id, run.id)
+})
+
+export function detach(): void {
+  stop?.()
+  stop = undefined
+  batch(() => {
+    live.value = undefined
+    tools.value = new Map()
+  })
+}
+
+const over = new Set<string>()
+
+/** Follows a run from its first event on. */
+export function attach(conversationId: string, runId: string): void {
+  if (over.has(runId)) return
+  detach()
+  batch(() => {
+    live.value = { runId, conversationId, stopping: false, remarks: [] }
+    lastRun.value = undefined
+  })
+  stop = follow(
+    paths.events(runId),
+    (event) => {
+      if (current.value?.id === conversationId) batch(() => take(conversationId, runId, event))
+    },
+    () => live.value?.runId === runId && finish(conversationId, runId),
+  )
+}
+
+type Told = RunEvent | { type: 'run-resumed' }
+
+function take(conversationId: string, runId: string, { data }: Streamed): void {
+  const event = JSON.parse(data) as Told
+  const now = live.value
+  if (!now || now.runId !== runId) return
+  switch (event.type) {
+    case 'run-start':
+      live.value = { ...now, tail: event.entryId }
+      void fetchEntry(event.entryId)
+      break
+    case 'run-resumed':
+      live.value = without(now, 'exchange', 'retry')
+      break
+    case 'request': {
+      const { exchangeId, provider, model, notes } = event
+      live.value = { ...without(now, 'retry'), exchange: { id: exchangeId, provider, model, notes, parts: [] } }
+      break
+    }
+    case 'retry': {
+      const { attempt, waitMs, failure } = event
+      live.value = { ...now, retry: { attempt, until: Date.now() + waitMs, failure } }
+      break
+    }
+    case 'reply-event':
+      if (now.exchange) live.value = { ...without(now, 'retry'), exchange: withReply(now.exchange, event.event) }
+      break
+    case 'message':
+      live.value = {
+        ...(event.message.role === 'assistant' ? without(now, 'exchange', 'retry') : now),
+        tail: event.entryId,
+      }
+      arrived(entryOf(conversationId, event.entryId, event.message, now.tail ?? leaf.value))
+      break
+    case 'tool-start':
+      tools.value = new Map(tools.value).set(event.call.callId, {
+        call: event.call,
+        startedAt: Date.now(),
+        ended: false,
+      })
+      announce(`Tool ${event.call.name} started`)
+      break
+    case 'tool-progress': {
+      const tool = tools.value.get(event.call.callId)
+      if (tool) tools.value = new Map(tools.value).set(event.call.callId, { ...tool, progress: event.value })
+      break
+    }
+    case 'approval-needed': {
+      const { call, argsHash, expiresAt } = event
+      approvals.value = new Map(approvals.value).set(call.callId, { call, argsHash, expiresAt })
+      announce(`${call.name} waits for you to allow it`)
+      break
+    }
+    case 'fallback':
+      remark(now, `${event.from} could not be asked: ${event.failure.message} ${event.to} is asked instead.`)
+      break
+    case 'guard':
+      remark(now, event.why)
+      break
+    case 'tool-end': {
+      const tool = tools.value.get(event.call.callId)
+      if (tool) tools.value = new Map(tools.value).set(event.call.callId, { ...tool, ended: true })
+      announce(`Tool ${event.call.name} ${event.result.failed ? 'failed' : 'finished'}`)
+      break
+    }
+    case 'run-end':
+      finish(conversationId, runId)
+      if (event.failure) announce(`The run failed: ${event.failure.message}`)
+  }
+}
+
+function remark(run: Live, words: string): void {
+  live.value = { ...run, remarks: [...run.remarks, words] }
+  announce(words)
+}
+
+/** The event does not say where an entry is in the tree; behind the last one, unless it is known already. */
+export function entryOf(conversationId: string, id: string, message: Entry['message'], behind: string | null): Entry {
+  const known = tree.value.byId.get(id)
+  const parentId = known ? known.parentId : behind
+  const depth = known?.depth ?? (tree.value.byId.get(parentId ?? '')?.depth ?? -1) + 1
+  return { id, conversationId, parentId, depth, message, at: known?.at ?? new Date().toISOString() }
+}
+
+async function fetchEntry(entryId: string): Promise<void> {
+  if (entryId === '' || tree.value.byId.has(entryId)) return
+  await attempt(async () => arrived(await api.entry(entryId)))
+}
+
+function without(run: Live, ...names: ('exchange' | 'retry')[]): Live {
+  const rest = { ...run }
+  for (const name of names) delete rest[name]
+  return rest
+}
+
+function finish(conversationId: string, runId: string): void {
+  over.add(runId)
+  // Tools that ran at the same time may have been told in another order than they were written.
+  const unsure = tools.value.size > 1
+  detach()
+  void attempt(async () => {
+    const [{ items }] = await Promise.all([
+      api.runs(conversationId, { limit: 1 }),
+      loadBeside(conversationId),
+      unsure ? loadTree(conversationId) : undefined,
+    ])
+    const [run] = items
+    if (current.value?.id === conversationId && run?.state === 'ended') lastRun.value = run
+  })
+}
+
+export async function cancel(): Promise<void> {
+  const run = live.value
+  if (!run) return
+  live.value = { ...run, stopping: true }
+  await attempt(() => api.cancel(run.runId))
+}

@@ -1,0 +1,49 @@
+// What is the same for the whole visit: who serves, who can be asked, and how the page looks.
+
+import { computed, effect, signal } from '@preact/signals'
+import { failureOf } from '../api/client.ts'
+import { api } from '../api/routes.ts'
+import type { Failure, ModelView, Price, ProviderView, StatusView } from '../api/types.ts'
+
+export const status = signal<StatusView | undefined>(undefined)
+export const providers = signal<ProviderView[]>([])
+export const models = signal<ModelView[]>([])
+/** Something outside a run that went wrong; shown until it is put away. */
+export const trouble = signal<Failure | undefined>(undefined)
+
+export type Theme = 'auto' | 'light' | 'dark'
+export const theme = signal<Theme>((localStorage.getItem('synapse-theme') as Theme | null) ?? 'auto')
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value
+  localStorage.setItem('synapse-theme', theme.value)
+})
+
+const prices = computed(() => new Map(models.value.map((model) => [model.model, model.price as Price | undefined])))
+
+export function priceOf(model: string): Price | undefined {
+  return prices.value.get(model)
+}
+
+export function providerName(id: string): string {
+  return providers.value.find((provider) => provider.id === id)?.name ?? id
+}
+
+export async function loadSession(): Promise<void> {
+  await attempt(async () => {
+    status.value = await api.status()
+    const [who, what] = await Promise.all([api.providers(), api.models()])
+    providers.value = who
+    models.value = what
+  })
+}
+
+/** Does something for a person, and tells them if it could not be done. */
+export async function attempt(what: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await what()
+    return true
+  } catch (error) {
+    trouble.value = failureOf(error)
+    return false
+  }
+}

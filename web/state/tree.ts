@@ -1,0 +1,56 @@
+// The tree of a conversation without its messages: which entries there are, and the path that is looked at. It is small
+// enough to be held whole, which is what lets a list of ten thousand messages know its length and its branches.
+
+import type { EntryOutline } from '../api/types.ts'
+
+export interface Tree {
+  byId: Map<string, EntryOutline>
+  children: Map<string | null, string[]>
+}
+
+export function treeOf(entries: readonly EntryOutline[]): Tree {
+  const tree: Tree = { byId: new Map(), children: new Map() }
+  for (const entry of entries) addTo(tree, entry)
+  return tree
+}
+
+/** Whether it was new. */
+export function addTo(tree: Tree, entry: EntryOutline): boolean {
+  if (tree.byId.has(entry.id)) return false
+  tree.byId.set(entry.id, entry)
+  const siblings = tree.children.get(entry.parentId)
+  if (siblings) siblings.push(entry.id)
+  else tree.children.set(entry.parentId, [entry.id])
+  return true
+}
+
+export function pathTo(tree: Tree, leaf: string | null): EntryOutline[] {
+  const path: EntryOutline[] = []
+  for (let at = leaf === null ? undefined : tree.byId.get(leaf); at;) {
+    path.push(at)
+    at = at.parentId === null ? undefined : tree.byId.get(at.parentId)
+  }
+  return path.toReversed()
+}
+
+/** The other ways to go on from the same place, oldest first, with this one among them. */
+export function siblingsOf(tree: Tree, entry: EntryOutline): string[] {
+  return (tree.children.get(entry.parentId) ?? []).filter((id) => tree.byId.get(id)?.role === entry.role)
+}
+
+/** Where the way through an entry ends, taking the newest at every fork. */
+export function newestLeaf(tree: Tree, id: string): string {
+  let leaf = id
+  for (let next = tree.children.get(leaf)?.at(-1); next !== undefined; next = tree.children.get(leaf)?.at(-1))
+    leaf = next
+  return leaf
+}
+
+export function isOnPath(tree: Tree, ancestor: string, leaf: string | null): boolean {
+  const depth = tree.byId.get(ancestor)?.depth ?? -1
+  for (let at = leaf === null ? undefined : tree.byId.get(leaf); at && at.depth >= depth;) {
+    if (at.id === ancestor) return true
+    at = at.parentId === null ? undefined : tree.byId.get(at.parentId)
+  }
+  return false
+}
