@@ -8,13 +8,13 @@ export const bridgeText = 'OK.'
 export const openingText = '[The beginning of this conversation is not shown]'
 export const emptyResultText = '(no output)'
 export const orphanLabel = '[Tool Result - Previous Context]'
-export const flatCallLabel = '[Tool Call]'
+const flatCallLabel = '[Tool Call]'
 export const flatResultLabel = '[Tool Result]'
 export const systemLabel = '[System]'
 export const summaryLabel = '[Summary of the conversation so far]'
 
 /** How arguments that are no JSON object are shown to a wire that wants one. */
-export const malformedKey = 'INVALID_JSON'
+const malformedKey = 'INVALID_JSON'
 
 export function malformedInput(raw: string): { [malformedKey]: string } {
   return { [malformedKey]: raw }
