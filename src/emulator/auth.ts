@@ -11,11 +11,9 @@ export function ownerOf(provider: string, protocol: string, headers: Headers, ur
   const key = keyIn(headers, url)
   const refused = key === 'wrong' ? 'wrong' : key === '' && requireKey && needsKey(provider) ? 'missing' : undefined
   if (refused) {
-    const [status, body] = (
-      words[protocol === 'gemini-interactions' ? protocol : provider] ??
+    const [status, body] = (words[protocol === 'gemini-interactions' ? protocol : provider] ??
       words.openai ??
-      fallback
-    )[refused]
+      fallback)[refused]
     throw new Refusal(status, body)
   }
   return createHash('sha256').update(`${provider} ${key}`).digest('base64url').slice(0, 16)
