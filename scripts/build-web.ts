@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist', 'web')
 
+/** What the page has in common with the library. */
+const shared = ['context/count.ts', 'context/forecast.ts', 'emulator/cache-rules.ts']
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { built, bytes } = await buildWeb()
   if (built) console.error(`The page: dist/web, ${Math.round(bytes / 1024)} kB`)
@@ -28,9 +31,6 @@ export async function buildWeb(): Promise<{ directory: string; built: boolean; b
   }
   return { directory: target, built: true, bytes: [...files.values()].reduce((sum, file) => sum + file.length, 0) }
 }
-
-/** What the page has in common with the library. */
-const shared = ['context/count.ts', 'context/forecast.ts', 'emulator/cache-rules.ts']
 
 /** What the bundle is made of: the page, what it shares with the library, and the packages by their lock. */
 async function stampOfSources(): Promise<string> {
