@@ -39,7 +39,8 @@ test('the known window of a model is kept without asking it: fold, then cut, eac
   const chat = await talk({
     model: 'openai/gpt-5.6',
     tools: [clockTool],
-    result: () => long,
+    // Short enough that what may be folded frees a good part of the window: else the cut comes at once.
+    result: () => 'noon '.repeat(300),
     contextWindow: 8000,
     policy: { preset: 'full', atLimit: 'cut', maxToolTurns: 2, step: 100 },
   })
