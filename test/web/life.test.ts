@@ -39,6 +39,12 @@ function story(name: string, tell: (visitor: Visitor, t: TestContext) => Promise
 const replies = (page: Page): Locator => page.getByRole('article', { name: /^Reply from/ })
 const message = (page: Page): Locator => page.getByRole('textbox', { name: 'Message' })
 
+/** Before it is shown nothing is being answered yet, and `settled` would be true too early. */
+async function ask(page: Page, words: string): Promise<void> {
+  await say(page, words)
+  await seen(page.getByRole('article', { name: 'You' }), words)
+}
+
 async function seen(where: Locator, words: string | RegExp): Promise<void> {
   await where.filter({ hasText: words }).first().waitFor()
 }
@@ -64,7 +70,7 @@ story('a conversation goes on with another provider, and what will not cross is 
     { type: 'reasoning', text: 'Let me see.' },
     { type: 'text', text: 'I thought about it.' },
   ])
-  await say(page, 'Think first')
+  await ask(page, 'Think first')
   await seen(replies(page), 'I thought about it.')
   await settled(page)
   await page.getByRole('button', { name: /^Model:/ }).click()
@@ -74,7 +80,7 @@ story('a conversation goes on with another provider, and what will not cross is 
   await seen(picker.locator('.crossing'), /dropped.*reasoning/s)
   await picker.getByRole('button', { name: 'Go on with it' }).click()
   await seen(page.locator('.model-button'), 'openai/gpt-5.6')
-  await say(page, 'What did I say first?')
+  await ask(page, 'What did I say first?')
   await seen(replies(page), '"Think first"')
   await settled(page)
   assert.match((await replies(page).last().getAttribute('aria-label')) ?? '', /gpt-5\.6/)
@@ -85,7 +91,7 @@ story('the inspector shows the body, its sources and the notes, and two provider
     { type: 'reasoning', text: 'A thought.' },
     { type: 'text', text: 'Said at Anthropic.' },
   ])
-  await say(page, 'Inspect me')
+  await ask(page, 'Inspect me')
   await settled(page)
   const inspector = page.getByRole('complementary', { name: 'Inspector' })
   await seen(inspector.locator('.piece'), 'Inspect me')
@@ -110,7 +116,7 @@ story('a request that was sent is shown as it was, with the predicted and the re
   await page.getByRole('button', { name: 'Settings of this conversation' }).click()
   await page.getByLabel('Instructions').fill('Always answer with great care. '.repeat(200))
   await page.getByRole('button', { name: 'Save' }).click()
-  await say(page, 'What time is it?')
+  await ask(page, 'What time is it?')
   await seen(replies(page), 'clock answered')
   await settled(page)
   await replies(page).last().hover()
@@ -132,7 +138,8 @@ story('a request that was sent is shown as it was, with the predicted and the re
 })
 
 story('an edited message is another branch, and both can be switched between', async ({ page }) => {
-  await say(page, 'My name is Ada')
+  await ask(page, 'My name is Ada')
+  await seen(replies(page), 'Ada')
   await settled(page)
   await page.getByRole('article', { name: 'You' }).hover()
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -151,7 +158,7 @@ story('an edited message is another branch, and both can be switched between', a
 
 story('asking again gives another reply beside the first, and a fork goes on from the middle', async ({ page }) => {
   site.says.push([{ type: 'text', text: 'First answer' }], [{ type: 'text', text: 'Second answer' }])
-  await say(page, 'Answer twice')
+  await ask(page, 'Answer twice')
   await seen(replies(page), 'First answer')
   await settled(page)
   await replies(page).hover()
@@ -159,13 +166,14 @@ story('asking again gives another reply beside the first, and a fork goes on fro
   await seen(replies(page), 'Second answer')
   await settled(page)
   await page.getByRole('group', { name: 'Version 2 of 2' }).waitFor()
-  await say(page, 'Go on')
+  await ask(page, 'Go on')
+  await replies(page).nth(1).waitFor()
   await settled(page)
   assert.equal(await replies(page).count(), 2)
   await replies(page).first().hover()
   await page.getByRole('button', { name: 'Fork from here' }).nth(1).click()
   await page.getByRole('article', { name: 'You' }).filter({ hasText: 'Go on' }).waitFor({ state: 'detached' })
-  await say(page, 'Elsewhere')
+  await ask(page, 'Elsewhere')
   await settled(page)
   await seen(page.getByRole('article', { name: 'You' }), 'Elsewhere')
   await page.getByRole('group', { name: 'Version 2 of 2' }).nth(1).waitFor()
@@ -177,7 +185,7 @@ story(
     const words = Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ')
     site.says.push([{ type: 'text', text: words }])
     site.hold(12)
-    await say(page, 'Tell me much')
+    await ask(page, 'Tell me much')
     await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
     await page.reload()
     await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word0 word1')
@@ -191,7 +199,7 @@ story(
 story('an answer can be stopped, what was said is kept, and it can be resumed', async ({ page }) => {
   site.says.push([{ type: 'text', text: Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ') }])
   site.hold(12)
-  await say(page, 'Tell me much')
+  await ask(page, 'Tell me much')
   await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
   await page.getByRole('button', { name: 'Stop' }).click()
   await seen(page.locator('.notice'), 'Stopped. What was said so far is kept.')
@@ -204,7 +212,7 @@ story('an answer can be stopped, what was said is kept, and it can be resumed', 
 })
 
 story('two tabs on one conversation follow each other', async ({ page, context }) => {
-  await say(page, 'Hello from the first tab')
+  await ask(page, 'Hello from the first tab')
   await settled(page)
   const other = await context.newPage()
   const visitor = watched(other, context, site)
@@ -226,14 +234,14 @@ story('two tabs on one conversation follow each other', async ({ page, context }
 
 story('what a provider refuses is told with what to do, and another try goes on', async ({ page }) => {
   site.emulator.order({ status: 401 })
-  await say(page, 'Will fail')
+  await ask(page, 'Will fail')
   await seen(page.getByRole('alert'), 'Check the key in the environment')
   await page.getByRole('button', { name: 'Try again' }).click()
   await seen(replies(page), 'Will fail')
 })
 
 story('a search finds what was said, and leads to its place, on another branch too', async ({ page }) => {
-  await say(page, 'The password is xylophone')
+  await ask(page, 'The password is xylophone')
   await settled(page)
   await page.getByRole('article', { name: 'You' }).hover()
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -251,7 +259,7 @@ story('a search finds what was said, and leads to its place, on another branch t
 })
 
 story('a conversation is renamed, labelled, filtered by its label, and deleted', async ({ page }) => {
-  await say(page, 'To be renamed')
+  await ask(page, 'To be renamed')
   await settled(page)
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Rename and label' }).click()
@@ -286,7 +294,7 @@ story('files go along by button and by paste', async ({ page }) => {
   })()`)
   await seen(page.getByRole('list', { name: 'Attached files' }), 'note.txt')
   await page.getByRole('button', { name: 'Remove note.txt' }).click()
-  await say(page, 'Look at this')
+  await ask(page, 'Look at this')
   await page.getByRole('img', { name: 'dot.png' }).waitFor()
   await seen(replies(page), 'It holds 1 of media')
 })
@@ -295,12 +303,12 @@ story('instructions of a conversation are sent', async ({ page }) => {
   await page.getByRole('button', { name: 'Settings of this conversation' }).click()
   await page.getByLabel('Instructions').fill('Always be brief.')
   await page.getByRole('button', { name: 'Save' }).click()
-  await say(page, 'What are your instructions?')
+  await ask(page, 'What are your instructions?')
   await seen(replies(page), 'Always be brief.')
 })
 
 story('a tool that needs it runs only when it is allowed, also after the page was loaded again', async ({ page }) => {
-  await say(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
+  await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
   const card = page.locator('details.tool')
   await seen(card, 'May send_mail run with these arguments?')
   await seen(page.locator('.notice'), 'A tool waits for you')
@@ -308,7 +316,7 @@ story('a tool that needs it runs only when it is allowed, also after the page wa
   await card.getByRole('button', { name: 'Allow once' }).click()
   await seen(replies(page), 'sent to "ada@example.com"')
   await settled(page)
-  await say(page, 'Use the tool send_mail with {"to":"eve@example.com"}')
+  await ask(page, 'Use the tool send_mail with {"to":"eve@example.com"}')
   await card.getByRole('button', { name: 'Do not allow' }).click()
   await seen(replies(page), 'send_mail failed')
 })
@@ -322,7 +330,7 @@ test('a server that asks for a key is used with one, and the key is in no addres
     page.on('request', (request) => urls.push(request.url()))
     await page.getByLabel('Key', { exact: true }).fill(guarded.key)
     await page.getByRole('button', { name: 'Go on' }).click()
-    await say(page, 'What time is it?')
+    await ask(page, 'What time is it?')
     await seen(replies(page), 'clock answered')
     await settled(page)
     assert.ok(urls.some((url) => url.includes('/events')))
