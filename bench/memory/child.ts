@@ -1,0 +1,58 @@
+// One process that opens a long conversation and goes on with it, and says how much memory that takes. Run with
+// `--expose-gc`, so that what is counted is what is held.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSynapse } from '../../src/open.ts'
+import { longHistory } from '../history.ts'
+
+const [messages = '200', turns = '20'] = process.argv.slice(2)
+const folder = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
+const synapse = await openSynapse({
+  store: join(folder, 'log.db'),
+  keys: { openai: 'none' },
+  transport: { fetch: answer },
+})
+try {
+  const { id } = await synapse.store.createConversation('local')
+  await synapse.store.appendAll(
+    'local',
+    id,
+    longHistory(Number(messages)).map((message) => ({ message })),
+  )
+  const chat = await synapse.open(id, {
+    model: 'openai/gpt-5.1',
+    protocol: 'openai-chat',
+    policy: { preset: 'economy', atLimit: 'cut' },
+  })
+  for (let turn = 0; turn < 5; turn++) await chat.send(`Go on, ${turn}.`).text()
+  const before = held()
+  for (let turn = 0; turn < Number(turns); turn++) await chat.send(`And on, ${turn}.`).text()
+  const after = held()
+  console.log(
+    JSON.stringify({ before, after, perTurn: (after - before) / Number(turns), rss: process.memoryUsage.rss() }),
+  )
+} finally {
+  await synapse.close()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function held(): number {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+function answer(): Promise<Response> {
+  const chunks = [
+    { id: 'r', choices: [{ index: 0, delta: { role: 'assistant', content: 'Noted.' }, finish_reason: null }] },
+    {
+      id: 'r',
+      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 9, completion_tokens: 2 },
+    },
+  ]
+  const body = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
+  return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+}

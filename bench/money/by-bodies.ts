@@ -1,0 +1,33 @@
+// The same strategies billed with real request bodies: encoded by the protocol, read and accounted for by the emulator.
+// Too slow for everything, but it shows that the short names of `bill.ts` cost what the bodies do.
+
+import { createPromptCache } from '../../src/emulator/cache.ts'
+import { promptOf } from '../../src/emulator/prompt.ts'
+import { anthropicMessages } from '../../src/protocols/anthropic-messages/index.ts'
+import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import type { Target } from '../../src/protocols/protocol.ts'
+import type { Sent } from './bill.ts'
+import type { PriceClass } from './classes.ts'
+import { model, provider, type Trajectory } from './trajectory.ts'
+
+export function billBodies({ system }: Trajectory, sent: readonly Sent[], price: PriceClass): number {
+  const protocol = price.rules.kind === 'marks' ? anthropicMessages : openaiChat
+  const target: Target = { provider, model, options: {}, quirks: {}, capabilities: protocol.capabilities }
+  const cache = createPromptCache((text) => Buffer.byteLength(text) / 3.3)
+  const instructions = 'x'.repeat(Math.round(system * 3.3))
+  let cost = 0
+  for (const { messages, places, cacheAfter, at } of sent) {
+    const context = {
+      system: [{ type: 'text' as const, text: instructions }],
+      messages: [...messages],
+      tools: [],
+      cacheAfter: [...cacheAfter],
+      places: [...places],
+    }
+    const { body } = protocol.encode(context, target)
+    const { input, read, written } = cache.charge('bench', promptOf(protocol.id, body), price.rules, at)
+    const stored = Object.values(written).reduce((sum, count) => sum + count, 0)
+    cost += read * price.read + stored * price.write + (input - read - stored)
+  }
+  return cost
+}

@@ -1,0 +1,62 @@
+// What was measured, as Markdown. RESULTS.md has one section for each row; a run of some rows leaves the others as they
+// are, so every section says itself when and under what load it was measured.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { arch, cpus, loadavg, platform } from 'node:os'
+import { join } from 'node:path'
+import { holds, type Check, type Mode, type Outcome, type Row, type Table } from './row.ts'
+
+const file = join(import.meta.dirname, 'RESULTS.md')
+
+export function sectionOf(row: Row, { tables, checks, remarks = [] }: Outcome, mode: Mode): string {
+  const load = loadavg()[0] ?? 0
+  const busy = load > cpus().length ? ', more than it has cores' : ''
+  const blocks = [
+    `## ${row.name}`,
+    row.about,
+    `Measured ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${platform()} ${arch()}, ${cpus().length} cores, load ${load.toFixed(1)}${busy}.`,
+    ...tables.flatMap(tableOf),
+    checks.map((check) => boundOf(check, mode)).join('\n'),
+    ...remarks,
+  ]
+  return `${blocks.join('\n\n')}\n`
+}
+
+/** In the order of `names`; sections that were not measured now stay as they were. */
+export function writeResults(names: readonly string[], measured: ReadonlyMap<string, string>): void {
+  const old = existsSync(file) ? sectionsIn(readFileSync(file, 'utf8')) : new Map<string, string>()
+  const sections = names.flatMap((name) => measured.get(name) ?? old.get(name) ?? [])
+  writeFileSync(file, [head(), ...sections].join('\n'))
+}
+
+function tableOf({ title, head, lines }: Table): string[] {
+  const table = [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n')
+  return title === undefined ? [table] : [`### ${title}`, table]
+}
+
+function boundOf(check: Check, mode: Mode): string {
+  const relation = check.atLeast ? '≥' : '≤'
+  const kept = holds(check, mode)
+  const why = !kept && check.excuse !== undefined ? `: ${check.excuse}` : ''
+  const value = Number.isFinite(check.value) ? Number(check.value.toPrecision(3)) : 'not measured'
+  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${kept ? 'kept' : '**not kept**'}${why}`
+}
+
+function sectionsIn(text: string): Map<string, string> {
+  const parts = text.split(/^(?=## )/m).slice(1)
+  return new Map(parts.map((part) => [part.slice(3, part.indexOf('\n')), `${part.trimEnd()}\n`]))
+}
+
+function head(): string {
+  const { dependencies } = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  const peers = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
+  return `# Results
+
+Made by \`npm run bench\`. Every figure is a ratio within one run, medians of interleaved rounds; times stand beside it
+only for orientation. A bound counts as kept within a tenth of it, unless nothing is measured with a clock.
+
+Peers: ${peers.join(', ')}.
+`
+}

@@ -1,0 +1,100 @@
+// From a history to the bytes of a request, on every wire, against bare `JSON.stringify` of a body that is ready.
+
+import { assemble, type Draft } from '../../src/context/prepare.ts'
+import type { JsonObject } from '../../src/core/json.ts'
+import type { Message } from '../../src/core/message.ts'
+import { allProtocols } from '../../src/protocols/all.ts'
+import type { Protocol } from '../../src/protocols/protocol.ts'
+import { longHistory } from '../history.ts'
+import { median, timeInTurn, type Contender } from '../measure.ts'
+import type { Peer } from '../peers/peer.ts'
+import type { Row } from '../row.ts'
+
+export const render: Row = {
+  name: 'render',
+  about:
+    'A whole history to the bytes of a request, with pairing, notes and encoding; bare `JSON.stringify` of the ready body = 1. “Next turn” is the same conversation with two messages more.',
+
+  async run({ quick }) {
+    const sizes = quick ? [200, 2000] : [20, 200, 2000, 20_000]
+    const peers = quick ? [] : await installedPeers()
+    const lines: (string | number)[][] = []
+    const whole: number[] = []
+    const next: number[] = []
+    const perMessage = new Map<number, number[]>()
+    let lead = Infinity
+    for (const size of sizes) {
+      const history = longHistory(size)
+      const longer = [...history, ...longHistory(size + 2).slice(size)]
+      for (const protocol of allProtocols()) {
+        const body = bodyOf(protocol, history)
+        const peersHere = size > 2000 ? [] : peers.filter((peer) => peer.protocols.includes(protocol.id))
+        const timed = await timeInTurn([
+          { name: 'bare', run: () => JSON.stringify(body) },
+          { name: 'whole', run: () => JSON.stringify(bodyOf(protocol, history)) },
+          { name: 'next', run: () => JSON.stringify(bodyOf(protocol, longer)) },
+          ...peersHere.map((peer): Contender => ({ name: peer.name, run: () => peer.body(protocol.id, history) })),
+        ])
+        const ms = (name: string) => timed.find((one) => one.name === name)?.ms ?? Number.NaN
+        const bare = ms('bare')
+        const theirs = peersHere.map((peer) => ms(peer.name)).filter((one) => Number.isFinite(one))
+        if (size === 2000) {
+          whole.push(ms('whole') / bare)
+          next.push(ms('next') / bare)
+          if (theirs.length > 0) lead = Math.min(lead, Math.min(...theirs) / ms('whole'))
+        }
+        perMessage.set(size, [...(perMessage.get(size) ?? []), ms('whole') / size])
+        lines.push([
+          size,
+          protocol.id,
+          bare.toPrecision(3),
+          (ms('whole') / bare).toFixed(2),
+          (ms('next') / bare).toFixed(2),
+          ...peers.map((peer) => (Number.isFinite(ms(peer.name)) ? (ms(peer.name) / bare).toFixed(2) : '–')),
+        ])
+      }
+    }
+    const [small = 0, large = 0] = sizes.slice(-2)
+    const growth = median(perMessage.get(large) ?? []) / median(perMessage.get(small) ?? [])
+    return {
+      tables: [
+        { head: ['messages', 'wire', 'bare, ms', 'whole', 'next turn', ...peers.map((peer) => peer.name)], lines },
+      ],
+      checks: [
+        { what: 'whole history at 2,000 messages, median of the wires', value: median(whole), bound: 1.3 },
+        { what: 'next turn at 2,000 messages, median of the wires', value: median(next), bound: 0.25, excuse },
+        { what: `growth from ${small} to ${large} messages, per message`, value: growth, bound: 1.5 },
+        ...(quick
+          ? []
+          : [{ what: 'fastest peer / ours at 2,000 messages, the worst wire', value: lead, bound: 1, atLeast: true }]),
+      ],
+      remarks: [
+        'Peers are called as their users call them, up to the moment the body leaves them; that includes what they do for a call beside rendering.',
+      ],
+    }
+  },
+}
+
+const excuse = 'bodies are built and written anew for every request; pieces that were written before are not kept'
+
+function bodyOf(protocol: Protocol, history: readonly Message[]): JsonObject {
+  const draft: Draft = {
+    history,
+    protocol,
+    target: {
+      provider: 'a-provider',
+      model: 'a-model',
+      options: {},
+      quirks: {},
+      capabilities: { ...protocol.capabilities, contextWindow: 100_000_000 },
+    },
+  }
+  return assemble(draft).body
+}
+
+async function installedPeers(): Promise<Peer[]> {
+  const { aiSdk } = await import('../peers/ai-sdk.ts')
+  const { langchain } = await import('../peers/langchain.ts')
+  const { pi } = await import('../peers/pi.ts')
+  return [aiSdk, langchain, pi]
+}

@@ -1,0 +1,49 @@
+// A long reply as the bytes that would carry it on each wire, cut into network chunks.
+
+import type { Reply } from '../../src/core/message.ts'
+import { noUsage } from '../../src/core/usage.ts'
+import type { Protocol } from '../../src/protocols/protocol.ts'
+
+const sentence = 'The log shows that the cache was never warmed up again, so each request was paid in full. '
+
+export interface MadeStream {
+  /** One for each event. */
+  events: Uint8Array[]
+  /** The same bytes in pieces of 16 KB. */
+  large: Uint8Array[]
+  count: number
+}
+
+/** Text in about as many deltas as given, and one tool call. */
+export function madeStream(protocol: Protocol, deltas: number): MadeStream {
+  const text = sentence.repeat(Math.ceil((deltas * 12) / sentence.length)).slice(0, deltas * 12)
+  const reply: Reply = {
+    role: 'assistant',
+    parts: [
+      { type: 'text', text },
+      { type: 'tool-call', callId: 'call_1', name: 'read_file', input: { path: 'src/index.ts', reason: sentence } },
+    ],
+    native: [],
+    origin: { protocol: 'elsewhere', provider: 'elsewhere', model: 'a-model' },
+    stop: { reason: 'tool-calls' },
+  }
+  const profile = {
+    model: 'a-model',
+    replyId: 'reply_1',
+    createdAt: 1_760_000_000,
+    usage: { ...noUsage, input: 10, output: 10 },
+  }
+  const { framing } = protocol
+  const lines = protocol.split(protocol.whole(reply, profile), 12).map((chunk) => {
+    const json = JSON.stringify(chunk)
+    if (framing.kind === 'ndjson') return `${json}\n`
+    const named = framing.named && typeof chunk === 'object' && chunk && 'type' in chunk
+    return `${named ? `event: ${String(chunk.type)}\n` : ''}data: ${json}\n\n`
+  })
+  if (framing.kind === 'sse' && framing.done !== undefined) lines.push(`data: ${framing.done}\n\n`)
+  const encoder = new TextEncoder()
+  const whole = encoder.encode(lines.join(''))
+  const large: Uint8Array[] = []
+  for (let start = 0; start < whole.length; start += 16_384) large.push(whole.subarray(start, start + 16_384))
+  return { events: lines.map((line) => encoder.encode(line)), large, count: lines.length }
+}

@@ -1,0 +1,44 @@
+// Ways to read a stream: ours, and the least that anybody must do.
+
+import { folding } from '../../src/core/fold.ts'
+import type { Protocol } from '../../src/protocols/protocol.ts'
+import { unframeNdjson } from '../../src/transport/ndjson.ts'
+import { unframeSse } from '../../src/transport/sse.ts'
+
+const most = 64 * 1024 * 1024
+
+/** Bytes to a reply, with every event on the way. */
+export function ours(protocol: Protocol, chunks: readonly Uint8Array[]): number {
+  const { framing } = protocol
+  const unframer = framing.kind === 'sse' ? unframeSse(most, framing.done) : unframeNdjson(most)
+  const origin = { protocol: protocol.id, provider: 'a-provider', model: 'a-model' }
+  const text = new TextDecoder()
+  const decoder = protocol.decoder(origin)
+  const folded = folding(origin)
+  for (const bytes of chunks) {
+    for (const chunk of unframer.push(text.decode(bytes, { stream: true }))) {
+      for (const event of decoder.push(chunk)) folded.push(event)
+    }
+  }
+  for (const event of decoder.end()) folded.push(event)
+  return folded.result().reply.parts.length
+}
+
+/** Decode, split and parse, and look at nothing. */
+export function floor(protocol: Protocol, chunks: readonly Uint8Array[]): number {
+  const sse = protocol.framing.kind === 'sse'
+  const between = sse ? '\n\n' : '\n'
+  const text = new TextDecoder()
+  let rest = ''
+  let seen = 0
+  for (const bytes of chunks) {
+    const pieces = (rest + text.decode(bytes, { stream: true })).split(between)
+    rest = pieces.pop() ?? ''
+    for (const piece of pieces) {
+      const start = sse ? piece.indexOf('data: ') + 6 : 0
+      if (piece.startsWith('[DONE]', start)) continue
+      if (JSON.parse(piece.slice(start)) !== null) seen++
+    }
+  }
+  return seen
+}

@@ -1,0 +1,37 @@
+// What of the bench needs no peers and hardly a clock: it fails when a ratio leaves its bound by more than noise.
+// A process of its own, because the bench is a package of its own: nothing here may depend on what it installs.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import test from 'node:test'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const rows = {
+  money: 'what is sent costs nearly as little as it could with hindsight',
+  validity: 'every history is accepted on every wire, by two readings of the rules',
+  plan: 'the time to decide what to send grows with the history, not with its square',
+}
+
+for (const [row, sentence] of Object.entries(rows)) {
+  test(sentence, async () => {
+    const { code, said } = await bench('--quick', row)
+    assert.match(said, /^- .*, kept$/m)
+    assert.equal(code, 0, said)
+  })
+}
+
+test('a row that does not exist is refused in one sentence', async () => {
+  const { code, said } = await bench('speed')
+  assert.equal(code, 2)
+  assert.match(said, /^There is no bench "speed"\. There are .+\.\n$/)
+})
+
+function bench(...args: string[]): Promise<{ code: number; said: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [join('bench', 'run.ts'), ...args], { cwd: root }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, said: stdout + stderr })
+    })
+  })
+}
