@@ -38,7 +38,8 @@ function anthropic(body: JsonObject): string | undefined {
     const next = turns[i + 1]
     const asked = blocks.filter((block) => block.type === 'tool_use')
     const results = role === 'user' ? blocks.filter((block) => block.type === 'tool_result') : []
-    const calls = (turns[i - 1]?.blocks ?? []).filter((block) => block.type === 'tool_use').map((block) => block.id)
+    const before = (turns[i - 1]?.blocks ?? []).filter((block) => block.type === 'tool_use')
+    const calls = new Set(before.map((block) => block.id ?? null))
     for (const { id, name, input } of asked) {
       if (seen.has(id)) return 'a call id twice'
       if (!/^[\w-]+$/.test(String(id))) return 'a call id with other characters'
@@ -49,7 +50,7 @@ function anthropic(body: JsonObject): string | undefined {
       }
       seen.add(id)
     }
-    if (results.some((block) => !calls.includes(block.tool_use_id ?? null))) return 'a result without its call'
+    if (results.some((block) => !calls.has(block.tool_use_id ?? null))) return 'a result without its call'
     if (results.length > 0 && blocks.findLastIndex((block) => block.type === 'tool_result') >= results.length) {
       return 'a result behind other content'
     }

@@ -1,6 +1,7 @@
 // Runs test/crash/worker.ts in a process of its own.
 
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -19,11 +20,13 @@ export async function runWorker(
   task: WorkerTask,
   how: { failpoint?: string; killAfterMs?: number } = {},
 ): Promise<Ran> {
+  const name = `crash-${randomUUID()}`
   const child = spawn(process.execPath, [join(import.meta.dirname, 'worker.ts'), JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Reading TypeScript is most of such a start.
     env: {
       ...process.env,
+      PGAPPNAME: name,
       NODE_COMPILE_CACHE: join(tmpdir(), 'synapse-test-compile-cache'),
       ...(how.failpoint !== undefined && { SYNAPSE_FAILPOINT: how.failpoint }),
     },
@@ -45,5 +48,22 @@ export async function runWorker(
       resolve()
     })
   })
+  await lastWords(task.url, name)
   return ran
+}
+
+/** PostgreSQL finishes the statement that a dead client has sent: only then it is known what the client has left. */
+async function lastWords(url: string, name: string): Promise<void> {
+  if (!url.startsWith('postgres:')) return
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    for (let left = 1; left > 0;) {
+      const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [name])
+      left = rowCount ?? 0
+    }
+  } finally {
+    await client.end()
+  }
 }

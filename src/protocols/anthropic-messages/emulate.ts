@@ -1,7 +1,7 @@
 // How the API would have sent a reply, and how it says no.
 
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import type { EmulateProfile, Issue } from '../protocol.ts'
 import { wireUsage } from './usage.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
-import type { Message, Part } from '../../../src/core/message.ts'
+import type { Message } from '../../../src/core/message.ts'
 import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { sent } from './target.ts'
 

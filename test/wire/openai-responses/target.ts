@@ -1,7 +1,7 @@
 // Whom the tests of this wire write to, and short ways to say what they expect.
 
 import type { Context, Note } from '../../../src/core/context.ts'
-import type { Json, JsonObject } from '../../../src/core/json.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part, Reply, StopReason } from '../../../src/core/message.ts'
 import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
 import { readItem } from '../../../src/protocols/openai-responses/read-item.ts'
