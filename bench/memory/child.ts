@@ -26,13 +26,11 @@ try {
     protocol: 'openai-chat',
     policy: { preset: 'economy', atLimit: 'cut' },
   })
-  for (let turn = 0; turn < 5; turn++) await chat.send(`Go on, ${turn}.`).text()
+  for (let turn = 0; turn < 10; turn++) await chat.send(`Go on, ${turn}.`).text()
   const before = held()
   for (let turn = 0; turn < Number(turns); turn++) await chat.send(`And on, ${turn}.`).text()
   const after = held()
-  console.log(
-    JSON.stringify({ before, after, perTurn: (after - before) / Number(turns), rss: process.memoryUsage.rss() }),
-  )
+  console.log(JSON.stringify({ before, after, rss: process.memoryUsage.rss() }))
 } finally {
   await synapse.close()
   rmSync(folder, { recursive: true, force: true })

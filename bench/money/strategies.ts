@@ -7,6 +7,7 @@ import { cacheMarks, lastBreak } from '../../src/context/marks.ts'
 import { proposeByMoney, proposeFoldForSize, withProposal, type Situation } from '../../src/context/plan.ts'
 import type { PolicySettings } from '../../src/context/policy.ts'
 import { baseView, sentView, type Draft } from '../../src/context/prepare.ts'
+import { findToolTurns, turnsToFold } from '../../src/context/tool-turns.ts'
 import { startOfLast } from '../../src/context/window.ts'
 import type { View } from '../../src/context/view.ts'
 import type { Target } from '../../src/protocols/protocol.ts'
@@ -104,9 +105,23 @@ export function economy(name: string, settings: PolicySettings): Strategy {
   }
 }
 
+/** In batches of `step`. Turns that are too short to be worth a fold stay, as they do by the rule of economy. */
 export function everyTurns(keep: number, step: number): Strategy {
   const name = step === 1 ? `tools-${keep} every turn` : `tools-${keep}, step ${step}`
-  return { name, settings: { maxToolTurns: keep, step } }
+  return {
+    name,
+    settings: { maxToolTurns: keep, rhythm: 'economy' },
+    decide({ situation: { view, decisions } }) {
+      const turns = findToolTurns(view.messages)
+      const place = (index: number) => view.places[turns[index]?.start ?? -1] ?? -1
+      const count = turnsToFold(turns.length, keep, step)
+      const before = decisions.folds.at(-1)?.through ?? -1
+      const first = turns.findIndex((_, index) => place(index) > before)
+      if (count === 0 || first >= count) return { decisions }
+      const fold = { from: place(first), through: place(count - 1), style: 'stub' as const, why: 'old' }
+      return { decisions: { ...decisions, folds: [...decisions.folds, fold] } }
+    },
+  }
 }
 
 /** Keeps at least `keep` messages, and cuts when there are `step` more. */

@@ -6,6 +6,9 @@ import type { Row } from '../row.ts'
 import { madeStream } from '../stream/made.ts'
 import { floor, ours } from '../stream/readers.ts'
 
+const excuse =
+  'half of the time is `JSON.parse`, as in the floor; the rest puts parts, native words and events together, which the floor does not'
+
 export const stream: Row = {
   name: 'stream',
   about:
@@ -47,7 +50,7 @@ export const stream: Row = {
       ],
       checks: [
         { what: 'one event per network chunk, median of the wires', value: median(single), bound: 1.7 },
-        { what: '16 KB per network chunk, median of the wires', value: median(bundled), bound: 1.3 },
+        { what: '16 KB per network chunk, median of the wires', value: median(bundled), bound: 1.3, excuse },
       ],
       remarks: [
         'The streams are made by the emulator. Peers start from a response and hand out their own events, so they carry a response body stream besides.',
