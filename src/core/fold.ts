@@ -1,6 +1,7 @@
 // Events in, Reply out. Deltas are only for those who watch: the part that a `part-end` carries is the truth, and a
 // part that never ended keeps what its deltas brought.
 
+import type { Note } from './context.ts'
 import type { ReplyEvent } from './event.ts'
 import type { Failure } from './error.ts'
 import type { Origin, Part, Reply } from './message.ts'
@@ -10,6 +11,7 @@ export interface Folded {
   reply: Reply
   usage?: Usage
   failure?: Failure
+  notes?: Note[]
 }
 
 export interface Fold {
@@ -20,7 +22,7 @@ export interface Fold {
 
 export function folding(origin: Origin): Fold {
   const parts: (Part | undefined)[] = []
-  const pending = new Map<number, string[]>()
+  const pending: (string[] | undefined)[] = []
   let end: Extract<ReplyEvent, { type: 'reply-end' }> | undefined
   let from = origin
 
@@ -32,14 +34,14 @@ export function folding(origin: Origin): Fold {
           break
         case 'part-start':
           parts[event.index] = event.part
-          pending.set(event.index, [])
+          pending[event.index] = []
           break
         case 'part-delta':
-          pending.get(event.index)?.push(event.text)
+          pending[event.index]?.push(event.text)
           break
         case 'part-end':
           parts[event.index] = event.part
-          pending.delete(event.index)
+          pending[event.index] = undefined
           break
         case 'reply-end':
           end = event
@@ -48,7 +50,7 @@ export function folding(origin: Origin): Fold {
     result() {
       const whole: Part[] = []
       for (const [index, part] of parts.entries()) {
-        if (part) whole.push(withText(part, pending.get(index)))
+        if (part) whole.push(withText(part, pending[index]))
       }
       const reply: Reply = {
         role: 'assistant',
@@ -61,6 +63,7 @@ export function folding(origin: Origin): Fold {
         reply,
         ...(end?.usage && { usage: end.usage }),
         ...(end?.failure && { failure: end.failure }),
+        ...(end?.notes && { notes: end.notes }),
       }
     },
   }

@@ -16,7 +16,7 @@ export function unframeNdjson(lineSize: number): Unframer {
   }
 
   function take(): string {
-    const line = pieces.join('').trim()
+    const line = pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('')
     pieces = []
     size = 0
     return line
@@ -30,7 +30,7 @@ export function unframeNdjson(lineSize: number): Unframer {
         keep(text.slice(start, end))
         start = end + 1
         const line = take()
-        if (trouble || line === '') continue
+        if (trouble || line.trim() === '') continue
         const chunk = jsonIn(line)
         if (chunk === undefined) trouble = notJson(line)
         else chunks.push(chunk)

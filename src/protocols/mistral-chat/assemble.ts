@@ -46,7 +46,8 @@ export function assembling(options: DecoderOptions | undefined): Assembly {
 
   function add(delta: JsonObject): ReplyEvent[] {
     const events: ReplyEvent[] = []
-    for (const [field, value] of Object.entries(delta)) {
+    for (const field in delta) {
+      const value = delta[field]
       if (field === 'content') addContent(value, events)
       else if (field === 'tool_calls') {
         if (Array.isArray(value)) for (const fragment of value) if (isObject(fragment)) addCall(fragment, events)

@@ -53,7 +53,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   }
 
   function add(message: JsonObject, events: ReplyEvent[]): void {
-    for (const [field, value] of Object.entries(message)) {
+    for (const field in message) {
+      const value = message[field]
       if (field === 'thinking') {
         if (typeof value === 'string' && value !== '') thinking = grow(thinking, 'reasoning', value, events)
       } else if (field === 'content') {

@@ -31,8 +31,14 @@ export function assembling(): Assembly {
   return {
     calls,
     add(delta) {
-      for (const [name, value] of Object.entries(delta)) {
+      for (const name in delta) {
+        const value = delta[name]
         if (value === undefined || name === 'role') continue
+        const begun = lists.has(name) ? undefined : texts.get(name)
+        if (begun && typeof value === 'string') {
+          begun.push(value)
+          continue
+        }
         order.add(name)
         if (callFields.has(name) && value !== null) continue
         if (name === 'content' && typeof value === 'string' && lists.has(name)) addList(name, [textPart(value)])

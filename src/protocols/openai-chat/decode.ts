@@ -111,9 +111,8 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       plainChunks++
       if (broughtMore) closedByUsage = false
     }
-    for (const list of [chunk.citations, chunk.search_results]) {
-      if (Array.isArray(list) && list.length > 0) citations = list
-    }
+    const list = chunk.search_results ?? chunk.citations
+    if (Array.isArray(list) && list.length > 0) citations = list
   }
 
   function readDelta(delta: JsonObject, events: ReplyEvent[]): void {

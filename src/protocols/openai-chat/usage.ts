@@ -30,7 +30,7 @@ export function readUsage(raw: JsonObject): Usage {
 export function usageIn(chunk: JsonObject): JsonObject | undefined {
   if (isObject(chunk.usage)) return chunk.usage
   if (isObject(chunk.x_groq) && isObject(chunk.x_groq.usage)) return chunk.x_groq.usage
-  const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
+  const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
   return isObject(choice) && isObject(choice.usage) ? choice.usage : undefined
 }
 

@@ -19,6 +19,8 @@ import { readStop } from './stop.ts'
 import { readUsage } from './usage.ts'
 import { asksClient, numberIn, objectIn, objectsIn, stringIn, typeOf, type Item } from './wire.ts'
 
+const plainMessage: Item = { type: 'message', role: 'assistant' }
+
 export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   const nextCallId = callIds(options)
   const toolName = (name: string) => named(options?.toolNames, name)
@@ -71,8 +73,8 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   }
 
   function learn(chunk: JsonObject): void {
-    const told = objectIn(chunk, 'response')
-    if (!told) return
+    const told = chunk.response
+    if (!isObject(told)) return
     response = told
     // A server may give each event another id (checked 2026-11): the last one is the one that can be continued from.
     const replyId = stringIn(told, 'id') ?? origin.replyId
@@ -81,7 +83,13 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   }
 
   function handle(chunk: JsonObject, events: ReplyEvent[]): void {
-    const type = stringIn(chunk, 'type') ?? ''
+    const type = typeof chunk.type === 'string' ? chunk.type : ''
+    const delta = deltaKinds.get(type)
+    if (delta) {
+      queued = false
+      grow(chunk, delta.kind, stringIn(chunk, delta.field) ?? '', delta.whole === true, events)
+      return
+    }
     queued = type === 'response.queued'
     switch (type) {
       case 'response.output_item.added': {
@@ -118,13 +126,8 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
         fail(objectIn(chunk, 'error') ?? flat, numberIn(chunk, 'status'))
         break
       }
-      default: {
-        const delta = deltaKinds.get(type)
-        if (delta) grow(chunk, delta.kind, stringIn(chunk, delta.field) ?? '', delta.whole === true, events)
-        else if (type === '' && chunk.error !== undefined && chunk.error !== null) {
-          fail(chunk.error, numberIn(chunk, 'status'))
-        }
-      }
+      case '':
+        if (chunk.error !== undefined && chunk.error !== null) fail(chunk.error, numberIn(chunk, 'status'))
     }
   }
 
@@ -155,14 +158,17 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
 
   /** The slot an event belongs to; one that was never announced is opened here. */
   function slotFor(chunk: JsonObject, item: Item, events: ReplyEvent[], closing = false): Slot {
-    const index = numberIn(chunk, 'output_index')
-    const id = stringIn(chunk, 'item_id') ?? stringIn(item, 'id')
-    const found =
-      index === undefined
-        ? (slots.findLast((slot) => id !== undefined && slot.added.id === id) ?? slots.at(-1))
-        : slots.findLast((slot) => slot.index === index)
+    const index = typeof chunk.output_index === 'number' ? chunk.output_index : undefined
+    const last = slots.at(-1)
+    const found = index !== undefined && last?.index === index ? last : earlierSlot(chunk, item, index)
     if (found && !(closing && (found.final || typeOf(found.added) !== typeOf(item)))) return found
     return announce(index ?? slots.length, item, events)
+  }
+
+  function earlierSlot(chunk: JsonObject, item: Item, index: number | undefined): Slot | undefined {
+    if (index !== undefined) return slots.findLast((slot) => slot.index === index)
+    const id = stringIn(chunk, 'item_id') ?? stringIn(item, 'id')
+    return slots.findLast((slot) => id !== undefined && slot.added.id === id) ?? slots.at(-1)
   }
 
   function open(slot: Slot, part: Part, events: ReplyEvent[]): OpenPart {
@@ -173,8 +179,8 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   }
 
   function contentPart(chunk: JsonObject, kind: 'text' | 'refusal', events: ReplyEvent[]): OpenPart {
-    const slot = slotFor(chunk, { type: 'message', role: 'assistant' }, events)
-    const place = numberIn(chunk, 'content_index') ?? 0
+    const slot = slotFor(chunk, plainMessage, events)
+    const place = typeof chunk.content_index === 'number' ? chunk.content_index : 0
     const known = slot.contents.get(place)
     if (known) return known
     const opened = open(slot, { type: kind, text: '' }, events)

@@ -2,7 +2,6 @@
 // tell nothing that the finished items do not tell too.
 
 import type { JsonObject } from '../../core/json.ts'
-import { numberIn, stringIn } from './wire.ts'
 
 export type DeltaKind = 'text' | 'refusal' | 'reasoning' | 'summary' | 'function_call' | 'custom_tool_call'
 
@@ -37,14 +36,14 @@ export const deltaKinds = new Map<string, { kind: DeltaKind; field: string; whol
  * count at all, and is not asked again.
  */
 export function duplicates(): (chunk: JsonObject) => boolean {
-  const seen = new Map<number, string>()
+  const seen: (string | undefined)[] = []
   let counts = true
   return (chunk) => {
-    const number = numberIn(chunk, 'sequence_number')
-    if (!counts || number === undefined || number < 0) return false
-    const type = stringIn(chunk, 'type') ?? ''
-    const before = seen.get(number)
-    seen.set(number, type)
+    const number = chunk.sequence_number
+    if (!counts || typeof number !== 'number' || number < 0) return false
+    const type = typeof chunk.type === 'string' ? chunk.type : ''
+    const before = seen[number]
+    seen[number] = type
     if (before !== undefined && before !== type) counts = false
     return counts && before !== undefined
   }
