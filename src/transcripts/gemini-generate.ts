@@ -22,6 +22,7 @@ import { geminiGenerate } from '../protocols/gemini-generate/index.ts'
 import { dataKeys, field, listOf, snake } from '../protocols/gemini-generate/wire.ts'
 import type { Target } from '../protocols/protocol.ts'
 import { isSession, sessionContents, type SessionContent } from './gemini-cli-session.ts'
+import { fileAt, inRuns } from './google-input.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const { id } = geminiGenerate
@@ -132,22 +133,12 @@ function readReply(parts: JsonObject[], model: string, calls: OpenCalls): Reply 
   return { ...reply, stop: { reason: reply.stop.reason } }
 }
 
-/** Responses and what else the user says, each run of them as a message of its own. */
 function readUser(parts: readonly JsonObject[], calls: OpenCalls): (UserMessage | ToolMessage)[] {
-  const messages: (UserMessage | ToolMessage)[] = []
-  for (const part of parts) {
-    const last = messages.at(-1)
-    if (isObject(part.functionResponse)) {
-      const result = readResult(part.functionResponse, calls)
-      if (last?.role === 'tool') last.parts.push(result)
-      else messages.push({ role: 'tool', parts: [result] })
-    } else {
-      const said = readUserPart(part)
-      if (last?.role === 'user') last.parts.push(said)
-      else messages.push({ role: 'user', parts: [said] })
-    }
-  }
-  return messages.length > 0 ? messages : [{ role: 'user', parts: [] }]
+  return inRuns(
+    parts.map((part) =>
+      isObject(part.functionResponse) ? readResult(part.functionResponse, calls) : readUserPart(part),
+    ),
+  )
 }
 
 function readUserPart(part: JsonObject): UserMessage['parts'][number] {
@@ -167,14 +158,7 @@ function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined 
   }
   const uri = held.fileUri
   if (typeof uri !== 'string') return undefined
-  // What lies with Google can be had by nobody else.
-  const kept = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri)
-  return {
-    type: 'media',
-    mediaType,
-    ...name,
-    data: kept ? { kind: 'file', fileId: uri, provider } : { kind: 'url', url: uri },
-  }
+  return { type: 'media', mediaType, ...name, data: fileAt(uri) }
 }
 
 function readResult({ id: alias, name, response, parts }: JsonObject, calls: OpenCalls): ToolResultPart {
@@ -274,7 +258,7 @@ function write(messages: Message[]): Json {
   )
   const empty = { system: [], tools: [], cacheAfter: [] }
   // Ids are found over the whole conversation: a result may be new where its call is not.
-  const pen = { ...writing({ ...empty, messages: ours }, paper), keepThoughts: true }
+  const pen = writing({ ...empty, messages: ours }, paper, true)
   return writeBySource(ours, id, (run) => encodeContents({ ...empty, messages: run }, pen, 'bare'))
 }
 

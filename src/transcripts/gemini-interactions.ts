@@ -10,6 +10,7 @@ import { encodeSteps } from '../protocols/gemini-interactions/encode-steps.ts'
 import { geminiInteractions } from '../protocols/gemini-interactions/index.ts'
 import { contentKind, isStep, listOf, textContent, userInput } from '../protocols/gemini-interactions/wire.ts'
 import type { Target } from '../protocols/protocol.ts'
+import { fileAt, inRuns } from './google-input.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const { id } = geminiInteractions
@@ -101,20 +102,11 @@ function readReply(steps: JsonObject[], model: string, nameCall: (alias: string 
 
 /** Results may stand in the content of what the user says; they are messages of their own here. */
 function readInput(step: JsonObject, answer: (alias: Json | undefined) => string): (UserMessage | ToolMessage)[] {
-  const messages: (UserMessage | ToolMessage)[] = []
-  for (const item of listOf(step.content)) {
-    const last = messages.at(-1)
-    if (isStep(item, 'function_result')) {
-      const result = readResult(item, answer)
-      if (last?.role === 'tool') last.parts.push(result)
-      else messages.push({ role: 'tool', parts: [result] })
-    } else {
-      const part = readContent(item)
-      if (last?.role === 'user') last.parts.push(part)
-      else messages.push({ role: 'user', parts: [part] })
-    }
-  }
-  return messages.length > 0 ? messages : [{ role: 'user', parts: [] }]
+  return inRuns(
+    listOf(step.content).map((item) =>
+      isStep(item, 'function_result') ? readResult(item, answer) : readContent(item),
+    ),
+  )
 }
 
 function readContent(item: Json): UserMessage['parts'][number] {
@@ -132,9 +124,7 @@ function readMedia(item: Json): MediaPart | undefined {
   const mediaType = typeof item.mime_type === 'string' ? item.mime_type : 'application/octet-stream'
   if (typeof data === 'string') return { type: 'media', mediaType, data: { kind: 'base64', base64: data } }
   if (typeof uri !== 'string') return undefined
-  // What lies with Google can be had by nobody else.
-  const kept = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri)
-  return { type: 'media', mediaType, data: kept ? { kind: 'file', fileId: uri, provider } : { kind: 'url', url: uri } }
+  return { type: 'media', mediaType, data: fileAt(uri) }
 }
 
 function readResult(step: JsonObject, answer: (alias: Json | undefined) => string): ToolResultPart {
@@ -180,7 +170,7 @@ function write(messages: Message[]): Json {
   )
   const empty = { system: [], tools: [], cacheAfter: [] }
   // Ids are found over the whole conversation: a result may be new where its call is not.
-  const pen = { ...writing({ ...empty, messages: ours }, paper), keepThoughts: true }
+  const pen = writing({ ...empty, messages: ours }, paper, true)
   return writeBySource(ours, id, (run) => encodeSteps({ ...empty, messages: run }, pen, 'bare')).flat()
 }
 

@@ -1,19 +1,18 @@
 // Messages as Mistral's chat has them, alone or inside a request body. They look like OpenAI's; what gives them away is
 // the thinking chunk, whose text is a list, and results that name their tool beside an id of nine letters or digits.
 
-import type { ToolSpec } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { MediaPart, Message, Origin, Reply, TextPart, ToolMessage, UserMessage } from '../core/message.ts'
+import type { MediaPart, Message, Reply, TextPart, ToolMessage, UserMessage } from '../core/message.ts'
 import { wireIds } from '../protocols/ids.ts'
 import { dataUrl, mediaFromUrl } from '../protocols/media.ts'
 import { messageFromParts } from '../protocols/mistral-chat/emulate.ts'
 import { mistralChat } from '../protocols/mistral-chat/index.ts'
 import { callIdGrammar, protocolId, textChunk, type Chunk } from '../protocols/mistral-chat/wire.ts'
 import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
-import { callBook, type CallBook } from './call-book.ts'
+import type { CallBook } from './call-book.ts'
+import { listIn, readList, readReply } from './message-list.ts'
 import { toldInText, toldOutput } from './told.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 export const mistralChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 
@@ -42,25 +41,8 @@ function isTelling(message: JsonObject): boolean {
   )
 }
 
-function listIn(json: Json): { messages: Json[]; path: string } | undefined {
-  if (Array.isArray(json)) return { messages: json, path: '$' }
-  if (isObject(json) && Array.isArray(json.messages)) return { messages: json.messages, path: '$.messages' }
-  return undefined
-}
-
 function read(json: Json): Transcript {
-  const list = listIn(json)
-  if (!list) throw unreadable(protocolId, '$', 'a list of messages, or an object with one in messages')
-  const body = isObject(json) ? json : {}
-  const model = typeof body.model === 'string' ? body.model : ''
-  const book = callBook()
-  const messages = list.messages.flatMap((value, index) => {
-    const at = `${list.path}[${index}]`
-    if (!isObject(value)) throw unreadable(protocolId, at, 'an object')
-    return sourced(protocolId, value, [readMessage(value, at, model, book)])
-  })
-  const tools = Array.isArray(body.tools) ? body.tools.flatMap(readTool) : undefined
-  return { messages, notes: [], ...(tools && { tools }) }
+  return readList(json, protocolId, readMessage)
 }
 
 function readMessage(value: JsonObject, at: string, model: string, book: CallBook): Message {
@@ -70,7 +52,7 @@ function readMessage(value: JsonObject, at: string, model: string, book: CallBoo
     case 'user':
       return { role: 'user', parts: userParts(value.content, `${at}.content`) }
     case 'assistant':
-      return readReply(value, at, model, book)
+      return readAnswer(value, at, model, book)
     case 'tool':
       return readResult(value, at, book)
     default:
@@ -78,24 +60,13 @@ function readMessage(value: JsonObject, at: string, model: string, book: CallBoo
   }
 }
 
-/** Read as the wire reads it; the words themselves stay as they stand in the file. */
-function readReply(message: JsonObject, at: string, model: string, book: CallBook): Reply {
+function readAnswer(message: JsonObject, at: string, model: string, book: CallBook): Reply {
   const { content } = message
   if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
     throw unreadable(protocolId, `${at}.content`, 'a string, a list or null')
   }
-  const origin: Origin = { protocol: protocolId, provider: 'mistral', model }
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
-  book.turn()
-  const decoder = mistralChat.decoder(origin, {
-    callId: (position, alias) => {
-      const fn = calls[position]?.function
-      return book.enter(alias, isObject(fn) && typeof fn.name === 'string' ? fn.name : '')
-    },
-  })
-  const chunks = mistralChat.split({ choices: [{ index: 0, message, finish_reason: 'stop' }] }, 1 << 20)
-  const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
-  return { ...reply, native: [message], stop: { reason: reply.stop.reason } }
+  const whole = { choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  return readReply(mistralChat, { protocol: protocolId, provider: 'mistral', model }, message, whole, book)
 }
 
 function readResult(value: JsonObject, at: string, book: CallBook): ToolMessage {
@@ -150,13 +121,6 @@ const types: Record<string, string> = {
 function typeByName(url: string): string | undefined {
   const ending = /\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''
   return Object.hasOwn(types, ending) ? types[ending] : undefined
-}
-
-function readTool(tool: Json): ToolSpec[] {
-  const fn = isObject(tool) ? tool.function : undefined
-  if (!isObject(fn) || typeof fn.name !== 'string') return []
-  const description = typeof fn.description === 'string' ? { description: fn.description } : {}
-  return [{ name: fn.name, ...description, input: isObject(fn.parameters) ? fn.parameters : { type: 'object' } }]
 }
 
 function write(messages: Message[]): Json {

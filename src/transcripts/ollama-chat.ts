@@ -1,18 +1,17 @@
 // Messages as Ollama's own chat has them, alone or inside a request body. What gives them away: arguments that are an
 // object, `tool_name` on results, `images` beside the content, `thinking` as a string. Calls may have no ids at all.
 
-import type { ToolSpec } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { MediaPart, Message, Origin, Reply, ToolMessage, UserMessage } from '../core/message.ts'
+import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../core/message.ts'
 import { wireIds } from '../protocols/ids.ts'
 import { messageFromParts } from '../protocols/ollama-chat/emulate.ts'
 import { ollamaChat } from '../protocols/ollama-chat/index.ts'
 import { callIdGrammar, protocolId } from '../protocols/ollama-chat/wire.ts'
 import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
-import { callBook, type CallBook } from './call-book.ts'
+import type { CallBook } from './call-book.ts'
+import { callsIn, listIn, readList, readReply } from './message-list.ts'
 import { toldInText, toldOutput } from './told.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 export const ollamaChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 
@@ -37,29 +36,8 @@ function isTelling(message: JsonObject): boolean {
   )
 }
 
-function callsIn(message: JsonObject): JsonObject[] {
-  return Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
-}
-
-function listIn(json: Json): { messages: Json[]; path: string } | undefined {
-  if (Array.isArray(json)) return { messages: json, path: '$' }
-  if (isObject(json) && Array.isArray(json.messages)) return { messages: json.messages, path: '$.messages' }
-  return undefined
-}
-
 function read(json: Json): Transcript {
-  const list = listIn(json)
-  if (!list) throw unreadable(protocolId, '$', 'a list of messages, or an object with one in messages')
-  const body = isObject(json) ? json : {}
-  const model = typeof body.model === 'string' ? body.model : ''
-  const book = callBook()
-  const messages = list.messages.flatMap((value, index) => {
-    const at = `${list.path}[${index}]`
-    if (!isObject(value)) throw unreadable(protocolId, at, 'an object')
-    return sourced(protocolId, value, [readMessage(value, at, model, book)])
-  })
-  const tools = Array.isArray(body.tools) ? body.tools.flatMap(readTool) : undefined
-  return { messages, notes: [], ...(tools && { tools }) }
+  return readList(json, protocolId, readMessage)
 }
 
 /** The server takes roles in capitals as well. */
@@ -75,7 +53,7 @@ function readMessage(value: JsonObject, at: string, model: string, book: CallBoo
     case 'user':
       return { role: 'user', parts: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...imagesOf(value)] }
     case 'assistant':
-      return readReply(value, model, book)
+      return readAnswer(value, model, book)
     case 'tool':
       return readResult(value, text, book)
     default:
@@ -83,20 +61,9 @@ function readMessage(value: JsonObject, at: string, model: string, book: CallBoo
   }
 }
 
-/** Read as the wire reads it; the words themselves stay as they stand in the file. */
-function readReply(message: JsonObject, model: string, book: CallBook): Reply {
-  const origin: Origin = { protocol: protocolId, provider: 'ollama', model }
-  const calls = callsIn(message)
-  book.turn()
-  const decoder = ollamaChat.decoder(origin, {
-    callId: (position, alias) => {
-      const fn = calls[position]?.function
-      return book.enter(alias, isObject(fn) && typeof fn.name === 'string' ? fn.name : '')
-    },
-  })
-  const lines = ollamaChat.split({ message, done: true }, 1 << 20)
-  const { reply } = fold([...lines.flatMap((line) => decoder.push(line)), ...decoder.end()], origin)
-  return { ...reply, native: [message], stop: { reason: reply.stop.reason } }
+function readAnswer(message: JsonObject, model: string, book: CallBook): Reply {
+  const origin = { protocol: protocolId, provider: 'ollama', model }
+  return readReply(ollamaChat, origin, message, { message, done: true }, book)
 }
 
 function readResult(value: JsonObject, text: string, book: CallBook): ToolMessage {
@@ -118,13 +85,6 @@ function typeOf(base64: string): string {
   if (base64.startsWith('/9j/')) return 'image/jpeg'
   if (base64.startsWith('R0lGOD')) return 'image/gif'
   return base64.startsWith('UklGR') ? 'image/webp' : 'image/png'
-}
-
-function readTool(tool: Json): ToolSpec[] {
-  const fn = isObject(tool) ? tool.function : undefined
-  if (!isObject(fn) || typeof fn.name !== 'string') return []
-  const description = typeof fn.description === 'string' ? { description: fn.description } : {}
-  return [{ name: fn.name, ...description, input: isObject(fn.parameters) ? fn.parameters : { type: 'object' } }]
 }
 
 function write(messages: Message[]): Json {
