@@ -4,7 +4,8 @@
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Stop } from '../../core/message.ts'
+import type { Origin } from '../../core/message.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { readFailure } from '../failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../protocol.ts'
 import { pieces } from '../text.ts'
@@ -30,7 +31,7 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     },
     end(cause) {
       start()
-      const { stop, wrong } = outcome(cause)
+      const { stop, failure: wrong } = outcome(cause)
       finishParts()
       events.push({
         type: 'reply-end',
@@ -98,18 +99,15 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     }
   }
 
-  function outcome(cause: EndCause | undefined): { stop: Stop; wrong?: Failure } {
-    if (failure) return { stop: { reason: 'failed', ...(failure.code && { raw: failure.code }) }, wrong: failure }
+  function outcome(cause: EndCause | undefined): Outcome {
+    if (failure) return { stop: { reason: 'failed', ...(failure.code && { raw: failure.code }) }, failure }
     if (ended) {
       const { raw, message, blocked } = ended
       const reason = blocked ? 'refusal' : stopReason(raw)
-      if (reason === 'failed') return { stop: { reason, raw }, wrong: badFinish(raw, message) }
+      if (reason === 'failed') return { stop: { reason, raw }, failure: badFinish(raw, message) }
       return { stop: { reason: reason === 'done' && reader.calls > 0 ? 'tool-calls' : reason, raw } }
     }
-    if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
-    if (cause) return { stop: { reason: cause.reason }, wrong: cause.failure }
-    const message = 'The stream ended before the answer was complete.'
-    return { stop: { reason: 'interrupted' }, wrong: { kind: 'malformed-reply', message } }
+    return brokenOff(cause)
   }
 
   function finishParts(): void {

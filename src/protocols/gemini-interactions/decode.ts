@@ -5,7 +5,8 @@
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Stop } from '../../core/message.ts'
+import type { Origin } from '../../core/message.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { readFailure } from '../failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../protocol.ts'
 import { pieces } from '../text.ts'
@@ -33,7 +34,7 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     end(cause) {
       start()
       reader.close(done && !failure)
-      const { stop, wrong } = outcome(cause)
+      const { stop, failure: wrong } = outcome(cause)
       events.push({
         type: 'reply-end',
         origin,
@@ -103,18 +104,15 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     if (id !== '' && origin.replyId !== id) origin = { ...origin, replyId: id }
   }
 
-  function outcome(cause: EndCause | undefined): { stop: Stop; wrong?: Failure } {
-    if (failure) return { stop: { reason: 'failed', ...(failure.code && { raw: failure.code }) }, wrong: failure }
+  function outcome(cause: EndCause | undefined): Outcome {
+    if (failure) return { stop: { reason: 'failed', ...(failure.code && { raw: failure.code }) }, failure }
     if (done && status !== undefined) {
       const reason = stopReason(status, reader.calls)
       const message = 'The provider says that the interaction failed, and not why.'
-      const wrong: Failure = { kind: 'malformed-reply', message, code: status }
-      return { stop: { reason, raw: status }, ...(reason === 'failed' && { wrong }) }
+      const unnamed: Failure = { kind: 'malformed-reply', message, code: status }
+      return { stop: { reason, raw: status }, ...(reason === 'failed' && { failure: unnamed }) }
     }
-    if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
-    if (cause) return { stop: { reason: cause.reason }, wrong: cause.failure }
-    const message = 'The stream ended before the answer was complete.'
-    return { stop: { reason: 'interrupted' }, wrong: { kind: 'malformed-reply', message } }
+    return brokenOff(cause)
   }
 }
 

@@ -6,8 +6,9 @@
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Stop, StopReason } from '../../core/message.ts'
+import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { readFailure } from '../failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../protocol.ts'
 import { pieces } from '../text.ts'
@@ -68,10 +69,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
 
   function broken(cause: EndCause | undefined): Outcome {
     if (failure) return { stop: { reason: 'failed' }, failure }
-    if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
-    if (cause) return { stop: { reason: cause.reason }, failure: cause.failure }
-    const cut: Failure = { kind: 'malformed-reply', message: 'The stream ended before the reply did.' }
-    return { stop: { reason: 'interrupted' }, failure: cut }
+    return brokenOff(cause)
   }
 
   return {
@@ -81,11 +79,6 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       return finish !== undefined && usage !== undefined
     },
   }
-}
-
-interface Outcome {
-  stop: Stop
-  failure?: Failure
 }
 
 const reasons: Record<string, StopReason> = {

@@ -9,6 +9,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import { readArguments } from '../arguments.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { callIds } from '../call-ids.ts'
 import { readFailure } from '../failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../protocol.ts'
@@ -146,12 +147,9 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     }
   }
 
-  function broken(cause: EndCause | undefined): { stop: Stop; failure?: Failure } {
+  function broken(cause: EndCause | undefined): Outcome {
     if (failure) return { stop: { reason: 'failed' }, failure }
-    if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
-    if (cause) return { stop: { reason: cause.reason }, failure: cause.failure }
-    const message = 'The stream ended before the reply did.'
-    return { stop: { reason: 'interrupted' }, failure: { kind: 'malformed-reply', message } }
+    return brokenOff(cause)
   }
 
   return {

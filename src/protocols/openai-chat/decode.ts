@@ -7,6 +7,7 @@ import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop } from '../../core/message.ts'
 import { readArguments } from '../arguments.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { callIds } from '../call-ids.ts'
 import { readFailure } from '../failure.ts'
 import { mediaFromUrl } from '../media.ts'
@@ -206,13 +207,10 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
     return { reason: stopReason(finish ?? 'stop', has), ...(finish !== undefined && { raw: finish }) }
   }
 
-  function endOf(cause: EndCause | undefined): { stop: Stop; failure?: Failure } {
+  function endOf(cause: EndCause | undefined): Outcome {
     const raw = finish !== undefined && { raw: finish }
     if (failure) return { stop: { reason: 'failed', ...raw }, failure }
-    if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
-    if (cause) return { stop: { reason: cause.reason }, failure: cause.failure }
-    const message = 'The stream ended before the reply did.'
-    return { stop: { reason: 'interrupted' }, failure: { kind: 'malformed-reply', message } }
+    return brokenOff(cause)
   }
 
   /** An unfinished reply keeps its text and those calls whose arguments are whole. */

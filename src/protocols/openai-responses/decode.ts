@@ -7,7 +7,8 @@
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Part, Stop } from '../../core/message.ts'
+import type { Origin, Part } from '../../core/message.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { callIds } from '../call-ids.ts'
 import { readFailure } from '../failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../protocol.ts'
@@ -52,7 +53,7 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
       const finished = terminal !== undefined && failure === undefined
       for (const slot of slots) if (!slot.final) finish(slot, finished, events)
       const native = settleNative(events)
-      const { stop, why } = outcome(cause)
+      const { stop, failure: why } = outcome(cause)
       const usage = readUsage(response.usage)
       events.push({
         type: 'reply-end',
@@ -301,15 +302,11 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     return ordered.flatMap((slot) => (slot.final ? [slot.final] : []))
   }
 
-  function outcome(cause: EndCause | undefined): { stop: Stop; why?: Failure } {
-    if (failure) return { stop: { reason: 'failed', raw: stringIn(terminal ?? {}, 'status') ?? 'error' }, why: failure }
+  function outcome(cause: EndCause | undefined): Outcome {
+    if (failure) return { stop: { reason: 'failed', raw: stringIn(terminal ?? {}, 'status') ?? 'error' }, failure }
     const parts = slots.flatMap((slot) => slot.parts.map(({ part }) => part))
     if (terminal) return { stop: readStop(terminal, parts) }
-    if (cause?.reason === 'cancelled') return { stop: { reason: 'cancelled' } }
-    if (cause) return { stop: { reason: cause.reason }, why: cause.failure }
-    if (queued) return { stop: { reason: 'paused', raw: 'queued' } }
-    const message = 'The stream ended before its terminal event (response.completed).'
-    return { stop: { reason: 'interrupted' }, why: { kind: 'malformed-reply', message } }
+    return queued && !cause ? { stop: { reason: 'paused', raw: 'queued' } } : brokenOff(cause)
   }
 }
 
