@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read: on one that is too old it says so in a line instead of a stack trace.
-import { existsSync } from 'node:fs'
 import module from 'node:module'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -14,7 +13,9 @@ if (major < 22 || (major === 22 && minor < 13)) {
 // What was compiled for one start is kept for the next: most of a start from source is reading TypeScript.
 module.enableCompileCache?.()
 
-// A clone runs from its source, an installed package from what was built.
-const built = new URL('../dist/cli/main.js', import.meta.url)
-const { main } = await import(existsSync(built) ? built.href : new URL('../src/cli/main.ts', import.meta.url).href)
+// A clone runs from its source, an installed package from what was built. An import of node:fs would load its streams
+// and promises too, which is much for one question.
+const source = new URL('../src/cli/main.ts', import.meta.url)
+const { existsSync } = process.getBuiltinModule('node:fs')
+const { main } = await import(existsSync(source) ? source.href : new URL('../dist/js/cli.js', import.meta.url).href)
 await main(process.argv.slice(2))

@@ -5,12 +5,13 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { noticesFor } from './notices.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist', 'web')
 
 /** What the page has in common with the library. */
-const shared = ['context/count.ts', 'context/forecast.ts', 'emulator/cache-rules.ts']
+const shared = ['context/count.ts', 'context/forecast.ts', 'emulator/cache-rules.ts', 'providers/price.ts']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { built, bytes } = await buildWeb()
@@ -51,7 +52,9 @@ async function stampOfSources(): Promise<string> {
 
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { build } = await import('esbuild')
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    metafile: true,
     entryPoints: [join(root, 'web', 'main.tsx'), join(root, 'web', 'main.css')],
     outdir: join(target, 'assets'),
     bundle: true,
@@ -79,6 +82,7 @@ async function bundle(): Promise<Map<string, Uint8Array>> {
     .replaceAll('STYLE', named(/main-\w+\.css$/))
     .replaceAll('ICON', iconName)
   files.set('index.html', new TextEncoder().encode(index))
+  files.set('THIRD-PARTY.txt', new TextEncoder().encode(noticesFor(root, metafile)))
   return files
 }
 

@@ -73,8 +73,8 @@ export function openPage(folder: string | undefined = builtPage()): Page {
 }
 
 function builtPage(): string | undefined {
-  const places = ['../web/', '../../dist/web/'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
-  return places.find((path) => statSync(join(path, 'index.html'), { throwIfNoEntry: false })?.isFile())
+  const folder = fileURLToPath(new URL('../../dist/web/', import.meta.url))
+  return statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.isFile() ? folder : undefined
 }
 
 function readAssets(folder: string): Map<string, Asset> {

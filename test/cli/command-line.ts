@@ -20,7 +20,7 @@ export interface Home {
   synapse: (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ran>
 }
 
-export function newHome(t: TestContext): Home {
+export function newHome(t: TestContext, program = bin): Home {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const base = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_DATA_HOME: folder }
@@ -28,7 +28,7 @@ export function newHome(t: TestContext): Home {
     folder,
     env: base,
     synapse(args, { input = '', env = {} } = {}) {
-      const child = spawn(process.execPath, [bin, ...args], { env: { ...base, ...env }, cwd: folder })
+      const child = spawn(process.execPath, [program, ...args], { env: { ...base, ...env }, cwd: folder })
       const ran: Ran = { code: null, out: '', err: '' }
       child.stdout.setEncoding('utf8').on('data', (text: string) => (ran.out += text))
       child.stderr.setEncoding('utf8').on('data', (text: string) => (ran.err += text))

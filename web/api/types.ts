@@ -6,6 +6,7 @@ export type { ReplyEvent, RunEvent } from '../../src/core/event.ts'
 export type { Json, JsonObject } from '../../src/core/json.ts'
 export type { Entry, EntryOutline, Exchange, Overlay } from '../../src/core/log.ts'
 export type { MediaPart, Message, Part, Reply, ToolCallPart, ToolResultPart } from '../../src/core/message.ts'
+export type { Price } from '../../src/providers/price.ts'
 export type { ConversationChange, NewMessage, PrepareWish, Said, Settings, Verdict } from '../../src/server/schema.ts'
 export type {
   EntriesPage,
@@ -28,14 +29,6 @@ export interface Approval {
   call: ToolCallPart
   argsHash: string
   expiresAt: string
-}
-
-/** What a price is made of, in US dollars per million tokens. */
-export interface Price {
-  input?: number
-  output?: number
-  cacheRead?: number
-  cacheWrite?: number
 }
 
 export interface UsageRow {

@@ -4,6 +4,7 @@
 import { estimateTokens } from '../../src/context/count.ts'
 import type { JsonObject, Message, Note, Price } from '../api/types.ts'
 import { fragmentsOf, type Fragment } from './fragments.ts'
+import { ratesFor } from '../../src/providers/price.ts'
 import { trace } from './trace.ts'
 
 type Change = 'same' | 'changed' | 'new'
@@ -54,10 +55,11 @@ export interface ToInspect {
 }
 
 export function inspect(asked: ToInspect): Inspected {
-  const { body, notes, history, price, before, isSameModel, total, leastCached = 0 } = asked
+  const { body, notes, history, before, isSameModel, total, leastCached = 0 } = asked
   const fragments = fragmentsOf(body)
   const sizes = fragments.map(({ kind, value }) => (kind === 'settings' ? 0 : estimateTokens(JSON.stringify(value))))
   const ratio = total === undefined ? 1 : total / Math.max(1, sum(sizes))
+  const price = asked.price && ratesFor(asked.price, sum(sizes) * ratio)
   const places = trace(fragments, history, placesLeft(notes))
   const old = before && fragmentsOf(before)
   const oldTexts = new Map(old?.map((fragment) => [fragment.path, withoutMarks(fragment)]))
@@ -108,7 +110,7 @@ export function inspect(asked: ToInspect): Inspected {
     notes: notes.filter((note) => !noted.has(note) && note.rule !== 'forecast'),
     tokens: sum(counted.map((piece) => piece.tokens)),
     cachedTokens: sum(counted.map((piece) => (piece.cached ? piece.tokens : 0))),
-    ...(price?.input !== undefined && { price: sum(counted.map((piece) => piece.price ?? 0)) }),
+    ...(price && { price: sum(counted.map((piece) => piece.price ?? 0)) }),
     ...(old && {
       changes: {
         same: counted.filter((piece) => piece.change === 'same').length,
@@ -120,8 +122,8 @@ export function inspect(asked: ToInspect): Inspected {
   }
 }
 
-function forget(piece: Piece, price: Price | undefined): void {
-  if (piece.cached && price?.input !== undefined) piece.price = (price.input * piece.tokens) / 1e6
+function forget(piece: Piece, price: Pick<Price, 'input'> | undefined): void {
+  if (piece.cached && price) piece.price = (price.input * piece.tokens) / 1e6
   piece.cached = false
 }
 

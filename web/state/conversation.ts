@@ -9,7 +9,7 @@ import type { Approval, ConversationView, Entry, Exchange, Overlay, RunView, Set
 import { dropListed, updateListed } from './conversations.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { attempt, status } from './session.ts'
-import { addTo, isOnPath, newestLeaf, pathTo, treeOf, type Tree } from './tree.ts'
+import { addTo, isOnPath, newestLeaf, pathTo, treeOf, updated, type Tree } from './tree.ts'
 
 export const current = signal<ConversationView | undefined>(undefined)
 /** Settings of a conversation that has no message yet, and so does not exist yet. */
@@ -137,7 +137,7 @@ export async function loadTree(id: string): Promise<void> {
   const outline = await api.tree(id)
   if (current.value?.id !== id) return
   batch(() => {
-    tree.value = treeOf(outline.entries)
+    tree.value = updated(tree.value, outline.entries)
     followHead()
   })
 }
@@ -154,11 +154,16 @@ function followHead(): void {
 export function arrived(entry: Entry): void {
   if (entry.conversationId !== current.value?.id) return
   batch(() => {
-    keep([entry])
-    const { id, parentId, depth, at, message } = entry
-    if (addTo(tree.value, { id, parentId, depth, role: message.role, at })) tree.value = { ...tree.value }
-    if (following.value && leaf.value === parentId) leaf.value = id
+    place(entry)
+    if (following.value && leaf.value === entry.parentId) leaf.value = entry.id
   })
+}
+
+/** Makes an entry known, without looking at it. */
+export function place(entry: Entry): void {
+  const { id, parentId, depth, at, message } = entry
+  keep([entry])
+  if (addTo(tree.value, { id, parentId, depth, role: message.role, at })) tree.value = { ...tree.value }
 }
 
 export function keep(items: readonly Entry[]): void {

@@ -38,7 +38,7 @@ let stop: (() => void) | undefined
 
 whenRunSeen((run) => {
   const id = current.value?.id
-  if (id !== undefined && run.state !== 'ended' && live.value?.runId !== run.id) attach(id, run.id)
+  if (id !== undefined && run.state !== 'ended') attach(id, run.id)
 })
 
 export function detach(): void {
@@ -50,11 +50,17 @@ export function detach(): void {
   })
 }
 
-const over = new Set<string>()
+/** Runs that have ended, with the last entry of each. */
+const over = new Map<string, string | undefined>()
+
+/** The last entry that a run is known to have written, or begun from: it may be quicker than the answer to its start. */
+export function reached(runId: string): string | undefined {
+  return live.value?.runId === runId ? live.value.tail : over.get(runId)
+}
 
 /** Follows a run from its first event on. */
 export function attach(conversationId: string, runId: string): void {
-  if (over.has(runId)) return
+  if (over.has(runId) || live.value?.runId === runId) return
   detach()
   batch(() => {
     live.value = { runId, conversationId, stopping: false, remarks: [] }
@@ -165,7 +171,7 @@ function without(run: Live, ...names: ('exchange' | 'retry')[]): Live {
 }
 
 function finish(conversationId: string, runId: string): void {
-  over.add(runId)
+  over.set(runId, live.value?.tail)
   // Tools that ran at the same time may have been told in another order than they were written.
   const unsure = tools.value.size > 1
   detach()

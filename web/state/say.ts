@@ -1,9 +1,10 @@
 // What a person can do that starts a run: say something, say it in other words, ask again, go on, allow a tool.
 
+import { batch } from '@preact/signals'
 import { api } from '../api/routes.ts'
 import type { Approval, Entry, Part } from '../api/types.ts'
-import { approvals, arrived, current, ensure, following, leaf, tree } from './conversation.ts'
-import { attach, entryOf } from './run.ts'
+import { approvals, arrived, current, ensure, following, leaf, place, tree } from './conversation.ts'
+import { attach, entryOf, reached } from './run.ts'
 import { attempt } from './session.ts'
 
 /** What the user says, in this conversation or in a new one. Gives whether it was taken. */
@@ -59,13 +60,12 @@ export async function goOn(): Promise<void> {
 async function moved(conversationId: string, run: { id: string; entryId?: string; basedOn: string }): Promise<void> {
   if (current.value?.id !== conversationId) return
   const at = run.entryId ?? run.basedOn
-  following.value = true
-  if (tree.value.byId.has(at)) {
-    leaf.value = at
-  } else {
-    const entry = await api.entry(at)
-    leaf.value = entry.parentId
-    arrived(entry)
-  }
-  attach(conversationId, run.id)
+  const entry = tree.value.byId.has(at) ? undefined : await api.entry(at)
+  if (current.value?.id !== conversationId) return
+  batch(() => {
+    if (entry) place(entry)
+    following.value = true
+    leaf.value = reached(run.id) ?? at
+    attach(conversationId, run.id)
+  })
 }

@@ -14,6 +14,13 @@ export function treeOf(entries: readonly EntryOutline[]): Tree {
   return tree
 }
 
+/** With what the server told: a log is only added to, so what is known beside that has come since it was asked. */
+export function updated(tree: Tree, entries: readonly EntryOutline[]): Tree {
+  const whole = treeOf(entries)
+  for (const entry of tree.byId.values()) addTo(whole, entry)
+  return whole
+}
+
 /** Whether it was new. */
 export function addTo(tree: Tree, entry: EntryOutline): boolean {
   if (tree.byId.has(entry.id)) return false
@@ -47,10 +54,5 @@ export function newestLeaf(tree: Tree, id: string): string {
 }
 
 export function isOnPath(tree: Tree, ancestor: string, leaf: string | null): boolean {
-  const depth = tree.byId.get(ancestor)?.depth ?? -1
-  for (let at = leaf === null ? undefined : tree.byId.get(leaf); at && at.depth >= depth;) {
-    if (at.id === ancestor) return true
-    at = at.parentId === null ? undefined : tree.byId.get(at.parentId)
-  }
-  return false
+  return pathTo(tree, leaf).some((entry) => entry.id === ancestor)
 }

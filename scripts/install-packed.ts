@@ -1,0 +1,39 @@
+// Installs the package as a user would, from what `npm pack` makes, but without a registry: what it depends on is copied
+// from here. For the test of the package and for the bench.
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+/** Gives the folder of the package, in the node_modules of the given one. */
+export function installPacked(folder: string): string {
+  const modules = join(folder, 'node_modules')
+  const installed = join(modules, 'synapse')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n')
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const file = join(folder, packed.trim().split('\n').at(-1) ?? '')
+  execFileSync('tar', ['-xzf', file, '-C', installed, '--strip-components', '1'])
+  rmSync(file)
+  const seen = new Set<string>()
+  const queue = dependenciesOf(installed)
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true })
+    queue.push(...dependenciesOf(join(modules, name)))
+  }
+  return installed
+}
+
+function dependenciesOf(folder: string): string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
+  return Object.keys(dependencies)
+}
