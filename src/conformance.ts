@@ -16,8 +16,9 @@ import { allProtocols } from './protocols/all.ts'
 import type { Issue, Profile, Protocol } from './protocols/protocol.ts'
 import { catalogue } from './providers/catalogue.ts'
 import { findRow } from './providers/find-row.ts'
+import type { ProviderRow } from './providers/provider.ts'
 import { resolveWith } from './providers/resolve.ts'
-import { rows } from './providers/rows.ts'
+import { rowsWith } from './providers/rows.ts'
 import { readRecording } from './transport/recording.ts'
 
 export interface PrepareInput {
@@ -34,6 +35,8 @@ export interface PrepareInput {
   apiKey?: string
   /** Where the provider is, for those that have no address of their own. */
   baseUrl?: string
+  /** Providers beside the built-in ones; one with the same id takes the place of that one. */
+  rows?: readonly ProviderRow[]
 }
 
 export interface Prepared {
@@ -46,13 +49,14 @@ export interface Prepared {
 
 /** All but the sending: the request that carries these messages to this provider, and what differs from them. */
 export function prepare(input: PrepareInput): Prepared {
+  const rows = rowsWith(input.rows ?? [])
   const endpoint = resolveWith(
     {
       provider: input.provider,
       rows,
       env: {},
       keyless: true,
-      baseUrl: input.baseUrl ?? addressOf(input.provider, input.protocol),
+      baseUrl: input.baseUrl ?? addressOf(findRow(input.provider, rows), input.protocol),
       ...(input.model !== undefined && { model: input.model }),
       ...(input.protocol !== undefined && { protocol: input.protocol }),
       ...(input.apiKey !== undefined && { key: input.apiKey }),
@@ -108,8 +112,7 @@ export function refuse(protocolId: string, body: Json, profile: Profile = {}): I
 }
 
 /** Some providers live where their user says; nothing is sent here, so a name that leads nowhere will do. */
-function addressOf(provider: string, protocol: string | undefined): string {
-  const row = findRow(provider, rows)
+function addressOf(row: ProviderRow, protocol: string | undefined): string {
   const wire = row.wires.find((one) => one.protocol === protocol) ?? row.wires[0]
   return wire.baseUrl || 'https://base-url-not-set.invalid/v1'
 }

@@ -1,5 +1,6 @@
 // The library in one object: a store, the providers, and conversations over them.
 
+import type { Config } from './config/load.ts'
 import type { Conversation as Stored } from './core/log.ts'
 import type { Emulator } from './emulator/handle.ts'
 import { conversationOf, type Conversation, type RunSettings, type Surroundings } from './run/conversation.ts'
@@ -10,6 +11,8 @@ import { parseModelRef } from './providers/model-ref.ts'
 import type { ProviderRow } from './providers/provider.ts'
 import { resolve, type Endpoint } from './providers/resolve.ts'
 import type { Store } from './store/store.ts'
+import { defaultRetry } from './transport/retry.ts'
+import { retryBudgets } from './transport/retry-budget.ts'
 import type { TelemetryOptions } from './telemetry/observe.ts'
 
 export interface SynapseOptions {
@@ -23,9 +26,12 @@ export interface SynapseOptions {
   keys?: Readonly<Record<string, string>>
   /** Addresses by provider, for those that live elsewhere than usual. */
   baseUrls?: Readonly<Record<string, string>>
-  /** Let an emulator answer in place of every provider: no key, no network. */
+  /**
+   * Let the built-in emulator answer in place of every provider: no key, no network, no cost. An emulator of your own
+   * (`synapse/testing`) plays the providers, with their prices.
+   */
   offline?: boolean | Emulator
-  /** Providers beside the built-in ones, or in their place. */
+  /** Providers beside the built-in ones and those of `config` and the store; one with the same id takes its place. */
   rows?: readonly ProviderRow[]
   /** A synapse.yaml, whose providers count; none is looked for. */
   config?: string
@@ -72,7 +78,7 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
   const house: Surroundings = {
     store,
     owner,
-    endpoint: await endpointFinder(options),
+    endpoint: await endpointFinder({ ...options, store }),
     cooldown: cooldown(options.now),
     ...(options.now && { now: options.now }),
     ...(options.telemetry && { observe: await observerOf(options.telemetry) }),
@@ -100,15 +106,16 @@ export async function endpointFinder(options: SynapseOptions): Promise<Surroundi
   if (typeof options.offline === 'object') transport.fetch = options.offline.fetch
   else if (options.offline) {
     const { createEmulator } = await import('./emulator/handle.ts')
-    transport.fetch = createEmulator().fetch
+    transport.fetch = createEmulator().answer
   }
-  const rows = options.rows ?? (await configuredRows(options))
+  const rows = await rowsOf(options)
+  const budgetOf = retryBudgets(options.transport?.retry?.share ?? defaultRetry.share)
   return async (model, protocol) => {
     const ref = parseModelRef(model)
     const adapter = options.adapters?.find(({ id }) => id === ref.provider)
     if (adapter) {
       const found = await adapter.endpoint(ref.model)
-      return { ...found, transport: { ...options.transport, ...found.transport } }
+      return { ...found, transport: { budget: budgetOf(adapter.id), ...options.transport, ...found.transport } }
     }
     const endpoint = await resolve({
       ...ref,
@@ -117,11 +124,13 @@ export async function endpointFinder(options: SynapseOptions): Promise<Surroundi
       ...(rows && { rows }),
       ...givenFor(ref.provider, options),
     })
-    if (!options.offline) return { endpoint, transport }
+    const budget = budgetOf(`${endpoint.provider.id} ${endpoint.baseUrl}`)
+    const way = { endpoint, transport: { budget, ...transport } }
+    if (!options.offline) return way
     const { pathname } = new URL(endpoint.baseUrl)
     const { id, family = id } = endpoint.provider
     const baseUrl = `http://emulator.invalid/${family}${pathname === '/' ? '' : pathname}`
-    return { endpoint: { ...endpoint, baseUrl }, transport }
+    return { ...way, endpoint: { ...endpoint, baseUrl, ...(options.offline === true && { offline: true }) } }
   }
 }
 
@@ -132,10 +141,24 @@ function givenFor(provider: string, { offline, keys, baseUrls }: SynapseOptions)
   return { ...(key !== undefined && { key }), ...(baseUrl !== undefined && { baseUrl }) }
 }
 
-async function configuredRows({ config, env }: SynapseOptions): Promise<readonly ProviderRow[] | undefined> {
-  if (config === undefined) return undefined
+/** Everybody who can be asked; undefined: those that are built in. */
+async function rowsOf(options: SynapseOptions): Promise<readonly ProviderRow[] | undefined> {
+  const { rows: own, config: file, env, store } = options
+  const config = file === undefined ? undefined : await configOf(file, env)
+  const others = typeof store === 'object' ? await storedRows(store, config) : config?.rows
+  if (!own) return others
+  const { rowsWith } = await import('./providers/rows.ts')
+  return rowsWith(own, others)
+}
+
+async function configOf(file: string, env: SynapseOptions['env']): Promise<Config> {
   const { loadConfig } = await import('./config/load.ts')
-  return loadConfig({ file: config, ...(env && { env }) }).rows
+  return loadConfig({ file, ...(env && { env }) })
+}
+
+async function storedRows(store: Store, config: Config | undefined): Promise<readonly ProviderRow[]> {
+  const { rowsFor } = await import('./config/stored-providers.ts')
+  return rowsFor(store, config)
 }
 
 async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Surroundings['observe']>> {

@@ -26,7 +26,7 @@ import { withMedia } from './run/whole-media.ts'
 /** Whom to talk to, and how. Everything but the first lines can be changed later by `updateConfig`. */
 export interface ProviderOptions
   extends
-    Pick<SynapseOptions, 'env' | 'offline' | 'rows' | 'adapters' | 'transport' | 'now'>,
+    Pick<SynapseOptions, 'env' | 'offline' | 'rows' | 'config' | 'adapters' | 'transport' | 'now'>,
     Partial<Omit<RunSettings, 'model' | 'tools' | 'signal'>> {
   /** Such as `anthropic`; `synapse providers` lists them. */
   provider: string

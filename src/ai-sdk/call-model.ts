@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 
 export function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
   return async (_, init) => {
-    const body = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as JsonObject
+    const body = (await new globalThis.Response(init?.body ?? '{}').json()) as JsonObject
     const signal = init?.signal ?? undefined
     try {
       const { stream } = await model.doStream({ ...callOf(body), ...(signal && { abortSignal: signal }) })

@@ -16,6 +16,7 @@ import type { Policy } from '../context/policy.ts'
 import { assemble } from '../context/prepare.ts'
 import { noUsage } from '../core/usage.ts'
 import { endpointFinder, type SynapseOptions } from '../open.ts'
+import { bodyBytes } from '../protocols/pieces.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import { streamReply } from '../transport/reply.ts'
 import { readOptions, warningsOf } from './read-options.ts'
@@ -83,7 +84,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
       protocol: endpoint.protocol,
       url: endpoint.baseUrl + prepared.path,
       headers: { ...endpoint.headers, ...prepared.headers, ...definedOf(call.headers) },
-      body: JSON.stringify(prepared.body),
+      body: bodyBytes(prepared.body),
       origin,
       decoder: { callId: (position) => `${id}.${position}`, toolNames: prepared.toolNames },
       provider: endpoint.provider.name,
@@ -110,14 +111,14 @@ async function begun(events: Events): Promise<AsyncIterable<ReplyEvent>> {
   for (;;) {
     const next = await events.next()
     if (next.done) break
-    if (next.value.type === 'retry') continue
+    if (next.value.type === 'retry' || next.value.type === 'no-retry') continue
     first.push(next.value)
     if (next.value.type === 'reply-end' && next.value.failure) throw new SynapseError(next.value.failure)
     if (next.value.type !== 'reply-start') break
   }
   return (async function* () {
     yield* first
-    for await (const event of events) if (event.type !== 'retry') yield event
+    for await (const event of events) if (event.type !== 'retry' && event.type !== 'no-retry') yield event
   })()
 }
 

@@ -9,7 +9,8 @@ export interface Command {
   run(argv: string[]): Promise<number>
 }
 
-export const exitCode = { ok: 0, failed: 1, badInput: 2, interrupted: 130 } as const
+/** `waiting`: a call waits to be allowed, and nobody could be asked. */
+export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted: 130 } as const
 
 /** Flags and words of a command line; a wrong flag is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(

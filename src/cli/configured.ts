@@ -1,7 +1,12 @@
 // The configuration at the terminal. Most people have none: YAML is loaded only where there is a file.
 
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/load.ts'
 import { findConfigFile } from '../config/find-file.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import { rows } from '../providers/rows.ts'
+import { isPostgres } from '../store/doctor.ts'
+import { openHouse, placeOf } from './house.ts'
 
 export const configOptions = { config: { type: 'string' } } as const
 
@@ -10,4 +15,22 @@ export async function configured(values: { config?: string | undefined }): Promi
   if (!findConfigFile({ file: values.config })) return undefined
   const { loadConfig } = await import('../config/load.ts')
   return loadConfig({ file: values.config })
+}
+
+/** Everybody who can be asked from here: the providers of synapse.yaml, those of the store, and the built-in ones. */
+export async function rowsHere(values: {
+  config?: string | undefined
+  db?: string | undefined
+}): Promise<readonly ProviderRow[]> {
+  const config = await configured(values)
+  const place = placeOf(values)
+  // Asking does not make a store.
+  if (!isPostgres(place) && !existsSync(place)) return config?.rows ?? rows
+  const house = await openHouse(values)
+  try {
+    const { rowsFor } = await import('../config/stored-providers.ts')
+    return await rowsFor(house.store, config)
+  } finally {
+    await house.close()
+  }
 }

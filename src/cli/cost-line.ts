@@ -30,7 +30,7 @@ export async function costLine(talk: Talk, exchangeIds: readonly string[]): Prom
       ...(counted.length > 1 ? [`${counted.length} requests`] : []),
       `${count(usage.input)} tokens in${cached}`,
       `${count(usage.output)} out`,
-      talk.offline ? 'offline: nothing billed' : dollars(cost),
+      counted.every((one) => one.usage?.offline) ? 'offline: nothing billed' : dollars(cost),
       seconds(ms),
     ].join(' · '),
   )

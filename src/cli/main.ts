@@ -1,10 +1,10 @@
 // The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
 // the start is what people feel.
 
-import { readFileSync } from 'node:fs'
 import { asFailure } from '../core/error.ts'
 import { exitCode, type Command } from './command.ts'
 import { neutral } from './terminal.ts'
+import { version } from './version.ts'
 
 export const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
   chat: { about: 'talk in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
@@ -92,11 +92,14 @@ Options of a question or a chat
   -s, --system TEXT                the system prompt
   -c, --continue                   go on with the last conversation
       --conversation ID            go on with this one
+      --resume                     go on where the last run broke off or waits, without a question
+      --agent NAME                 with this agent: its model, system prompt and tools
       --offline                    let the built-in emulator answer, whatever keys there are
   -f, --fragment FILE              put a text file in front of the question (again for more)
   -a, --attach FILE                send an image, a PDF or sound along (again for more)
   -t, --tool NAME                  offer only this tool (again for more)
   -T, --no-tools                   offer no tools
+  -y, --yes                        allow every call that wants to be allowed
   -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (again for more)
       --policy NAME                what is sent of a long history: economy, classic, full or small
       --protocol WIRE              one of the provider's wires
@@ -137,9 +140,4 @@ async function run(argv: string[]): Promise<number> {
 function say(text: string): number {
   process.stdout.write(`${text}\n`)
   return exitCode.ok
-}
-
-function version(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(file) as { version: string }).version
 }

@@ -1,37 +1,21 @@
-// The models that can be asked: from the catalogue that comes with us, or from the provider itself.
+// Models as a table, and a provider's own list of them.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
-import type { Catalogue, Price } from '../providers/price.ts'
+import type { ListedModel } from '../providers/list-models.ts'
+import type { Catalogue } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
+import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { dollars, inShort } from './figures.ts'
 import { table } from './table.ts'
 import { neutral, type Style } from './terminal.ts'
-
-export interface ListedModel {
-  provider: string
-  model: string
-  contextWindow?: number
-  price?: Price
-}
-
-export function catalogued(rows: readonly ProviderRow[], catalogue: Catalogue): ListedModel[] {
-  return rows.flatMap((row) => {
-    const models = Object.entries(catalogue.models[row.catalogue ?? row.id] ?? {})
-    const listed = models.map(([model, facts]) => ({ provider: row.id, model, ...facts }))
-    const usual = row.defaultModel
-    return usual === undefined || listed.some(({ model }) => model === usual)
-      ? listed
-      : [{ provider: row.id, model: usual }, ...listed]
-  })
-}
 
 export interface LiveQuery {
   row: ProviderRow
   baseUrl: string
   headers: Record<string, string>
   catalogue: Catalogue
-  fetch?: typeof globalThis.fetch
+  fetch?: Fetch
 }
 
 /** Asks the provider. What it does not say of a model is filled in from the catalogue. */
@@ -78,17 +62,17 @@ export function modelTable(models: readonly ListedModel[], width: number, style:
   return table(columns, cells, width, style)
 }
 
-async function get(
-  row: ProviderRow,
-  address: URL,
-  headers: Record<string, string>,
-  fetch: typeof globalThis.fetch,
-): Promise<Json> {
+async function get(row: ProviderRow, address: URL, headers: Record<string, string>, fetch: Fetch): Promise<Json> {
   // Anthropic wants its version with every request (checked 2026-11).
   const all = { ...headers, ...(row.id === 'anthropic' && { 'anthropic-version': '2023-06-01' }) }
-  let reply: globalThis.Response
+  let reply: FetchedReply
   try {
-    reply = await fetch(address, { headers: all, redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+    reply = await fetch(address.href, {
+      method: 'GET',
+      headers: all,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(30_000),
+    })
   } catch (error) {
     const { networkFailure } = await import('../transport/network.ts')
     const failure = networkFailure(error, address.href, row.name, false)
@@ -96,7 +80,7 @@ async function get(
   }
   const text = await reply.text()
   const body = jsonIn(text)
-  if (reply.ok && body !== undefined) return body
+  if (reply.status === 200 && body !== undefined) return body
   const [{ readFailure }, { redactFailure }] = await Promise.all([
     import('../protocols/failure.ts'),
     import('../transport/redact.ts'),

@@ -4,6 +4,7 @@
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Effort, Options } from '../core/options.ts'
+import type { PresetName } from '../context/policy.ts'
 
 export function readOptions(given: readonly string[]): Options {
   const options: Options = {}
@@ -20,6 +21,11 @@ export function readOptions(given: readonly string[]): Options {
     Object.assign(options, read(value))
   }
   return options
+}
+
+export function presetNamed(name: string): PresetName {
+  if (name === 'economy' || name === 'classic' || name === 'full' || name === 'small') return name
+  throw badInput(`There is no policy "${name}". The presets are economy, classic, full and small.`)
 }
 
 export const optionNames = (): string[] => Object.keys(readers)

@@ -1,7 +1,8 @@
 // Run events as a person sees them: the answer streams to stdout, everything about it goes to stderr.
 
-import type { ReplyEvent, RunEvent } from '../core/event.ts'
+import type { GuardReason, ReplyEvent, RunEvent } from '../core/event.ts'
 import type { ToolResultPart } from '../core/message.ts'
+import { seconds } from './figures.ts'
 import { clip, neutral, neutralLine, widthOf, type Style } from './terminal.ts'
 
 export interface Screen {
@@ -25,6 +26,8 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
   /** What each open part of the reply is. */
   const kinds = new Map<number, string>()
   let lineOpen = false
+  /** The reply that is under way has said something. */
+  let said = false
   let thoughtOpen = false
   let thought = 0
   return { show, end: closeLine }
@@ -37,9 +40,13 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
       case 'request':
         kinds.clear()
         thought = 0
+        said = false
         break
       case 'retry':
-        tell(`${event.failure.message} Trying again in ${Math.round(event.waitMs / 100) / 10} s.`)
+        tell(`${event.failure.message} Trying again in ${seconds(event.waitMs)} (attempt ${event.attempt}).`)
+        break
+      case 'no-retry':
+        tell('It is not tried again: too many of the last requests to this provider were retries.')
         break
       case 'tool-start':
         tell(`→ ${event.call.name} ${event.call.malformed ?? JSON.stringify(event.call.input)}`)
@@ -51,18 +58,18 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
         tell(`  ${event.call.name} ${typeof event.value === 'string' ? event.value : JSON.stringify(event.value)}`)
         break
       case 'fallback':
-        tell(`${event.failure.message} Asking ${event.to} instead of ${event.from}.`)
+        tell(`${event.failure.message} Going on with ${event.to} instead of ${event.from}.`)
         break
       case 'guard':
-        tell(`${event.action === 'warned' ? 'The model was warned' : 'Stopped'}: ${event.why}`)
+        tell(`${event.action === 'warned' ? 'Warning' : 'Stopped'} (${guardNames[event.guard]}): ${event.why}`)
         break
       case 'run-end':
         closeLine()
         if (event.outcome === 'cancelled') tell('Stopped. What was said so far is kept.')
-        if (event.outcome === 'max-steps') tell('Stopped: too many steps. Say "go on" to continue.')
-        if (event.outcome === 'waiting') tell('A tool waits to be allowed. "synapse chat -c" asks about it.')
+        if (event.outcome === 'max-steps') tell('Say "go on" to continue.')
         if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
         if (event.failure) err.write(`${style.red(neutral(event.failure.message))}\n`)
+        if (event.failure && said) tell('The answer was interrupted; what was said so far is kept.')
     }
   }
 
@@ -84,6 +91,7 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
     if (text === '') return
     if (thoughtOpen) closeLine()
     const clean = neutral(text)
+    said = true
     out.write(clean)
     lineOpen = !clean.endsWith('\n')
   }
@@ -109,6 +117,16 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
     closeLine()
     err.write(`${style.dim(clip(neutralLine(text), Math.max(40, 3 * widthOf(err))))}\n`)
   }
+}
+
+const guardNames: Record<GuardReason['guard'], string> = {
+  'max-steps': 'most steps',
+  'repeated-call': 'repeated call',
+  pattern: 'going in circles',
+  spend: 'budget',
+  tokens: 'budget',
+  time: 'time',
+  'output-size': 'output size',
 }
 
 function resultLine(result: ToolResultPart): string {

@@ -14,12 +14,7 @@ const clock: Tool = {
   repeatable: true,
   run(input) {
     const zone = field(input, 'zone')
-    const timeZone = typeof zone === 'string' && zone !== '' ? zone : undefined
-    return new Intl.DateTimeFormat('en-GB', {
-      dateStyle: 'full',
-      timeStyle: 'long',
-      ...(timeZone && { timeZone }),
-    }).format()
+    return typeof zone === 'string' && zone !== '' ? timeIn(zone) : localTime(new Date())
   },
 }
 
@@ -41,6 +36,21 @@ const add: Tool = {
 }
 
 export const builtInTools: readonly Tool[] = [clock, add]
+
+function timeIn(timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long', timeZone }).format()
+}
+
+const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** In the manner of the other, by hand: the first use of Intl takes longer than the rest of an answer. */
+function localTime(now: Date): string {
+  const two = (count: number) => String(count).padStart(2, '0')
+  const offset = -now.getTimezoneOffset()
+  const east = `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`
+  const local = new Date(now.getTime() + offset * 60_000).toISOString()
+  return `${days[now.getDay()]}, ${local.slice(0, 10)} at ${local.slice(11, 19)} UTC${offset === 0 ? '' : east}`
+}
 
 function field(input: Json, name: string): Json | undefined {
   return isObject(input) ? input[name] : undefined

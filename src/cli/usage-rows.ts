@@ -47,6 +47,14 @@ export function usageTable(rows: readonly Spent[], head: string, width: number, 
   return table(room > 3 ? columns : columns.slice(0, -1), cells, width, style)
 }
 
+/** What the tables cannot say: that some of it was no model's answer. */
+export function offlineLine(rows: readonly Numbers[]): string | undefined {
+  const { offline, exchanges } = sum('', rows)
+  if (offline === 0) return undefined
+  const whose = offline === exchanges ? 'All requests' : `${count(offline)} of ${count(exchanges)} requests`
+  return `${whose} went to the built-in emulator, and cost nothing.`
+}
+
 const totalKey = 'total'
 
 function sum(key: string, rows: readonly Numbers[]): Spent {
@@ -60,6 +68,7 @@ function sum(key: string, rows: readonly Numbers[]): Spent {
     reasoning: 0,
     cost: 0,
     unpriced: 0,
+    offline: 0,
   }
   for (const row of rows) {
     total.exchanges += row.exchanges
@@ -70,6 +79,7 @@ function sum(key: string, rows: readonly Numbers[]): Spent {
     total.reasoning += row.reasoning
     total.cost += row.cost
     total.unpriced += row.unpriced
+    total.offline += row.offline
   }
   return total
 }
@@ -80,6 +90,7 @@ function weightOf(row: Numbers): number {
 }
 
 function money(row: Numbers): string {
+  if (row.offline === row.exchanges) return 'offline'
   if (row.cost === 0 && row.unpriced > 0) return 'not known'
   return `${row.unpriced > 0 ? 'over ' : ''}${dollars(row.cost)}`
 }

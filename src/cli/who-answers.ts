@@ -3,7 +3,6 @@
 
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
-import { rows as builtIn } from '../providers/rows.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -21,9 +20,9 @@ export function chooseModel(wish: {
   configured?: string | undefined
   offline: boolean
   env: Env
-  rows?: readonly ProviderRow[] | undefined
+  rows: readonly ProviderRow[]
 }): Choice {
-  const { env, offline, rows = builtIn } = wish
+  const { env, offline, rows } = wish
   const named = wish.asked ?? wish.kept ?? env['SYNAPSE_MODEL'] ?? wish.configured
   const withKey = rows.find((row) => hasKey(row, env))
   if (named !== undefined) {
@@ -39,11 +38,11 @@ export function chooseModel(wish: {
 /** Throws one sentence if the model cannot be asked. */
 export async function checkModel(
   model: string,
-  options: { offline: boolean; env: Env; rows?: readonly ProviderRow[] | undefined },
+  options: { offline: boolean; env: Env; rows: readonly ProviderRow[] },
 ): Promise<void> {
   const { resolve } = await import('../providers/resolve.ts')
   const { env, offline, rows } = options
-  await resolve({ ...parseModelRef(model), env, keyless: offline, ...(rows && { rows }) })
+  await resolve({ ...parseModelRef(model), env, keyless: offline, rows })
 }
 
 /** A server that wants no key can be asked though there is none. */

@@ -1,28 +1,7 @@
 // MCP servers in the shape that other hosts use, so that an entry can be copied from their documentation.
 
 import * as z from 'zod'
-
-export type McpServerEntry = StdioEntry | HttpEntry
-
-interface StdioEntry extends Limits {
-  type?: 'stdio'
-  command: string
-  args?: string[]
-  env?: Record<string, string>
-  cwd?: string
-}
-
-interface HttpEntry extends Limits {
-  type?: 'http' | 'streamable-http'
-  url: string
-  headers?: Record<string, string>
-}
-
-interface Limits {
-  connectTimeoutMs?: number
-  callTimeoutMs?: number
-  maxOutputBytes?: number
-}
+import type { McpServerEntry } from './mcp-entry.ts'
 
 const timeouts = {
   connectTimeoutMs: z.int().min(1).describe('How long a start may take; 30 000 unless said.').exactOptional(),

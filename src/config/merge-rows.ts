@@ -1,8 +1,8 @@
 // Rows of a file over the built-in ones. An entry with the id of a built-in provider changes that one, `extends` begins
 // with one under another id, anything else is new.
 //
-// A row that goes to another address does not inherit what only the original can be trusted to do: keep conversations
-// and compact them.
+// A row that goes to another address does not inherit what only the original can be trusted to do: keep conversations,
+// compact and edit them, and count their tokens.
 
 import type { Capabilities } from '../protocols/protocol.ts'
 import { compatible } from '../providers/rows.ts'
@@ -109,10 +109,19 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
     return []
   }
   const start = like ?? (entry.protocol === 'openai-chat' ? compatible('', '').wires[0] : undefined)
-  const { state, compaction, ...portable } = start ?? { quirks: {}, capabilities: {}, caching: 'prefix' as const }
+  const { state, compaction, counts, ...portable } = start ?? {
+    quirks: {},
+    capabilities: {},
+    caching: 'prefix' as const,
+  }
   const stays = like !== undefined && new URL(baseUrl, 'http://here.invalid').host === hostOf(like.baseUrl)
   const quirks = { ...portable.quirks, ...entry.quirks }
-  const capabilities: Partial<Capabilities> = { ...portable.capabilities, ...entry.capabilities }
+  const { contextEdits, ...inherited } = portable.capabilities ?? {}
+  const capabilities: Partial<Capabilities> = {
+    ...inherited,
+    ...(stays && contextEdits && { contextEdits }),
+    ...entry.capabilities,
+  }
   return [
     {
       ...portable,
@@ -123,6 +132,7 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
       caching: entry.caching ?? portable.caching,
       ...(stays && state && { state }),
       ...(stays && compaction && { compaction }),
+      ...(stays && counts && { counts }),
     },
   ]
 }

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { FoldStyle } from '../context/tool-turns.ts'
 import { presets, type CompactionSettings, type Policy, type PolicySettings } from '../context/policy.ts'
 
-const foldStyles = ['stub', 'results', 'remove'] as const satisfies readonly FoldStyle[]
+const foldStyles = ['stub', 'results', 'remove', 'provider'] as const satisfies readonly FoldStyle[]
 const limit = z.int().min(1).nullable().exactOptional()
 const share = z.number().gt(0).max(1).exactOptional()
 const names = z.enum(Object.keys(presets) as [keyof typeof presets, ...(keyof typeof presets)[]])
@@ -16,6 +16,7 @@ const compaction = z.strictObject({
   keep: z.int().min(0).exactOptional(),
   every: z.int().min(1).exactOptional(),
   native: z.boolean().exactOptional(),
+  at: z.int().min(1).exactOptional(),
 } satisfies Record<keyof CompactionSettings, z.ZodType>)
 
 const settings = z.strictObject({

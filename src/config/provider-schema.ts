@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { protocolIds } from '../protocols/index.ts'
-import type { Capabilities, Quirks } from '../protocols/protocol.ts'
+import type { Capabilities, ImageLimits, ImageTokens, Quirks } from '../protocols/protocol.ts'
 import type { Price } from '../providers/price.ts'
 import type { Auth, OwnModel, Wire } from '../providers/provider.ts'
 
@@ -58,6 +58,23 @@ const capabilities = z
     mediaUrls: flag,
     resultMedia: types.exactOptional(),
     maxImages: z.int().min(0).exactOptional(),
+    imageLimits: z
+      .strictObject({
+        side: count,
+        many: z.strictObject({ over: z.int().min(0), side: z.int().min(1) }).exactOptional(),
+        size: count,
+      } satisfies Record<keyof ImageLimits, z.ZodType>)
+      .exactOptional(),
+    imageTokens: z
+      .strictObject({
+        base: count,
+        pixels: z.number().gt(0).exactOptional(),
+        tile: z.strictObject({ side: z.int().min(1), tokens: z.int().min(1) }).exactOptional(),
+        longer: count,
+        shorter: count,
+        most: count,
+      } satisfies Record<keyof ImageTokens, z.ZodType>)
+      .exactOptional(),
     tools: flag,
     maxTools: count,
     sampling: flag,
@@ -72,6 +89,7 @@ const capabilities = z
     systemRole: z.enum(['system', 'developer']).exactOptional(),
     outputField: z.enum(['max_tokens', 'max_completion_tokens']).exactOptional(),
     cacheMarks: flag,
+    contextEdits: flag,
   } satisfies Record<keyof Capabilities, z.ZodType>)
   .describe('What can be asked of it, over what the protocol says.')
 

@@ -2,7 +2,8 @@
 
 import * as z from 'zod'
 import type { Policy } from '../context/policy.ts'
-import { mcpServersSchema, type McpServerEntry } from './mcp-schema.ts'
+import type { McpServerEntry } from './mcp-entry.ts'
+import { mcpServersSchema } from './mcp-schema.ts'
 import { policySchema } from './policy-schema.ts'
 import { providerSchema, type ProviderEntry } from './provider-schema.ts'
 

@@ -46,11 +46,14 @@ export function readYamlFile(path: string, shown: string = path): YamlFile {
   }
 }
 
-/** One error for all of them, one line each: `file:line:column: key: what is wrong`. */
+/** One error for all of them, one line each: `file:line:column: key: what is wrong`; line 0 is no place in a file. */
 export function problemsIn(shown: string, problems: readonly Problem[]): SynapseError {
   const lines = problems
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, key, says }) => `${shown}:${line}:${column}: ${key === '' ? '' : `${key}: `}${says}`)
+    .map(({ line, column, key, says }) => {
+      const place = line === 0 ? shown : `${shown}:${line}:${column}`
+      return `${place}: ${key === '' ? '' : `${key}: `}${says}`
+    })
   return badInput([...new Set(lines)].join('\n'))
 }
 

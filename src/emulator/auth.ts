@@ -5,9 +5,16 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../core/json.ts'
 import { needsKey } from './known-providers.ts'
 import { Refusal } from './refusal.ts'
+import type { GivenHeaders } from './route.ts'
 
 /** Whose request it is. Throws a Refusal in the provider's words. */
-export function ownerOf(provider: string, protocol: string, headers: Headers, url: URL, requireKey: boolean): string {
+export function ownerOf(
+  provider: string,
+  protocol: string,
+  headers: GivenHeaders,
+  url: URL,
+  requireKey: boolean,
+): string {
   const key = keyIn(headers, url)
   const refused = key === 'wrong' ? 'wrong' : key === '' && requireKey && needsKey(provider) ? 'missing' : undefined
   if (refused) {
@@ -19,7 +26,7 @@ export function ownerOf(provider: string, protocol: string, headers: Headers, ur
   return createHash('sha256').update(`${provider} ${key}`).digest('base64url').slice(0, 16)
 }
 
-function keyIn(headers: Headers, url: URL): string {
+function keyIn(headers: GivenHeaders, url: URL): string {
   const bearer = headers.get('authorization')?.replace(/^Bearer\s*/i, '')
   const own = headers.get('x-api-key') ?? headers.get('x-goog-api-key') ?? headers.get('api-key')
   return (own ?? bearer ?? url.searchParams.get('key') ?? '').trim()

@@ -88,7 +88,7 @@ async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld
 
 function refuse({ protocol, provider, model }: Incoming, body: JsonObject, except?: RegExp): void {
   const issue = protocol.refuse(body, { provider, model }).find(({ message }) => !except?.test(message))
-  if (issue) throw refusalFor(protocol, issue)
+  if (issue) throw refusalFor(protocol, issue, { provider })
 }
 
 /** Refuses a prompt that the model's window cannot hold; Ollama cuts it instead, and tells nobody. */
@@ -105,7 +105,7 @@ function fitted(
   if (protocol.id === 'ollama-chat' && body.truncate !== false) {
     return truncatedFront(view, (one) => tokensIn(one) <= window)
   }
-  throw refusalFor(protocol, overflowIssue({ provider, protocol: protocol.id, tokens, window }))
+  throw refusalFor(protocol, overflowIssue({ provider, protocol: protocol.id, tokens, window }), { provider })
 }
 
 function replyOf(situation: Situation, given: Partial<Reply>, { replyId, count }: Incoming): Reply {

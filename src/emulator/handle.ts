@@ -1,16 +1,20 @@
 // The emulator without a socket: a `fetch` that answers as the providers do. State, prompt caches and orders live as long
 // as the emulator; headers of a request, where the keys stand, are not kept at all.
+//
+// Node loads what belongs to `fetch` when it is first touched, and that takes longer than an answer: so only `fetch`
+// itself touches it, and `answer` does without.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { loadProtocol } from '../protocols/index.ts'
 import type { Protocol } from '../protocols/protocol.ts'
+import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
 import { protocolsOf, providerIds } from './known-providers.ts'
 import { createPerformer, type Outcome } from './perform.ts'
 import { openaiRefusal, Refusal, refusalFor } from './refusal.ts'
-import { routeOf, type Route } from './route.ts'
+import { routeOf, type GivenHeaders, type Route } from './route.ts'
 import { errorEvent, standardError } from './standard-errors.ts'
 import { streamOf } from './stream.ts'
 import { estimateTokens, type CountTokens } from './tokens.ts'
@@ -44,6 +48,8 @@ export interface Received {
 
 export interface Emulator {
   fetch: typeof globalThis.fetch
+  /** The same for those who need no whole Response. */
+  answer: Fetch
   /** Orders a fault for the next requests. */
   order(fault: Fault, times?: number): void
   /** Forgets what is kept under this id, as if its time had passed. */
@@ -57,11 +63,17 @@ export interface Emulator {
 interface Visit {
   method: string
   url: URL
-  headers: Headers
+  headers: GivenHeaders
   signal: AbortSignal
   text: string
   /** Filled in as it becomes known. */
   seen: Received
+}
+
+interface Told {
+  status: number
+  headers: Record<string, string>
+  body: string | ReadableStream<Uint8Array>
 }
 
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
@@ -77,7 +89,20 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   let number = 0
 
   return {
-    fetch: async (input, init) => receive(new globalThis.Request(input, init)),
+    async fetch(input, init) {
+      const request = new globalThis.Request(input, init)
+      const { method, url, headers, signal } = request
+      signal.throwIfAborted()
+      const text = method === 'GET' || method === 'HEAD' ? '' : await request.text()
+      const { status, headers: told, body } = await receive({ method, url: new URL(url), headers, signal, text })
+      return new globalThis.Response(body, { status, headers: told })
+    },
+    async answer(url, { method, headers, body = '', signal = new AbortController().signal }) {
+      signal.throwIfAborted()
+      const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+      const given = new Map(Object.entries(headers))
+      return asFetched(await receive({ method, url: new URL(url), headers: given, signal, text }))
+    },
     order(fault, times = 1) {
       for (let i = 0; i < times; i++) ordered.push(fault)
     },
@@ -91,16 +116,13 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
   }
 
-  async function receive(request: globalThis.Request): Promise<globalThis.Response> {
-    const { method, headers, signal } = request
-    signal.throwIfAborted()
-    const url = new URL(request.url)
-    const text = method === 'GET' || method === 'HEAD' ? '' : await request.text()
+  async function receive(given: Omit<Visit, 'seen'>): Promise<Told> {
+    const { method, url, headers, text } = given
     const seen: Received = { at: now(), method, path: url.pathname, body: jsonIn(text) ?? text, status: 0 }
     remember(seen, text.length)
-    const order = headers.get(faultHeader)
-    const fault = order === null ? (ordered.shift() ?? {}) : readFault(order)
-    const reply = await answer(fault, { method, url, headers, signal, text, seen })
+    const order = headers.get(faultHeader) ?? undefined
+    const fault = order === undefined ? (ordered.shift() ?? {}) : readFault(order)
+    const reply = await answer(fault, { ...given, seen })
     seen.status = reply.status
     return reply
   }
@@ -115,7 +137,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     }
   }
 
-  async function answer(fault: Fault | string, visit: Visit): Promise<globalThis.Response> {
+  async function answer(fault: Fault | string, visit: Visit): Promise<Told> {
     if (typeof fault === 'string') return jsonReply(400, { error: fault })
     if (fault.delayMs !== undefined) await sleep(fault.delayMs, visit.signal)
     if (fault.resetAt === 0) throw connectionReset()
@@ -129,7 +151,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     }
   }
 
-  async function dispatch(fault: Fault, visit: Visit): Promise<globalThis.Response> {
+  async function dispatch(fault: Fault, visit: Visit): Promise<Told> {
     const { method, url, headers, seen } = visit
     const route = routeOf(method, url, headers)
     const id = route && protocolFor(route)
@@ -139,7 +161,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     seen.protocol = id
     const protocol = await loadProtocol(id)
     if (fault.status !== undefined) {
-      return jsonReply(fault.status, fault.body ?? standardError(protocol, fault.status), fault.headers)
+      return jsonReply(fault.status, fault.body ?? standardError(protocol, fault.status, { provider }), fault.headers)
     }
     const owner = ownerOf(provider, id, headers, url, requireKey)
     const body = bodyOf(visit.text, protocol)
@@ -155,10 +177,15 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       now: seen.at,
       expireState: fault.expireState === true,
     })
-    return reply(outcome, protocol, fault, visit)
+    return reply(outcome, { provider, protocol }, fault, visit)
   }
 
-  function reply(outcome: Outcome, protocol: Protocol, fault: Fault, { url, signal }: Visit): globalThis.Response {
+  function reply(
+    outcome: Outcome,
+    { provider, protocol }: { provider: string; protocol: Protocol },
+    fault: Fault,
+    { url, signal }: Visit,
+  ): Told {
     if ('body' in outcome) return jsonReply(200, outcome.body)
     const { exchanged, framing } = outcome
     // Without `alt=sse` Gemini streams one JSON array.
@@ -171,7 +198,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       framing,
       fault,
       signal,
-      errorEvent: errorEvent(protocol),
+      errorEvent: errorEvent(protocol, { provider }),
       sleep: (ms) => sleep(ms, signal),
       onEnd: () => exchanged.commit(),
     })
@@ -179,26 +206,22 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     return replyWith(200, body, { 'content-type': type, 'cache-control': 'no-cache' })
   }
 
-  function wholeReply(text: string, fault: Fault): globalThis.Response {
+  function wholeReply(text: string, fault: Fault): Told {
     const cut = fault.cutAt === undefined ? text : text.slice(0, text.length / 2)
     return replyWith(200, fault.garbageAt === undefined ? cut : `\u0000<!${cut}`, jsonType)
   }
 
-  function jsonReply(status: number, body: Json, headers: Record<string, string> = {}): globalThis.Response {
+  function jsonReply(status: number, body: Json, headers: Record<string, string> = {}): Told {
     return replyWith(status, typeof body === 'string' ? body : JSON.stringify(body), { ...jsonType, ...headers })
   }
 
-  function replyWith(
-    status: number,
-    body: string | ReadableStream<Uint8Array>,
-    headers: Record<string, string>,
-  ): globalThis.Response {
+  function replyWith(status: number, body: Told['body'], headers: Record<string, string>): Told {
     const requestId = `req_${++number}`
     const about = { 'x-synapse-emulator': '1', 'request-id': requestId, 'x-request-id': requestId }
-    return new globalThis.Response(body, { status, headers: { ...about, ...headers } })
+    return { status, body, headers: { ...about, ...headers } }
   }
 
-  function unknown({ method, url }: Visit): globalThis.Response {
+  function unknown({ method, url }: Visit): Told {
     if (method === 'GET' && url.pathname === '/') {
       return jsonReply(200, {
         emulator: 'synapse',
@@ -209,6 +232,18 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     const message = `Unknown request URL: ${method} ${url.pathname}. Please check the URL for typos.`
     throw openaiRefusal(404, message, { code: 'unknown_url' })
   }
+}
+
+function asFetched({ status, headers, body }: Told): FetchedReply {
+  const stream = typeof body === 'string' ? ReadableStream.from([new TextEncoder().encode(body)]) : body
+  const lowered = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value])
+  return { status, headers: new Map(lowered), body: stream, text: () => textOf(stream) }
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of stream) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
 }
 
 /** Characters of received requests that are kept: histories are long, and sent again and again. */

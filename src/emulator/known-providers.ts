@@ -9,8 +9,8 @@ export const providerIds: readonly string[] = rows.map((row) => row.id)
 
 const byId: ReadonlyMap<string, ProviderRow> = new Map(rows.map((row) => [row.id, row]))
 
-/** Hosts that have a Responses endpoint which the product does not use, mostly because it keeps no state. */
-const alsoResponses = new Set(['deepseek', 'openrouter', 'ollama', 'lmstudio', 'vllm', 'llama.cpp'])
+/** Has a Responses endpoint which the product does not use: what it wants back of its reasoning there is not known. */
+const alsoResponses = new Set(['deepseek'])
 
 export function isProvider(id: string): boolean {
   return byId.has(id)

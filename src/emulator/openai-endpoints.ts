@@ -104,7 +104,7 @@ export function compact(service: ResponsesService, incoming: Incoming): Json {
     ...(body.instructions !== undefined && { instructions: body.instructions }),
   }
   const [issue] = protocol.refuse(whole, { provider, model })
-  if (issue) throw refusalFor(protocol, issue)
+  if (issue) throw refusalFor(protocol, issue, { provider })
   const made = compactionItem(incoming, items, false)
   const users = items.filter((item) => item.role === 'user').map((item, i) => withItemId(item, `${replyId}${i}`))
   const input = promptTokens(promptOf('openai-responses', whole), count)

@@ -7,7 +7,8 @@ import { createPromptCache } from './cache.ts'
 import { countFor, exchange, type Exchanged, type ExchangeWorld, type Script } from './exchange.ts'
 import { createIds } from './ids.ts'
 import { readerFor } from './readers.ts'
-import type { Operation } from './route.ts'
+import { refusalFor } from './refusal.ts'
+import type { GivenHeaders, Operation } from './route.ts'
 import { plain, type Incoming, type Service } from './service.ts'
 import type { CountTokens } from './tokens.ts'
 
@@ -18,7 +19,7 @@ interface Asked {
   owner: string
   method: string
   url: URL
-  headers: Headers
+  headers: GivenHeaders
   body: JsonObject
   now: number
   /** The state that the request names is to be forgotten first. */
@@ -163,12 +164,27 @@ function streams({ operation, protocol, body }: Asked): boolean {
 }
 
 function countBody(request: Incoming, service: Service): Json {
+  checkCounted(request)
   const { tokens, body } = countFor(request, service)
   if (request.protocol.id === 'openai-responses') return { object: 'response.input_tokens', input_tokens: tokens }
   if (request.protocol.id === 'gemini-generate') return { totalTokens: tokens }
   if (!isObject(request.body.context_management)) return { input_tokens: tokens }
   const before = countFor({ ...request, body }, plain).tokens
   return { input_tokens: tokens, context_management: { original_input_tokens: before } }
+}
+
+/** A question that takes less than a request for a reply refuses the rest of it. */
+function checkCounted({ protocol, body }: Incoming): void {
+  const { fields } = protocol.counting ?? {}
+  const field = Object.keys(body).find((name) => fields && !fields.includes(name))
+  if (field === undefined) return
+  const [message, code] =
+    protocol.id === 'anthropic-messages'
+      ? [`${field}: Extra inputs are not permitted`, null]
+      : protocol.id === 'openai-responses'
+        ? [`Unknown parameter: '${field}'.`, 'unknown_parameter']
+        : [`Invalid JSON payload received. Unknown name "${field}": Cannot find field.`, null]
+  throw refusalFor(protocol, { rule: 'count', status: 400, message, type: 'invalid_request_error', code, param: field })
 }
 
 /** Gemini also takes the whole request that is to be counted inside another one. */

@@ -1,7 +1,7 @@
 // A request that is not answered: the provider's status, body and words, thrown from wherever it is found out.
 
 import type { Json } from '../core/json.ts'
-import type { Issue, Protocol } from '../protocols/protocol.ts'
+import type { Issue, Profile, Protocol } from '../protocols/protocol.ts'
 
 export class Refusal extends Error {
   override readonly name = 'Refusal'
@@ -17,8 +17,8 @@ export class Refusal extends Error {
   }
 }
 
-export function refusalFor(protocol: Pick<Protocol, 'errorBody'>, issue: Issue): Refusal {
-  return new Refusal(issue.status, protocol.errorBody(issue))
+export function refusalFor(protocol: Pick<Protocol, 'errorBody'>, issue: Issue, profile?: Profile): Refusal {
+  return new Refusal(issue.status, protocol.errorBody(issue, profile))
 }
 
 /** An error of Anthropic that names itself by `details.error_code`, which is what its clients branch on. */

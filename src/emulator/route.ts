@@ -16,12 +16,18 @@ export type Operation =
   | { do: 'conversations'; id?: string; part?: string; item?: string }
   | { do: 'interactions'; id: string }
 
+/** As much of headers as is looked at; a Map of lower-case names will do. */
+export interface GivenHeaders {
+  get(name: string): string | null | undefined
+  has(name: string): boolean
+}
+
 export interface Route {
   provider: string
   operation: Operation
 }
 
-export function routeOf(method: string, url: URL, headers: Headers): Route | undefined {
+export function routeOf(method: string, url: URL, headers: GivenHeaders): Route | undefined {
   const { provider, path } = providerIn(url)
   const operation = operationOf(method, path, provider)
   if (!operation) return undefined
@@ -76,7 +82,7 @@ function spoken(operation: Operation, provider: string | undefined): Operation {
 }
 
 /** Whose it is where nothing but the path says so. */
-function homeOf(operation: Operation, { hostname, pathname: path }: URL, headers: Headers): string {
+function homeOf(operation: Operation, { hostname, pathname: path }: URL, headers: GivenHeaders): string {
   if (operation.do === 'interactions') return 'google'
   if (operation.do === 'models') {
     if (path.endsWith('/api/tags')) return 'ollama'

@@ -3,15 +3,15 @@
 
 import { isObject } from '../core/json.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Price } from './price.ts'
+import { ratesFor, type Price } from './price.ts'
 
 /** Undefined where the price is not known. `cacheTtl` is what was asked for: an hour costs more to write. */
 export function costOf(usage: Usage, price: Price | undefined, cacheTtl?: '5m' | '1h'): number | undefined {
+  if (usage.offline) return 0
   const billed = billedCost(usage)
   if (billed !== undefined) return billed
   if (!price) return undefined
-  const { input, output, cacheRead, cacheWrite, cacheWriteLong } =
-    price.beyond && usage.input > price.beyond.tokens ? price.beyond : price
+  const { input, output, cacheRead, cacheWrite, cacheWriteLong } = ratesFor(price, usage.input)
   const write = (cacheTtl === '1h' ? cacheWriteLong : undefined) ?? cacheWrite ?? input
   const fresh = Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite)
   const millionths =

@@ -44,7 +44,23 @@ const hosts = ['groq', 'together', 'fireworks', 'cerebras', 'moonshot', 'qwen', 
 const home = ['ollama', 'lmstudio', 'vllm', 'llama.cpp', 'openai-compatible']
 
 const openaiRows: ModelRow[] = [
-  { providers: openai, cache: { minimum: 1024, lifetimeMs: 5 * minute } },
+  {
+    providers: openai,
+    // Patches of 32 × 32, each a little more than a token (measured by others on GPT-6.1, 2026-10).
+    capabilities: { maxImages: 500, imageTokens: { pixels: 853 } },
+    cache: { minimum: 1024, lifetimeMs: 5 * minute },
+  },
+  // Tiles, of an image whose shorter side is made 768 pixels long.
+  {
+    providers: openai,
+    model: /^(gpt-4|o[13]|gpt-5(-|$))(?!.*(mini|nano))/,
+    capabilities: { imageTokens: { base: 85, tile: { side: 512, tokens: 170 }, longer: 2048, shorter: 768 } },
+  },
+  {
+    providers: openai,
+    model: /^(gpt-4\.1|gpt-5|o4)-(mini|nano)/,
+    capabilities: { imageTokens: { pixels: 632, most: 2489 } },
+  },
   { providers: openai, model: /^gpt-(3|4)/, capabilities: { maxOutput: 4096 } },
   { providers: openai, model: /^(gpt-3|gpt-4($|-0|-32k))/, capabilities: { media: [] } },
   { providers: openai, model: /^(gpt-4o|chatgpt-4o)/, capabilities: { maxOutput: 16_384 } },
@@ -97,6 +113,9 @@ const anthropicRows: ModelRow[] = [
       contextWindow: 1_000_000,
       maxOutput: 128_000,
       maxImages: 600,
+      // Newer models look at more pixels than older ones.
+      imageLimits: { side: 8000, many: { over: 20, side: 2000 }, size: 10_000_000 },
+      imageTokens: { pixels: 750, longer: 2576, most: 4784 },
       sampling: false,
       prefill: false,
       forcedTool: false,
@@ -122,6 +141,11 @@ const anthropicRows: ModelRow[] = [
   { providers: anthropic, model: /sonnet-5(-\d{8})?$/, cache: { minimum: 1024 } },
   { providers: anthropic, model: /opus-4[-.]8/, capabilities: { midSystem: true }, cache: { minimum: 1024 } },
   { providers: anthropic, model: /opus-4[-.]7/, cache: { minimum: 2048 } },
+  {
+    providers: anthropic,
+    model: /(opus|sonnet|haiku)-4([-.][0-6])?(-\d{8})?$|claude-[123]/,
+    capabilities: { imageTokens: { pixels: 750, longer: 1568, most: 1600 } },
+  },
   {
     providers: anthropic,
     model: /(opus|sonnet)-4[-.]6/,
@@ -160,7 +184,13 @@ const anthropicRows: ModelRow[] = [
 const googleRows: ModelRow[] = [
   {
     providers: google,
-    capabilities: { signedCalls: true, sampling: false, efforts: ['low', 'medium', 'high'] },
+    capabilities: {
+      signedCalls: true,
+      sampling: false,
+      efforts: ['low', 'medium', 'high'],
+      maxImages: 3000,
+      imageTokens: { base: 1120 },
+    },
     cache: { minimum: 4096 },
   },
   {
@@ -175,11 +205,16 @@ const googleRows: ModelRow[] = [
     capabilities: { efforts: ['minimal', 'low', 'medium', 'high'] },
   },
   { providers: google, model: /gemini-3([.][0-6])?-/, capabilities: { sampling: true } },
-  { providers: google, model: /gemini-3-pro/, capabilities: { efforts: ['low', 'high'] } },
+  { providers: google, model: /gemini-3-pro/, capabilities: { efforts: ['low', 'high'], maxImages: 900 } },
   {
     providers: google,
     model: /gemini-[12]/,
-    capabilities: { signedCalls: false, sampling: true, efforts: [] },
+    capabilities: {
+      signedCalls: false,
+      sampling: true,
+      efforts: [],
+      imageTokens: { tile: { side: 768, tokens: 258 } },
+    },
     cache: { minimum: 2048 },
   },
   { providers: google, model: /gemini-2\.5-pro/, capabilities: { efforts: ['low', 'medium', 'high'] } },
@@ -188,7 +223,17 @@ const googleRows: ModelRow[] = [
 ]
 
 const mistralRows: ModelRow[] = [
-  { providers: mistral, capabilities: { efforts: [] }, cache: { minimum: 64 } },
+  {
+    providers: mistral,
+    capabilities: {
+      efforts: [],
+      maxImages: 8,
+      imageLimits: { size: 13_900_000 },
+      // Patches of 28 × 28.
+      imageTokens: { pixels: 784, longer: 1540 },
+    },
+    cache: { minimum: 64 },
+  },
   {
     providers: mistral,
     model: /^mistral-(small|medium)-(latest|2603|260[4-9]|26[1-9]|3[-.]5)/,
@@ -202,6 +247,13 @@ const mistralRows: ModelRow[] = [
 ]
 
 const xaiRows: ModelRow[] = [
+  {
+    providers: xai,
+    capabilities: {
+      imageLimits: { size: 13_900_000 },
+      imageTokens: { base: 256, tile: { side: 448, tokens: 256 }, most: 1792 },
+    },
+  },
   { providers: xai, model: /^grok-3-mini/, capabilities: { efforts: ['low', 'high'] } },
   { providers: xai, model: /^grok-4\.3/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
   { providers: xai, model: /^grok-(4\.[5-9]|[5-9])/, capabilities: { efforts: ['low', 'medium', 'high'] } },
@@ -217,7 +269,11 @@ const openModelRows: ModelRow[] = [
     capabilities: { media: images },
   },
   { providers: [...hosts, ...home], model: /gpt-oss/, capabilities: { efforts: ['low', 'medium', 'high'] } },
-  { providers: ['groq'], cache: { lifetimeMs: 120 * minute } },
+  {
+    providers: ['groq'],
+    capabilities: { maxImages: 5, imageLimits: { size: 4_000_000 } },
+    cache: { lifetimeMs: 120 * minute },
+  },
   // "Hours to days" by its own word; the lower end is assumed.
   { providers: ['deepseek'], cache: { minimum: 64, lifetimeMs: 360 * minute, units: true } },
   // Only this one sees, and it takes pictures from tools too.

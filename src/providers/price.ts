@@ -12,6 +12,11 @@ export interface Price {
   beyond?: { tokens: number } & Omit<Price, 'beyond'>
 }
 
+/** What a request costs whose prompt has so many tokens. */
+export function ratesFor(price: Price, promptTokens: number): Omit<Price, 'beyond'> {
+  return price.beyond && promptTokens > price.beyond.tokens ? price.beyond : price
+}
+
 export interface ModelFacts {
   contextWindow?: number
   price?: Price

@@ -43,6 +43,8 @@ export interface Wire {
   caching: CachingKind
   /** The provider can summarise a conversation itself. */
   compaction?: 'native'
+  /** The provider counts the tokens of a request when asked (`Protocol.counting`). */
+  counts?: true
 }
 
 export interface Auth {

@@ -2,7 +2,7 @@
 
 import { badInput } from '../core/error.ts'
 import { loadProtocol } from '../protocols/index.ts'
-import type { Capabilities, Protocol, Quirks } from '../protocols/protocol.ts'
+import type { Capabilities, Counting, Protocol, Quirks } from '../protocols/protocol.ts'
 import { baseUrlOf } from './base-url.ts'
 import { mergeCaching, mergeCapabilities } from './capabilities.ts'
 import { patchFor } from './models.ts'
@@ -41,7 +41,11 @@ export interface Endpoint {
   caching: Caching
   state?: StateStrategy
   compaction?: 'native'
+  /** How to ask for the tokens of a request; absent: the provider does not say. */
+  counting?: Counting
   price?: Price
+  /** The emulator answers in the provider's place, and nobody is billed. */
+  offline?: true
 }
 
 /** Loads only the protocol that is needed. Throws one sentence for a person where something is missing. */
@@ -79,6 +83,7 @@ export function resolveWith(
     caching: mergeCaching(wire, patch),
     ...(wire.state && { state: wire.state }),
     ...(wire.compaction && { compaction: wire.compaction }),
+    ...(wire.counts && protocol.counting && { counting: protocol.counting }),
     ...(facts.price && { price: facts.price }),
   }
 }

@@ -67,6 +67,9 @@ export function observing(options: TelemetryOptions): () => { saw(event: RunEven
             .get(event.exchangeId)
             ?.span.addEvent('retry', { [attribute.attempt]: event.attempt, [attribute.errorType]: event.failure.kind })
           return
+        case 'no-retry':
+          exchanges.get(event.exchangeId)?.span.addEvent('no-retry', { [attribute.errorType]: event.failure.kind })
+          return
         case 'reply-event':
           if (event.event.type === 'reply-end') endExchange(event.exchangeId, event.event)
           return

@@ -10,32 +10,38 @@ import type { Origin } from '../core/message.ts'
 import type { DecoderOptions, EndCause } from '../protocols/protocol.ts'
 import { redactFailure } from './redact.ts'
 import { defaultRetry, retryWait, type RetryPolicy } from './retry.ts'
+import type { RetryBudget } from './retry-budget.ts'
 import { send, SendError, type Attempt } from './send.ts'
 
 export interface ReplyCall extends Omit<Attempt, 'progress'> {
   origin: Origin
   decoder?: DecoderOptions
   retry?: Partial<RetryPolicy>
+  /** What is left for retries to this provider; without it, they are free. */
+  budget?: RetryBudget
   /** Waits between attempts; ends early, by resolving or rejecting, when the signal is aborted. */
   sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
-export interface RetryEvent {
-  type: 'retry'
-  /** The number of the attempt that will now be made: 2 for the first retry. */
-  attempt: number
-  waitMs: number
-  failure: Failure
-}
+/** What happens between attempts. */
+export type RetryEvent =
+  /** `attempt` is the number of the one that will now be made: 2 for the first retry. */
+  | { type: 'retry'; attempt: number; waitMs: number; failure: Failure }
+  /** Trying again could help, but too many of the requests to this provider were retries already. */
+  | { type: 'no-retry'; failure: Failure }
 
 export async function* streamReply(call: ReplyCall): AsyncGenerator<ReplyEvent | RetryEvent, void, void> {
   const policy = { ...defaultRetry, ...call.retry }
+  call.budget?.asked()
   for (let failed = 1; ; failed++) {
     const { shown, rest, advised } = yield* tryOnce(call)
     const failure = rest.findLast((event) => event.type === 'reply-end')?.failure
     const wait = failure && !shown ? retryWait(failure, failed, advised, policy) : undefined
     if (!failure || wait === undefined || call.signal?.aborted) return yield* rest
-
+    if (call.budget?.take() === false) {
+      yield { type: 'no-retry', failure }
+      return yield* rest
+    }
     yield { type: 'retry', attempt: failed + 1, waitMs: wait, failure }
     try {
       await (call.sleep ?? sleep)(wait, call.signal)
@@ -140,6 +146,6 @@ function cancelled(call: ReplyCall): ReplyEvent[] {
   return started(call.protocol.decoder(call.origin, call.decoder).end({ reason: 'cancelled' }), call.origin)
 }
 
-async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await delay(ms, undefined, signal && { signal })
 }

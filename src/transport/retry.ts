@@ -11,6 +11,8 @@ export interface RetryPolicy {
   capMs: number
   /** The longest wait that a provider may ask for: beyond it the failure is final. */
   longestMs: number
+  /** The most retries to one provider, of all requests to it: 0.2 is a fifth. */
+  share: number
   /** Between 0 and 1; shortens waits by up to a quarter, so that many clients do not come back as one. */
   random: () => number
 }
@@ -20,6 +22,7 @@ export const defaultRetry: RetryPolicy = {
   firstMs: 500,
   capMs: 8000,
   longestMs: 60_000,
+  share: 0.2,
   random: Math.random,
 }
 

@@ -15,6 +15,26 @@ import { unframeSse } from './sse.ts'
 import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
 import { watch, type Watch } from './watch.ts'
 
+/** As much of `fetch` as is used: whoever answers at home need not load the platform's, which takes its time. */
+export type Fetch = (
+  url: string,
+  init: {
+    method: string
+    headers: Record<string, string>
+    body?: string | Uint8Array
+    redirect?: 'manual'
+    signal?: AbortSignal
+  },
+) => Promise<FetchedReply>
+
+/** As much of a Response as is read. */
+export interface FetchedReply {
+  readonly status: number
+  readonly headers: Iterable<[string, string]> & { get(name: string): string | null | undefined }
+  readonly body: ReadableStream<Uint8Array> | null
+  text(): Promise<string>
+}
+
 export interface Attempt {
   protocol: Protocol
   url: string
@@ -24,7 +44,7 @@ export interface Attempt {
   /** The reply was asked for in one piece. */
   whole?: boolean
   signal?: AbortSignal
-  fetch?: typeof globalThis.fetch
+  fetch?: Fetch
   limits?: Partial<Limits>
   /** How messages name the provider. */
   provider?: string
@@ -87,24 +107,20 @@ export async function* send(attempt: Attempt): AsyncGenerator<Json, void, void> 
   }
 }
 
-function checkedHeaders(headers: Record<string, string>): Headers {
-  const checked = new Headers({ 'content-type': 'application/json' })
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      checked.set(name, value)
-    } catch {
-      // The error of the platform would show the value.
+/** The error of the platform would show the value. */
+function checkedHeaders(headers: Record<string, string>): Record<string, string> {
+  const checked: Record<string, string> = { 'content-type': 'application/json' }
+  for (const [name, given] of Object.entries(headers)) {
+    const value = given.trim()
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
       throw badInput(`The header ${JSON.stringify(name)} has a value that cannot be sent; check it for line breaks.`)
     }
+    checked[name.toLowerCase()] = value
   }
   return checked
 }
 
-async function* readBody(
-  reply: globalThis.Response,
-  clock: Watch,
-  limit: number,
-): AsyncGenerator<Uint8Array, void, void> {
+async function* readBody(reply: FetchedReply, clock: Watch, limit: number): AsyncGenerator<Uint8Array, void, void> {
   const reader = reply.body?.getReader()
   if (!reader) return
   let size = 0
@@ -140,7 +156,7 @@ async function leave(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
   }
 }
 
-function isWhole(reply: globalThis.Response): boolean {
+function isWhole(reply: FetchedReply): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(reply.headers.get('content-type') ?? '')
 }
 
@@ -181,11 +197,7 @@ async function* streamedReply(
   yield* unframer.flush()
 }
 
-async function refusal(
-  reply: globalThis.Response,
-  bytes: AsyncIterable<Uint8Array>,
-  attempt: Attempt,
-): Promise<SendError> {
+async function refusal(reply: FetchedReply, bytes: AsyncIterable<Uint8Array>, attempt: Attempt): Promise<SendError> {
   if (reply.status >= 300 && reply.status < 400) return new SendError(redirected(reply, attempt))
   const headers = Object.fromEntries(reply.headers)
   const text = redactText(await beginningOf(bytes, attempt), secretsIn(attempt.headers))
@@ -212,7 +224,7 @@ async function beginningOf(bytes: AsyncIterable<Uint8Array>, attempt: Attempt): 
   return text.slice(0, errorSize)
 }
 
-function redirected(reply: globalThis.Response, attempt: Attempt): Failure {
+function redirected(reply: FetchedReply, attempt: Attempt): Failure {
   const target = URL.parse(reply.headers.get('location') ?? '', attempt.url)
   const where = target ? ` to ${target.origin}${target.pathname}` : ''
   return {

@@ -27,6 +27,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
       '/tree',
       '/fork fork-1',
       '/fork 99',
+      '/resume',
       '/tools off clock',
       '/models opus-5',
       '/model mistral',
@@ -57,6 +58,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/"max_tokens": \d+/)
   seen(/provider +requests +tokens in +cached +tokens out +cost/)
   seen(/called fork-1/)
+  seen(/Nothing was left open/)
   seen(/Taken back.*What did I say first\?/)
   seen(/openai\/gpt-5\.6 · .* out/)
   seen(/→ add \{"a":3,"b":4\}/)

@@ -37,6 +37,13 @@ test('inspect shows each message with its fate, tokens and price, and where the 
   const asJson = JSON.parse((await synapse(['inspect', 'last', '--diff', '--json'])).out) as { breaks: { at: string } }
   assert.match(asJson.breaks.at, /^system/)
 
+  const exact = await synapse(['inspect', 'last', '--exact', '--offline'])
+  assert.match(exact.out, /\n[\d,]+ tokens by the provider's own count\n/)
+  assert.match((await synapse(['inspect', 'last', '--exact'])).err, /^synapse: Anthropic needs a key/)
+  const none = await synapse(['inspect', 'last', '--exact', '--offline', '--for', 'mistral'])
+  assert.match(none.err, /^synapse: Mistral does not count tokens on request/)
+  assert.equal(none.code, 2)
+
   const body = await synapse(['inspect', 'last', '--body'])
   assert.equal((JSON.parse(body.out) as { model: string }).model, 'claude-opus-5')
   assert.match((await synapse(['inspect'])).err, /Say which conversation/)
@@ -46,7 +53,7 @@ test('inspect shows each message with its fate, tokens and price, and where the 
 test('inspect says what was folded and why', async (t) => {
   const { synapse } = newHome(t)
   const long = 'x'.repeat(2000)
-  const input = Array.from({ length: 6 }, (_, i) => `use the tool clock with {"zone":"${i}${long}"}`).join('\n')
+  const input = Array.from({ length: 8 }, (_, i) => `use the tool clock with {"zone":"${i}${long}"}`).join('\n')
   await synapse(['chat', '--offline', '-m', 'anthropic'], { input })
   const { out } = await synapse(['inspect', 'last', '--policy', 'classic'])
   assert.match(out, /1 +assistant +[\d,]+ +\d+ +folded +→ clock/)
@@ -60,11 +67,13 @@ test('usage adds up by day, provider and model, with a chart', async (t) => {
   await synapse(['--offline', '-c', '-m', 'openai', 'hello'])
   const { out } = await synapse(['usage'])
   assert.match(out, /day +requests[\s\S]*\n\d{4}-\d\d-\d\d +3 .*█/)
-  assert.match(out, /\nopenai +1 [\s\S]*\nanthropic +2 [\s\S]*\ntotal +3 /)
-  assert.match(out, /\nopenai\/gpt-5\.6 +1 /)
+  assert.match(out, /\nanthropic +2 [\s\S]*\nopenai +1 [\s\S]*\ntotal +3 /)
+  assert.match(out, /\nopenai\/gpt-5\.6 +1 .* offline/)
+  assert.match(out, /\nAll requests went to the built-in emulator, and cost nothing\.\n$/)
   const by = JSON.parse((await synapse(['usage', '--by', 'provider', '--json'])).out) as {
     provider: { key: string; exchanges: number; cost: number }[]
   }
+  assert.ok(by.provider.every(({ cost }) => cost === 0))
   assert.deepEqual(Object.fromEntries(by.provider.map(({ key, exchanges }) => [key, exchanges])), {
     anthropic: 2,
     openai: 1,

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openSynapse } from '../../src/open.ts'
+import { prepare } from '../../src/conformance.ts'
+import { endpointFinder, openSynapse } from '../../src/open.ts'
+import { compatible } from '../../src/providers/rows.ts'
 import { serveEmulator } from '../../src/testing.ts'
-import { newHome } from '../cli/command-line.ts'
+import { bin, newHome } from '../cli/command-line.ts'
 import { newFolder } from './folder.ts'
 
 test('a configured server answers by default, with its key from the environment', async (t) => {
@@ -38,6 +42,58 @@ test('offline, a configured provider is played by the emulator as what it is lik
     assert.equal(code, 0, err)
     assert.match(out, /clock answered/, model)
   }
+})
+
+test('every command that names a model knows the providers of synapse.yaml, and their models', async (t) => {
+  const { synapse, folder } = newHome(t)
+  writeFileSync(
+    join(folder, 'synapse.yaml'),
+    `providers:
+  - id: work
+    extends: mistral
+    baseUrl: https://gateway.example/v1
+    keyVariable: WORK_KEY
+    models: { house-blend: { contextWindow: 4000, price: { input: 7, output: 9 } } }
+`,
+  )
+  writeFileSync(join(folder, 'chat.json'), JSON.stringify({ messages: [{ role: 'assistant', content: 'Hello' }] }))
+  const models = await synapse(['models', 'work'])
+  assert.match(models.out, /work\/house-blend +4k +\$7\.00 +\$9\.00/)
+  assert.match(models.out, /work\/mistral-medium-latest/)
+  assert.match((await synapse(['completion', 'models'])).out, /^work\/house-blend$/m)
+  const chat = await synapse(['chat', '--offline', '-m', 'work'], { input: '/models house\n/model work/house-blend\n' })
+  assert.match(chat.out, /work\/house-blend +4k/)
+  assert.match(chat.out, /Going on with work\/house-blend/)
+  const converted = await synapse(['convert', 'chat.json', '--to', 'work/house-blend', '--json'])
+  assert.equal(converted.code, 0, converted.err)
+  assert.match(converted.out, /"url": "https:\/\/gateway\.example\/v1\/chat\/completions"/)
+  // What Mistral refuses, a gateway to Mistral refuses too.
+  const checked = await synapse(['check', 'chat.json', '--for', 'work'])
+  assert.equal(checked.code, 1, checked.err)
+  assert.match(checked.out, /Mistral \(work\) would refuse it:\n {2}400 Conversation must start with a user message/)
+  await synapse(['--offline', '-m', 'anthropic', 'hello'])
+  assert.match(
+    (await synapse(['inspect', 'last', '--for', 'work'])).out,
+    /work\/mistral-medium-latest over mistral-chat/,
+  )
+})
+
+test('the server knows the providers of synapse.yaml, their models, and its default', async (t) => {
+  const { env, folder } = newHome(t)
+  writeFileSync(
+    join(folder, 'synapse.yaml'),
+    'model: cellar/qwen3\nproviders:\n  - { id: cellar, baseUrl: "http://cellar.example/v1", models: { qwen3: { contextWindow: 9 } } }\n',
+  )
+  const args = [bin, 'serve', '--port', '0', '--offline', '--no-open']
+  const child = spawn(process.execPath, args, { env, cwd: folder })
+  t.after(() => child.kill('SIGKILL'))
+  const [line] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as [Buffer | number]
+  assert.ok(typeof line === 'object', 'the server has not started')
+  const get = async (path: string) => (await fetch(`${line.toString().trim()}${path}`)).json()
+  assert.equal(((await get('/api/status')) as { defaultModel: string }).defaultModel, 'cellar/qwen3')
+  assert.deepEqual(await get('/api/models?provider=cellar'), {
+    items: [{ model: 'cellar/qwen3', provider: 'cellar', contextWindow: 9 }],
+  })
 })
 
 test('a wrong configuration stops every command that would use it, with one line for each mistake', async (t) => {
@@ -99,4 +155,20 @@ test('openSynapse takes the providers of a configuration', async (t) => {
   t.after(() => synapse.close())
   const chat = await synapse.start({ model: 'cellar/qwen3' })
   assert.match(await chat.send('What is 17 + 25?').text(), /42/)
+})
+
+test('rows stand beside those of the configuration and the built-in ones, and win over both', async (t) => {
+  const folder = newFolder(t, {
+    'c.yaml': 'providers:\n  - { id: cellar, baseUrl: "http://cellar.example/v1", defaultModel: file }\n',
+  })
+  const own = (id: string) => ({ ...compatible(`http://${id}.example/v1`, id), defaultModel: 'mine' })
+  const rows = [own('attic'), own('openai')]
+  const find = await endpointFinder({ config: join(folder, 'c.yaml'), rows, env: { OPENAI_API_KEY: 'k' } })
+  const modelOf = async (name: string) => (await find(name, undefined)).endpoint.model
+  assert.equal(await modelOf('attic'), 'mine')
+  assert.equal(await modelOf('cellar'), 'file')
+  assert.equal(await modelOf('openai'), 'mine', 'the row of the caller, not the built-in one')
+  assert.equal(await modelOf('ollama/any'), 'any')
+  const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Hello' }] }]
+  assert.equal(prepare({ messages, provider: 'attic', rows }).url, 'http://attic.example/v1/chat/completions')
 })

@@ -96,6 +96,7 @@ test('the id of a built-in provider changes that one, and all others stay', asyn
   assert.equal(after.model, 'gpt-4o')
   assert.equal(after.baseUrl, before.baseUrl)
   assert.deepEqual(after.state, before.state)
+  assert.ok(after.counting && after.compaction)
 })
 
 test('extends begins with a built-in provider, its rules for models and its prices', async (t) => {
@@ -111,6 +112,20 @@ test('extends begins with a built-in provider, its rules for models and its pric
   assert.deepEqual(work.capabilities, openai.capabilities)
   assert.deepEqual(work.price, openai.price)
   assert.equal(work.state, undefined, 'only the original is trusted to keep conversations')
+  assert.equal(work.counting, undefined)
+  assert.equal(work.compaction, undefined)
+})
+
+test('a row at another address leaves nothing out by itself, unless it is said to', async (t) => {
+  const proxy =
+    'providers:\n  - id: proxy\n    extends: anthropic\n    baseUrl: https://gateway.example\n    keyOptional: true\n'
+  const edits = async (text: string) => {
+    const { rows: own } = read(t, text)
+    const { capabilities } = await resolve({ provider: 'proxy', rows: own, env: {} })
+    return capabilities.contextEdits
+  }
+  assert.equal(await edits(proxy), undefined)
+  assert.equal(await edits(`${proxy}    capabilities: { contextEdits: true }\n`), true)
 })
 
 test('model, policy, MCP servers and the folder of agents are read', (t) => {

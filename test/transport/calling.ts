@@ -9,7 +9,7 @@ export const key = 'canary-0123456789-abcdef'
 
 export interface Called extends Folded {
   events: (ReplyEvent | RetryEvent)[]
-  retries: RetryEvent[]
+  retries: Extract<RetryEvent, { type: 'retry' }>[]
   text: string
   waits: number[]
 }
@@ -37,7 +37,7 @@ export async function call(url: string, more: Partial<ReplyCall> = {}): Promise<
 export function summed(events: (ReplyEvent | RetryEvent)[]): Called {
   const retries = events.filter((event) => event.type === 'retry')
   const folded = fold(
-    events.filter((event) => event.type !== 'retry'),
+    events.filter((event) => event.type !== 'retry' && event.type !== 'no-retry'),
     origin,
   )
   const text = folded.reply.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')

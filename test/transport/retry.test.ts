@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ErrorKind, Failure } from '../../src/core/error.ts'
 import { defaultRetry, retryWait } from '../../src/transport/retry.ts'
+import { retryBudget, retryBudgets } from '../../src/transport/retry-budget.ts'
 
 const still = { ...defaultRetry, random: () => 0 }
 const failure = (kind: ErrorKind, retryAfterMs?: number): Failure => ({
@@ -65,5 +66,29 @@ describe('the wait', () => {
   test('is not endured beyond a minute', () => {
     assert.equal(retryWait(failure('rate-limit', 60_000), 1, undefined, still), 60_000)
     assert.equal(retryWait(failure('rate-limit', 60_001), 1, undefined, still), undefined)
+  })
+})
+
+describe('the budget', () => {
+  test('lets a single request be tried again as its policy says', () => {
+    const budget = retryBudget(0.2)
+    budget.asked()
+    assert.deepEqual([budget.take(), budget.take()], [true, true])
+  })
+
+  test('is a fifth of all requests once the reserve is used up', () => {
+    const budget = retryBudget(0.2)
+    let taken = 0
+    for (let i = 0; i < 1000; i++) {
+      budget.asked()
+      for (let tries = 0; tries < 2; tries++) taken += Number(budget.take())
+    }
+    assert.ok(taken >= 200 && taken <= 210, `${taken} retries of 1000 requests`)
+  })
+
+  test('is kept apart for each provider', () => {
+    const budgetOf = retryBudgets(0)
+    while (budgetOf('a').take());
+    assert.deepEqual([budgetOf('a').take(), budgetOf('b').take()], [false, true])
   })
 })

@@ -12,7 +12,8 @@ synapse agent run NAME|FILE [options] "…"
 
 Agents are YAML files in the folder "agents" beside synapse.yaml (or in its agentsDir): who answers, what it is told,
 which tools it has, what it may cost. "check" names everything that is wrong with file, line, column and key, and then
-ends with 2. "run" asks one of them; what is piped in is part of the question.
+ends with 2. "run" asks one of them; what is piped in is part of the question. "synapse chat --agent NAME" talks with it.
+Calls that must be allowed are asked about; where nobody can be asked they are denied, and with --json they wait.
 
   -m, --model PROVIDER/MODEL   another model than the agent's own
   -c, --continue               go on with the last conversation with this agent
@@ -41,7 +42,11 @@ ends with 2. "run" asks one of them; what is piped in is part of the question.
     }
     if (what !== 'run')
       throw badInput('Say what to do: synapse agent list, synapse agent check, or synapse agent run NAME "…".')
-    const { runAgent } = await import('../agent-run.ts')
-    return runAgent(rest, values)
+    const [name, ...words] = rest
+    if (name === undefined) throw badInput('Name the agent: synapse agent run NAME "…".')
+    const [{ answerOnce }, { questionOf }] = await Promise.all([import('../answer-once.ts'), import('../piped.ts')])
+    const question = await questionOf(words)
+    if (question === '') throw badInput(`Say what ${name} shall do: synapse agent run ${name} "…".`)
+    return answerOnce({ ...values, agent: name }, [{ type: 'text', text: question }])
   },
 }

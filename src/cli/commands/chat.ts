@@ -11,7 +11,9 @@ import { openLineHistory } from '../line-history.ts'
 import { completeSlash, runSlash, slashHelp } from '../slash.ts'
 import type { Desk } from '../slash/desk.ts'
 import { showing } from '../show.ts'
-import { openTalk, talkOptions, type Talk } from '../talk.ts'
+import { leftOpen } from '../left-open.ts'
+import { openTalk, type Talk } from '../talk.ts'
+import { talkOptions } from '../talk-options.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
 
 export const chat: Command = {
@@ -31,7 +33,7 @@ ${slashHelp(Infinity)}`,
     try {
       code = await converse(talk, files)
     } finally {
-      await talk.house.close()
+      await talk.close()
     }
     // A second Ctrl-C does not wait for a tool that hangs: what it left open is settled when the conversation goes on.
     if (code === exitCode.interrupted) process.exit(code)
@@ -58,7 +60,7 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>): Promis
     },
   }
   desk.say(style.dim(`${neutral(talk.settings.model)}. /help lists what you can type.`))
-  if (talk.whyOffline) desk.say(style.dim(talk.whyOffline))
+  for (const line of [talk.whyOffline, await leftOpen(talk)]) if (line) desk.say(style.dim(line))
 
   const input = openInput({
     prompt: style.bold('you> '),

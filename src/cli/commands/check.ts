@@ -5,22 +5,23 @@ import { prepare, refuse } from '../../conformance.ts'
 import { badInput } from '../../core/error.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { findRow } from '../../providers/find-row.ts'
-import { rows } from '../../providers/rows.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { configOptions, rowsHere } from '../configured.ts'
 import { neutral } from '../terminal.ts'
 import { contentOf } from '../text-file.ts'
 import { readTranscriptFile, targetOf } from '../transcript-file.ts'
-import { noteLine } from './convert.ts'
+import { noteLine } from '../note-line.ts'
 
 export const check: Command = {
-  usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json]
+  usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json] [--config FILE]
 
 Says what the provider would refuse in the conversation or request body in FILE as it stands, in the provider's words,
 and what Synapse would change so that it is accepted. Exit code 0: accepted as it is, 1: it would be refused.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, {
+      ...configOptions,
       for: { type: 'string' },
       from: { type: 'string' },
       protocol: { type: 'string' },
@@ -30,20 +31,23 @@ and what Synapse would change so that it is accepted. Exit code 0: accepted as i
     if (file === undefined) throw badInput('Name the file to check: synapse check FILE --for PROVIDER[/MODEL].')
     if (values.for === undefined) throw badInput('Say who would get it: --for PROVIDER[/MODEL].')
     const target = targetOf(values.for, values.protocol)
+    const rows = await rowsHere(values)
     const row = findRow(target.provider, rows)
     const protocol = target.protocol ?? row.wires[0].protocol
     const model = target.model ?? row.defaultModel ?? 'a-model'
 
     const transcript = readTranscriptFile(file, values.from)
     const asIs = bodyAsIs(contentOf, file, transcript, protocol, model)
-    const issues = refuse(protocol, asIs, { provider: row.id, model })
+    const profile = { provider: row.family ?? row.id, model }
+    const issues = refuse(protocol, asIs, profile)
     const { body, notes } = prepare({
       ...target,
+      rows,
       messages: transcript.messages,
       ...(transcript.system && { system: transcript.system }),
       ...(transcript.tools && { tools: transcript.tools }),
     })
-    const left = refuse(protocol, body, { provider: row.id, model })
+    const left = refuse(protocol, body, profile)
     if (values.json) {
       process.stdout.write(`${JSON.stringify({ format: transcript.format, protocol, issues, notes, left }, null, 2)}\n`)
     } else {

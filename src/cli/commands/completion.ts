@@ -5,7 +5,7 @@ import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { commands } from '../main.ts'
 import { optionNames } from '../run-options.ts'
-import { talkOptions } from '../talk.ts'
+import { talkOptions } from '../talk-options.ts'
 
 const shells: Record<string, () => string> = { bash, zsh, fish }
 
@@ -22,13 +22,13 @@ Prints a script that teaches the shell to complete commands, options and models:
     const { positionals } = parse(argv, {})
     const [shell = ''] = positionals
     if (shell === 'models') {
-      const [{ catalogued }, { rows }, { catalogue }] = await Promise.all([
-        import('../model-list.ts'),
-        import('../../providers/rows.ts'),
+      const [{ listModels }, { rowsHere }, { catalogue }] = await Promise.all([
+        import('../../providers/list-models.ts'),
+        import('../configured.ts'),
         import('../../providers/catalogue.ts'),
       ])
       process.stdout.write(
-        catalogued(rows, catalogue)
+        listModels(await rowsHere({}), catalogue)
           .map(({ provider, model }) => `${provider}/${model}\n`)
           .join(''),
       )

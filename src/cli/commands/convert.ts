@@ -5,11 +5,15 @@ import type { Note } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
 import { formatIds, writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { configOptions, rowsHere } from '../configured.ts'
+import { noteLine } from '../note-line.ts'
+import { presetNamed } from '../run-options.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf } from '../transcript-file.ts'
 
 export const convert: Command = {
   usage: `synapse convert FILE --to PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--policy NAME] [--json]
+                [--config FILE]
 synapse convert FILE --to FORMAT [--from FORMAT]
 
 Prints the request body that carries the conversation in FILE to a provider, repaired where the provider would refuse
@@ -19,6 +23,7 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, {
+      ...configOptions,
       to: { type: 'string' },
       from: { type: 'string' },
       protocol: { type: 'string' },
@@ -39,7 +44,8 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
       messages: transcript.messages,
       ...(transcript.system && { system: transcript.system }),
       ...(transcript.tools && { tools: transcript.tools }),
-      policy: policyNamed(values.policy),
+      policy: presetNamed(values.policy),
+      rows: await rowsHere(values),
     })
     const notes = [...transcript.notes, ...prepared.notes]
     if (values.json) print({ url: prepared.url, body: prepared.body, notes, estimate: { ...prepared.estimate } })
@@ -51,19 +57,10 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
   },
 }
 
-function policyNamed(name: string): 'economy' | 'classic' | 'full' | 'small' {
-  if (name === 'economy' || name === 'classic' || name === 'full' || name === 'small') return name
-  throw badInput(`There is no policy "${name}". The presets are economy, classic, full and small.`)
-}
-
 function print(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-export function tell(notes: readonly Note[]): void {
+function tell(notes: readonly Note[]): void {
   for (const note of notes) process.stderr.write(`${neutral(noteLine(note))}\n`)
-}
-
-export function noteLine({ kind, what, why, at, rule }: Note): string {
-  return `${kind.padEnd(8)} ${at ? `${at}: ` : ''}${what}, because ${why}${rule ? ` (${rule})` : ''}`
 }

@@ -18,7 +18,7 @@ import { openHouse, storeOptions, type House } from '../house.ts'
 import { progressOn, type Progress } from '../progress.ts'
 import { neutral } from '../terminal.ts'
 import { contentOf } from '../text-file.ts'
-import { noteLine } from './convert.ts'
+import { noteLine } from '../note-line.ts'
 
 export const importing: Command = {
   usage: `synapse import FILE... [--from FORMAT] [--copy] [--label LABEL] [--db FILE]

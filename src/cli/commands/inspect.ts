@@ -1,27 +1,29 @@
 // `synapse inspect`: the request that a conversation would make next, and why it looks as it does.
 
 import { badInput } from '../../core/error.ts'
-import type { Json } from '../../core/json.ts'
 import type { Conversation } from '../../core/log.ts'
 import { parseModelRef } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import type { Surroundings } from '../../run/settings.ts'
-import { configured } from '../configured.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openHouse, type House } from '../house.ts'
 import { lastRequests, type Looked } from '../inspect/look.ts'
-import { presetNamed, talkOptions, toolsFor } from '../talk.ts'
+import type { OpenAgent } from '../open-agent.ts'
+import { agentOf } from '../talk.ts'
+import { talkOptions, type TalkValues } from '../talk-options.ts'
+import { setUp } from '../talk-setup.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
-import { chooseModel } from '../who-answers.ts'
 
 export const inspect: Command = {
-  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--policy NAME] [--diff] [--body] [--json] [--db FILE]
+  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body] [--json] [--db FILE]
 
 Shows the request that the conversation would make next, to its own model or to another: each message of the history
 with what became of it and why (sent, converted, folded, summarised, cut), tokens, price, what should come from the
 prompt cache, and the first byte that differs from the last request to the same model. Nothing is sent or recorded.
-ID may be the beginning of one, or "last".
+ID may be the beginning of one, or "last". A conversation with an agent is shown with the agent's tools and settings; to
+know its tools, its MCP servers are started.
 
+  --exact   the tokens by the provider's own count too: it is asked, which takes a key (or --offline)
   --diff    what differs between the last two requests that were sent
   --body    the body itself
   --json    all of it as one object`,
@@ -31,10 +33,15 @@ ID may be the beginning of one, or "last".
       db: talkOptions.db,
       config: talkOptions.config,
       for: { type: 'string' },
+      agent: talkOptions.agent,
+      option: talkOptions.option,
+      system: talkOptions.system,
       policy: talkOptions.policy,
       protocol: talkOptions.protocol,
       tool: talkOptions.tool,
       'no-tools': talkOptions['no-tools'],
+      exact: { type: 'boolean' },
+      offline: talkOptions.offline,
       diff: { type: 'boolean' },
       body: { type: 'boolean' },
       json: { type: 'boolean' },
@@ -42,49 +49,50 @@ ID may be the beginning of one, or "last".
     const [id] = positionals
     if (id === undefined) throw badInput('Say which conversation: synapse inspect ID. "synapse log" lists them.')
     if (values.diff) return diff(values, id, values.json === true)
-    const config = await configured(values)
     const house = await openHouse(values)
+    let agent: OpenAgent | undefined
     try {
       const stored = await conversationNamed(house, id)
       const { store, owner } = house
-      const { model: kept, system } = stored.settings
-      const { model } = chooseModel({
-        asked: values.for,
-        kept: text(kept),
-        configured: config?.model,
-        offline: true,
-        env: process.env,
-        rows: config?.rows,
-      })
+      agent = await agentFor(stored, values)
+      const wanted = { ...values, model: values.for, offline: true }
+      const { settings, rows } = await setUp(wanted, house, { id: stored.id, stored, agent })
       const { look } = await import('../inspect/look.ts')
       const looked = await look({
         store,
         owner,
-        endpoint: unasked(config?.rows),
+        endpoint: values.exact ? await asked(rows, values.offline === true) : unasked(rows),
+        exact: values.exact === true,
         conversationId: stored.id,
         history: stored.head ? await store.history(owner, stored.head) : [],
-        settings: {
-          model,
-          tools: toolsFor(values, house, stored.id),
-          ...(typeof system === 'string' && { system }),
-          ...(values.protocol !== undefined && { protocol: values.protocol }),
-          ...(config?.policy !== undefined && { policy: config.policy }),
-          ...(values.policy !== undefined && { policy: presetNamed(values.policy) }),
-        },
+        settings,
       })
       await print(looked, values)
       return exitCode.ok
     } finally {
+      await agent?.close()
       await house.close()
     }
   },
 }
 
+/** The agent that was named, or the one that the conversation is with. */
+async function agentFor(stored: Conversation, values: TalkValues): Promise<OpenAgent | undefined> {
+  if (values.agent === undefined) return agentOf(stored, values)
+  const { openAgentNamed } = await import('../open-agent.ts')
+  return openAgentNamed(values.agent, values)
+}
+
+async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Surroundings['endpoint']> {
+  const { endpointFinder } = await import('../../open.ts')
+  return endpointFinder({ offline, env: process.env, rows })
+}
+
 /** Nothing is sent, so no key is needed. */
-function unasked(rows: readonly ProviderRow[] | undefined): Surroundings['endpoint'] {
+function unasked(rows: readonly ProviderRow[]): Surroundings['endpoint'] {
   return async (model, protocol) => {
     const { resolve } = await import('../../providers/resolve.ts')
-    const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), ...(rows && { rows }) }
+    const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows }
     return { endpoint: await resolve({ ...wanted, env: process.env, keyless: true }), transport: {} }
   }
 }
@@ -139,8 +147,4 @@ async function conversationNamed(house: House, id: string): Promise<Conversation
   const { items } = await house.store.conversations(house.owner, { limit: 1 })
   if (!items[0]) throw badInput('There is no conversation yet.')
   return items[0]
-}
-
-function text(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

@@ -1,17 +1,17 @@
 // `synapse models`: which models can be asked, how much they read, and what they cost.
 
 import { findRow } from '../../providers/find-row.ts'
-import { rows as builtIn } from '../../providers/rows.ts'
 import { catalogue } from '../../providers/catalogue.ts'
-import { configOptions, configured } from '../configured.ts'
+import { listModels, type ListedModel } from '../../providers/list-models.ts'
+import { configOptions, rowsHere } from '../configured.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { catalogued, live, modelTable, type ListedModel } from '../model-list.ts'
+import { live, modelTable } from '../model-list.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 import { badInput } from '../../core/error.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 
 export const models: Command = {
-  usage: `synapse models [PROVIDER] [--live] [--offline] [--json]
+  usage: `synapse models [PROVIDER] [--live] [--offline] [--json] [--config FILE]
 
 Lists the models of all providers, or of one, as they are written behind -m, with the context window and the price in
 US dollars per million tokens: fresh input, input from a cache, output. The list comes with Synapse (${catalogue.generatedAt});
@@ -25,11 +25,11 @@ a model that is not on it can be asked all the same. --live asks the provider it
       json: { type: 'boolean' },
     })
     const [name] = positionals
-    const rows = (await configured(values))?.rows ?? builtIn
+    const rows = await rowsHere(values)
     const row = name === undefined ? undefined : findRow(name, rows)
     if (values.live && !row) throw badInput('Say whom to ask: synapse models PROVIDER --live.')
     const found =
-      values.live && row ? await ask(row, rows, values.offline === true) : catalogued(row ? [row] : rows, catalogue)
+      values.live && row ? await ask(row, rows, values.offline === true) : listModels(row ? [row] : rows, catalogue)
     if (values.json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
     else if (found.length === 0) {
       process.stderr.write(`No model of ${row?.name ?? 'anybody'} is on the list. Add --live to ask the provider.\n`)

@@ -1,59 +1,144 @@
-// `synapse providers`: who can be asked, whether the key is there, and what each of them can do for us.
+// `synapse providers`: who can be asked, whether the key is there, and what each of them can do for us; and providers of
+// one's own, kept in the store.
 
-import { rows as builtIn } from '../../providers/rows.ts'
+import { badInput } from '../../core/error.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { configOptions, configured } from '../configured.ts'
+import { configOptions, rowsHere } from '../configured.ts'
+import { openHouse, storeOptions } from '../house.ts'
 import { styleFor } from '../terminal.ts'
 
 export const providers: Command = {
-  usage: `synapse providers [--json] [--config FILE]
+  usage: `synapse providers [--json] [--db FILE] [--config FILE]
+synapse providers configure ID [--base-url URL] [--protocol WIRE] [--extends PROVIDER] [--key-variable NAME]
+                               [--default-model MODEL] [--name TEXT] [--row FILE] [--db FILE]
+synapse providers remove ID [--db FILE]
 
 Lists every provider with its wires, whether a key for it is in the environment, how it keeps state for us, how it
-caches prompts, and whether it can compact a conversation itself.`,
+caches prompts, and whether it can compact a conversation itself.
+
+"configure" keeps a provider in the store, for everything that opens that store: a server of your own, another address of
+a known one (--extends), or a change to a built-in one (its ID). --row takes any other setting from a YAML file, as under
+"providers" of synapse.yaml. A key is never kept, only the name of the environment variable that holds it.`,
 
   async run(argv) {
-    const { values } = parse(argv, { ...configOptions, json: { type: 'boolean' } })
-    const rows = (await configured(values))?.rows ?? builtIn
-    const table = rows.flatMap((row) =>
-      row.wires.map((wire, index) => ({
-        provider: row.id,
-        wire: wire.protocol,
-        default: index === 0,
-        key: keyOf(row.keyVariables, row.keyOptional === true),
-        state: wire.state?.kind ?? 'stateless',
-        caching: wire.caching,
-        compaction: wire.compaction ?? 'summary',
-        model: row.defaultModel ?? '',
-      })),
-    )
-    if (values.json) {
-      process.stdout.write(`${JSON.stringify(table, null, 2)}\n`)
-      return exitCode.ok
-    }
-    const style = styleFor(process.stdout, process.env)
-    const heads = ['provider', 'wire', 'key', 'state', 'caching', 'compaction', 'default model'] as const
-    const cells = table.map((line) => [
-      line.default ? line.provider : '',
-      line.wire,
-      line.default ? line.key : '',
-      line.state,
-      line.caching,
-      line.compaction,
-      line.default ? line.model : '',
-    ])
-    const widths = heads.map((head, i) => Math.max(head.length, ...cells.map((cell) => cell[i]?.length ?? 0)))
-    const write = (cell: readonly string[]) =>
-      cell
-        .map((text, i) => text.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd()
-    process.stdout.write(`${[style.bold(write(heads)), ...cells.map(write)].join('\n')}\n`)
+    const { values, positionals } = parse(argv, {
+      ...storeOptions,
+      ...configOptions,
+      json: { type: 'boolean' },
+      'base-url': { type: 'string' },
+      protocol: { type: 'string' },
+      extends: { type: 'string' },
+      'key-variable': { type: 'string' },
+      'default-model': { type: 'string' },
+      name: { type: 'string' },
+      row: { type: 'string' },
+    })
+    const [action, id, ...more] = positionals
+    if (action === undefined) list(await rowsHere(values), values.json === true)
+    else if (!['configure', 'remove'].includes(action) || id === undefined || more.length > 0) {
+      throw badInput('Say "synapse providers", "synapse providers configure ID" or "synapse providers remove ID".')
+    } else if (action === 'configure') await configure(id, values)
+    else await remove(id, values)
     return exitCode.ok
   },
 }
 
-function keyOf(variables: readonly string[], optional: boolean): string {
-  const found = variables.find((name) => process.env[name]?.trim())
+function list(rows: readonly ProviderRow[], json: boolean): void {
+  const table = rows.flatMap((row) =>
+    row.wires.map((wire, index) => ({
+      provider: row.id,
+      wire: wire.protocol,
+      default: index === 0,
+      key: keyOf(row),
+      state: wire.state?.kind ?? 'stateless',
+      caching: wire.caching,
+      compaction: wire.compaction ?? 'summary',
+      model: row.defaultModel ?? '',
+    })),
+  )
+  if (json) {
+    process.stdout.write(`${JSON.stringify(table, null, 2)}\n`)
+    return
+  }
+  const style = styleFor(process.stdout, process.env)
+  const heads = ['provider', 'wire', 'key', 'state', 'caching', 'compaction', 'default model'] as const
+  const cells = table.map((line) => [
+    line.default ? line.provider : '',
+    line.wire,
+    line.default ? line.key : '',
+    line.state,
+    line.caching,
+    line.compaction,
+    line.default ? line.model : '',
+  ])
+  const widths = heads.map((head, i) => Math.max(head.length, ...cells.map((cell) => cell[i]?.length ?? 0)))
+  const write = (cell: readonly string[]) =>
+    cell
+      .map((text, i) => text.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  process.stdout.write(`${[style.bold(write(heads)), ...cells.map(write)].join('\n')}\n`)
+}
+
+interface Settings {
+  db?: string | undefined
+  'base-url'?: string | undefined
+  protocol?: string | undefined
+  extends?: string | undefined
+  'key-variable'?: string | undefined
+  'default-model'?: string | undefined
+  name?: string | undefined
+  row?: string | undefined
+}
+
+async function configure(id: string, values: Settings): Promise<void> {
+  const entry = {
+    ...(await rowIn(values.row)),
+    ...(values['base-url'] !== undefined && { baseUrl: values['base-url'] }),
+    ...(values.protocol !== undefined && { protocol: values.protocol }),
+    ...(values.extends !== undefined && { extends: values.extends }),
+    ...(values['key-variable'] !== undefined && { keyVariable: values['key-variable'] }),
+    ...(values['default-model'] !== undefined && { defaultModel: values['default-model'] }),
+    ...(values.name !== undefined && { name: values.name }),
+    id,
+  }
+  const house = await openHouse(values)
+  try {
+    const { keepProvider } = await import('../../config/stored-providers.ts')
+    const row = await keepProvider(house.store, entry)
+    const wires = row.wires.map((wire) => `${wire.protocol} at ${wire.baseUrl}`).join(', ')
+    process.stdout.write(`${row.id}: ${wires}; key ${keyOf(row)}\n`)
+  } finally {
+    await house.close()
+  }
+}
+
+async function remove(id: string, values: Settings): Promise<void> {
+  const house = await openHouse(values)
+  try {
+    const { dropProvider, keptProviders } = await import('../../config/stored-providers.ts')
+    if (!(await dropProvider(house.store, id))) {
+      const kept = await keptProviders(house.store)
+      throw badInput(`The store keeps no provider "${id}"; it keeps ${kept.join(', ') || 'none'}.`)
+    }
+    process.stdout.write(`${id} is not kept any more.\n`)
+  } finally {
+    await house.close()
+  }
+}
+
+async function rowIn(file: string | undefined): Promise<JsonObject> {
+  if (file === undefined) return {}
+  const { readYamlFile } = await import('../../config/yaml-file.ts')
+  const { value } = readYamlFile(file)
+  if (isObject(value)) return value
+  throw badInput(`${file} must hold the settings of one provider: keys and values.`)
+}
+
+function keyOf({ keyVariables, keyOptional }: ProviderRow): string {
+  const found = keyVariables.find((name) => process.env[name]?.trim())
   if (found) return `found: ${found}`
-  return optional ? 'not needed' : `missing: ${variables[0] ?? ''}`
+  return keyOptional === true ? 'not needed' : `missing: ${keyVariables[0] ?? ''}`
 }

@@ -1,19 +1,21 @@
 // `synapse serve`: the HTTP API and the chat page, in one process with the embedded store.
 
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { badInput, SynapseError } from '../../core/error.ts'
 import type { RunningServer, ServerOptions } from '../../server/serve.ts'
+import { rowsFor } from '../../config/stored-providers.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { configOptions, configured } from '../configured.ts'
 import { openHouse, storeOptions } from '../house.ts'
 import { builtInTools } from '../tools.ts'
+import { version } from '../version.ts'
 import { chooseModel } from '../who-answers.ts'
 
 const usualPort = 4747
 
 export const serve: Command = {
   usage: `synapse serve [--port N] [--host H] [--name HOST]... [--require-keys] [--offline] [--model PROVIDER/MODEL]
-              [--db FILE] [--no-open] [--verbose]
+              [--db FILE] [--config FILE] [--no-open] [--verbose]
 
 Serves the chat page and the HTTP API, on this machine only: http://127.0.0.1:${usualPort}. Without a key of a provider in
 the environment the built-in emulator answers. Ctrl-C ends it: runs that are under way get 20 seconds, and go on at the
@@ -26,12 +28,14 @@ next start if that is not enough.
   --offline        let the emulator answer, whatever keys there are
   --model M        for conversations that name none (SYNAPSE_MODEL)
   --db FILE        where conversations are kept (SYNAPSE_DB)
+  --config FILE    another synapse.yaml, for its providers and its model
   --no-open        do not open the page in a browser
   --verbose        a line of JSON per request on stderr, without what was said`,
 
   async run(argv) {
     const { values } = parse(argv, {
       ...storeOptions,
+      ...configOptions,
       port: { type: 'string' },
       host: { type: 'string' },
       name: { type: 'string', multiple: true },
@@ -42,21 +46,24 @@ next start if that is not enough.
       verbose: { type: 'boolean' },
     })
     const port = portOf(values.port)
-    const { model, offline, whyOffline } = chooseModel({
-      asked: values.model,
-      kept: undefined,
-      offline: values.offline === true,
-      env: process.env,
-    })
-    const [{ startServer }, { writeLog }, { endpointFinder }, { rows }] = await Promise.all([
-      import('../../server/serve.ts'),
-      import('../../server/log.ts'),
-      import('../../open.ts'),
-      import('../../providers/rows.ts'),
-    ])
+    const config = await configured(values)
     const house = await openHouse(values)
     try {
-      const endpoint = await endpointFinder({ offline, env: process.env })
+      const rows = await rowsFor(house.store, config)
+      const { model, offline, whyOffline } = chooseModel({
+        asked: values.model,
+        kept: undefined,
+        configured: config?.model,
+        offline: values.offline === true,
+        env: process.env,
+        rows,
+      })
+      const [{ startServer }, { writeLog }, { endpointFinder }] = await Promise.all([
+        import('../../server/serve.ts'),
+        import('../../server/log.ts'),
+        import('../../open.ts'),
+      ])
+      const endpoint = await endpointFinder({ offline, env: process.env, rows })
       await endpoint(model, undefined)
       const start = (onPort: number) =>
         startServer({
@@ -127,9 +134,4 @@ function openBrowser(url: string): void {
   // Where there is no browser, the address was printed.
   opened.on('error', () => {})
   opened.unref()
-}
-
-function version(): string {
-  const file = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(file) as { version: string }).version
 }

@@ -4,7 +4,7 @@ import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openHouse, storeOptions } from '../house.ts'
 import { styleFor, widthOf } from '../terminal.ts'
-import { addUp, usageTable, type Grouping } from '../usage-rows.ts'
+import { addUp, offlineLine, usageTable, type Grouping } from '../usage-rows.ts'
 
 const groupings: readonly Grouping[] = ['day', 'provider', 'model']
 
@@ -12,8 +12,8 @@ export const usage: Command = {
   usage: `synapse usage [--days N] [--by day|provider|model] [--json] [--db FILE]
 
 Shows requests, tokens, the share read from prompt caches, and cost of the last 30 days (or N), by day, by provider and
-by model, or only by one of them. Days are in UTC. Costs are list prices. An answer of the built-in emulator counts at
-the price of the model that it stood in for, though nobody was billed.`,
+by model, or only by one of them. Days are in UTC. Costs are list prices; what the built-in emulator answers is counted,
+and costs nothing.`,
 
   async run(argv) {
     const { values } = parse(argv, {
@@ -40,7 +40,8 @@ the price of the model that it stood in for, though nobody was billed.`,
       } else {
         const style = styleFor(process.stdout, process.env)
         const tables = by.map((one) => usageTable(addUp(rows, one), one, widthOf(process.stdout), style).join('\n'))
-        process.stdout.write(`${tables.join('\n\n')}\n`)
+        const offline = offlineLine(rows)
+        process.stdout.write(`${[...tables, ...(offline ? [style.dim(offline)] : [])].join('\n\n')}\n`)
       }
       return exitCode.ok
     } finally {

@@ -1,24 +1,16 @@
 // The next request of a conversation, looked at and not sent, beside the one that went to the same model before.
 
-import type { Note } from '../../core/context.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json } from '../../core/json.ts'
 import type { Entry, Exchange } from '../../core/log.ts'
-import type { Explained } from '../../context/explain.ts'
 import type { RunSettings, Surroundings } from '../../run/conversation.ts'
+import type { Inspected } from '../../run/inspect.ts'
 import { prefixBreak, type PrefixBreak } from './prefix-break.ts'
 
-export interface Looked {
-  provider: string
-  protocol: string
-  model: string
-  url: string
+export interface Looked extends Inspected {
   /** Bytes of the body. */
   size: number
-  body: JsonObject
-  notes: Note[]
-  explained: Explained
-  /** Why nothing is expected in the provider's cache, if so. */
-  cold?: string
+  /** Tokens by the provider's own count, where that was asked for. */
+  exact?: number
   /** The last request to the same model, and where this one stops being the same. */
   previous?: { exchangeId: string; at: string; breaks?: PrefixBreak }
   history: Entry[]
@@ -28,46 +20,31 @@ export interface LookAt extends Surroundings {
   conversationId: string
   history: Entry[]
   settings: RunSettings
+  /** Ask the provider how many tokens it counts. */
+  exact?: boolean
 }
 
 export async function look(at: LookAt): Promise<Looked> {
-  const { store, owner, conversationId, settings } = at
-  const [{ explainNext }, { withMedia }] = await Promise.all([
-    import('../../run/explain-next.ts'),
-    import('../../run/whole-media.ts'),
-  ])
-  const history = await withMedia(store, owner, at.history)
-  const { endpoint, transport } = await at.endpoint(settings.model, settings.protocol)
-  const { request, explained, cold } = await explainNext(
-    {
-      store,
-      owner,
-      conversationId,
-      endpoint,
-      transport,
-      system: settings.system ? [{ type: 'text', text: settings.system }] : [],
-      tools: settings.tools ?? [],
-      options: { cacheKey: conversationId, ...settings.options },
-      policy: settings.policy ?? 'economy',
-    },
-    history,
-  )
-  const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
-  const [last] = await lastRequests({ store, owner, conversationId }, 1, (one) => isSame(one, asked))
-  const breaks = last && prefixBreak(last.body, request.body)
+  const { conversationId, history, settings } = at
+  const { inspectRequest } = await import('../../run/inspect.ts')
+  const next = await inspectRequest(at, conversationId, history, settings)
+  const exact = at.exact ? await exactCount(at) : undefined
+  const [last] = await lastRequests(at, 1, (one) => isSame(one, next))
+  const breaks = last && prefixBreak(last.body, next.body)
   return {
-    ...asked,
-    url: endpoint.baseUrl + request.path,
-    size: Buffer.byteLength(JSON.stringify(request.body)),
-    body: request.body,
-    notes: request.notes,
-    explained,
-    ...(cold !== undefined && { cold }),
+    ...next,
+    size: Buffer.byteLength(JSON.stringify(next.body)),
+    ...(exact !== undefined && { exact }),
     ...(last && {
       previous: { exchangeId: last.exchange.id, at: last.exchange.startedAt, ...(breaks && { breaks }) },
     }),
     history,
   }
+}
+
+async function exactCount({ conversationId, history, settings, ...house }: LookAt): Promise<number> {
+  const { countExactly } = await import('../../run/count-exact.ts')
+  return (await countExactly(house, conversationId, history, settings)).tokens
 }
 
 export interface SentRequest {

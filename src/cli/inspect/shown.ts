@@ -62,7 +62,7 @@ export function diffLines(lines: readonly DiffLine[], width: number, style: Styl
 }
 
 function headLines(
-  { provider, protocol, model, url, size, explained, cold, previous }: Looked,
+  { provider, protocol, model, url, size, exact, explained, cold, previous }: Looked,
   width: number,
   style: Style,
 ): string[] {
@@ -75,6 +75,7 @@ function headLines(
     style.bold(clip(neutral(`${provider}/${model} over ${protocol}`), width)),
     neutral(`POST ${url}`),
     `${count(tokens)} tokens, ${count(head)} of them system and tools; ${count(size)} bytes; ${price === undefined ? 'price not known' : `${dollars(price)} for the prompt`}`,
+    ...(exact === undefined ? [] : [`${count(exact)} tokens by the provider's own count`]),
     hit,
     ...breakLines(previous),
   ]

@@ -4,6 +4,7 @@
 import { badInput } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { textOf } from '../../core/message.ts'
+import { leftOpen } from '../left-open.ts'
 import { clip, neutralLine } from '../terminal.ts'
 import type { Talk } from '../talk.ts'
 import type { SlashCommands } from './desk.ts'
@@ -60,6 +61,13 @@ export const branchCommands: SlashCommands = {
         await checkModel(model, { offline: talk.offline, env: process.env, rows: talk.rows })
       }
       await answer(talk.conversation.retry({ ...talk.settings, ...(model !== '' && { model }) }))
+    },
+  },
+  resume: {
+    about: 'go on where the last run broke off or was stopped',
+    async run(_, { talk, answer }) {
+      if (!(await leftOpen(talk))) throw badInput('Nothing was left open. /retry answers the last question once more.')
+      await answer(talk.conversation.resume(talk.settings))
     },
   },
   edit: {

@@ -42,7 +42,7 @@ export const contextCommands: SlashCommands = {
   usage: {
     about: 'tokens, money and the share from caches, by provider and model',
     async run(_, { talk, say, style, width }) {
-      const { addUp, usageTable } = await import('../usage-rows.ts')
+      const { addUp, offlineLine, usageTable } = await import('../usage-rows.ts')
       const { store, owner } = talk.house
       const rows = await store.usage(owner, { conversationId: talk.conversation.id })
       if (rows.length === 0) return say('Nothing was asked yet.')
@@ -52,8 +52,8 @@ export const contextCommands: SlashCommands = {
         usageTable(byProvider, 'provider', width(), style),
         ...(byModel.length > byProvider.length ? [usageTable(byModel, 'model', width(), style)] : []),
       ]
-      const offline = talk.offline ? [style.dim('Offline: these are list prices, and nothing was billed.')] : []
-      say([...tables.map((lines) => lines.join('\n')), ...offline].join('\n\n'))
+      const offline = offlineLine(rows)
+      say([...tables.map((lines) => lines.join('\n')), ...(offline ? [style.dim(offline)] : [])].join('\n\n'))
     },
   },
 }

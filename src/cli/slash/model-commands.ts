@@ -1,11 +1,10 @@
 // Who answers, and with which tools.
 
 import { badInput } from '../../core/error.ts'
-import type { ProviderRow } from '../../providers/provider.ts'
-import type { ListedModel } from '../model-list.ts'
+import type { ListedModel } from '../../providers/list-models.ts'
 import { neutral } from '../terminal.ts'
-import { toolNamed, toolsFor } from '../talk.ts'
-import { builtInTools } from '../tools.ts'
+import type { Talk } from '../talk.ts'
+import { toolNamed } from '../talk-setup.ts'
 import { checkModel } from '../who-answers.ts'
 import type { SlashCommands } from './desk.ts'
 
@@ -15,7 +14,7 @@ export const modelCommands: SlashCommands = {
     about: 'the models of this provider, or all whose name has the word',
     async run(word, desk) {
       const { modelTable } = await import('../model-list.ts')
-      const all = await listed(desk.talk.rows)
+      const all = await listed(desk.talk)
       const [provider = ''] = desk.talk.settings.model.split('/', 1)
       const found = all.filter((one) =>
         word ? `${one.provider}/${one.model}`.includes(word) : one.provider === provider,
@@ -23,7 +22,7 @@ export const modelCommands: SlashCommands = {
       if (found.length === 0) return desk.say(`No model on the list has "${neutral(word || provider)}" in its name.`)
       desk.say(modelTable(found, desk.width(), desk.style).join('\n'))
     },
-    complete: async ({ talk }) => [...new Set((await listed(talk.rows)).map((one) => one.provider))],
+    complete: async ({ talk }) => [...new Set((await listed(talk)).map((one) => one.provider))],
   },
   model: {
     takes: '[PROVIDER/MODEL]',
@@ -38,40 +37,36 @@ export const modelCommands: SlashCommands = {
       await store.updateConversation(owner, talk.conversation.id, { settings: { ...settings, model } })
       say(`Going on with ${neutral(model)}.`)
     },
-    complete: async ({ talk }) => (await listed(talk.rows)).map(({ provider, model }) => `${provider}/${model}`),
+    complete: async ({ talk }) => (await listed(talk)).map(({ provider, model }) => `${provider}/${model}`),
   },
   tools: {
     takes: '[on|off NAME]',
     about: 'the tools that the model is offered; switch one on or off',
     async run(rest, { talk, say, style }) {
-      const offered = talk.settings.tools ?? []
+      const offered = new Set(talk.settings.tools)
       const [way, name] = rest.split(/\s+/)
       if (way) {
         if ((way !== 'on' && way !== 'off') || !name) throw badInput('Write /tools on NAME, or /tools off NAME.')
-        const others = offered.filter((tool) => tool.name !== name)
-        const tool =
-          offered.find((one) => one.name === name) ?? toolNamed(name, toolsFor({}, talk.house, talk.conversation.id))
-        talk.settings.tools = way === 'on' ? [...others, tool] : others
+        const tool = toolNamed(name, talk.tools)
+        if (way === 'on') offered.add(tool)
+        else offered.delete(tool)
+        talk.settings.tools = talk.tools.filter((one) => offered.has(one))
       }
-      const all = new Map(
-        [...builtInTools, ...offered, ...(talk.settings.tools ?? [])].map((tool) => [tool.name, tool]),
-      )
-      const lines = [...all.values()].map((tool) => {
-        const on = talk.settings.tools?.some((one) => one.name === tool.name)
+      const lines = talk.tools.map((tool) => {
+        const on = offered.has(tool)
         const line = `${on ? 'on ' : 'off'}  ${neutral(tool.name.padEnd(16))}  ${neutral(tool.description ?? '')}`
         return on ? line : style.dim(line)
       })
       say(lines.join('\n') || 'There are no tools.')
     },
-    complete: async () => builtInTools.flatMap(({ name }) => [`on ${name}`, `off ${name}`]),
+    complete: async ({ talk }) => talk.tools.flatMap(({ name }) => [`on ${name}`, `off ${name}`]),
   },
 }
 
-async function listed(given: readonly ProviderRow[] | undefined): Promise<ListedModel[]> {
-  const [{ catalogued }, { rows }, { catalogue }] = await Promise.all([
-    import('../model-list.ts'),
-    import('../../providers/rows.ts'),
+async function listed({ rows }: Talk): Promise<ListedModel[]> {
+  const [{ listModels }, { catalogue }] = await Promise.all([
+    import('../../providers/list-models.ts'),
     import('../../providers/catalogue.ts'),
   ])
-  return catalogued(given ?? rows, catalogue)
+  return listModels(rows, catalogue)
 }

@@ -27,6 +27,20 @@ export const hosts: readonly ProviderRow[] = [
         },
         caching: 'marks',
       },
+      // Keeps nothing: `store: true` and an earlier id are refused.
+      {
+        protocol: 'openai-responses',
+        baseUrl: 'https://openrouter.ai/api/v1',
+        quirks: { cacheKey: true },
+        capabilities: {
+          media: [...images, 'application/pdf'],
+          resultMedia: images,
+          systemRole: 'system',
+          prefill: false,
+          efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+        },
+        caching: 'prefix',
+      },
     ],
     keyVariables: ['OPENROUTER_API_KEY'],
     auth: bearer,

@@ -1,11 +1,22 @@
 // Servers at home, and any other that speaks OpenAI's chat wire.
 
 import type { Capabilities } from '../../protocols/protocol.ts'
-import type { ProviderRow } from '../provider.ts'
-import { bearer, compatibleChat } from './shared.ts'
+import type { ProviderRow, Wire } from '../provider.ts'
+import { bearer, compatibleChat, images } from './shared.ts'
 
 /** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
+
+/** Responses as these servers have it: without state that could be relied on, and without a key for the cache. */
+function homeResponses(baseUrl: string, differs: Pick<Wire, 'quirks' | 'capabilities'> = {}): Wire {
+  return {
+    protocol: 'openai-responses',
+    baseUrl,
+    quirks: { cacheKey: false, ...differs.quirks },
+    capabilities: { media: images, resultMedia: [], systemRole: 'system', prefill: false, ...differs.capabilities },
+    caching: 'prefix',
+  }
+}
 
 export const local: readonly ProviderRow[] = [
   {
@@ -24,6 +35,10 @@ export const local: readonly ProviderRow[] = [
         capabilities: { ...compatibleChat, mediaUrls: false, forcedTool: false },
         caching: 'prefix',
       },
+      homeResponses('http://localhost:11434/v1', {
+        quirks: { noToolChoice: true },
+        capabilities: { mediaUrls: false, forcedTool: false },
+      }),
     ],
     keyVariables: ['OLLAMA_API_KEY'],
     auth: bearer,
@@ -41,6 +56,7 @@ export const local: readonly ProviderRow[] = [
         capabilities: templated,
         caching: 'prefix',
       },
+      homeResponses('http://localhost:1234/v1', { quirks: { alternate: true }, capabilities: { midSystem: false } }),
     ],
     keyVariables: ['LMSTUDIO_API_KEY'],
     auth: bearer,
@@ -58,6 +74,10 @@ export const local: readonly ProviderRow[] = [
         capabilities: templated,
         caching: 'prefix',
       },
+      homeResponses('http://localhost:8000/v1', {
+        quirks: { alternate: true, echoReasoning: 'always' },
+        capabilities: { midSystem: false },
+      }),
     ],
     keyVariables: ['VLLM_API_KEY'],
     auth: bearer,
@@ -75,6 +95,10 @@ export const local: readonly ProviderRow[] = [
         capabilities: templated,
         caching: 'prefix',
       },
+      homeResponses('http://localhost:8080/v1', {
+        quirks: { alternate: true, echoReasoning: 'always' },
+        capabilities: { midSystem: false },
+      }),
     ],
     keyVariables: ['LLAMA_API_KEY'],
     auth: bearer,

@@ -47,6 +47,7 @@ export const makers: readonly ProviderRow[] = [
         state: responseChain,
         caching: 'key',
         compaction: 'native',
+        counts: true,
       },
       {
         protocol: 'openai-chat',
@@ -92,10 +93,11 @@ export const makers: readonly ProviderRow[] = [
       {
         protocol: 'anthropic-messages',
         baseUrl: 'https://api.anthropic.com/v1',
-        capabilities: { cacheMarks: true },
+        capabilities: { cacheMarks: true, contextEdits: true },
         state: thread,
         caching: 'marks',
         compaction: 'native',
+        counts: true,
       },
     ],
     keyVariables: ['ANTHROPIC_API_KEY'],
@@ -111,6 +113,7 @@ export const makers: readonly ProviderRow[] = [
         protocol: 'gemini-generate',
         baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
         caching: 'prefix',
+        counts: true,
       },
       {
         protocol: 'gemini-interactions',
@@ -131,6 +134,7 @@ export const makers: readonly ProviderRow[] = [
       {
         protocol: 'mistral-chat',
         baseUrl: 'https://api.mistral.ai/v1',
+        // No `state`: Conversations bill the whole history anew and are not known to use the cache (checked 2026-11).
         quirks: { cacheKey: true },
         caching: 'key',
       },

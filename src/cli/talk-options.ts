@@ -1,0 +1,40 @@
+// The options of a question and of a chat.
+
+import { configOptions } from './configured.ts'
+import { storeOptions } from './house.ts'
+
+export const talkOptions = {
+  ...storeOptions,
+  ...configOptions,
+  model: { type: 'string', short: 'm' },
+  system: { type: 'string', short: 's' },
+  agent: { type: 'string' },
+  continue: { type: 'boolean', short: 'c' },
+  conversation: { type: 'string' },
+  offline: { type: 'boolean' },
+  protocol: { type: 'string' },
+  policy: { type: 'string' },
+  option: { type: 'string', short: 'o', multiple: true },
+  fragment: { type: 'string', short: 'f', multiple: true },
+  attach: { type: 'string', short: 'a', multiple: true },
+  tool: { type: 'string', short: 't', multiple: true },
+  'no-tools': { type: 'boolean', short: 'T' },
+  yes: { type: 'boolean', short: 'y' },
+  json: { type: 'boolean' },
+} as const
+
+export interface TalkValues {
+  db?: string | undefined
+  config?: string | undefined
+  model?: string | undefined
+  system?: string | undefined
+  agent?: string | undefined
+  continue?: boolean | undefined
+  conversation?: string | undefined
+  offline?: boolean | undefined
+  protocol?: string | undefined
+  policy?: string | undefined
+  option?: string[] | undefined
+  tool?: string[] | undefined
+  'no-tools'?: boolean | undefined
+}

@@ -1,0 +1,73 @@
+// Providers that a person keeps in the store: rows as synapse.yaml has them, checked by the same rules, for whoever opens
+// that store. A file counts before them. A key is never among them, only the name of the variable that holds it.
+
+import { badInput } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import { rows as builtIn, rowsWith } from '../providers/rows.ts'
+import type { Store } from '../store/store.ts'
+import type { Config } from './load.ts'
+
+/** Nobody's own: no user can have a name with a colon. */
+const owner = 'synapse:providers'
+const kind = 'provider'
+
+/** Everybody who can be asked: those of the file, those of the store, and the built-in ones. */
+export async function rowsFor(
+  store: Store,
+  config: Pick<Config, 'rows' | 'ownIds'> | undefined,
+): Promise<readonly ProviderRow[]> {
+  const { items } = await store.records(owner, kind, { limit: 500 })
+  if (items.length === 0) return config?.rows ?? builtIn
+  const rows = await checked(
+    items.map(({ data }) => data),
+    'The store',
+  )
+  return rowsWith(config?.rows.filter(({ id }) => config.ownIds.includes(id)) ?? [], rows)
+}
+
+/** Adds one or puts it in the place of the one with its id; throws all that is wrong with it. */
+export async function keepProvider(store: Store, entry: JsonObject & { id: string }): Promise<ProviderRow> {
+  const row = (await checked([entry], 'The provider')).find(({ id }) => id === entry.id)
+  if (!row) throw badInput(`"${entry.id}" cannot be a provider.`)
+  await store.putRecords([{ owner, kind, id: entry.id, data: entry }])
+  return row
+}
+
+/** False: there was none. */
+export async function dropProvider(store: Store, id: string): Promise<boolean> {
+  return store.deleteRecord(owner, kind, id)
+}
+
+/** The ids of those that are kept. */
+export async function keptProviders(store: Store): Promise<string[]> {
+  const { items } = await store.records(owner, kind, { limit: 500 })
+  return items.map(({ id }) => id)
+}
+
+/** Their rows over the built-in ones. What a file must be, they must be too. */
+async function checked(entries: readonly JsonObject[], what: string): Promise<ProviderRow[]> {
+  const [{ checkShape }, { mergeRows }, { configSchema }, { problemsIn }] = await Promise.all([
+    import('./check-shape.ts'),
+    import('./merge-rows.ts'),
+    import('./schema.ts'),
+    import('./yaml-file.ts'),
+  ])
+  const file = {
+    path: '',
+    value: { providers: entries },
+    problem: (path: readonly (string | number)[], says: string) => ({
+      line: 0,
+      column: 0,
+      key: [entries[Number(path[1])]?.['id'] ?? '', ...path.slice(2)].join('.'),
+      says,
+    }),
+  }
+  const { providers = [] } = checkShape(file, what, configSchema)
+  const problems: ReturnType<typeof file.problem>[] = []
+  const rows = mergeRows(builtIn, providers, (index) => (path, says) => {
+    problems.push(file.problem(['providers', index, ...path], says))
+  })
+  if (problems.length > 0) throw problemsIn(what, problems)
+  return rows
+}

@@ -1,0 +1,32 @@
+// A question that is no request for a reply, and its one answer in JSON, over as many attempts as it takes.
+
+import type { Json } from '../core/json.ts'
+import { sleep, type ReplyCall } from './reply.ts'
+import { defaultRetry, retryWait } from './retry.ts'
+import { send, SendError } from './send.ts'
+
+type Question = Omit<ReplyCall, 'origin' | 'decoder' | 'whole'>
+
+/** Throws a SendError when the last attempt has failed. */
+export async function post(question: Question): Promise<Json> {
+  const policy = { ...defaultRetry, ...question.retry }
+  question.budget?.asked()
+  for (let failed = 1; ; failed++) {
+    try {
+      return await once(question)
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error
+      const wait = retryWait(error.failure, failed, error.advised, policy)
+      if (wait === undefined || question.budget?.take() === false) throw error
+      // One that was cancelled meanwhile ends with its next attempt, which is not made.
+      await (question.sleep ?? sleep)(wait, question.signal).catch(() => {})
+    }
+  }
+}
+
+async function once(question: Question): Promise<Json> {
+  // The answer is one object of its own kind, which no decoder reads.
+  const protocol = { ...question.protocol, split: (whole: Json) => [whole] }
+  for await (const answer of send({ ...question, protocol, whole: true })) return answer
+  return null
+}

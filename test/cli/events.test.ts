@@ -1,0 +1,179 @@
+// What a person, and a script, is told of a run that does not go straight: retries, fallbacks, guards, interruptions, and
+// calls that must be allowed.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { serveEmulator } from '../../src/testing.ts'
+import { newHome } from './command-line.ts'
+import { keys, noTerminal, openTerminal } from './pseudo-terminal.ts'
+
+/** Two providers that the test plays, and an agent that asks the second when the first fails. */
+async function house(t: TestContext) {
+  const server = await serveEmulator()
+  t.after(() => server.close())
+  const home = newHome(t)
+  const row = (id: string) => `  - { id: ${id}, baseUrl: "${server.url}/openai-compatible/v1" }\n`
+  writeFileSync(join(home.folder, 'synapse.yaml'), `model: first/m\nproviders:\n${row('first')}${row('second')}`)
+  mkdirSync(join(home.folder, 'agents'))
+  writeFileSync(
+    join(home.folder, 'agents', 'clerk.yaml'),
+    'name: clerk\nsystem: Be a clerk.\nfallback: [second/m]\ntools: [{ module: ./stamp.js, ask: true }]\n',
+  )
+  writeFileSync(join(home.folder, 'agents', 'hasty.yaml'), 'name: hasty\nmaxSteps: 1\ntools: [./stamp.js]\n')
+  writeFileSync(
+    join(home.folder, 'agents', 'stamp.js'),
+    `export const stamp = {
+  name: 'stamp',
+  input: { type: 'object', properties: { page: { type: 'number' } } },
+  run: ({ page }) => 'stamped ' + page,
+}\n`,
+  )
+  return { ...home, server }
+}
+
+const useStamp = 'use the tool stamp with {"page":7}'
+const down = { status: 503, headers: { 'x-should-retry': 'false' } }
+
+test('a retry tells how long it waits, and a fallback who goes on and why', async (t) => {
+  const { synapse, server } = await house(t)
+  server.order({ status: 429, headers: { 'retry-after-ms': '20' } })
+  const again = await synapse(['How many messages?'])
+  assert.equal(again.code, 0, again.err)
+  assert.match(again.err, /first[^\n]*429[^\n]*Trying again in 0\.0 s \(attempt 2\)\./)
+  server.order(down)
+  const other = await synapse(['agent', 'run', 'clerk', 'How many messages?'])
+  assert.equal(other.code, 0, other.err)
+  assert.match(other.err, /first[^\n]*503[^\n]*Going on with second\/m instead of first\/m\./)
+})
+
+test('a guard that stops a run says which and why, as text and as an event', async (t) => {
+  const { synapse } = await house(t)
+  const plain = await synapse(['agent', 'run', 'hasty', useStamp])
+  assert.equal(plain.code, 0)
+  assert.match(
+    plain.err,
+    /Stopped \(most steps\): The run has made the 1 steps that it may\.\nSay "go on" to continue\./,
+  )
+  const json = await synapse(['agent', 'run', 'hasty', '--json', useStamp])
+  const guard = events(json.out).find(({ type }) => type === 'guard')
+  assert.deepEqual(
+    [guard?.action, guard?.guard, events(json.out).at(-1)?.outcome],
+    ['stopped', 'max-steps', 'max-steps'],
+  )
+})
+
+test('an answer that breaks off is kept, said so, and gone on with', async (t) => {
+  const { synapse, server } = await house(t)
+  server.order({ cutAt: 4 })
+  const broken = await synapse(['Count to 50'])
+  assert.equal(broken.code, 1)
+  assert.match(broken.out, /1 2 3/)
+  assert.match(broken.err, /The answer was interrupted; what was said so far is kept\./)
+  const resumed = await synapse(['--resume'])
+  assert.equal(resumed.code, 0, resumed.err)
+  assert.match(
+    resumed.err,
+    /The last answer was interrupted; what there was of it is kept\. "synapse --resume" goes on/,
+  )
+  assert.match(resumed.out, /48 49 50/)
+  assert.equal((await synapse(['--resume', 'and words'])).code, 2)
+})
+
+test('with --json a call that must be allowed waits, and the exit code says so', async (t) => {
+  const { synapse } = await house(t)
+  const asked = await synapse(['agent', 'run', 'clerk', '--json', useStamp])
+  assert.equal(asked.code, 3, asked.err)
+  assert.equal(events(asked.out).find(({ type }) => type === 'approval-needed')?.call?.name, 'stamp')
+  assert.equal(events(asked.out).at(-1)?.outcome, 'waiting')
+  const still = await synapse(['--resume', '--json'])
+  assert.deepEqual([still.code, still.out], [3, ''])
+  const allowed = await synapse(['--resume', '--json', '--yes'])
+  assert.equal(allowed.code, 0, allowed.err)
+  assert.match(allowed.out, /stamped 7/)
+})
+
+test('where nobody can be asked, a call is denied and the model told so', async (t) => {
+  const { synapse } = await house(t)
+  const denied = await synapse(['agent', 'run', 'clerk', useStamp])
+  assert.equal(denied.code, 0, denied.err)
+  assert.match(denied.out, /did not allow stamp.*nobody was there to allow it/)
+})
+
+test('a conversation with an agent is inspected and gone on with as the agent left it', async (t) => {
+  const { synapse, folder } = await house(t)
+  await synapse(['agent', 'run', 'clerk', '--yes', useStamp])
+  const body = (await synapse(['inspect', 'last', '--body'])).out
+  assert.match(body, /"content": "Be a clerk\."/)
+  assert.deepEqual(toolNames(body), ['stamp'])
+  const other = await synapse([
+    'inspect',
+    'last',
+    '--for',
+    'anthropic',
+    '--body',
+    '--agent',
+    join(folder, 'agents/clerk.yaml'),
+  ])
+  assert.match(other.out, /"name": "stamp"/)
+  assert.match((await synapse(['-c', '--yes', useStamp])).out, /stamped 7/)
+  const elsewhere = await synapse(['inspect', 'last', '--body', '--config', writeEmpty(folder)])
+  assert.equal(elsewhere.code, 0, elsewhere.err)
+  assert.match(elsewhere.err, /with the agent clerk, whose tools are missing now: There is no agent "clerk"/)
+})
+
+test(
+  'in a terminal a call is asked about, and yes and no are both taken',
+  { skip: noTerminal, timeout: 60_000 },
+  async (t) => {
+    const home = await house(t)
+    const once = openTerminal(t, home, ['agent', 'run', 'clerk', useStamp])
+    await once.see(/stamp \{"page":7\}\nAllow it\? \[y\/N\] /)
+    once.type(`y${keys.enter}`)
+    await once.see(/stamped 7/)
+    assert.equal(await once.ended, 0)
+
+    const chat = openTerminal(t, home, ['chat', '--agent', 'clerk'])
+    await chat.see(/you> $/)
+    home.server.order(down)
+    chat.type(`${useStamp}${keys.enter}`)
+    await chat.see(/Going on with second\/m/)
+    await chat.see(/May it run\? stamp \{"page":7\}/)
+    await chat.see(/allow\? \[y\/N\] $/)
+    chat.type(`no${keys.enter}`)
+    await chat.see(/did not allow stamp/)
+    await chat.see(/you> $/)
+    chat.type(`/tools${keys.enter}`)
+    await chat.see(/on +stamp/)
+    chat.type(keys.end)
+    assert.equal(await chat.ended, 0)
+  },
+)
+
+interface PrintedEvent {
+  type: string
+  action?: string
+  guard?: string
+  outcome?: string
+  call?: { name: string }
+}
+
+function events(out: string): PrintedEvent[] {
+  return out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as PrintedEvent)
+}
+
+function toolNames(body: string): string[] {
+  const { tools = [] } = JSON.parse(body) as { tools?: { function: { name: string } }[] }
+  return tools.map((tool) => tool.function.name)
+}
+
+function writeEmpty(folder: string): string {
+  mkdirSync(join(folder, 'none'))
+  const file = join(folder, 'none', 'synapse.yaml')
+  writeFileSync(file, 'providers: [{ id: first, baseUrl: "http://127.0.0.1:1/v1" }]\n')
+  return file
+}
