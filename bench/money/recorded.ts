@@ -2,12 +2,13 @@
 // place for usage and times.
 //
 // The growth of the recorded prompt between two requests is the last reply and what was new. What it has beyond the
-// visible bytes is reasoning that is sent again without being shown; what it lacks means that the text is denser.
+// visible bytes is reasoning that is sent again without being shown; what it lacks means that the text is denser. Where
+// the recording has left out such a thought altogether it is put back sealed: a log of our own would hold it.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
-import type { Message } from '../../src/core/message.ts'
+import type { Message, Part } from '../../src/core/message.ts'
 import { readTranscript } from '../../src/transcripts/index.ts'
 import { gapsFor, type Clues } from './gaps.ts'
 import { ofOneModel, visibleTokens, type Sizes, type Trajectory } from './trajectory.ts'
@@ -66,13 +67,25 @@ function recorded(id: string, file: string, seed: number): Trajectory {
   })
   const times = gapsFor(clues, seed + 1)
   const prompts = replies.map((reply) => kept[reply]?.prompt)
+  const sizes = sizesOf(messages, replies, prompts)
   return {
     id,
-    messages,
+    messages: messages.map((message, place) => withThought(message, sizes.hidden.get(place) ?? 0)),
     system: systemTokens(id, transcript.messages.slice(0, opening), transcript.system, messages, replies, prompts),
     requests: replies.map((reply, i) => ({ reply, at: times[i] ?? 0 })),
-    sizes: sizesOf(messages, replies, prompts),
+    sizes,
   }
+}
+
+/** Of a token of a thought, as recorded seals of Claude have it. */
+const sealedCharacters = 4
+
+function withThought(message: Message, tokens: number): Message {
+  if (message.role !== 'assistant' || message.parts.some((part) => part.type === 'reasoning')) return message
+  const seal = 'x'.repeat(Math.round(tokens * sealedCharacters))
+  if (seal === '') return message
+  const thought: Part = { type: 'reasoning', text: '', hidden: true, from: message.native.length }
+  return { ...message, parts: [thought, ...message.parts], native: [...message.native, { signature: seal }] }
 }
 
 /** The most that system and tools are taken to be: a first prompt beyond it holds something else. */

@@ -77,14 +77,22 @@ export function smallWindow(whole: Trajectory, window: number): SmallWindow {
   }
 }
 
-/** No single message, nor the system prompt, takes more than a share of such a window; tokens are those of the estimate. */
+/**
+ * No single message, nor the system prompt, takes more than a share of such a window; tokens are those of the estimate.
+ * Sealed thoughts cannot be made shorter, and no model at home has them.
+ */
 function shortened(whole: Trajectory, limit: number): Trajectory {
   const most = limit / 10
-  const messages = whole.messages.map((message) => shortMessage(message, most))
+  const messages = whole.messages.map((message) => shortMessage(unsealed(message), most))
   const scale = new Map(
     messages.map((message, place) => [place, estimateMessage(message) / Math.max(1, visibleTokens(message))]),
   )
   return { ...whole, messages, system: Math.min(whole.system, limit / 10), sizes: { hidden: new Map(), scale } }
+}
+
+function unsealed(message: Message): Message {
+  const parts = message.parts.filter((part) => part.type !== 'reasoning' || part.text !== '')
+  return parts.length === 0 ? message : ({ ...message, parts } as Message)
 }
 
 function shortMessage(message: Message, most: number): Message {

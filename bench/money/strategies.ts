@@ -87,8 +87,11 @@ export function play(strategy: Strategy, trajectory: Trajectory, price: PriceCla
 }
 
 /** The provider's count divided by ours, as usage would tell it. */
-function ratioOf({ messages }: Trajectory): number {
-  const counted = messages.reduce((sum, message) => sum + visibleTokens(message), 0)
+function ratioOf({ messages, sizes: { scale, hidden } }: Trajectory): number {
+  const counted = messages.reduce(
+    (sum, message, place) => sum + visibleTokens(message) * (scale.get(place) ?? 1) + (hidden.get(place) ?? 0),
+    0,
+  )
   return counted / messages.reduce((sum, message) => sum + estimateMessage(message), 0)
 }
 

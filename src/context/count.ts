@@ -7,6 +7,8 @@
 
 import { isObject, type Json } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply } from '../core/message.ts'
+import { imageTokens } from './images.ts'
+import { prefixes } from './prefixes.ts'
 
 const weight = {
   word: 0.94,
@@ -42,8 +44,8 @@ const kind = {
   other: 9,
 }
 
-/** What an image costs on most wires, whatever its size; the largest are about this. */
-const imageTokens = 1600
+/** A file that is no image has at least as many as one. */
+const fileTokens = 1600
 /** Role, separators and the like around each message. */
 const messageTokens = 4
 
@@ -136,6 +138,27 @@ export function estimateMessage(message: Message): number {
   return tokens
 }
 
+const sizes = new WeakMap<readonly Message[], readonly number[]>()
+const counts = prefixes<readonly number[]>()
+
+/** The tokens of each of them. */
+export function sizesOf(messages: readonly Message[]): readonly number[] {
+  let known = sizes.get(messages)
+  if (!known) {
+    const before = counts.longest(messages)
+    const all = before ? before.value.slice(0, before.shared) : []
+    for (let index = all.length; index < messages.length; index++) all.push(estimateMessage(messages[index] as Message))
+    counts.keep(messages, all)
+    sizes.set(messages, (known = all))
+  }
+  return known
+}
+
+/** For a list that was made of counted ones. */
+export function rememberSizes(messages: readonly Message[], known: readonly number[]): void {
+  sizes.set(messages, known)
+}
+
 /** Of a sealed thought, as recorded usage of Claude 4.7 and 4.8 has it against ours (2026-11). */
 const tokensPerSealedCharacter = 0.25
 
@@ -177,7 +200,8 @@ function estimatePart(part: Part): number {
 }
 
 function estimateMedia(part: MediaPart): number {
-  if (part.data.kind !== 'base64' || part.mediaType.startsWith('image/')) return imageTokens
+  if (part.mediaType.startsWith('image/')) return imageTokens(part)
+  if (part.data.kind !== 'base64') return fileTokens
   const bytes = part.data.base64.length * 0.75
-  return part.mediaType.startsWith('text/') ? Math.ceil(bytes / 4) : Math.max(imageTokens, Math.ceil(bytes / 50))
+  return part.mediaType.startsWith('text/') ? Math.ceil(bytes / 4) : Math.max(fileTokens, Math.ceil(bytes / 50))
 }

@@ -44,6 +44,7 @@ export interface NativeSummary {
   model: string
   /** `reply`: these stand where a reply of the provider stands; `input`: beside what the user says. */
   as: 'reply' | 'input'
+  /** None: they are in the reply behind. */
   items: Json[]
 }
 
@@ -115,12 +116,12 @@ function compacted(view: View, compactions: readonly CompactionDecision[], reade
   let start = view.places.findLastIndex((place) => place >= 0 && place <= found.through) + 1
   if (start === 0) return view
   while (view.messages[start]?.role === 'tool') start++
-  const summary: Message = isReadable(found.native, reader)
+  const summary = isReadable(found.native, reader)
     ? nativeMessage(found.native, found.text)
-    : { role: 'user', parts: [{ type: 'compaction', text: found.text ?? '' }] }
+    : [{ role: 'user' as const, parts: [{ type: 'compaction' as const, text: found.text ?? '' }] }]
   return {
-    messages: [summary, ...view.messages.slice(start)],
-    places: [-1, ...view.places.slice(start)],
+    messages: [...summary, ...view.messages.slice(start)],
+    places: [...summary.map(() => -1), ...view.places.slice(start)],
     notes: [
       ...view.notes,
       {
@@ -134,11 +135,13 @@ function compacted(view: View, compactions: readonly CompactionDecision[], reade
   }
 }
 
-function nativeMessage(native: NativeSummary, text: string | undefined): Message {
+/** None where the summary opens the reply behind it. */
+function nativeMessage(native: NativeSummary, text: string | undefined): [Message] | [] {
   const { provider, protocol, model, items } = native
+  if (items.length === 0) return []
   if (native.as === 'input') {
     const parts = items.map((data) => ({ type: 'opaque' as const, kind: `${protocol}/${typeOf(data)}`, data }))
-    return { role: 'user', parts }
+    return [{ role: 'user', parts }]
   }
   const reply: Reply = {
     role: 'assistant',
@@ -147,7 +150,7 @@ function nativeMessage(native: NativeSummary, text: string | undefined): Message
     origin: { provider, protocol, model },
     stop: { reason: 'done' },
   }
-  return reply
+  return [reply]
 }
 
 function typeOf(item: Json): string {

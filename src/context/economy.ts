@@ -7,7 +7,7 @@
 // depends on the clock, and is therefore recorded as an overlay; the view is a function of log and overlays (P4).
 
 /** A tool turn that may be folded: older than the floor, and worth it. */
-interface Removable {
+export interface Removable {
   /** Tokens that folding it takes away. */
   saves: number
   /** Tokens of the view before it. */

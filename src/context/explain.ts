@@ -3,8 +3,10 @@
 
 import type { Note } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
+import type { ImageTokens } from '../protocols/protocol.ts'
 import type { Price } from '../providers/price.ts'
 import { estimateMessage } from './count.ts'
+import { tokensBeyond } from './images.ts'
 import { estimateHead, type Assembled } from './prepare.ts'
 import { firstDifference } from './shared.ts'
 
@@ -48,12 +50,15 @@ export interface ToExplain {
   price?: Price
   /** The body of the last request to the same model. */
   before?: string
+  /** The provider's rule for images. */
+  images?: ImageTokens
 }
 
-export function explain({ history, assembled, ratio = 1, cached = 0, price, before }: ToExplain): Explained {
-  const { context, notes, body, estimate } = assembled
+export function explain({ history, assembled, ratio = 1, cached = 0, price, before, images }: ToExplain): Explained {
+  const { context, seen, notes, body, estimate } = assembled
   const count = (tokens: number): number => Math.round(tokens * ratio)
-  const sent = sentAt(context.places ?? context.messages.map((_, index) => index), context.messages)
+  const sizeOf = (message: Message): number => estimateMessage(message) + tokensBeyond([message], images)
+  const sent = sentAt(seen.places, seen.messages)
   const opening = history.findIndex((message) => message.role !== 'system')
   const about = notesByPlace(notes, history.length)
   const messages = history.map((message, place): ExplainedMessage => {
@@ -67,8 +72,8 @@ export function explain({ history, assembled, ratio = 1, cached = 0, price, befo
       role: message.role,
       fate,
       why: told.map((note) => `${note.what}: ${note.why}`),
-      tokens: count(estimateMessage(message)),
-      sent: count(isSystem ? estimateMessage(message) : here.reduce((sum, one) => sum + estimateMessage(one), 0)),
+      tokens: count(sizeOf(message)),
+      sent: count(isSystem ? sizeOf(message) : here.reduce((sum, one) => sum + sizeOf(one), 0)),
     }
   })
   const tokens = count(estimate.input)

@@ -1,12 +1,12 @@
-// What one model can take: how much it reads, how long a single result may be, how many images. Everything here is a
-// function of the messages and of fixed numbers of the model, so that a longer history keeps its prefix (P4).
+// What one model can take: how much it reads, and how long a single result may be. Everything here is a function of the
+// messages and of fixed numbers of the model, so that a longer history keeps its prefix (P4).
 
 import type { Note } from '../core/context.ts'
-import type { MediaPart, Message, TextPart, ToolMessage, UserMessage } from '../core/message.ts'
+import type { MediaPart, Message, TextPart, ToolMessage } from '../core/message.ts'
 import type { Options } from '../core/options.ts'
 import type { Capabilities } from '../protocols/protocol.ts'
-import { mediaStandIn } from '../protocols/words.ts'
 import { estimateTokens } from './count.ts'
+import { fitMedia } from './fit-media.ts'
 import type { PolicySettings } from './policy.ts'
 import type { View } from './view.ts'
 
@@ -30,17 +30,17 @@ export function limitOf(
 /** How much of the limit one tool result may take. */
 const resultShare = 0.25
 
-/** Results that are too long for the model are shown from both ends; too many images lose the oldest. */
-export function fit(view: View, limit: number, maxImages: number | undefined): View {
-  return fitImages(fitResults(view, limit), maxImages ?? Infinity)
+/** Results that are too long for the model are shown from both ends; images that are too many or too large go. */
+export function fit(view: View, limit: number, capabilities: Capabilities): View {
+  return fitMedia(fitResults(view, limit), capabilities)
 }
 
 function fitResults(view: View, limit: number): View {
   const most = Math.floor(limit * resultShare)
-  if (!Number.isFinite(most)) return view
+  if (!Number.isFinite(most) || !view.messages.some((message) => isLong(message, most))) return view
   const notes: Note[] = []
   const messages = view.messages.map((message, index): Message => {
-    if (message.role !== 'tool' || !message.parts.some((part) => textLength(part.output) > most)) return message
+    if (message.role !== 'tool' || !isLong(message, most)) return message
     return { ...message, parts: message.parts.map((part) => ({ ...part, output: shown(part, index) })) }
   })
   return notes.length === 0 ? view : { ...view, messages, notes: [...view.notes, ...notes] }
@@ -68,67 +68,13 @@ function fitResults(view: View, limit: number): View {
   }
 }
 
+function isLong(message: Message, most: number): boolean {
+  return message.role === 'tool' && message.parts.some((part) => textLength(part.output) > most)
+}
+
 /** No text has more tokens than characters, by any tokenizer that is worth its name. */
 function textLength(output: readonly (TextPart | MediaPart)[]): number {
   let length = 0
   for (const piece of output) if (piece.type === 'text') length += piece.text.length
   return length
-}
-
-/** Anthropic takes 32 MB in one request; others take less of images, but say so only for single ones (checked 2026-11). */
-const mostMediaBytes = 24_000_000
-
-/** The oldest go, in steps of half of what is taken, so that the prefix moves seldom. */
-function fitImages(view: View, maxImages: number): View {
-  const images: { index: number; bytes: number }[] = []
-  for (const [index, message] of view.messages.entries()) {
-    for (const part of mediaIn(message)) images.push({ index, bytes: bytesOf(part) })
-  }
-  let first = 0
-  let bytes = 0
-  for (const [i, image] of images.entries()) {
-    bytes += image.bytes
-    if (i - first + 1 <= maxImages && bytes <= mostMediaBytes) continue
-    while (first < i && (i - first + 1 > maxImages / 2 || bytes > mostMediaBytes / 2)) {
-      bytes -= images[first]?.bytes ?? 0
-      first++
-    }
-  }
-  if (first === 0) return view
-  let left = first
-  const notes: Note[] = []
-  const messages = view.messages.map((message, index): Message => {
-    const gone = Math.min(left, mediaIn(message).length)
-    if (gone === 0) return message
-    left -= gone
-    notes.push({
-      kind: 'dropped',
-      what: `${gone} images or files`,
-      why: 'the request would hold more of them than the provider takes',
-      at: `messages[${view.places[index] ?? index}]`,
-      rule: 'fit',
-    })
-    return withoutMedia(message, gone)
-  })
-  return { ...view, messages, notes: [...view.notes, ...notes] }
-}
-
-function mediaIn(message: Message): MediaPart[] {
-  if (message.role === 'user') return message.parts.filter((part) => part.type === 'media')
-  if (message.role !== 'tool') return []
-  return message.parts.flatMap((part) => part.output.filter((piece) => piece.type === 'media'))
-}
-
-/** The message with words in the place of its first `count` media. */
-function withoutMedia(message: Message, count: number): Message {
-  let left = count
-  const replaced = <P extends UserMessage['parts'][number]>(part: P): P | TextPart =>
-    part.type === 'media' && left-- > 0 ? { type: 'text', text: mediaStandIn(part.mediaType, part.name) } : part
-  if (message.role === 'user') return { ...message, parts: message.parts.map(replaced) }
-  if (message.role !== 'tool') return message
-  return { ...message, parts: message.parts.map((part) => ({ ...part, output: part.output.map(replaced) })) }
-}
-
-function bytesOf(part: MediaPart): number {
-  return part.data.kind === 'base64' ? part.data.base64.length : 0
 }

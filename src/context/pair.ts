@@ -7,6 +7,7 @@
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
 import { flatResult, orphanLabel, unansweredText } from '../protocols/words.ts'
+import { prefixes } from './prefixes.ts'
 
 export interface Paired {
   messages: Message[]
@@ -22,6 +23,21 @@ interface PlacedResult {
 
 /** `first` is the place in the history of the first message given. */
 export function pair(given: readonly Message[], first = 0): Paired {
+  const { end, asked } = orderly(given)
+  const messages = given.slice(0, end)
+  const places = messages.map((_, index) => first + index)
+  if (end === given.length) return { messages, places, notes: [] }
+  const rest = given.slice(end)
+  if (rest.some(({ parts }) => parts.some((part) => 'callId' in part && asked.has(part.callId)))) {
+    return putInOrder(given, first)
+  }
+  const paired = putInOrder(rest, first + end)
+  for (const message of paired.messages) messages.push(message)
+  for (const place of paired.places) places.push(place)
+  return { messages, places, notes: paired.notes }
+}
+
+function putInOrder(given: readonly Message[], first: number): Paired {
   const notes: Note[] = []
   const at = (index: number): string => `messages[${first + index}]`
   const messages = withUniqueCallIds(given, notes, at)
@@ -112,6 +128,66 @@ export function pair(given: readonly Message[], first = 0): Paired {
     out.messages.push({ role: 'user', parts })
     out.places.push(first + place)
   }
+}
+
+interface Orderly {
+  messages: readonly Message[]
+  /** How far there is nothing to do: in a history that a loop has written, to its end. */
+  end: number
+  /** The calls up to there. */
+  asked: Set<string>
+}
+
+const before = prefixes<Orderly>()
+
+function orderly(messages: readonly Message[]): Orderly {
+  const last = before.longest(messages)
+  const found = last ? goneBack(last.value, last.shared) : { end: 0, asked: new Set<string>() }
+  const { asked } = found
+  let { end } = found
+  for (let next = endOfTurn(messages, end, asked); next !== undefined; next = endOfTurn(messages, end, asked))
+    end = next
+  const reached = { messages, end, asked }
+  before.keep(messages, reached)
+  return reached
+}
+
+/** To the last turn that begins among the messages that are shared; the calls behind it are not asked any more. */
+function goneBack({ messages, end, asked: all }: Orderly, shared: number): Omit<Orderly, 'messages'> {
+  if (shared >= end) return { end, asked: all }
+  let start = shared
+  while (start > 0 && messages[start]?.role === 'tool') start--
+  const asked = new Set(all)
+  for (let index = start; index < end; index++) {
+    for (const part of messages[index]?.parts ?? []) if (part.type === 'tool-call') asked.delete(part.callId)
+  }
+  return { end: start, asked }
+}
+
+/** Behind the message at `start` and the results that answer it; nothing where that is not in order, or the end. */
+function endOfTurn(messages: readonly Message[], start: number, asked: Set<string>): number | undefined {
+  const message = messages[start]
+  if (!message || message.role === 'tool') return undefined
+  let end = start + 1
+  if (message.role !== 'assistant') return end
+  let results: readonly ToolResultPart[] = []
+  let answered = 0
+  const own: string[] = []
+  for (const part of message.parts) {
+    if (part.type !== 'tool-call') continue
+    if (answered === results.length) {
+      const answer = messages[end++]
+      results = answer?.role === 'tool' ? answer.parts : []
+      answered = 0
+    }
+    if (results[answered++]?.callId !== part.callId || asked.has(part.callId) || own.includes(part.callId)) {
+      return undefined
+    }
+    own.push(part.callId)
+  }
+  if (answered < results.length) return undefined
+  for (const callId of own) asked.add(callId)
+  return end
 }
 
 /** Which result answers which call: the last one that stands behind it, else one that stands before it. */

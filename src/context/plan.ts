@@ -2,9 +2,9 @@
 // be recorded; nothing is decided twice, and one pass over the history is all it takes.
 
 import type { Message } from '../core/message.ts'
-import { estimateMessage } from './count.ts'
+import { sizesOf } from './count.ts'
 import { applyCuts, cutStart, foldingsIn, type Decisions, type FoldDecision } from './decisions.ts'
-import { decideFold, type EconomyDecision, type EconomyState } from './economy.ts'
+import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
 import type { PolicySettings } from './policy.ts'
 import type { CachePrice } from './price-ratio.ts'
 import { findToolTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
@@ -94,7 +94,7 @@ export function proposeFoldForSize(situation: Situation): Proposal | undefined {
 export function proposeCutForSize(situation: Situation): Proposal | undefined {
   const { settings, limit, head } = situation
   const view = applyCuts(situation.view, situation.decisions)
-  const sizes = view.messages.map(estimateMessage)
+  const sizes = sizesOf(view.messages)
   const size = head + sum(sizes)
   const room = Math.max(0, limit * (settings.floor ?? 0.5) - head)
   const start = startOfLast(view.messages, room, sizes)
@@ -116,16 +116,18 @@ function proposeFold(situation: Situation, keep: number): { proposal: Proposal; 
   const measured = measure(situation)
   const turns = findToolTurns(view.messages)
   const older = olderTurns(view.messages, turns, keep)
-  const answersAfter = countAnswers(situation)
+  // A cold cache is no question of how long something was there.
+  const answersAfter = cold ? [] : countAnswers(situation)
   const found = situation.cache.units ? foundInUnits(situation, turns, keep, measured.before) : undefined
-  const items = older.flatMap((turn, i) => {
+  const items: Item[] = []
+  for (const [i, turn] of older.entries()) {
     const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
-    if (saves <= leastSaving) return []
+    if (saves <= leastSaving) continue
     // It could go as soon as as many turns as must stay had come behind it.
     const since = requests - (answersAfter[(turns[i + keep] ?? turn).start] ?? 0)
     const at = measured.before[turn.start] ?? 0
-    return [{ turn, saves, at, since, found: found?.[i] ?? at }]
-  })
+    items.push({ turn, saves, at, since, found: found?.[i] ?? at })
+  }
   const size = measured.before.at(-1) ?? 0
   const state = economyState(situation, measured.before, size)
   const floor = turns[older.length]?.start ?? view.messages.length
@@ -137,12 +139,16 @@ function proposeFold(situation: Situation, keep: number): { proposal: Proposal; 
     from: place(chosen[0]?.turn),
     through: place(chosen.at(-1)?.turn),
     style,
-    why: `older than the last ${keep} tool turns, and ${decision.why}`,
+    why: `older than the last ${keep} tool turns, and ${inWords(decision)}`,
     ...(cold && { cold }),
   }
   const saved = chosen.reduce((total, item) => total + item.saves, 0)
   const numbers: Numbers = { ...numbersOf(decision), saved, size, requests, cold }
   return { proposal: { kind: 'fold', fold, numbers }, at: chosen[0]?.at ?? 0 }
+}
+
+interface Item extends Removable {
+  turn: ToolTurn
 }
 
 /**
@@ -182,7 +188,7 @@ function proposeWindow(situation: Situation, most: number, broken: number): Prop
   const { requests, cold } = situation
   const view = applyCuts(situation.view, situation.decisions)
   const after = countAnswers({ ...situation, view })
-  const sizes = view.messages.map(estimateMessage)
+  const sizes = sizesOf(view.messages)
   const before = beforeEach(sizes, situation.head)
   const start = startOfLast(view.messages, most)
   const pinned = pinnedIn(view.messages)
@@ -206,7 +212,7 @@ function proposeWindow(situation: Situation, most: number, broken: number): Prop
     floorAt: at + saves,
   })
   if (!decision.fold) return undefined
-  const why = `over ${most} messages, and ${decision.why}`
+  const why = `over ${most} messages, and ${inWords(decision)}`
   const numbers: Numbers = { ...numbersOf(decision), saved: saves, size, requests, cold }
   return { kind: 'cut', cut: { before: place, why }, numbers }
 }
@@ -216,7 +222,7 @@ function economyState(
   before: readonly number[],
   size: number,
 ): Omit<EconomyState, 'items' | 'floorAt'> {
-  const answered = view.messages.findLastIndex((message) => isAnswer(message, provider, model))
+  const answered = cold ? -1 : view.messages.findLastIndex((message) => isAnswer(message, provider, model))
   return {
     read: cache.read,
     write: cache.write,
@@ -229,7 +235,14 @@ function economyState(
   }
 }
 
-function numbersOf(decision: Extract<EconomyDecision, { fold: true }>): Partial<Numbers> {
+type Fold = Extract<EconomyDecision, { fold: true }>
+
+function inWords({ why, rent, rewriting }: Fold): string {
+  if (rent === undefined || rewriting === undefined) return why
+  return `${why} (${Math.round(rent)} against ${Math.round(rewriting)} tokens of input)`
+}
+
+function numbersOf(decision: Fold): Partial<Numbers> {
   const { rent, rewriting, gain } = decision
   return {
     ...(rent !== undefined && { rent: Math.round(rent) }),
@@ -250,7 +263,7 @@ interface Measured {
 /** How long everything is as it is sent now. */
 function measure({ view, decisions, head }: Situation): Measured {
   const folded = new Set<number>()
-  const sizes = view.messages.map(estimateMessage)
+  const sizes = sizesOf(view.messages).slice()
   for (const { turn, style } of foldingsIn(view, decisions.folds)) {
     folded.add(turn.start)
     let whole = 0
@@ -267,7 +280,7 @@ function measure({ view, decisions, head }: Situation): Measured {
 function beforeEach(sizes: readonly number[], head: number): number[] {
   const before = [head]
   let total = head
-  for (const size of sizes) before.push((total += size))
+  for (let index = 0; index < sizes.length; index++) before.push((total += sizes[index] ?? 0))
   return before
 }
 

@@ -46,6 +46,8 @@ export interface CompactionSettings {
   every?: number
   /** False: never the provider's own compaction, always a summary in words. */
   native?: boolean
+  /** A provider that can is to summarise by itself once a prompt has this many tokens, in the middle of its answer. */
+  at?: number
 }
 
 export type PresetName = 'economy' | 'classic' | 'full' | 'small'

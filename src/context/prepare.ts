@@ -4,16 +4,18 @@
 // Without recorded decisions a request counts as the first one to this model: no cache holds anything, so whatever may
 // go goes.
 
-import type { Context, StateRef, ToolSpec } from '../core/context.ts'
+import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
 import type { Message, TextPart } from '../core/message.ts'
-import type { Encoded, Protocol, Target } from '../protocols/protocol.ts'
-import { estimateJson, estimateMessage, estimateTokens } from './count.ts'
+import type { Capabilities, Encoded, Protocol, Target } from '../protocols/protocol.ts'
+import { estimateJson, estimateTokens, sizesOf } from './count.ts'
 import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
+import { fitMedia } from './fit-media.ts'
 import { fit, limitOf } from './fit.ts'
+import { tokensBeyond } from './images.ts'
 import { cacheMarks, lastBreak } from './marks.ts'
 import { proposeByMoney, usualFloor, withProposal, type Situation } from './plan.ts'
 import { settingsOf, type Policy, type PolicySettings } from './policy.ts'
-import { findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
+import { beforeFold, findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
 
@@ -24,6 +26,9 @@ export interface Draft {
   policy?: Policy
   protocol: Protocol
   target: Target
+  /** See `Context`. */
+  compactAt?: number
+  fromLog?: boolean
   /** What was decided so far. Given, nothing is decided here. */
   decisions?: Decisions
   /** What the provider holds of it, if it holds exactly the beginning of what would be sent. */
@@ -32,6 +37,8 @@ export interface Draft {
 
 export interface Assembled extends Encoded {
   context: Context
+  /** What the model sees of it: less than is sent, where the provider leaves something out itself. */
+  seen: Pick<View, 'messages' | 'places'>
   estimate: Estimate
 }
 
@@ -41,13 +48,14 @@ export interface Estimate {
 }
 
 export function assemble(draft: Draft): Assembled {
-  const { context, notes } = contextOf(draft)
+  const { context, notes, seen } = contextOf(draft)
   const encoded = draft.protocol.encode(context, draft.target)
-  return { ...encoded, notes: [...notes, ...encoded.notes], context, estimate: { input: estimateContext(context) } }
+  const input = sizeOf(seen, estimateHead(context.system, context.tools), draft.target)
+  return { ...encoded, notes: [...notes, ...encoded.notes], context, seen, estimate: { input } }
 }
 
 /** Everything but the encoding. */
-export function contextOf(draft: Draft): { context: Context; notes: View['notes'] } {
+export function contextOf(draft: Draft): Pick<Assembled, 'context' | 'notes' | 'seen'> {
   const settings = settingsOf(draft.policy ?? 'full')
   const base = baseView(draft)
   const system = systemOf(draft, settings)
@@ -56,17 +64,28 @@ export function contextOf(draft: Draft): { context: Context; notes: View['notes'
   const view = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
     : firstView(base, settings, draft.target, head)
+  const { capabilities } = draft.target
+  const edited = capabilities.contextEdits ? unfolded(view, capabilities) : { ...view, cleared: 0 }
   const context: Context = {
     system,
-    messages: view.messages,
+    messages: edited.messages,
     tools,
-    cacheAfter: draft.target.capabilities.cacheMarks
-      ? cacheMarks(view, settings, lastBreak(base, settings, draft.decisions))
-      : [],
+    ...(edited.cleared > 0 && { cleared: edited.cleared }),
+    ...(draft.compactAt !== undefined && { compactAt: draft.compactAt }),
+    ...(draft.fromLog && { fromLog: true }),
+    cacheAfter: capabilities.cacheMarks ? cacheMarks(view, settings, lastBreak(base, settings, draft.decisions)) : [],
     places: view.places,
   }
   const state = draft.state?.(context)
-  return { context: { ...context, ...(state && { state }) }, notes: view.notes }
+  return { context: { ...context, ...(state && { state }) }, notes: edited.notes, seen: view }
+}
+
+/** Everything as it was before folds that the provider makes itself, and how far they reach. */
+function unfolded(view: View, capabilities: Capabilities): { messages: Message[]; notes: Note[]; cleared: number } {
+  const cleared = view.messages.findLastIndex((message) => beforeFold(message) !== undefined) + 1
+  if (cleared === 0) return { ...view, cleared }
+  const messages = view.messages.map((message) => beforeFold(message) ?? message)
+  return { ...fitMedia({ ...view, messages }, capabilities), cleared }
 }
 
 /** The history in pairs, with summaries in their place and without the messages that open it as the system prompt. */
@@ -74,7 +93,7 @@ export function baseView(draft: Draft): View {
   const { history, protocol, target, decisions = noDecisions } = draft
   const first = openingOf(history).length
   const reader = { provider: target.provider, protocol: protocol.id, model: target.model }
-  return applyRewrites(wholeView(history.slice(first), first), decisions, reader)
+  return applyRewrites(wholeView(first === 0 ? history : history.slice(first), first), decisions, reader)
 }
 
 function openingOf(history: readonly Message[]): readonly Message[] {
@@ -96,17 +115,11 @@ export function systemOf({ system: given, history }: Draft, { pinned }: PolicySe
   return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
 }
 
-function estimateContext(context: Context): number {
-  let tokens = estimateHead(context.system, context.tools)
-  for (const message of context.messages) tokens += estimateMessage(message)
-  return tokens
-}
-
 /** As recorded: nothing is decided but what follows from the messages alone. */
 export function sentView(base: View, settings: PolicySettings, decisions: Decisions, target: Target): View {
   const limit = limitOf(target.capabilities, target.options, settings)
   const cut = stepwise(applyCuts(base, decisions), settings)
-  return fit(cut, limit, target.capabilities.maxImages)
+  return fit(cut, limit, target.capabilities)
 }
 
 /** As for a model that was never asked before. */
@@ -126,18 +139,20 @@ function firstView(base: View, settings: PolicySettings, target: Target, head: n
   }
   const decisions = proposeByMoney(situation).reduce(withProposal, noDecisions)
   const view = sentView(base, settings, decisions, target)
-  if (sizeOf(view, head) <= limit) return view
+  if (sizeOf(view, head, target) <= limit) return view
   const folding: PolicySettings = { ...settings, rhythm: 'steps', maxToolTurns: settings.maxToolTurns ?? usualFloor }
   const folded = sentView(base, folding, decisions, target)
-  if (sizeOf(folded, head) <= limit) return folded
-  const sizes = folded.messages.map(estimateMessage)
+  if (sizeOf(folded, head, target) <= limit) return folded
+  const sizes = sizesOf(folded.messages)
   const room = Math.max(0, limit - head)
   const downTo = Math.max(0, limit * (settings.floor ?? 0.5) - head)
   return window(folded, { most: room, downTo, sizes }, `over the ${limit} tokens that the model can be given`)
 }
 
-function sizeOf(view: View, head: number): number {
-  return view.messages.reduce((tokens, message) => tokens + estimateMessage(message), head)
+export function sizeOf({ messages }: Pick<View, 'messages'>, head: number, { capabilities }: Target): number {
+  let tokens = head + tokensBeyond(messages, capabilities.imageTokens)
+  for (const size of sizesOf(messages)) tokens += size
+  return tokens
 }
 
 /** What goes by counting. It depends on nothing but the messages, and moves in steps (P4). */
@@ -161,7 +176,7 @@ function stepwise(view: View, settings: PolicySettings): View {
     next = window(next, { most: maxMessages, downTo: maxMessages - step + 1 }, `over ${maxMessages} messages`)
   }
   if (maxTokens !== undefined && maxTokens !== null) {
-    const sizes = next.messages.map(estimateMessage)
+    const sizes = sizesOf(next.messages)
     next = window(next, { most: maxTokens, downTo: maxTokens / 2, sizes }, `over ${maxTokens} tokens`)
   }
   return next

@@ -60,7 +60,11 @@ export function proposalData(proposal: Proposal, entries: readonly Pick<Entry, '
   }
 }
 
-export function compactionData({ text, native }: CompactionDecision, through: string, about: JsonObject): JsonObject {
+export function compactionData(
+  { text, native }: Omit<CompactionDecision, 'through'>,
+  through: string,
+  about: JsonObject,
+): JsonObject {
   return { through, ...(text !== undefined && { text }), ...(native && { native: { ...native } }), ...about }
 }
 
@@ -77,5 +81,5 @@ function wordsOf(why: Json | undefined): string {
 }
 
 function isStyle(style: Json | undefined): style is FoldStyle {
-  return style === 'stub' || style === 'results' || style === 'remove'
+  return style === 'stub' || style === 'results' || style === 'remove' || style === 'provider'
 }

@@ -19,7 +19,14 @@ export function wholeView(history: readonly Message[], first = 0): View {
 
 /** How a note names the messages from one index of a view to another. */
 export function placesFrom(view: View, first: number, last: number): string {
-  const places = view.places.slice(first, last + 1).filter((place) => place >= 0)
-  const [from, to] = [places[0] ?? first, places.at(-1) ?? last]
+  let [start, end] = [first, last]
+  while (start < last && (view.places[start] ?? -1) < 0) start++
+  while (end > first && (view.places[end] ?? -1) < 0) end--
+  const [from, to] = [placed(view, start) ?? first, placed(view, end) ?? last]
   return from === to ? `messages[${from}]` : `messages[${from}..${to}]`
+}
+
+function placed({ places }: View, index: number): number | undefined {
+  const place = places[index] ?? -1
+  return place >= 0 ? place : undefined
 }

@@ -10,6 +10,12 @@ export interface Context {
   /** Where a cache mark is wanted: behind the message of this index; -1 = behind tools and system. Ascending. */
   cacheAfter: number[]
   state?: StateRef
+  /** The provider itself leaves out results and thoughts that stand before the message of this index. */
+  cleared?: number
+  /** The provider itself is to summarise what came before, once the prompt has this many tokens. */
+  compactAt?: number
+  /** The messages are of the log, and never change: what is written for them may be kept for the next request. */
+  fromLog?: boolean
   /** The place in the history of each message, where policies have cut or added some; -1 = added. */
   places?: number[]
 }

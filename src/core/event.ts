@@ -13,13 +13,16 @@ export type ReplyEvent =
   /** More text of a text, reasoning, refusal or compaction part, or more of the JSON text of a call's arguments. */
   | { type: 'part-delta'; index: number; text: string }
   | { type: 'part-end'; index: number; part: Part }
-  | { type: 'reply-end'; origin: Origin; stop: Stop; native: Json[]; usage?: Usage; failure?: Failure }
+  /** `notes`: what the provider says that it changed in the request. */
+  | { type: 'reply-end'; origin: Origin; stop: Stop; native: Json[]; usage?: Usage; failure?: Failure; notes?: Note[] }
 
 /** The whole loop. */
 export type RunEvent =
   | { type: 'run-start'; conversationId: string; entryId: string }
   | { type: 'request'; exchangeId: string; provider: string; model: string; step: number; notes: Note[] }
   | { type: 'retry'; exchangeId: string; attempt: number; waitMs: number; failure: Failure }
+  /** It is not tried again, though that could help: too many requests to this provider were retries already. */
+  | { type: 'no-retry'; exchangeId: string; failure: Failure }
   | { type: 'reply-event'; exchangeId: string; event: ReplyEvent }
   | { type: 'message'; entryId: string; message: Message; usage?: Usage }
   | { type: 'tool-start'; call: ToolCallPart }

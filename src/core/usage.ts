@@ -9,11 +9,15 @@ export interface Usage {
   cacheRead: number
   cacheWrite: number
   reasoning: number
+  /** Counted by the emulator that answered in the provider's place: nobody is billed for it. */
+  offline?: true
   /** The provider's own numbers. */
   raw?: Json
 }
 
-export function addUsage(a: Usage, b: Usage): Usage {
+type Tokens = Omit<Usage, 'offline' | 'raw'>
+
+export function addUsage(a: Tokens, b: Tokens): Usage {
   return {
     input: a.input + b.input,
     output: a.output + b.output,

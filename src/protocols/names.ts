@@ -16,6 +16,7 @@ export function mapNames(context: Context, fits: RegExp, maxLength: number, note
   const changed: Record<string, string> = {}
   const names = new Set(context.tools.map((tool) => tool.name))
   for (const message of context.messages) {
+    if (message.role === 'user' || message.role === 'system') continue
     for (const part of message.parts) {
       if (part.type === 'tool-call' || part.type === 'tool-result') names.add(part.name)
     }

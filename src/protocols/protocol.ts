@@ -27,10 +27,24 @@ export interface Protocol {
   refuse(body: Json, profile?: Profile): Issue[]
 
   /** The error body that carries an issue on this wire. */
-  errorBody(issue: Issue): Json
+  errorBody(issue: Issue, profile?: Profile): Json
 
   /** The whole, unstreamed body that would have carried this reply; `native` of this protocol is carried as it is. */
   whole(reply: Reply, profile: EmulateProfile): Json
+
+  /** How to ask for the number of tokens of a request instead of its reply; whether a provider answers is on its row. */
+  counting?: Counting
+}
+
+export interface Counting {
+  /** Behind the base URL; `{model}` stands for the model. */
+  path: string
+  /** The fields of a request that count. All others are refused. */
+  fields: readonly string[]
+  /** The field that the request is put into, with the full name of the model in it. */
+  inside?: string
+  /** The field of the answer that has the number. */
+  answer: string
 }
 
 export type Framing =
@@ -110,6 +124,8 @@ export interface Capabilities {
   /** Media types taken inside tool results. */
   resultMedia: string[]
   maxImages?: number
+  imageLimits?: ImageLimits
+  imageTokens?: ImageTokens
   tools: boolean
   maxTools?: number
   /** Takes `temperature` and `top_p`. */
@@ -134,6 +150,30 @@ export interface Capabilities {
   outputField?: 'max_tokens' | 'max_completion_tokens'
   /** Explicit cache marks can be set. */
   cacheMarks?: boolean
+  /** The provider takes old results and thoughts out of a request itself (`Context.cleared`). */
+  contextEdits?: boolean
+}
+
+/** What a single image may be, at most. */
+export interface ImageLimits {
+  /** Pixels of its longer side. */
+  side?: number
+  /** The same where a request has more than so many of them. */
+  many?: { over: number; side: number }
+  /** Characters of base64. */
+  size?: number
+}
+
+/** How many tokens an image has: the same for each, one for so many pixels, or so many for each tile. */
+export interface ImageTokens {
+  /** For the image as such. */
+  base?: number
+  pixels?: number
+  tile?: { side: number; tokens: number }
+  /** It is made smaller first, until its longer side, or its shorter one, has no more pixels than this. */
+  longer?: number
+  shorter?: number
+  most?: number
 }
 
 /** Named differences of a provider from its protocol, as data. Absent means: like the protocol's own provider. */

@@ -1,7 +1,10 @@
 // The order that chat wires insist on. An encoder writes one Turn per message, with items in its own wire's form; here
-// what came out empty is left away, neighbours are joined, and what the wire misses at either end is added.
+// what came out empty is left away, neighbours are joined, and what the wire misses at either end is added. A turn that
+// stays as it was stays the same object, and so does what is made of it: see pieces.ts.
 
 import type { Note } from '../core/context.ts'
+import type { JsonObject } from '../core/json.ts'
+import { listOf, pieceOf, type Piece } from './pieces.ts'
 import { bridgeText, continueText, openingText } from './words.ts'
 
 export interface Turn<Item> {
@@ -9,6 +12,16 @@ export interface Turn<Item> {
   items: Item[]
   /** How notes name the message. */
   at: string
+  /** How it stands on the wire, once it was written. */
+  pieces: readonly Piece[] | undefined
+  /** What became of it together with the turns behind it. */
+  joint: { of: readonly Turn<Item>[]; turn: Turn<Item> } | undefined
+  /** The turn that had to be put before it. */
+  opening: Turn<Item> | undefined
+}
+
+export function turnOf<Item>(role: Turn<Item>['role'], items: Item[], at: string): Turn<Item> {
+  return { role, items, at, pieces: undefined, joint: undefined, opening: undefined }
 }
 
 export interface Manners<Item> {
@@ -27,37 +40,72 @@ export interface Manners<Item> {
 
 export function settle<Item>(turns: readonly Turn<Item>[], manners: Manners<Item>, notes: Note[]): Turn<Item>[] {
   const settled: Turn<Item>[] = []
+  let joining: Turn<Item>[] = []
+  let role: Turn<Item>['role'] | undefined
   for (const turn of turns) {
     if (turn.items.length === 0) {
       notes.push({ kind: 'dropped', what: `${turn.role} message`, why: 'nothing in it can be sent', at: turn.at })
       continue
     }
-    const last = settled.at(-1)
-    if (last && sameRole(last.role, turn.role, manners)) {
-      last.items.push(...turn.items)
-      if (turn.role === 'user') last.role = 'user'
-    } else {
-      if (manners.bridgeAfterTool && last?.role === 'tool' && turn.role === 'user') {
-        settled.push(added('assistant', bridgeText, 'a user message may not follow a tool result directly'))
-      }
-      settled.push({ ...turn, items: [...turn.items] })
+    if (role && sameRole(role, turn.role, manners)) {
+      joining.push(turn)
+      if (turn.role === 'user') role = 'user'
+      continue
     }
+    if (joining.length > 1) settled[settled.length - 1] = jointOf(joining)
+    if (manners.bridgeAfterTool && role === 'tool' && turn.role === 'user') {
+      settled.push(addedBefore(turn, 'assistant', bridgeText, 'a user message may not follow a tool result directly'))
+    }
+    settled.push(turn)
+    joining = [turn]
+    role = turn.role
   }
+  if (joining.length > 1) settled[settled.length - 1] = jointOf(joining)
 
   const first = settled.findIndex((turn) => turn.role !== 'system')
-  if (manners.startWithUser && first >= 0 && settled[first]?.role === 'assistant') {
-    settled.splice(first, 0, added('user', openingText, 'the wire wants a user message first'))
+  const opens = settled[first]
+  if (manners.startWithUser && opens?.role === 'assistant') {
+    settled.splice(first, 0, addedBefore(opens, 'user', openingText, 'the wire wants a user message first'))
   }
-  const role = settled.at(-1)?.role
-  if (manners.endWithUser && (role === 'assistant' || role === undefined || role === 'system')) {
+  const last = settled.at(-1)?.role
+  if (manners.endWithUser && (last === 'assistant' || last === undefined || last === 'system')) {
     settled.push(added('user', continueText, 'the wire wants a user message last', manners.endWithUser))
   }
   return settled
 
-  function added(role: 'user' | 'assistant', text: string, why: string, rule?: string): Turn<Item> {
-    notes.push({ kind: 'added', what: `${role} message ${JSON.stringify(text)}`, why, ...(rule && { rule }) })
-    return { role, items: [manners.text(text)], at: '' }
+  function addedBefore(turn: Turn<Item>, who: 'user' | 'assistant', text: string, why: string): Turn<Item> {
+    const addition = added(who, text, why)
+    return (turn.opening ??= addition)
   }
+
+  function added(who: 'user' | 'assistant', text: string, why: string, rule?: string): Turn<Item> {
+    notes.push({ kind: 'added', what: `${who} message ${JSON.stringify(text)}`, why, ...(rule && { rule }) })
+    return turnOf(who, [manners.text(text)], '')
+  }
+}
+
+/** The turns as the list of a body. */
+export function wireList<Item, Value extends JsonObject>(
+  turns: readonly Turn<Item>[],
+  write: (turn: Turn<Item>) => readonly Value[],
+): Value[] {
+  const pieces: Piece[] = []
+  for (const turn of turns) {
+    turn.pieces ??= write(turn).map(pieceOf)
+    for (const piece of turn.pieces) pieces.push(piece)
+  }
+  return listOf(pieces) as Value[]
+}
+
+function jointOf<Item>(turns: readonly Turn<Item>[]): Turn<Item> {
+  const [first, ...rest] = turns as [Turn<Item>, ...Turn<Item>[]]
+  const { joint } = first
+  if (joint?.of.length === turns.length && joint.of.every((turn, i) => turn === turns[i])) return joint.turn
+  const role = turns.some((turn) => turn.role === 'user') ? 'user' : first.role
+  const items = [first, ...rest].flatMap((turn) => turn.items)
+  const turn = turnOf(role, items, first.at)
+  first.joint = { of: turns, turn }
+  return turn
 }
 
 function sameRole<Item>(a: Turn<Item>['role'], b: Turn<Item>['role'], manners: Manners<Item>): boolean {

@@ -6,6 +6,7 @@ import type { Exchange } from '../core/log.ts'
 import type { Origin } from '../core/message.ts'
 import type { Note } from '../core/context.ts'
 import type { Assembled } from '../context/prepare.ts'
+import { bodyBytes } from '../protocols/pieces.ts'
 import { streamReply, type RetryEvent } from '../transport/reply.ts'
 import type { Running } from './running.ts'
 
@@ -26,7 +27,7 @@ export interface Asking {
 export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
   const { store, owner, conversationId, endpoint } = run
   const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
-  const body = JSON.stringify(prepared.body)
+  const body = bodyBytes(prepared.body)
   const opened = await store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, run.write())
   onOpen?.(opened)
 
@@ -44,10 +45,16 @@ export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEv
     ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
     ...run.transport,
   })
-  for await (const event of events) {
+  for await (const read of events) {
+    const event = endpoint.offline ? unbilled(read) : read
     if (event.type === 'retry') await store.retryExchange(owner, opened.id, run.write())
-    else fold.push(event)
+    else if (event.type !== 'no-retry') fold.push(event)
     onEvent?.(event, opened)
   }
   return { opened, ...fold.result() }
+}
+
+/** What the emulator counts is marked, so that nobody takes it for a bill. */
+function unbilled<E extends ReplyEvent | RetryEvent>(event: E): E {
+  return event.type === 'reply-end' && event.usage ? { ...event, usage: { ...event.usage, offline: true } } : event
 }

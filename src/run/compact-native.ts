@@ -10,7 +10,7 @@ import type { CompactionDecision, Decisions, NativeSummary } from '../context/de
 import { asideRule } from '../context/past.ts'
 import { assemble, type Assembled } from '../context/prepare.ts'
 import { costOf } from '../providers/cost.ts'
-import { send } from '../transport/send.ts'
+import { post } from '../transport/post.ts'
 import { draftOf } from './draft.ts'
 import type { Running } from './running.ts'
 
@@ -79,9 +79,18 @@ async function compactItems(
   const notes = [about, ...prepared.notes]
   const opened = await store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, run.write())
   try {
-    const whole = await post(run, `${endpoint.baseUrl}/responses/compact`, body)
+    const whole = await post({
+      protocol: endpoint.protocol,
+      url: `${endpoint.baseUrl}/responses/compact`,
+      headers: endpoint.headers,
+      body,
+      signal: run.signal,
+      provider: endpoint.provider.name,
+      ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
+      ...run.transport,
+    })
     const items = isObject(whole) && Array.isArray(whole.output) ? whole.output : []
-    const usage = usageIn(whole)
+    const usage: Usage = { ...usageIn(whole), ...(endpoint.offline && { offline: true }) }
     const cost = costOf(usage, endpoint.price)
     const end = { outcome: 'done', usage, ...(cost !== undefined && { cost }) } as const
     const { exchange } = await store.finishExchange(owner, opened.id, end, run.write())
@@ -94,25 +103,6 @@ async function compactItems(
     await store.finishExchange(owner, opened.id, { outcome, failure: error.failure }, run.write())
     throw error
   }
-}
-
-async function post(run: Running, url: string, body: string): Promise<Json> {
-  const { endpoint, transport } = run
-  const chunks = send({
-    // The answer is one object of its own kind, which no decoder reads.
-    protocol: { ...endpoint.protocol, split: (whole) => [whole] },
-    url,
-    headers: endpoint.headers,
-    body,
-    whole: true,
-    signal: run.signal,
-    provider: endpoint.provider.name,
-    ...(endpoint.keyVariable && { keyVariable: endpoint.keyVariable }),
-    ...(transport.fetch && { fetch: transport.fetch }),
-    ...(transport.limits && { limits: transport.limits }),
-  })
-  for await (const chunk of chunks) return chunk
-  return null
 }
 
 function usageIn(whole: Json): Usage {

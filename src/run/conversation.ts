@@ -10,6 +10,7 @@ import { beforeAnswer, beforeMessage, forkAt } from './branching.ts'
 import { channel } from './channel.ts'
 import { compactNow } from './compact-now.ts'
 import type { Compacted } from './compact.ts'
+import { countExactly, type ExactCount } from './count-exact.ts'
 import { drive, stepSettings, type Journey } from './drive.ts'
 import { inspectRequest, type Inspected } from './inspect.ts'
 import { holdLease, type Held } from './lease.ts'
@@ -64,6 +65,8 @@ export interface Conversation {
   usage(): Promise<ConversationUsage>
   /** The request that would be sent now, and everything in which it differs from the log. */
   inspect(settings?: Partial<RunSettings>): Promise<Inspected>
+  /** The tokens of that request by the provider's own count; rejects where the provider has no answer to that. */
+  count(settings?: Partial<RunSettings>): Promise<ExactCount>
   /** The path from the root to where the conversation goes on, whole, whatever was sent of it. */
   history(): Promise<Entry[]>
   /** All entries of all branches, without their messages. */
@@ -99,11 +102,8 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
     undo: (overlayId) =>
       withLease(async (held) => void (await store.setOverlayUndone(owner, overlayId, true, held.write()))),
     usage: () => usageOf(store, owner, id),
-    async inspect(settings) {
-      const all = withChanges(defaults, settings)
-      const { endpoint } = await house.endpoint(all.model, all.protocol)
-      return inspectRequest(house, id, await history(), { ...stepSettings(id, () => all), endpoint })
-    },
+    inspect: async (settings) => inspectRequest(house, id, await history(), withChanges(defaults, settings)),
+    count: async (settings) => countExactly(house, id, await history(), withChanges(defaults, settings)),
     history,
     tree: () => store.outline(owner, id),
     branches: () => store.branches(owner, id),

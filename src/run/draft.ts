@@ -2,6 +2,7 @@
 
 import type { Entry } from '../core/log.ts'
 import type { Decisions } from '../context/decisions.ts'
+import { settingsOf } from '../context/policy.ts'
 import type { Draft } from '../context/prepare.ts'
 import type { Billing } from '../context/price-ratio.ts'
 import type { Endpoint } from '../providers/resolve.ts'
@@ -13,6 +14,7 @@ export interface RunDraft extends Draft {
 
 export function draftOf(run: DraftSource, history: readonly Entry[], decisions: Decisions): RunDraft {
   const { endpoint } = run
+  const { at } = settingsOf(run.policy).compaction ?? {}
   return {
     history: history.map((entry) => entry.message),
     system: run.system,
@@ -27,6 +29,8 @@ export function draftOf(run: DraftSource, history: readonly Entry[], decisions: 
       capabilities: endpoint.capabilities,
     },
     decisions,
+    fromLog: true,
+    ...(endpoint.compaction === 'native' && at !== undefined && { compactAt: at }),
   }
 }
 

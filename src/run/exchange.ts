@@ -10,6 +10,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange } from '../core/log.ts'
 import type { StopReason } from '../core/message.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
+import { compactionData } from '../context/recorded.ts'
 import { forecastNote } from '../context/forecast.ts'
 import { costOf } from '../providers/cost.ts'
 import type { FinishedExchange } from '../store/store.ts'
@@ -47,7 +48,13 @@ async function attempt(
   const { prepared, forecast, keep, state } = planned
   const basedOn = history.at(-1)?.id ?? ''
   let journal: Journal | undefined
-  const { opened, reply, usage, failure } = await ask(run, {
+  const {
+    opened,
+    reply,
+    usage,
+    failure,
+    notes = [],
+  } = await ask(run, {
     prepared,
     basedOn,
     notes: prepared.notes,
@@ -56,7 +63,7 @@ async function attempt(
       run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: prepared.notes })
     },
     onEvent(event, { id }) {
-      if (event.type === 'retry') return run.emit({ ...event, exchangeId: id })
+      if (event.type === 'retry' || event.type === 'no-retry') return run.emit({ ...event, exchangeId: id })
       journal?.push(event)
       run.emit({ type: 'reply-event', exchangeId: id, event })
     },
@@ -70,7 +77,7 @@ async function attempt(
     opened.id,
     {
       outcome: outcomeOf(reply.stop.reason),
-      notes: [forecastNote(forecast, usage), ...(kept ? [kept] : [])],
+      notes: [...notes, forecastNote(forecast, usage), ...(kept ? [kept] : [])],
       ...(reply.parts.length > 0 && { reply: { message: reply, parentId: basedOn } }),
       ...(usage && { usage }),
       ...(cost !== undefined && { cost }),
@@ -79,8 +86,24 @@ async function attempt(
     run.write(),
   )
   if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
+  if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
   return finished
+}
+
+/** A provider that has summarised by itself reads on from its reply; what stood before need not be sent again. */
+async function keepSummary(
+  { store, owner, conversationId, write }: Running,
+  entry: Entry,
+  through: string,
+): Promise<void> {
+  const { message } = entry
+  if (message.role !== 'assistant' || !message.parts.some((part) => part.type === 'compaction')) return
+  const { provider, protocol, model } = message.origin
+  const why = 'the provider summarised by itself'
+  const native = { provider, protocol, model, as: 'reply' as const, items: [] }
+  const data = compactionData({ native }, through, { by: 'provider', why })
+  await store.addOverlay(owner, conversationId, { entryId: entry.id, kind: 'compaction', data }, write())
 }
 
 type Remedy = 'tighter' | 'whole' | 'plain'
@@ -90,7 +113,8 @@ function remedyFor({ exchange, entry }: FinishedExchange, { state }: Planned): R
   const { failure } = exchange
   if (entry || !failure) return undefined
   if (failure.kind === 'context-overflow') return 'tighter'
-  if (state && (failure.kind === 'state-lost' || failure.kind === 'not-found')) return 'whole'
+  // How a chain is refused is not documented everywhere, and without one the refusal may not come again.
+  if (state && (failure.kind === 'state-lost' || failure.status === 400 || failure.status === 404)) return 'whole'
   if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
   return failure.code === 'invalid_encrypted_content' ? 'plain' : undefined
 }

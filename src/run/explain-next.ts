@@ -22,14 +22,7 @@ export interface NextRequest {
 
 export async function explainNext(looking: Looking, history: readonly Entry[]): Promise<NextRequest> {
   const { store, owner, endpoint } = looking
-  const run: Running = {
-    ...looking,
-    maxSteps: 0,
-    signal: new AbortController().signal,
-    write: () => ({}),
-    emit: () => {},
-  }
-  const { prepared, forecast, past } = await plan(run, history, { look: true })
+  const { prepared, forecast, past } = await plan(lookingOn(looking), history, { look: true })
   const bytes = past.last && (await store.blob(owner, past.last.bodySha256))
   const explained = explain({
     history: history.map((entry) => entry.message),
@@ -37,7 +30,14 @@ export async function explainNext(looking: Looking, history: readonly Entry[]): 
     ratio: past.ratio,
     cached: forecast.cached,
     ...(endpoint.price && { price: endpoint.price }),
+    ...(endpoint.capabilities.imageTokens && { images: endpoint.capabilities.imageTokens }),
     ...(bytes && { before: new TextDecoder().decode(bytes) }),
   })
   return { request: prepared, explained, ...(past.cold !== undefined && { cold: past.cold }) }
+}
+
+/** A run that does nothing. */
+export function lookingOn(looking: Looking): Running {
+  const signal = new AbortController().signal
+  return { ...looking, maxSteps: 0, signal, write: () => ({}), emit: () => {} }
 }

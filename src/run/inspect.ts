@@ -4,10 +4,13 @@
 import type { Note } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry } from '../core/log.ts'
-import { assemble, type Estimate } from '../context/prepare.ts'
-import { readDecisions } from '../context/recorded.ts'
-import { draftOf, type DraftSource } from './draft.ts'
-import type { Surroundings } from './settings.ts'
+import { noUsage } from '../core/usage.ts'
+import type { Explained } from '../context/explain.ts'
+import type { Estimate } from '../context/prepare.ts'
+import { stepSettings } from './drive.ts'
+import { explainNext, type Looking } from './explain-next.ts'
+import { routedModel } from './route.ts'
+import type { RunSettings, Surroundings } from './settings.ts'
 import { withMedia } from './whole-media.ts'
 
 /** A request as it would go out. */
@@ -20,25 +23,50 @@ export interface Inspected {
   /** What differs from the log, and why. */
   notes: Note[]
   estimate: Estimate
+  /** What became of each message, what the request should cost, and what of it should come from a cache. */
+  explained: Explained
+  /** Why nothing is expected in the provider's cache, if so. */
+  cold?: string
 }
 
 export async function inspectRequest(
-  { store, owner }: Surroundings,
+  house: Surroundings,
   conversationId: string,
   log: readonly Entry[],
-  run: DraftSource,
+  settings: RunSettings,
 ): Promise<Inspected> {
-  const history = await withMedia(store, owner, log)
-  const overlays = await store.overlays(owner, conversationId)
-  const { endpoint } = run
-  const { path, body, notes, estimate } = assemble(draftOf(run, history, readDecisions(history, overlays)))
+  const { looking, history } = await lookingAhead(house, conversationId, log, settings)
+  const { request, explained, cold } = await explainNext(looking, history)
+  const { endpoint } = looking
   return {
     provider: endpoint.provider.id,
     protocol: endpoint.protocol.id,
     model: endpoint.model,
-    url: endpoint.baseUrl + path,
-    body,
-    notes,
-    estimate,
+    url: endpoint.baseUrl + request.path,
+    body: request.body,
+    notes: request.notes,
+    estimate: request.estimate,
+    explained,
+    ...(cold !== undefined && { cold }),
+  }
+}
+
+/** Whom the next request would go to, and the history that it would be made from. */
+export async function lookingAhead(
+  house: Surroundings,
+  conversationId: string,
+  log: readonly Entry[],
+  settings: RunSettings,
+): Promise<{ looking: Looking; history: Entry[] }> {
+  const { store, owner } = house
+  const history = await withMedia(store, owner, log)
+  const messages = history.map((entry) => entry.message)
+  const step = { step: 1, kind: 'ask' as const, messages, usage: noUsage, cost: 0 }
+  const model = await routedModel(settings.route, { ...step, model: settings.model })
+  // A wire belongs to the model that it was named for.
+  const found = await house.endpoint(model, model === settings.model ? settings.protocol : undefined)
+  return {
+    looking: { store, owner, conversationId, ...found, ...stepSettings(conversationId, () => settings) },
+    history,
   }
 }

@@ -94,8 +94,11 @@ function codeOf(error: unknown): string | undefined {
 
 /** `host:pid` for people; behind it where and when it started, since a host may have several lists of processes. */
 export function thisProcess(): string {
-  return `${hostname()}:${process.pid} (${processSpace()}.${startOf(process.pid) ?? ''})`
+  self ??= `${hostname()}:${process.pid} (${processSpace()}.${startOf(process.pid) ?? ''})`
+  return self
 }
+
+let self: string | undefined
 
 /** Whether the holder was a process of this machine that has ended. When in doubt it has not. */
 export function isGone(holder: string): boolean {

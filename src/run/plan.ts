@@ -6,7 +6,6 @@ import type { ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange, Overlay } from '../core/log.ts'
 import type { TextPart } from '../core/message.ts'
-import { estimateMessage } from '../context/count.ts'
 import type { Decisions } from '../context/decisions.ts'
 import { limitOf } from '../context/fit.ts'
 import type { Forecast } from '../context/forecast.ts'
@@ -20,7 +19,16 @@ import {
   type Situation,
 } from '../context/plan.ts'
 import { settingsOf, type PolicySettings } from '../context/policy.ts'
-import { assemble, baseView, estimateHead, sentView, systemOf, type Assembled, type Draft } from '../context/prepare.ts'
+import {
+  assemble,
+  baseView,
+  estimateHead,
+  sentView,
+  sizeOf,
+  systemOf,
+  type Assembled,
+  type Draft,
+} from '../context/prepare.ts'
 import { cachePriceOf, cacheTtlFor, type CachePrice } from '../context/price-ratio.ts'
 import { proposalData, readDecisions } from '../context/recorded.ts'
 import { sharedTokens } from '../context/shared.ts'
@@ -63,7 +71,7 @@ export async function plan(run: Running, history: readonly Entry[], wish: Wish =
   const limit = Math.min(facts.limit, wish.limit ?? Infinity)
   const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, wish.look === true)
 
-  const keep = keepsState(run, settings.state, history, overlays)
+  const keep = keepsState(run, settings, history, overlays)
   const state = keep && !wish.whole ? await usableState(run, history, exchanges.items) : undefined
   const options = {
     ...draft.target.options,
@@ -153,8 +161,7 @@ async function decide(
   const situation = (): Situation => ({ ...fixed, view, decisions })
   const fits = (): boolean => {
     if (!Number.isFinite(limit)) return true
-    const { messages } = sentView(view, settings, decisions, draft.target)
-    return messages.reduce((tokens, message) => tokens + estimateMessage(message), headTokens) <= limit
+    return sizeOf(sentView(view, settings, decisions, draft.target), headTokens, draft.target) <= limit
   }
 
   for (const proposal of proposeByMoney(situation())) await record(proposal)
@@ -204,7 +211,7 @@ function expectedCached(
   const length = history.findIndex((entry) => entry.id === past.last?.basedOn) + 1
   const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
   const view = sentView(baseView(earlier), settings, before, draft.target)
-  const tokens = Math.round(sharedTokens(view, prepared.context, headTokens) * past.ratio)
+  const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)
   return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
 }
 

@@ -31,7 +31,7 @@ export interface Running {
   emit(event: RunEvent): void
 }
 
-export type Transport = Pick<ReplyCall, 'fetch' | 'limits' | 'retry' | 'sleep'>
+export type Transport = Pick<ReplyCall, 'fetch' | 'limits' | 'retry' | 'budget' | 'sleep'>
 
 /** What the loop works with. Its fields are read anew at each step: tools, model and policy may change on the way. */
 export interface LoopRun extends Omit<Running, 'endpoint' | 'transport'> {

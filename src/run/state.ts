@@ -6,6 +6,7 @@ import type { Context, Note, StateRef } from '../core/context.ts'
 import type { Failure } from '../core/error.ts'
 import type { Entry, Exchange, Overlay, ProviderState } from '../core/log.ts'
 import type { Reply } from '../core/message.ts'
+import type { PolicySettings } from '../context/policy.ts'
 import { overlaysOn } from '../context/recorded.ts'
 import type { Running } from './running.ts'
 
@@ -20,12 +21,15 @@ const rule = 'state'
 /** Whether the provider is to keep what is sent, so that the next request need not send it again. */
 export function keepsState(
   run: Running,
-  wanted: 'auto' | 'off' | undefined,
+  { state: wanted, fold, compaction }: PolicySettings,
   history: readonly Entry[],
   overlays: readonly Overlay[],
 ): boolean {
-  if (wanted !== 'auto' || !run.endpoint.state || run.options.store === false) return false
-  const { id } = run.endpoint.provider
+  const { state, provider, capabilities } = run.endpoint
+  if (wanted !== 'auto' || !state || run.options.store === false) return false
+  // Threads and context editing do not go together (checked 2026-11).
+  if (capabilities.contextEdits && (fold === 'provider' || compaction?.at !== undefined)) return false
+  const { id } = provider
   return !overlaysOn(history, overlays).some(({ kind, data }) => kind === 'stateless' && data.provider === id)
 }
 

@@ -26,7 +26,7 @@ const anySettings: fc.Arbitrary<PolicySettings> = fc.record(
     maxMessages: fc.option(fc.integer({ min: 1, max: 8 })),
     maxTokens: fc.option(fc.integer({ min: 20, max: 300 })),
     maxToolTurns: fc.option(fc.integer({ min: 0, max: 3 })),
-    fold: fc.constantFrom('stub', 'results', 'remove'),
+    fold: fc.constantFrom('stub', 'results', 'remove', 'provider'),
     step: fc.integer({ min: 1, max: 4 }),
     rhythm: fc.constantFrom('steps', 'economy'),
     pinned: fc.constant('A long manual.'),
@@ -43,7 +43,7 @@ const anyDecisions: fc.Arbitrary<Decisions> = fc
   .record({
     from: fc.integer({ min: 0, max: 10 }),
     length: fc.integer({ min: 0, max: 10 }),
-    style: fc.constantFrom('stub', 'results', 'remove'),
+    style: fc.constantFrom('stub', 'results', 'remove', 'provider'),
     before: fc.option(fc.integer({ min: 0, max: 14 })),
     summary: fc.option(fc.integer({ min: 0, max: 10 })),
     plain: fc.boolean(),

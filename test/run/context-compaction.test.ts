@@ -186,3 +186,31 @@ test('the request for a summary fits, however long the history is', async () => 
   )
   assert.ok(request && (request.usage?.input ?? Infinity) < 8000)
 })
+
+for (const { model, at } of [
+  { model: 'openai/gpt-5.6', at: 1500 },
+  { model: 'anthropic/claude-opus-5-5', at: 50_000 },
+]) {
+  test(`${model} summarises by itself in the middle of an answer, and is sent nothing of what stood before`, async () => {
+    const policy = { preset: 'economy', compaction: { at } } as const
+    const chat = await talk({ model, policy, tools: [clockTool] })
+    await chat.say(`My name is Ada. ${'Many words. '.repeat((at * 4) / 12)}`)
+    assert.equal((await chat.overlays('compaction')).length, at === 1500 ? 0 : 1)
+    await chat.say('What time is it?')
+    const made = (await chat.overlays('compaction')).at(-1)
+    assert.equal(made?.data['why'], 'the provider summarised by itself')
+    assert.equal((await chat.say('What did I say first?')).outcome, 'done')
+    const body = JSON.stringify(chat.bodies().at(-1))
+    assert.ok(body.length < 20_000 && body.includes('"type":"compaction"'), body.slice(0, 500))
+    for (const exchange of await chat.exchanges()) assert.equal(exchange.failure, undefined)
+    // Only the one that made it can read it.
+    await chat.say('Hello.', { model: 'google/gemini-3.8-flash' })
+    assert.match(JSON.stringify(chat.bodies().at(-1)), /My name is Ada/)
+  })
+}
+
+test('a provider without compaction of its own is not asked for it', async () => {
+  const chat = await talk({ model: 'xai/grok-4.7', policy: { preset: 'economy', compaction: { at: 2000 } } })
+  await chat.say('Hello.')
+  assert.equal(chat.bodies().at(-1)?.['context_management'], undefined)
+})

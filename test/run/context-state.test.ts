@@ -1,27 +1,48 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
-import { clockTool, talk, type Talk, type TalkSettings } from './talking.ts'
+import { rows } from '../../src/providers/rows.ts'
+import type { StateRef } from '../../src/core/context.ts'
+import { clockTool, talk, type Talk } from './talking.ts'
 
-const stateful: (Pick<TalkSettings, 'model' | 'protocol'> & { idIn(body: JsonObject): unknown })[] = [
-  { model: 'openai/gpt-5.6', idIn: (body) => body['previous_response_id'] },
-  { model: 'xai/grok-4.7', idIn: (body) => body['previous_response_id'] },
-  {
-    model: 'google/gemini-3.8-flash',
-    protocol: 'gemini-interactions',
-    idIn: (body) => body['previous_interaction_id'],
-  },
-  {
-    model: 'anthropic/claude-opus-5',
-    idIn: (body) => (body['thread'] as JsonObject | undefined)?.['previous_message_id'],
-  },
-]
+/** Every wire of every provider that keeps conversations, with the field of a body that names one. */
+const stateful = rows.flatMap(({ id, wires, defaultModel = '' }) =>
+  wires.flatMap(({ protocol, state }) =>
+    state
+      ? [{ model: `${id}/${defaultModel}`, protocol, state, idIn: (body: JsonObject) => at(body, state.field) }]
+      : [],
+  ),
+)
+
+function at(value: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, key) => (inner as JsonObject | undefined)?.[key], value)
+}
 
 const base = { tools: [clockTool], system: 'Be exact.', policy: { preset: 'economy', state: 'auto' } } as const
 
 function started(who: (typeof stateful)[number]): Promise<Talk> {
   const { model, protocol } = who
-  return talk({ ...base, tools: [clockTool], model, ...(protocol && { protocol }) })
+  return talk({ ...base, tools: [clockTool], model, protocol })
+}
+
+/** How a provider says that it will not keep anything, whatever the id. */
+const refusals: Partial<Record<StateRef['kind'], JsonObject>> = {
+  'response-chain': {
+    error: {
+      message: 'Previous response cannot be used for this organization due to Zero Data Retention.',
+      type: 'invalid_request_error',
+      param: 'previous_response_id',
+      code: 'unsupported_parameter',
+    },
+  },
+  thread: {
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      message: 'thread: not supported for this request',
+      details: { error_code: 'thread_unsupported_request', unsupported: ['hipaa'] },
+    },
+  },
 }
 
 function sent(body: JsonObject | undefined): unknown[] {
@@ -29,7 +50,7 @@ function sent(body: JsonObject | undefined): unknown[] {
 }
 
 for (const who of stateful) {
-  const name = `${who.model}${who.protocol ? ` on ${who.protocol}` : ''}`
+  const name = `${who.model} on ${who.protocol}`
 
   test(`${name} is sent only what is new to it`, async () => {
     const chat = await started(who)
@@ -43,6 +64,71 @@ for (const who of stateful) {
     )
     for (const body of bodies.slice(1)) assert.equal(sent(body).length, 1, JSON.stringify(sent(body)))
     assert.match(JSON.stringify(chat.history.at(-1)?.message), /My name is Ada/)
+    // The id is the one at the row's own place in the reply before.
+    assert.equal(who.state.idPath, 'id')
+    const replies = chat.history.flatMap(({ message }) => (message.role === 'assistant' ? [message] : []))
+    assert.equal(who.idIn(bodies[3] ?? {}), replies[2]?.origin.replyId)
+  })
+
+  test(`${name} is told what another said meanwhile, and only that, when it is asked again`, async () => {
+    const chat = await started(who)
+    await chat.say('My name is Ada.')
+    await chat.say('Two.', { model: 'mistral/mistral-medium-latest', protocol: 'mistral-chat' })
+    assert.equal((await chat.say('What did I say first?')).outcome, 'done')
+    const body = chat.bodies().at(-1)
+    assert.notEqual(who.idIn(body ?? {}), undefined)
+    assert.ok(sent(body).length <= 3 && !JSON.stringify(body).includes('My name is Ada.'))
+    assert.match(JSON.stringify(chat.history.at(-1)?.message), /My name is Ada/)
+  })
+
+  test(`${name} gets everything again when an earlier message was edited`, async () => {
+    const chat = await started(who)
+    await chat.say('One.')
+    await chat.fork(0)
+    assert.equal((await chat.say('Another one.')).outcome, 'done')
+    assert.equal(who.idIn(chat.bodies().at(-1) ?? {}), undefined)
+  })
+
+  test(`${name} gets everything again when something was cut`, async () => {
+    const chat = await started(who)
+    const policy = { maxMessages: 6, step: 4, state: 'auto' } as const
+    const ids: unknown[] = []
+    for (let i = 0; i < 5; i++) {
+      assert.equal((await chat.say(`Message ${i}.`, { policy })).outcome, 'done')
+      ids.push(who.idIn(chat.bodies().at(-1) ?? {}))
+    }
+    assert.deepEqual(
+      ids.map((id) => id !== undefined),
+      [false, true, true, false, true],
+    )
+  })
+
+  test(`${name} that refuses an id in words that nobody knows is sent everything, in the same call`, async () => {
+    const chat = await started(who)
+    await chat.say('One.')
+    chat.emulator.order({ status: 400, body: { error: { message: 'No.', code: 'invalid_request' } } })
+    assert.equal((await chat.say('Two.')).outcome, 'done')
+    assert.deepEqual(
+      chat.bodies().map((body) => who.idIn(body) !== undefined),
+      [false, true, false],
+    )
+  })
+
+  const refusal = refusals[who.state.kind]
+  const undocumented = !refusal && 'how it would say so is not documented'
+  test(`${name} that keeps nothing for this account is asked once`, { skip: undocumented }, async () => {
+    const chat = await started(who)
+    await chat.say('One.')
+    chat.emulator.order({ status: 400, body: refusal ?? null })
+    assert.equal((await chat.say('Two.')).outcome, 'done')
+    await chat.say('Three.')
+    const bodies = chat.bodies()
+    assert.equal(bodies.length, 4)
+    for (const body of bodies.slice(2)) {
+      assert.equal(who.idIn(body), undefined)
+      assert.ok(body['store'] !== true && body['thread'] === undefined)
+    }
+    assert.equal((await chat.overlays('stateless')).length, 1)
   })
 
   test(`${name} that has forgotten is sent everything, in the same call`, async () => {
@@ -96,7 +182,7 @@ for (const who of stateful) {
 test('nothing is kept at a provider unless it is asked for', async () => {
   for (const who of stateful) {
     const { model, protocol } = who
-    const chat = await talk({ model, ...(protocol && { protocol }), policy: 'economy' })
+    const chat = await talk({ model, protocol, policy: 'economy' })
     await chat.say('One.')
     await chat.say('Two.')
     for (const body of chat.bodies()) {
@@ -118,20 +204,6 @@ test('two providers in turns keep their own ids, and each is told what the other
   assert.equal(bodies[3]?.['previous_response_id'], ids[3])
   assert.equal(sent(bodies[2]).length, 3)
   assert.match(JSON.stringify(bodies[2]), /Two\./)
-})
-
-test('a provider that keeps nothing for this account is asked once', async () => {
-  const chat = await talk({ ...base, tools: [], model: 'openai/gpt-5.6' })
-  await chat.say('One.')
-  const message = 'Previous response cannot be used for this organization due to Zero Data Retention.'
-  const error = { message, type: 'invalid_request_error', param: 'previous_response_id', code: 'unsupported_parameter' }
-  chat.emulator.order({ status: 400, body: { error } })
-  assert.equal((await chat.say('Two.')).outcome, 'done')
-  await chat.say('Three.')
-  const bodies = chat.bodies()
-  assert.equal(bodies.length, 4)
-  assert.equal(bodies[3]?.['previous_response_id'], undefined)
-  assert.equal(bodies[3]?.['store'], false)
 })
 
 test('a reply that was cut off is not gone on from', async () => {

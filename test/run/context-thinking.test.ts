@@ -13,9 +13,16 @@ const policies: [string, Policy][] = [
   ['a window of four that slides', { maxMessages: 4, step: 1 }],
   ['folded results', { maxToolTurns: 1, fold: 'results', step: 1 }],
   ['removed tool turns', { maxToolTurns: 1, fold: 'remove', step: 1 }],
+  ['results that the provider leaves out', { maxToolTurns: 1, fold: 'provider', step: 1 }],
+  ['economy by the provider', { preset: 'economy', maxToolTurns: 1, fold: 'provider', state: 'auto' }],
   ['few tokens', { maxTokens: 600 }],
   ['a summary every two turns', { preset: 'economy', compaction: { every: 2, keep: 3 } }],
   ['a summary in words every two turns', { preset: 'economy', compaction: { every: 2, keep: 3, native: false } }],
+  [
+    'summaries and results that the provider leaves out',
+    { preset: 'economy', maxToolTurns: 1, fold: 'provider', compaction: { every: 2, keep: 3 } },
+  ],
+  ['summaries that the provider makes by itself', { preset: 'economy', compaction: { at: 1000 } }],
   ['state at the provider', { preset: 'economy', maxToolTurns: 1, state: 'auto' }],
 ]
 

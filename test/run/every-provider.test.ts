@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { textOf } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
+import { rows } from '../../src/providers/rows.ts'
 import type { RunSettings } from '../../src/run/settings.ts'
 import type { EmulatorOptions } from '../../src/testing.ts'
 import { everyTarget } from '../targets.ts'
@@ -61,16 +62,18 @@ for (const target of everyTarget) {
       assert.match(textOf(reply?.parts ?? []), /no battery/)
     })
 
-    test('is aborted at any event, and goes on', async () => {
+    test('is aborted at every event, keeps what there was, and goes on', async () => {
       const whole = await begin({}, { piece: 60 })
       const count = (await collect(whole.chat.send('What time is it?'))).length
-      for (let at = 0; at < count; at += 3) {
+      for (let at = 0; at < count - 1; at++) {
         const { chat } = await begin({}, { piece: 60 })
         const run = chat.send('What time is it?')
         let seen = 0
         for await (const event of run) if (seen++ === at && event.type !== 'run-end') run.abort()
+        const kept = await chat.history()
         const { outcome, failure } = await chat.send('What did I say first?').ended
         assert.equal(outcome, 'done', `event ${at}: ${failure?.message}`)
+        assert.deepEqual((await chat.history()).slice(0, kept.length), kept, `event ${at}`)
       }
     })
 
@@ -136,15 +139,27 @@ for (const target of everyTarget) {
       emulator.order({ expireState: true })
       const { reply, failure } = await chat.send('What is my name?').ended
       assert.match(textOf(reply?.parts ?? []), /Ada/, failure?.message)
+      const keeps = rows.find(({ id }) => id === target.provider)?.wires.find((one) => one.protocol === target.protocol)
+      assert.equal(
+        emulator.requests.some(({ status }) => status >= 400),
+        keeps?.state !== undefined,
+        'an id that is gone was tried where there is one',
+      )
     })
 
     test('is replaced by its fallback before it has said anything', async () => {
       const { chat, emulator } = await begin({ fallback: [elsewhere] })
       emulator.order({ status: 500 }, 3)
-      const { outcome, reply } = await chat.send('What time is it?').ended
-      assert.equal(outcome, 'done')
-      assert.notEqual(reply?.origin.provider, undefined)
-      assert.ok((await chat.usage()).models.length > 1)
+      const events = await collect(chat.send('What time is it?'))
+      assert.equal(only(events, 'run-end')[0]?.outcome, 'done')
+      // Three failures in a row: the next step does not even try.
+      const change = { from: model, to: elsewhere }
+      assert.deepEqual(
+        only(events, 'fallback').map(({ from, to }) => ({ from, to })),
+        [change, change],
+      )
+      const providers = only(events, 'request').map(({ provider }) => provider)
+      assert.deepEqual([...new Set(providers)], [target.provider, elsewhere.split('/', 1)[0]])
     })
   })
 }

@@ -201,6 +201,21 @@ test('the loop ends at maxSteps, says so, and can go on', async () => {
   assert.equal((await chat.resume().ended).outcome, 'done')
 })
 
+test('a provider that fails again and again is tried again for a share of the requests only, and that is told', async () => {
+  const { chat, emulator } = await start({ model: 'anthropic/claude-opus-5', tools: [] })
+  emulator.order({ status: 529 }, 1000)
+  for (let i = 0; i < 5; i++) await chat.send('Hello').ended
+  assert.equal(emulator.requests.length, 15, 'three attempts each, as long as there is something in reserve')
+  const events = await collect(chat.send('Hello'))
+  assert.deepEqual(
+    events.map(({ type }) => type).filter((type) => type.endsWith('retry')),
+    ['retry', 'no-retry'],
+  )
+  const before = emulator.requests.length
+  for (let i = 0; i < 50; i++) await chat.send('Hello').ended
+  assert.equal(emulator.requests.length - before, 60)
+})
+
 test('an overloaded provider is asked again, and each attempt is counted', async () => {
   const { chat, emulator, synapse } = await start({ model: 'anthropic/claude-opus-5' })
   emulator.order({ status: 529 }, 2)

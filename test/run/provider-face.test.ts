@@ -130,7 +130,8 @@ test('settings change from the next request on, also in the middle of a loop', a
       return 'x'.repeat(2000)
     },
   }
-  await provider.chatLoop('Go.', [open]).ended
+  const { outcome, failure } = await provider.chatLoop('Go.', [open]).ended
+  assert.equal(outcome, 'done', failure?.message)
   const counts = emulator.requests.map(({ body }) => (JSON.stringify(body).match(/"tool_result"/g) ?? []).length)
   assert.deepEqual(counts.slice(0, 3), [0, 1, 2])
   assert.equal(counts[3], 1)

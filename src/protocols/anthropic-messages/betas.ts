@@ -5,11 +5,11 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import { isBlock, type Block } from './wire.ts'
 
 export function betasOf(body: JsonObject): string[] {
-  const blocks = blocksOf(body)
+  const { types, summaries } = blocksOf(body)
   const tools = Array.isArray(body.tools) ? body.tools.filter(isBlock) : []
   const edits = isObject(body.context_management) ? body.context_management.edits : undefined
   const editTypes = Array.isArray(edits) ? edits.flatMap((edit) => (isBlock(edit) ? [edit.type] : [])) : []
-  const has = (...types: string[]) => blocks.some((block) => types.includes(block.type))
+  const has = (...some: string[]) => some.some((type) => types.has(type))
   const hasTool = (start: string) => tools.some((tool) => tool.type.startsWith(start))
   const output = isObject(body.output_config) ? body.output_config : {}
 
@@ -17,13 +17,11 @@ export function betasOf(body: JsonObject): string[] {
     [body.thread !== undefined, 'message-threads-2026-08-12'],
     [isObject(body.thinking) && body.thinking.block_binding !== undefined, 'thinking-binding-controls-2026-08-01'],
     [
-      blocks.some((block) => block.type === 'compaction' && typeof block.signature === 'string') ||
-        body.compaction !== undefined,
+      summaries.some((block) => typeof block.signature === 'string') || body.compaction !== undefined,
       'compact-2026-09-04',
     ],
     [
-      blocks.some((block) => block.type === 'compaction' && typeof block.signature !== 'string') ||
-        editTypes.includes('compact_20260112'),
+      summaries.some((block) => typeof block.signature !== 'string') || editTypes.includes('compact_20260112'),
       'compact-2026-01-12',
     ],
     [editTypes.some((type) => type.startsWith('clear_')), 'context-management-2025-06-27'],
@@ -43,9 +41,16 @@ export function betasOf(body: JsonObject): string[] {
   return wanted.flatMap(([needed, beta]) => (needed ? [beta] : []))
 }
 
-function blocksOf(body: JsonObject): Block[] {
-  if (!Array.isArray(body.messages)) return []
-  return body.messages.flatMap((message) =>
-    isObject(message) && Array.isArray(message.content) ? message.content.filter(isBlock) : [],
-  )
+function blocksOf({ messages }: JsonObject): { types: Set<string>; summaries: Block[] } {
+  const types = new Set<string>()
+  const summaries: Block[] = []
+  for (const message of Array.isArray(messages) ? messages : []) {
+    if (!isObject(message) || !Array.isArray(message.content)) continue
+    for (const block of message.content) {
+      if (!isBlock(block)) continue
+      types.add(block.type)
+      if (block.type === 'compaction') summaries.push(block)
+    }
+  }
+  return { types, summaries }
 }

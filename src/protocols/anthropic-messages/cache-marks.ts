@@ -4,14 +4,14 @@
 
 import type { Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Turn } from '../turns.ts'
+import { turnOf, type Turn } from '../turns.ts'
 import { isCacheable } from './wire.ts'
 import type { Item } from './writer.ts'
 
 export interface Marked {
   system: JsonObject[]
   tools: JsonObject[]
-  turns: Turn<Item>[]
+  turns: readonly Turn<Item>[]
 }
 
 export interface MarksAsked {
@@ -25,7 +25,6 @@ export interface MarksAsked {
 export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Marked {
   const control = { type: 'ephemeral', ...(asked.ttl === '1h' && { ttl: '1h' }) }
   const mark = <B extends JsonObject>(block: B): B => ({ ...block, cache_control: control })
-  const flat = given.turns.flatMap((turn) => turn.items)
   const chosen = new Set<Item>()
   let head = false
   for (const index of asked.after.toReversed()) {
@@ -33,7 +32,7 @@ export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Mark
       if (given.system.length + given.tools.length > 0) head = true
       continue
     }
-    const item = flat.findLast(({ message, block }) => message >= 0 && message <= index && isCacheable(block))
+    const item = lastUpTo(index, given.turns)
     if (item) chosen.add(item)
   }
 
@@ -46,11 +45,23 @@ export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Mark
   }
   return {
     ...markHead(given, head, mark),
-    turns: given.turns.map((turn) => ({
-      ...turn,
-      items: turn.items.map((item) => (chosen.has(item) ? { ...item, block: mark(item.block) } : item)),
-    })),
+    turns: given.turns.map((turn) => {
+      if (!turn.items.some((item) => chosen.has(item))) return turn
+      const items = turn.items.map((item) => (chosen.has(item) ? { ...item, block: mark(item.block) } : item))
+      return turnOf(turn.role, items, turn.at)
+    }),
   }
+}
+
+/** The last item that was written for a message up to this one and can hold a mark. */
+function lastUpTo(index: number, turns: readonly Turn<Item>[]): Item | undefined {
+  for (let i = turns.length - 1; i >= 0; i--) {
+    const found = turns[i]?.items.findLast(
+      ({ message, block }) => message >= 0 && message <= index && isCacheable(block),
+    )
+    if (found) return found
+  }
+  return undefined
 }
 
 function markHead(

@@ -3,13 +3,16 @@
 //
 // A server tool's call and its result are two blocks but one part: the part stays open until the result is there.
 
+import type { Note } from '../../core/context.ts'
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Part, ServerToolPart, Stop, StopReason, ToolCallPart } from '../../core/message.ts'
+import type { Origin, Part, ServerToolPart, StopReason, ToolCallPart } from '../../core/message.ts'
+import { brokenOff, type Outcome } from '../broken-off.ts'
 import { callIds } from '../call-ids.ts'
 import { readFailure } from '../failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../protocol.ts'
+import { appliedEdits, transformations } from './context-edits.ts'
 import { outputOf, partOf, readBlock, type BlockReader } from './read-block.ts'
 import { split } from './split.ts'
 import { laterUsage, readUsage } from './usage.ts'
@@ -34,8 +37,10 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   let parts = 0
   let calls = 0
   let usage: JsonObject | undefined
-  let stop: { raw: string; details?: JsonObject } | undefined
+  let told: { raw: string; details?: JsonObject } | undefined
   let failure: Failure | undefined
+  let unread: Note[] = []
+  let cleared: Note[] = []
 
   return {
     push,
@@ -44,14 +49,16 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
       for (const [, block] of open) events.push(...keepOpenText(block))
       for (const { index, part } of waiting.values()) events.push({ type: 'part-end', index, part })
       events.push(...refusal())
-      const { reason, failure: why } = outcome(cause)
+      const { stop, failure: why } = outcome(cause)
+      const notes = [...unread, ...cleared]
       events.push({
         type: 'reply-end',
         origin,
-        stop: reason,
+        stop,
         native,
         ...(usage && { usage: readUsage(usage) }),
         ...(why && { failure: why }),
+        ...(notes.length > 0 && { notes }),
       })
       return events
     },
@@ -63,7 +70,7 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   function push(chunk: Json): ReplyEvent[] {
     if (!isObject(chunk) || stopped) return []
     if (chunk.type === 'message') return split(chunk).flatMap(push)
-    return [...start(chunk), ...read(chunk)]
+    return started ? read(chunk) : [...start(chunk), ...read(chunk)]
   }
 
   function start(chunk: JsonObject): ReplyEvent[] {
@@ -82,7 +89,9 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     const at = typeof chunk.index === 'number' ? chunk.index : -1
     switch (chunk.type) {
       case 'message_start':
-        if (isObject(chunk.message)) usage = laterUsage(usage, chunk.message.usage)
+        if (!isObject(chunk.message)) return []
+        usage = laterUsage(usage, chunk.message.usage)
+        unread = transformations(chunk.message.input_transformations)
         return []
       case 'content_block_start':
         return isBlock(chunk.content_block) ? startBlock(at, chunk.content_block) : []
@@ -99,9 +108,10 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
       }
       case 'message_delta': {
         usage = laterUsage(usage, chunk.usage)
+        if (isObject(chunk.context_management)) cleared = appliedEdits(chunk.context_management)
         const delta = isObject(chunk.delta) ? chunk.delta : {}
         if (typeof delta.stop_reason === 'string') {
-          stop = { raw: delta.stop_reason, ...(isObject(delta.stop_details) && { details: delta.stop_details }) }
+          told = { raw: delta.stop_reason, ...(isObject(delta.stop_details) && { details: delta.stop_details }) }
         }
         return []
       }
@@ -181,7 +191,7 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
 
   /** The API explains a refusal beside the content, not in it. */
   function refusal(): ReplyEvent[] {
-    const text = stop?.raw === 'refusal' ? stop.details?.explanation : undefined
+    const text = told?.raw === 'refusal' ? told.details?.explanation : undefined
     if (typeof text !== 'string' || text === '') return []
     const index = parts++
     const part: Part = { type: 'refusal', text }
@@ -191,15 +201,12 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     ]
   }
 
-  function outcome(cause: EndCause | undefined): { reason: Stop; failure?: Failure } {
-    if (failure)
-      return { reason: { reason: 'failed', ...(failure.code !== undefined && { raw: failure.code }) }, failure }
-    if (stop && open.size === 0) return { reason: { reason: stopReason(stop.raw, calls > 0), raw: stop.raw } }
-    if (cause?.reason === 'cancelled') return { reason: { reason: 'cancelled' } }
-    if (cause) return { reason: { reason: cause.reason }, failure: cause.failure }
-    if (stopped) return { reason: { reason: stopReason('end_turn', calls > 0) } }
-    const message = 'The reply broke off: its stream ended before message_stop.'
-    return { reason: { reason: 'interrupted' }, failure: { kind: 'malformed-reply', message } }
+  function outcome(cause: EndCause | undefined): Outcome {
+    if (failure) {
+      return { stop: { reason: 'failed', ...(failure.code !== undefined && { raw: failure.code }) }, failure }
+    }
+    if (told && open.size === 0) return { stop: { reason: stopReason(told.raw, calls > 0), raw: told.raw } }
+    return stopped && !cause ? { stop: { reason: stopReason('end_turn', calls > 0) } } : brokenOff(cause)
   }
 }
 

@@ -5,7 +5,7 @@ import type { MediaPart, TextPart, ToolMessage, ToolResultPart, UserMessage } fr
 import { takesMedia } from '../media.ts'
 import { cleanText, isBlank } from '../text.ts'
 import { emptyResultText, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../words.ts'
-import { readImage } from './image-header.ts'
+import { readImage } from '../image-header.ts'
 import { imageTypes, isBlock, protocolId, textBlock, type Block } from './wire.ts'
 import type { Writer } from './writer.ts'
 

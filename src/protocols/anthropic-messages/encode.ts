@@ -3,23 +3,33 @@
 //
 // Up to `settle` there is one turn per message, so that a place in the list is a place in the context.
 
-import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { Context, Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
 import { wireIds } from '../ids.ts'
+import { keeping } from '../kept.ts'
 import { mapNames } from '../names.ts'
 import type { Encoded, Target } from '../protocol.ts'
-import { settle, type Turn } from '../turns.ts'
+import { settle, turnOf, wireList, type Turn } from '../turns.ts'
 import { ask } from './asked.ts'
 import { betasOf } from './betas.ts'
 import { checkBinding } from './binding.ts'
 import { markCache } from './cache-marks.ts'
+import { contextEdits } from './context-edits.ts'
 import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import { isContinued, isPaused, pairServerTools, placeSystem, resultsFirst, trimEnd } from './order.ts'
 import { keepThinking, loopAtEnd } from './thinking.ts'
 import { declareTools } from './tools.ts'
-import { apiVersion, callIdGrammar, textBlock, toolNameLength, toolNamePattern, type Block } from './wire.ts'
+import {
+  apiVersion,
+  callIdGrammar,
+  protocolId,
+  textBlock,
+  toolNameLength,
+  toolNamePattern,
+  type Block,
+} from './wire.ts'
 import { isReplayed, type Item, type Writer } from './writer.ts'
 
 export function encode(context: Context, target: Target): Encoded {
@@ -44,7 +54,7 @@ export function encode(context: Context, target: Target): Encoded {
     const stays = isContinued(some, context.messages, target, thinking.state === 'on' || bound)
     const first = !history.compacted && some === turns
     const wanted = { ...manners, startWithUser: first, ...(!stays && { endWithUser: 'R-14' }) }
-    return trimEnd(settle(some, wanted, into).map(resultsFirst), into)
+    return trimEnd(settle(some, wanted, into).map(resultsFirst), context, into)
   }
   const whole = finish(turns, covers > 0 ? [] : notes)
   const sent = covers > 0 ? finishTail(turns.slice(covers)) : whole
@@ -63,11 +73,13 @@ export function encode(context: Context, target: Target): Encoded {
     model: target.model,
     max_tokens: asked.maxTokens,
     ...(marked.system.length > 0 && { system: marked.system }),
-    messages: marked.turns.map(wireMessage),
+    messages: wireList(marked.turns, (turn) => [wireMessage(turn)]),
     ...(marked.tools.length > 0 && { tools: marked.tools }),
     ...(thinking.config && { thinking: thinking.config }),
     ...asked.fields,
     ...threadOf(context, target),
+    // Not together with a summary on demand.
+    ...(extra.compaction === undefined && contextEdits(sent, context, thinking.state === 'on')),
     ...extra,
   }
   return {
@@ -92,34 +104,41 @@ const manners = {
 }
 
 interface History {
-  turns: Turn<Item>[]
+  turns: readonly Turn<Item>[]
   /** The index of the first message that is sent: a summary that the provider signed stands for all before it. */
   start: number
   compacted: boolean
 }
 
 function writeHistory(context: Context, writer: Writer): History {
-  const covered = context.state?.kind === 'thread' ? context.state.covers : 0
-  const written = context.messages.map((message, index) => {
-    const at = placeOf(context, index)
-    const notes: Note[] = []
-    const blocks = writeMessage(message, at, { ...writer, notes })
-    return { turn: { role: message.role, items: blocks.map((block) => ({ block, message: index })), at }, notes }
-  })
-  const summary = written.findLastIndex(({ turn }) => turn.items.some(({ block }) => isSignedSummary(block)))
+  const { target, names, idOf } = writer
+  const notes: Note[] = []
+  const { looks, kept } = keeping(context, target, protocolId, { idOf, toWire: names.toWire }, notes)
+  const scribe: Writer = { target, notes, names: looks, idOf: looks.idOf }
+  const write = (message: Message, at: string, index: number): Turn<Item> => {
+    const items = writeMessage(message, at, scribe).map((block) => ({ block, message: index }))
+    return turnOf(message.role, items, at)
+  }
+  const written: Turn<Item>[] = []
+  /** How many notes there were before each message. */
+  const noted: number[] = []
+  let summary = -1
+  for (const [index, message] of context.messages.entries()) {
+    noted.push(notes.length)
+    const turn = kept(message, index, write)
+    if (turn.items.some(({ block }) => isSignedSummary(block))) summary = index
+    written.push(turn)
+  }
   const start = Math.max(0, summary)
   if (start > 0) {
     const why = 'the summary behind them stands in their place'
     writer.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
   }
-  for (const [index, { notes }] of written.entries()) if (index >= Math.max(start, covered)) writer.notes.push(...notes)
-  const placed = placeSystem(
-    written.slice(start).map(({ turn }) => turn),
-    writer.target.capabilities.midSystem,
-    writer.notes,
-  )
+  const covered = context.state?.kind === 'thread' ? context.state.covers : 0
+  writer.notes.push(...notes.slice(noted[Math.max(start, covered)] ?? notes.length))
+  const placed = placeSystem(written.slice(start), target.capabilities.midSystem, writer.notes)
   return {
-    turns: pairServerTools(placed, context.messages, writer.target, writer.notes),
+    turns: pairServerTools(placed, context.messages, target, writer.notes),
     start,
     compacted: summary >= 0,
   }

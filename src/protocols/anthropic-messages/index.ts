@@ -36,4 +36,22 @@ export const anthropicMessages: Protocol = {
   refuse,
   errorBody,
   whole,
+  counting: {
+    path: '/messages/count_tokens',
+    // What @anthropic-ai/sdk 1.8.0 has for it (checked 2026-11).
+    fields: [
+      'model',
+      'messages',
+      'system',
+      'tools',
+      'tool_choice',
+      'thinking',
+      'output_config',
+      'cache_control',
+      'context_management',
+      'mcp_servers',
+      'speed',
+    ],
+    answer: 'input_tokens',
+  },
 }

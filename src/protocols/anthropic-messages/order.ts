@@ -1,10 +1,10 @@
 // What must stand where: system messages in the middle, server tools with their results, and the last assistant
 // message. All of it looks at turns as they will be sent, because whether a block is legal depends on its neighbours.
 
-import type { Note } from '../../core/context.ts'
+import { placeOf, type Context, type Note } from '../../core/context.ts'
 import type { Message } from '../../core/message.ts'
 import type { Target } from '../protocol.ts'
-import type { Turn } from '../turns.ts'
+import { turnOf, type Turn } from '../turns.ts'
 import { systemLabel } from '../words.ts'
 import { isServerCall, isServerResult, isThinking, textBlock, type Block } from './wire.ts'
 import { isReplayed, type Item } from './writer.ts'
@@ -15,7 +15,8 @@ import { isReplayed, type Item } from './writer.ts'
  * A system message is taken behind a user's turn, at the end or before an assistant's (R-12, checked 2026-11).
  * Anywhere else, and on models that do not know the role, it becomes labelled text of the user.
  */
-export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes: Note[]): Turn<Item>[] {
+export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes: Note[]): readonly Turn<Item>[] {
+  if (!turns.some((turn) => turn.role === 'system')) return turns
   const filled = turns.filter((turn) => turn.items.length > 0)
   return turns.map((turn) => {
     if (turn.role !== 'system' || turn.items.length === 0) return turn
@@ -29,7 +30,7 @@ export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes:
     notes.push({ kind: 'changed', what, why, at: turn.at, rule: 'R-12' })
     const text = turn.items.map(({ block }) => String(block.text)).join('\n\n')
     const message = turn.items[0]?.message ?? -1
-    return { ...turn, role: 'user', items: [{ block: textBlock(`${systemLabel}\n${text}`), message }] }
+    return turnOf('user', [{ block: textBlock(`${systemLabel}\n${text}`), message }], turn.at)
   })
 }
 
@@ -42,7 +43,8 @@ export function pairServerTools(
   messages: readonly Message[],
   target: Target,
   notes: Note[],
-): Turn<Item>[] {
+): readonly Turn<Item>[] {
+  if (!turns.some(({ items }) => items.some(({ block }) => isServerCall(block) || isServerResult(block)))) return turns
   const paired = new Set<Item>()
   const waiting = new Map<string, Item>()
   for (const item of turns.flatMap(({ items }) => items)) {
@@ -65,19 +67,21 @@ export function pairServerTools(
       notes.push({ kind: 'dropped', what: `${item.block.type} block`, why, at: turn.at, rule: 'R-25' })
       return false
     })
-    return items.length === turn.items.length ? turn : { ...turn, items }
+    return items.length === turn.items.length ? turn : turnOf(turn.role, items, turn.at)
   })
 }
 
 /** Results come first in a user message (R-2). */
 export function resultsFirst(turn: Turn<Item>): Turn<Item> {
   const isResult = ({ block }: Item) => block.type === 'tool_result'
-  if (!turn.items.some(isResult)) return turn
-  return { ...turn, items: [...turn.items.filter(isResult), ...turn.items.filter((item) => !isResult(item))] }
+  const first = turn.items.findIndex((item) => !isResult(item))
+  if (first < 0 || turn.items.findLastIndex(isResult) < first) return turn
+  const items = [...turn.items.filter(isResult), ...turn.items.filter((item) => !isResult(item))]
+  return turnOf(turn.role, items, turn.at)
 }
 
 /** An assistant message at the very end is continued by the model, and may not end in white space (R-13). */
-export function trimEnd(turns: readonly Turn<Item>[], notes: Note[]): Turn<Item>[] {
+export function trimEnd(turns: readonly Turn<Item>[], context: Context, notes: Note[]): Turn<Item>[] {
   const last = turns.at(-1)
   if (last?.role !== 'assistant') return [...turns]
   const items = [...last.items]
@@ -88,13 +92,14 @@ export function trimEnd(turns: readonly Turn<Item>[], notes: Note[]): Turn<Item>
       break
     }
     const why = 'a last assistant message may not end in it'
-    notes.push({ kind: 'changed', what: 'white space at the end', why, at: last.at, rule: 'R-13' })
+    const at = item.message < 0 ? last.at : placeOf(context, item.message)
+    notes.push({ kind: 'changed', what: 'white space at the end', why, at, rule: 'R-13' })
     const text = block.text.trimEnd()
     if (text === '') continue
     items.push({ ...item, block: { ...block, text } })
     break
   }
-  return items.length > 0 ? [...turns.slice(0, -1), { ...last, items }] : turns.slice(0, -1)
+  return items.length > 0 ? [...turns.slice(0, -1), turnOf(last.role, items, last.at)] : turns.slice(0, -1)
 }
 
 /**

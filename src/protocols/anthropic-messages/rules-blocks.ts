@@ -2,7 +2,7 @@
 
 import { isObject, type Json } from '../../core/json.ts'
 import { isBlank } from '../text.ts'
-import { readImage } from './image-header.ts'
+import { readImage } from '../image-header.ts'
 import type { Report } from './rules.ts'
 import type { WireMessage } from './rules-shape.ts'
 import { blockFields, imageTypes, isBlock, isCacheable, type Block } from './wire.ts'
@@ -157,12 +157,19 @@ function checkSource(block: Block, path: string, images: Found[], report: Report
   else report('shape', `${path}.source.base64.data: Field required`)
 }
 
+/** Counted in characters of base64 (third party, 2026-11). */
+const mostImageSize = 10 * 1024 * 1024
+
 /** An image that was fine alone is too large once many others have joined it. */
 function checkImages(images: readonly Found[], report: Report): void {
   const many = images.length > 20
   const most = many ? 2000 : 8000
   for (const { source, at } of images) {
     if (source.data === '') continue
+    if (source.data.length > mostImageSize) {
+      const message = `image exceeds 10 MB maximum: ${source.data.length} bytes > ${mostImageSize} bytes`
+      report('R-28', `${at}.source.base64: ${message}`)
+    }
     const image = readImage(source.data)
     if (!image) continue
     if (image.mediaType !== source.media_type && imageTypes.includes(String(source.media_type))) {

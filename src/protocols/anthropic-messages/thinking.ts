@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../core/options.ts'
-import type { Turn } from '../turns.ts'
+import { turnOf, type Turn } from '../turns.ts'
 import type { Binding } from './binding.ts'
 import { isThinking } from './wire.ts'
 import type { Item, Writer } from './writer.ts'
@@ -131,8 +131,8 @@ export function keepThinking(
 }
 
 function withoutThinking(turns: readonly Turn<Item>[], from: number): Turn<Item>[] {
-  return turns.map((turn) => ({
-    ...turn,
-    items: turn.items.filter(({ block, message }) => message < from || !isThinking(block)),
-  }))
+  return turns.map((turn) => {
+    const items = turn.items.filter(({ block, message }) => message < from || !isThinking(block))
+    return items.length === turn.items.length ? turn : turnOf(turn.role, items, turn.at)
+  })
 }

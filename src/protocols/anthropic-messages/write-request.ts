@@ -32,7 +32,7 @@ function contentOf(message: Message, idOf: Writer['idOf']): Block[] {
   const writer: Writer = {
     target: anywhere(message.role === 'assistant' ? message.origin : undefined),
     notes: [],
-    names: { toWire: (name) => name, changed: {} },
+    names: { toWire: (name) => name },
     idOf,
   }
   switch (message.role) {

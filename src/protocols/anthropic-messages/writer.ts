@@ -11,7 +11,7 @@ import { protocolId, type Block } from './wire.ts'
 export interface Writer {
   target: Target
   notes: Note[]
-  names: NameMap
+  names: Pick<NameMap, 'toWire'>
   idOf(callId: string): string
 }
 

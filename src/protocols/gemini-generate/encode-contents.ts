@@ -4,12 +4,12 @@
 // Nothing is joined over a reply, not even over one that could not be sent: the contents of a shorter history must
 // stay a prefix of those of a longer one (P4). For the same reason a reply behind a reply gets a "Continue." between.
 
-import { placeOf, type Context } from '../../core/context.ts'
+import type { Context } from '../../core/context.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { SystemMessage, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
+import type { Message, Reply, SystemMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { takesMedia } from '../media.ts'
 import { cleanText } from '../text.ts'
-import { settle, type Turn } from '../turns.ts'
+import { settle, turnOf, wireList, type Turn } from '../turns.ts'
 import { continueText, emptyResultText, mediaStandIn, systemLabel } from '../words.ts'
 import { encodeReply, mediaPart, opaquePart, summaryPart, textPart, type Writing } from './encode-reply.ts'
 import type { GeminiContent, GeminiPart } from './wire.ts'
@@ -17,66 +17,84 @@ import type { GeminiContent, GeminiPart } from './wire.ts'
 /** `whole`: a request, with what the wire misses at either end. `bare`: these messages and no more. */
 export function encodeContents(context: Context, write: Writing, extent: 'whole' | 'bare'): GeminiContent[] {
   const turns: Turn<GeminiPart>[] = []
-  let stretch: Stretch | undefined
+  let stretch: Said[] = []
   const endStretch = () => {
-    const items = stretch ? [...stretch.responses, ...stretch.media, ...stretch.rest] : []
-    if (items.length > 0) turns.push({ role: 'user', at: stretch?.at ?? '', items })
-    stretch = undefined
+    const turn = stretchOf(stretch)
+    if (turn.items.length > 0) turns.push(turn)
+    stretch = []
   }
 
+  const said = (message: Exclude<Message, Reply>, at: string) => encodeSaid(message, at, write)
+  const replied = (reply: Reply, at: string) => replyTurn(reply, at, write)
   for (const [index, message] of context.messages.entries()) {
-    const at = placeOf(context, index)
-    if (message.role === 'assistant') {
-      endStretch()
-      const items = encodeReply(message, at, write)
-      if (items.length === 0) {
-        write.notes.push({ kind: 'dropped', what: 'assistant message', why: 'nothing in it can be sent', at })
-        continue
-      }
-      if (extent === 'whole' && turns.at(-1)?.role === 'assistant') turns.push(between(at, write))
-      turns.push({ role: 'assistant', items, at })
-    } else {
-      stretch ??= { at, responses: [], media: [], rest: [] }
-      addTo(stretch, message, at, write)
+    if (message.role !== 'assistant') {
+      stretch.push(write.kept(message, index, said))
+      continue
     }
+    endStretch()
+    const turn = write.kept(message, index, replied)
+    if (turn.items.length === 0) continue
+    const before = turns.at(-1)
+    if (extent === 'whole' && before?.role === 'assistant') turns.push(between(turn, write))
+    turns.push(turn)
   }
   endStretch()
 
   const manners = { text: (text: string): GeminiPart => ({ text }), join: [] }
   const ends = extent === 'whole' ? { startWithUser: true, endWithUser: 'G-5' } : {}
-  return settle(turns, { ...manners, ...ends }, write.notes).map(({ role, items }) => ({
-    role: role === 'assistant' ? 'model' : 'user',
-    parts: items,
-  }))
+  return wireList(settle(turns, { ...manners, ...ends }, write.notes), ({ role, items }) => [
+    { role: role === 'assistant' ? 'model' : 'user', parts: items },
+  ])
 }
 
-interface Stretch {
+function replyTurn(reply: Reply, at: string, write: Writing): Turn<GeminiPart> {
+  const items = encodeReply(reply, at, write)
+  if (items.length === 0) {
+    write.notes.push({ kind: 'dropped', what: 'assistant message', why: 'nothing in it can be sent', at })
+  }
+  return turnOf('assistant', items, at)
+}
+
+/** What one message between two replies gives to the content that they become. */
+interface Said {
   at: string
   responses: GeminiPart[]
   media: GeminiPart[]
   rest: GeminiPart[]
+  /** What became of it, together with those behind it. */
+  turn?: { of: readonly Said[]; turn: Turn<GeminiPart> }
 }
 
-function between(at: string, { notes }: Writing): Turn<GeminiPart> {
+function stretchOf(said: readonly Said[]): Turn<GeminiPart> {
+  const known = said[0]?.turn
+  if (known?.of.length === said.length && known.of.every((one, i) => one === said[i])) return known.turn
+  const items = [
+    ...said.flatMap(({ responses }) => responses),
+    ...said.flatMap(({ media }) => media),
+    ...said.flatMap(({ rest }) => rest),
+  ]
+  const turn = turnOf('user', items, said[0]?.at ?? '')
+  if (said[0]) said[0].turn = { of: said, turn }
+  return turn
+}
+
+function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> {
   const what = `user message ${JSON.stringify(continueText)}`
-  notes.push({ kind: 'added', what, why: 'the wire wants roles to take turns', at, rule: 'G-11' })
-  return { role: 'user', items: [{ text: continueText }], at: '' }
+  notes.push({ kind: 'added', what, why: 'the wire wants roles to take turns', at: reply.at, rule: 'G-11' })
+  return (reply.opening ??= turnOf('user', [{ text: continueText }], ''))
 }
 
-function addTo(stretch: Stretch, message: SystemMessage | UserMessage | ToolMessage, at: string, write: Writing): void {
+function encodeSaid(message: Exclude<Message, Reply>, at: string, write: Writing): Said {
   if (message.role === 'tool') {
-    for (const part of message.parts) {
-      const { response, media } = encodeResult(part, at, write)
-      stretch.responses.push(response)
-      stretch.media.push(...media)
-    }
-    return
+    const results = message.parts.map((part) => encodeResult(part, at, write))
+    const responses = results.map(({ response }) => response)
+    return { at, responses, media: results.flatMap(({ media }) => media), rest: [] }
   }
-  const items = message.role === 'user' ? encodeUser(message, at, write) : encodeSystem(message, at, write)
-  stretch.rest.push(...items)
-  if (items.length === 0) {
+  const rest = message.role === 'user' ? encodeUser(message, at, write) : encodeSystem(message, at, write)
+  if (rest.length === 0) {
     write.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
   }
+  return { at, responses: [], media: [], rest }
 }
 
 function encodeUser(message: UserMessage, at: string, write: Writing): GeminiPart[] {

@@ -2,20 +2,20 @@
 // from our reading. Gemini 3 refuses a step whose first call has no signature, in whichever of the two ways it came.
 
 import type { Context, Note } from '../../core/context.ts'
-import {
-  callsOf,
-  type CompactionPart,
-  type MediaPart,
-  type OpaquePart,
-  type Part,
-  type Reply,
-  type ServerToolPart,
-  type ToolCallPart,
-  type ToolResultPart,
+import type {
+  CompactionPart,
+  MediaPart,
+  OpaquePart,
+  Part,
+  Reply,
+  ServerToolPart,
+  ToolCallPart,
+  ToolResultPart,
 } from '../../core/message.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { cleanJson, skipSignature } from '../gemini-schema.ts'
 import { wireIds, type IdGrammar } from '../ids.ts'
+import { keeping, type Kept } from '../kept.ts'
 import { mediaFromUrl, takesMedia } from '../media.ts'
 import { mapNames, type NameMap } from '../names.ts'
 import type { Target } from '../protocol.ts'
@@ -34,31 +34,42 @@ export interface Writing {
   /** The name of the call: the newest models compare (G-5). */
   resultName(result: ToolResultPart): string
   /** Whether reasoning that was made elsewhere is written as thoughts: in transcripts, never to a model. */
-  keepThoughts?: boolean
+  keepThoughts: boolean
+  kept: Kept
 }
 
 /** Ids are free text here; ours look like what the API makes, with a prefix that shows that it did not. */
 const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}$/ }
 
-export function writing(context: Context, target: Target): Writing {
+export function writing(context: Context, target: Target, keepThoughts = false): Writing {
   const notes: Note[] = []
   const names = mapNames(context, /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, 128, notes)
   const replayed = (reply: Reply) => isReplayed(reply, target)
   const wireId = wireIds(context.messages, idGrammar, replayed)
   const asked = new Map<string, { name: string; nameless: boolean }>()
   for (const message of context.messages) {
-    for (const part of callsOf(message)) {
-      const nameless = message.role === 'assistant' && replayed(message) && part.alias === undefined
-      if (!asked.has(part.callId)) asked.set(part.callId, { name: part.name, nameless })
+    if (message.role !== 'assistant') continue
+    for (const part of message.parts) {
+      if (part.type !== 'tool-call' || asked.has(part.callId)) continue
+      asked.set(part.callId, { name: part.name, nameless: part.alias === undefined && replayed(message) })
     }
   }
+  const asks = {
+    wireId,
+    resultId: (callId: string) => (asked.get(callId)?.nameless ? undefined : wireId(callId)),
+    nameOf: (callId: string) => asked.get(callId)?.name,
+    toWire: names.toWire,
+  }
+  const { looks, kept } = keeping(context, target, `${protocolId} ${keepThoughts}`, asks, notes)
   return {
     target,
-    names,
+    names: { ...names, toWire: looks.toWire },
     notes,
-    wireId,
-    resultId: (callId) => (asked.get(callId)?.nameless ? undefined : wireId(callId)),
-    resultName: ({ callId, name }) => names.toWire(asked.get(callId)?.name ?? name),
+    wireId: looks.wireId,
+    resultId: looks.resultId,
+    resultName: ({ callId, name }) => looks.toWire(looks.nameOf(callId) ?? name),
+    keepThoughts,
+    kept,
   }
 }
 

@@ -42,4 +42,19 @@ export const geminiGenerate: Protocol = {
   refuse,
   errorBody,
   whole,
+  counting: {
+    path: '/models/{model}:countTokens',
+    fields: [
+      'contents',
+      'systemInstruction',
+      'tools',
+      'toolConfig',
+      'generationConfig',
+      'safetySettings',
+      'cachedContent',
+    ],
+    // Beside bare `contents` nothing would be counted of tools and system (checked 2026-11).
+    inside: 'generateContentRequest',
+    answer: 'totalTokens',
+  },
 }

@@ -2,20 +2,20 @@
 // them; else built from our reading, without the thoughts that were made elsewhere.
 
 import type { Context, Note } from '../../core/context.ts'
-import {
-  callsOf,
-  type CompactionPart,
-  type MediaPart,
-  type OpaquePart,
-  type Part,
-  type Reply,
-  type ServerToolPart,
-  type ToolCallPart,
-  type ToolResultPart,
+import type {
+  CompactionPart,
+  MediaPart,
+  OpaquePart,
+  Part,
+  Reply,
+  ServerToolPart,
+  ToolCallPart,
+  ToolResultPart,
 } from '../../core/message.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { cleanJson, skipSignature } from '../gemini-schema.ts'
 import { wireIds, type IdGrammar } from '../ids.ts'
+import { keeping, type Kept } from '../kept.ts'
 import { mediaFromUrl, takesMedia } from '../media.ts'
 import { mapNames, type NameMap } from '../names.ts'
 import type { Target } from '../protocol.ts'
@@ -41,18 +41,33 @@ export interface Writing {
   /** The name of the call: the newest models compare (G-5). */
   resultName(result: ToolResultPart): string
   /** Whether reasoning that was made elsewhere is written as thoughts: in transcripts, never to a model. */
-  keepThoughts?: boolean
+  keepThoughts: boolean
+  kept: Kept
 }
 
 /** Ids are free text here; ours look like what the API makes, with a prefix that shows that it did not. */
 const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}$/ }
 
-export function writing(context: Context, target: Target): Writing {
+export function writing(context: Context, target: Target, keepThoughts = false): Writing {
   const notes: Note[] = []
   const names = mapNames(context, /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, 128, notes)
   const wireId = wireIds(context.messages, idGrammar, (reply) => isReplayed(reply, target))
-  const asked = new Map(context.messages.flatMap(callsOf).map((part) => [part.callId, part.name]))
-  return { target, names, notes, wireId, resultName: ({ callId, name }) => names.toWire(asked.get(callId) ?? name) }
+  const asked = new Map<string, string>()
+  for (const message of context.messages) {
+    if (message.role !== 'assistant') continue
+    for (const part of message.parts) if (part.type === 'tool-call') asked.set(part.callId, part.name)
+  }
+  const asks = { wireId, nameOf: (callId: string) => asked.get(callId), toWire: names.toWire }
+  const { looks, kept } = keeping(context, target, `${protocolId} ${keepThoughts}`, asks, notes)
+  return {
+    target,
+    names: { ...names, toWire: looks.toWire },
+    notes,
+    wireId: looks.wireId,
+    resultName: ({ callId, name }) => looks.toWire(looks.nameOf(callId) ?? name),
+    keepThoughts,
+    kept,
+  }
 }
 
 /** Sent in its own words: same wire, same issuer, and nothing in it that never became part of those words. */

@@ -1,11 +1,11 @@
 // Messages as steps. Steps are flat, so nothing has to be joined, and a longer history always begins with the steps of
 // a shorter one (P4).
 
-import { placeOf, type Context } from '../../core/context.ts'
-import type { SystemMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
+import type { Context } from '../../core/context.ts'
+import type { Message, SystemMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { takesMedia } from '../media.ts'
 import { cleanText } from '../text.ts'
-import { settle, type Turn } from '../turns.ts'
+import { settle, turnOf, wireList, type Turn } from '../turns.ts'
 import { emptyResultText, mediaStandIn, systemLabel } from '../words.ts'
 import { encodeReply, mediaContent, opaqueContent, summaryContent, textContents, type Writing } from './encode-reply.ts'
 import { textContent, userInput, type Content, type Step } from './wire.ts'
@@ -22,32 +22,40 @@ export function encodeSteps(context: Context, write: Writing, extent: Extent): S
   /** Media of the results so far, to be shown behind the last of them. */
   let media: Content[] = []
   const showMedia = () => {
-    if (media.length > 0) turns.push({ role: 'user', items: [userInput(media)], at: '' })
+    if (media.length > 0) turns.push(turnOf('user', [userInput(media)], ''))
     media = []
   }
 
+  const written = (message: Message, at: string) => writeMessage(message, at, write)
   for (const [index, message] of context.messages.entries()) {
     if (index < first) continue
-    const at = placeOf(context, index)
-    if (message.role === 'tool') {
-      const results = message.parts.map((part) => encodeResult(part, at, write))
-      turns.push({ role: 'tool', items: results.map(({ step }) => step), at })
-      media.push(...results.flatMap((result) => result.media))
-      continue
-    }
-    showMedia()
-    if (message.role === 'assistant') {
-      turns.push({ role: 'assistant', items: encodeReply(message, at, write), at })
-    } else {
-      const content = message.role === 'user' ? encodeUser(message, at, write) : encodeSystem(message, at, write)
-      turns.push({ role: 'user', items: content.length > 0 ? [userInput(content)] : [], at })
-    }
+    if (message.role !== 'tool') showMedia()
+    const turn = write.kept(message, index, written)
+    turns.push(turn)
+    if (turn.media) media.push(...turn.media)
   }
   showMedia()
 
   const manners = { text: (text: string) => userInput([textContent(text)]), join: [] }
   const ends = extent === 'bare' ? {} : { startWithUser: extent === 'whole', endWithUser: 'G-5' }
-  return settle(turns, { ...manners, ...ends }, write.notes).flatMap((turn) => turn.items)
+  return wireList(settle(turns, { ...manners, ...ends }, write.notes), (turn) => turn.items)
+}
+
+interface Written extends Turn<Step> {
+  /** Of results, to be shown behind the last of them. */
+  media?: Content[]
+}
+
+function writeMessage(message: Message, at: string, write: Writing): Written {
+  if (message.role === 'tool') {
+    const results = message.parts.map((part) => encodeResult(part, at, write))
+    const media = results.flatMap((result) => result.media)
+    const steps = results.map(({ step }) => step)
+    return media.length > 0 ? { ...turnOf('tool', steps, at), media } : turnOf('tool', steps, at)
+  }
+  if (message.role === 'assistant') return turnOf('assistant', encodeReply(message, at, write), at)
+  const content = message.role === 'user' ? encodeUser(message, at, write) : encodeSystem(message, at, write)
+  return turnOf('user', content.length > 0 ? [userInput(content)] : [], at)
 }
 
 function encodeUser(message: UserMessage, at: string, write: Writing): Content[] {

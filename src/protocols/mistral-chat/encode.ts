@@ -1,14 +1,15 @@
 // A context as the body of a Mistral chat request. Three orders are kept that other chat wires do not ask for: system
 // messages only at the top, an assistant message between a tool's and a user's, and never an assistant message last.
 
-import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { ToolMessage, UserMessage } from '../../core/message.ts'
+import type { Message, ToolMessage, UserMessage } from '../../core/message.ts'
 import { wireIds } from '../ids.ts'
+import { keeping, type Kept } from '../kept.ts'
 import { mapNames } from '../names.ts'
 import type { Encoded, Target } from '../protocol.ts'
 import { cleanText, isBlank } from '../text.ts'
-import { settle, type Turn } from '../turns.ts'
+import { settle, turnOf, wireList, type Turn } from '../turns.ts'
 import { emptyResultText, flatResult, flatResultLabel, summaryLabel, systemLabel } from '../words.ts'
 import { asked } from './asked.ts'
 import { mediaChunk, mediaFollows, standIn } from './media.ts'
@@ -28,10 +29,11 @@ export function encode(context: Context, target: Target): Encoded {
   const notes: Note[] = []
   const names = mapNames(context, toolNamePattern, toolNameLength, notes)
   const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target))
-  const writer: Writer = { target, notes, names, idOf }
+  const { looks, kept } = keeping(context, target, protocolId, { idOf, toWire: names.toWire }, notes)
+  const writer: Writer = { target, notes, names: looks, idOf: looks.idOf }
 
   const turns = settle(
-    turnsOf(context, writer),
+    turnsOf(context, writer, kept),
     {
       text: (text) => ({ chunk: textChunk(text) }),
       join: target.quirks.alternate ? ['user', 'assistant'] : [],
@@ -41,44 +43,54 @@ export function encode(context: Context, target: Target): Encoded {
     },
     notes,
   )
-  const messages = turns.flatMap((turn) => writeTurn(turn, target))
+  const messages = wireList(turns, (turn) => writeTurn(turn, target))
   const body: JsonObject = { model: target.model, messages, ...asked(context.tools, writer), ...target.options.extra }
   return { path: '/chat/completions', body, notes, toolNames: names.changed }
 }
 
-function turnsOf(context: Context, writer: Writer): Turn<Item>[] {
+function turnsOf(context: Context, writer: Writer, kept: Kept): Turn<Item>[] {
   const turns: Turn<Item>[] = []
   const system = context.system
     .map((part) => cleanText(part.text, 'system', writer.notes))
     .filter((text) => text !== '')
-  if (system.length > 0)
-    turns.push({ role: 'system', items: [{ chunk: textChunk(system.join('\n\n')) }], at: 'system' })
+  if (system.length > 0) turns.push(turnOf<Item>('system', [{ chunk: textChunk(system.join('\n\n')) }], 'system'))
 
+  const write = (message: Message, at: string) => writeMessage(message, at, writer)
   let following: Item[] = []
   for (const [index, message] of context.messages.entries()) {
-    const at = placeOf(context, index)
     if (message.role !== 'tool') flushMedia()
-    switch (message.role) {
-      case 'system':
-        turns.push({ role: 'user', items: midSystem(message.parts, at, writer), at })
-        break
-      case 'user':
-        turns.push({ role: 'user', items: userItems(message, at, writer), at })
-        break
-      case 'assistant':
-        turns.push({ role: 'assistant', items: encodeReply(message, at, writer), at })
-        break
-      case 'tool':
-        if (writer.target.quirks.flattenToolHistory) turns.push(flatResults(message, at, writer))
-        else turns.push({ role: 'tool', items: toolItems(message, at, writer, following), at })
-    }
+    const turn = kept(message, index, write)
+    turns.push(turn)
+    if (turn.media) following.push(...turn.media)
   }
   flushMedia()
   return turns
 
   function flushMedia(): void {
-    if (following.length > 0) turns.push({ role: 'user', items: following, at: '' })
+    if (following.length > 0) turns.push(turnOf('user', following, ''))
     following = []
+  }
+}
+
+interface Written extends Turn<Item> {
+  /** Of results, to be shown in a user message behind the whole block of them. */
+  media?: Item[]
+}
+
+function writeMessage(message: Message, at: string, writer: Writer): Written {
+  switch (message.role) {
+    case 'system':
+      return turnOf('user', midSystem(message.parts, at, writer), at)
+    case 'user':
+      return turnOf('user', userItems(message, at, writer), at)
+    case 'assistant':
+      return turnOf('assistant', encodeReply(message, at, writer), at)
+    case 'tool': {
+      if (writer.target.quirks.flattenToolHistory) return turnOf('user', flatResults(message, at, writer), at)
+      const media: Item[] = []
+      const turn = turnOf('tool', toolItems(message, at, writer, media), at)
+      return media.length > 0 ? { ...turn, media } : turn
+    }
   }
 }
 
@@ -161,7 +173,7 @@ function resultText(lines: readonly string[], failed: boolean, mayBeEmpty: boole
   return text || (mayBeEmpty ? '' : emptyResultText)
 }
 
-function flatResults(message: ToolMessage, at: string, writer: Writer): Turn<Item> {
+function flatResults(message: ToolMessage, at: string, writer: Writer): Item[] {
   const items: Item[] = []
   for (const part of message.parts) {
     const media: Item[] = []
@@ -186,7 +198,7 @@ function flatResults(message: ToolMessage, at: string, writer: Writer): Turn<Ite
       at,
     })
   }
-  return { role: 'user', items, at }
+  return items
 }
 
 function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {

@@ -12,6 +12,6 @@ export type Item = { chunk: Chunk } | { call: WireCall } | { message: JsonObject
 export interface Writer {
   target: Target
   notes: Note[]
-  names: NameMap
+  names: Pick<NameMap, 'toWire'>
   idOf(callId: string): string
 }

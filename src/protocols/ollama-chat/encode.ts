@@ -1,14 +1,15 @@
 // A context as the body of an Ollama chat request. The server cuts a history that is too long from the front and says
 // nothing, so it is told not to: an error can be handled, a silent cut cannot be explained (P3).
 
-import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { MediaPart, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
+import type { MediaPart, Message, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 import { wireIds } from '../ids.ts'
+import { keeping, type Kept } from '../kept.ts'
 import { takesMedia } from '../media.ts'
 import type { Encoded, Target } from '../protocol.ts'
 import { cleanText, isBlank } from '../text.ts'
-import { settle, type Turn } from '../turns.ts'
+import { settle, turnOf, wireList, type Turn } from '../turns.ts'
 import { emptyResultText, flatResult, flatResultLabel, mediaStandIn, summaryLabel, systemLabel } from '../words.ts'
 import { asked } from './asked.ts'
 import { encodeReply, isReplayed, sendsId } from './encode-reply.ts'
@@ -18,10 +19,13 @@ import type { Item, Writer } from './writer.ts'
 export function encode(context: Context, target: Target): Encoded {
   const notes: Note[] = []
   const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target))
-  const writer: Writer = { target, notes, idOf, idless: new Set() }
+  const idless = idlessCalls(context, target)
+  const asks = { idOf, isIdless: (callId: string) => idless.has(callId) }
+  const { looks, kept } = keeping(context, target, protocolId, asks, notes)
+  const writer: Writer = { target, notes, ...looks }
 
   const turns = settle(
-    turnsOf(context, writer),
+    turnsOf(context, writer, kept),
     {
       text: (text) => ({ text }),
       join: target.quirks.alternate ? ['user', 'assistant'] : [],
@@ -33,50 +37,57 @@ export function encode(context: Context, target: Target): Encoded {
   )
   const body: JsonObject = {
     model: target.model,
-    messages: turns.flatMap(writeTurn),
+    messages: wireList(turns, writeTurn),
     ...asked(context.tools, target, notes),
     ...target.options.extra,
   }
   return { path: '/api/chat', body, notes, toolNames: {} }
 }
 
-function turnsOf(context: Context, writer: Writer): Turn<Item>[] {
+/** Calls that go back as they came, without an id. */
+function idlessCalls({ messages }: Context, target: Target): Set<string> {
+  const idless = new Set<string>()
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue
+    for (const part of message.parts) {
+      if (part.type === 'tool-call' && !sendsId(message, part, target)) idless.add(part.callId)
+    }
+  }
+  return idless
+}
+
+function turnsOf(context: Context, writer: Writer, kept: Kept): Turn<Item>[] {
   const turns: Turn<Item>[] = []
   const system = context.system
     .map((part) => cleanText(part.text, 'system', writer.notes))
     .filter((text) => text !== '')
-  if (system.length > 0) turns.push({ role: 'system', items: [{ text: system.join('\n\n') }], at: 'system' })
-
-  for (const [index, message] of context.messages.entries()) {
-    const at = placeOf(context, index)
-    switch (message.role) {
-      case 'system':
-        turns.push(midSystem(message.parts, at, writer))
-        break
-      case 'user':
-        turns.push({ role: 'user', items: userItems(message, at, writer), at })
-        break
-      case 'assistant':
-        for (const call of message.parts) {
-          if (call.type === 'tool-call' && !sendsId(message, call, writer.target)) writer.idless.add(call.callId)
-        }
-        turns.push({ role: 'assistant', items: encodeReply(message, at, writer), at })
-        break
-      case 'tool':
-        if (writer.target.quirks.flattenToolHistory) turns.push(flatResults(message, at, writer))
-        else turns.push({ role: 'tool', items: toolItems(message, at, writer), at })
-    }
-  }
+  if (system.length > 0) turns.push(turnOf<Item>('system', [{ text: system.join('\n\n') }], 'system'))
+  const write = (message: Message, at: string) => writeMessage(message, at, writer)
+  for (const [index, message] of context.messages.entries()) turns.push(kept(message, index, write))
   return turns
+}
+
+function writeMessage(message: Message, at: string, writer: Writer): Turn<Item> {
+  switch (message.role) {
+    case 'system':
+      return midSystem(message.parts, at, writer)
+    case 'user':
+      return turnOf('user', userItems(message, at, writer), at)
+    case 'assistant':
+      return turnOf('assistant', encodeReply(message, at, writer), at)
+    case 'tool':
+      if (writer.target.quirks.flattenToolHistory) return flatResults(message, at, writer)
+      return turnOf('tool', toolItems(message, at, writer), at)
+  }
 }
 
 function midSystem(parts: readonly { text: string }[], at: string, writer: Writer): Turn<Item> {
   const text = parts.map((part) => cleanText(part.text, at, writer.notes)).join('\n\n')
-  if (writer.target.capabilities.midSystem) return { role: 'system', items: text === '' ? [] : [{ text }], at }
-  if (isBlank(text)) return { role: 'user', items: [], at }
+  if (writer.target.capabilities.midSystem) return turnOf('system', text === '' ? [] : [{ text }], at)
+  if (isBlank(text)) return turnOf('user', [], at)
   const why = 'the model takes a system message only at the top'
   writer.notes.push({ kind: 'changed', what: 'system message to labelled user text', why, at })
-  return { role: 'user', items: [{ text: `${systemLabel}\n${text}` }], at }
+  return turnOf('user', [{ text: `${systemLabel}\n${text}` }], at)
 }
 
 function userItems(message: UserMessage, at: string, writer: Writer): Item[] {
@@ -120,7 +131,7 @@ function toolItems(message: ToolMessage, at: string, writer: Writer): Item[] {
     const wire: WireMessage = {
       role: 'tool',
       tool_name: part.name,
-      ...(!writer.idless.has(part.callId) && { tool_call_id: writer.idOf(part.callId) }),
+      ...(!writer.isIdless(part.callId) && { tool_call_id: writer.idOf(part.callId) }),
       content: resultText(lines.join('\n'), part, images.length > 0),
       ...(images.length > 0 && { images }),
     }
@@ -156,7 +167,7 @@ function flatResults(message: ToolMessage, at: string, writer: Writer): Turn<Ite
     const why = 'the model behind this server does not take tool messages'
     writer.notes.push({ kind: 'changed', what: 'tool results to labelled user text', why, at })
   }
-  return { role: 'user', items, at }
+  return turnOf('user', items, at)
 }
 
 /** The wire has no flag for a failed result, so the text says it, once. */

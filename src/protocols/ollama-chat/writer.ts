@@ -16,6 +16,6 @@ export interface Writer {
   target: Target
   notes: Note[]
   idOf(callId: string): string
-  /** Calls that go back as they came, without an id: their results have none either. */
-  idless: Set<string>
+  /** Whether the call goes back as it came, without an id: its result has none either. */
+  isIdless(callId: string): boolean
 }

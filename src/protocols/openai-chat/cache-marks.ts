@@ -5,30 +5,33 @@
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Target } from '../protocol.ts'
 import type { Item } from './encode.ts'
-import type { ContentPart } from './wire.ts'
 
 export function takesMarks(target: Target): boolean {
   return target.capabilities.cacheMarks === true && !target.quirks.stringContent
 }
 
-/** The last part of these items that can hold a mark. */
-export function markable(items: readonly Item[]): ContentPart | undefined {
-  for (const item of items.toReversed()) {
-    if ('part' in item) return item.part
+/** The items with a mark on the last part that can hold one; undefined where none can. */
+export function withMark(items: readonly Item[], target: Target): Item[] | undefined {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index] as Item
+    if ('part' in item) return items.with(index, { part: marked(item.part, target) })
     const { role, content } = item.message
     const last = role === 'tool' && Array.isArray(content) ? content.at(-1) : undefined
-    if (isObject(last)) return last
+    if (!Array.isArray(content) || !isObject(last)) continue
+    return items.with(index, { message: { ...item.message, content: [...content.slice(0, -1), marked(last, target)] } })
   }
   return undefined
 }
 
-export function mark(part: JsonObject, target: Target): void {
-  if (!target.quirks.cacheControl) part.prompt_cache_breakpoint = { mode: 'explicit' }
-  else part.cache_control = { type: 'ephemeral', ...(target.options.cacheTtl === '1h' && { ttl: '1h' }) }
+function marked<P extends JsonObject>(part: P, target: Target): P {
+  if (!target.quirks.cacheControl) return { ...part, prompt_cache_breakpoint: { mode: 'explicit' } }
+  return { ...part, cache_control: { type: 'ephemeral', ...(target.options.cacheTtl === '1h' && { ttl: '1h' }) } }
 }
 
 /** Without a system prompt the tools are what comes first; OpenAI has no place for a mark on them. */
 export function markTools(fields: JsonObject, target: Target): void {
-  const last = Array.isArray(fields.tools) ? fields.tools.at(-1) : undefined
-  if (takesMarks(target) && target.quirks.cacheControl && isObject(last)) mark(last, target)
+  const { tools } = fields
+  const last = Array.isArray(tools) ? tools.at(-1) : undefined
+  if (!takesMarks(target) || !target.quirks.cacheControl || !Array.isArray(tools) || !isObject(last)) return
+  fields.tools = [...tools.slice(0, -1), marked(last, target)]
 }

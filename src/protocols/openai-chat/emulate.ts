@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { textOf, type Part, type Reply } from '../../core/message.ts'
 import { dataUrl } from '../media.ts'
-import type { EmulateProfile, Issue } from '../protocol.ts'
+import type { EmulateProfile } from '../protocol.ts'
 import { foreignCall, protocolId } from './wire.ts'
 import { finishReason } from './stop.ts'
 
@@ -82,15 +82,4 @@ export function messageFromParts(parts: readonly Part[]): JsonObject {
   if (reasoning.length > 0) message.reasoning_content = reasoning.join('')
   if (refusals.length > 0) message.refusal = refusals.join('')
   return { ...message, ...lists }
-}
-
-export function errorBody(issue: Issue): Json {
-  return {
-    error: {
-      message: issue.message,
-      type: issue.type ?? 'invalid_request_error',
-      param: issue.param ?? null,
-      code: issue.code ?? null,
-    },
-  }
 }

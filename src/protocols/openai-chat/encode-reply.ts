@@ -109,6 +109,8 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
 }
 
 function argumentsOf(part: ToolCallPart, at: string, writer: Writer): string {
+  const text = part.malformed === undefined && isObject(part.input) ? JSON.stringify(part.input) : undefined
+  if (text !== undefined && !unsendable.test(text)) return text
   return JSON.stringify(sendableInput(part, at, writer))
 }
 
@@ -119,10 +121,12 @@ function sendableInput(part: ToolCallPart, at: string, writer: Writer): Json {
   return malformedInput(cleanText(part.malformed ?? JSON.stringify(part.input), at, writer.notes))
 }
 
+const unsendable = /\\u(d[89a-f]|0000)/i
+
 /** Half a surrogate pair inside the arguments is well-formed JSON text, but breaks the host that parses it. */
 function cleanInput(input: Json, at: string, writer: Writer): Json {
   const text = JSON.stringify(input)
-  if (!/\\u(d[89a-f]|0000)/i.test(text)) return input
+  if (!unsendable.test(text)) return input
   return JSON.parse(text, (_key, value: Json) =>
     typeof value === 'string' ? cleanText(value, at, writer.notes) : value,
   ) as Json

@@ -1,21 +1,30 @@
 // A context as the body of a chat completion. One message per tool result, right behind the calls; the system prompt and
 // everything else in one list; nothing kept at the host.
 
-import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { SystemMessage, TextPart } from '../../core/message.ts'
+import type { Message, SystemMessage, TextPart } from '../../core/message.ts'
 import { wireIds } from '../ids.ts'
+import { keeping, type Kept } from '../kept.ts'
 import { mapNames, type NameMap } from '../names.ts'
 import type { Encoded, Target } from '../protocol.ts'
 import { cleanText, isBlank } from '../text.ts'
-import { settle, type Turn } from '../turns.ts'
+import { settle, turnOf, wireList, type Turn } from '../turns.ts'
 import { systemLabel } from '../words.ts'
 import { asked } from './asked.ts'
-import { mark, markable, markTools, takesMarks } from './cache-marks.ts'
+import { markTools, takesMarks, withMark } from './cache-marks.ts'
 import { encodeReply, isReplayed } from './encode-reply.ts'
 import { flatResults, toolItems } from './encode-results.ts'
 import { userItems } from './encode-user.ts'
-import { callIdGrammar, textPart, toolNameLength, toolNamePattern, type ContentPart, type WireMessage } from './wire.ts'
+import {
+  callIdGrammar,
+  protocolId,
+  textPart,
+  toolNameLength,
+  toolNamePattern,
+  type ContentPart,
+  type WireMessage,
+} from './wire.ts'
 
 /** One piece of a turn: content of a user or system message, or a message of its own. */
 export type Item = { part: ContentPart } | { message: WireMessage }
@@ -34,11 +43,12 @@ export function encode(context: Context, target: Target): Encoded {
   const names = mapNames(context, toolNamePattern, toolNameLength, notes)
   const flat = target.quirks.flattenToolHistory === true || !target.capabilities.tools
   const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target, flat))
-  const writer: Writer = { target, notes, names, idOf, flat }
+  const { looks, kept } = keeping(context, target, protocolId, { idOf, toWire: names.toWire }, notes)
+  const writer: Writer = { target, notes, names: looks, idOf: looks.idOf, flat }
 
-  const turns = settle(turnsOf(context, writer), manners(target), notes)
+  const turns = settle(turnsOf(context, writer, kept), manners(target), notes)
   if (!turns.some((turn) => turn.role !== 'system')) addUser(turns, notes)
-  const messages = turns.flatMap((turn) => writeTurn(turn, target))
+  const messages = wireList(turns, (turn) => writeTurn(turn, target))
   const fields = asked(context.tools, writer)
   if (context.cacheAfter.includes(-1) && turns[0]?.role !== 'system') markTools(fields, target)
   const body: JsonObject = { model: target.model, messages, ...fields, ...target.options.extra }
@@ -61,45 +71,68 @@ function addUser(turns: Turn<Item>[], notes: Note[]): void {
   if (added) turns.push(added)
 }
 
-function turnsOf(context: Context, writer: Writer): Turn<Item>[] {
+function turnsOf(context: Context, writer: Writer, kept: Kept): Turn<Item>[] {
   const turns: Turn<Item>[] = []
-  let last: ContentPart | undefined
-  const add = (role: Turn<Item>['role'], items: Item[], at: string, index: number) => {
-    last = markable(items) ?? last
-    if (last && takesMarks(writer.target) && context.cacheAfter.includes(index)) mark(last, writer.target)
-    turns.push({ role, items, at })
+  /** The index of the message that each turn is of; none for what follows a block of results. */
+  const owners: number[] = []
+  const add = (turn: Turn<Item>, owner: number) => {
+    turns.push(turn)
+    owners.push(owner)
   }
   if (context.system.length > 0) {
     const items = systemItems(context.system, 'system', writer)
-    if (items.length > 0) add('system', items, 'system', -1)
+    if (items.length > 0) add(turnOf('system', items, 'system'), -1)
   }
 
+  const write = (message: Message, at: string) => writeMessage(message, at, writer)
   let following: Item[] = []
   for (const [index, message] of context.messages.entries()) {
-    const at = placeOf(context, index)
     if (message.role !== 'tool') flushMedia()
-    switch (message.role) {
-      case 'system':
-        if (mayStandInside(writer.target)) add('system', systemItems(message.parts, at, writer), at, index)
-        else add('user', labelledSystem(message, at, writer), at, index)
-        break
-      case 'user':
-        add('user', userItems(message, at, writer), at, index)
-        break
-      case 'assistant':
-        add('assistant', encodeReply(message, at, writer), at, index)
-        break
-      case 'tool':
-        if (writer.flat) add('user', flatResults(message, at, writer), at, index)
-        else add('tool', toolItems(message, at, writer, following), at, index)
-    }
+    const turn = kept(message, index, write)
+    add(turn, index)
+    if (turn.media) following.push(...turn.media)
   }
   flushMedia()
+  if (takesMarks(writer.target)) for (const index of context.cacheAfter) setMark(turns, owners, index, writer.target)
   return turns
 
   function flushMedia(): void {
-    if (following.length > 0) turns.push({ role: 'user', items: following, at: '' })
+    if (following.length > 0) add(turnOf('user', following, ''), Number.NaN)
     following = []
+  }
+}
+
+/** On the last part up to the message of this index that can hold one. */
+function setMark(turns: Turn<Item>[], owners: readonly number[], index: number, target: Target): void {
+  for (let i = owners.findLastIndex((owner) => owner <= index); i >= 0; i--) {
+    const turn = turns[i]
+    const items = turn && !Number.isNaN(owners[i]) ? withMark(turn.items, target) : undefined
+    if (!turn || !items) continue
+    turns[i] = turnOf(turn.role, items, turn.at)
+    return
+  }
+}
+
+interface Written extends Turn<Item> {
+  /** Of results, to be shown in a user message behind the whole block of them. */
+  media?: Item[]
+}
+
+function writeMessage(message: Message, at: string, writer: Writer): Written {
+  switch (message.role) {
+    case 'system':
+      if (mayStandInside(writer.target)) return turnOf('system', systemItems(message.parts, at, writer), at)
+      return turnOf('user', labelledSystem(message, at, writer), at)
+    case 'user':
+      return turnOf('user', userItems(message, at, writer), at)
+    case 'assistant':
+      return turnOf('assistant', encodeReply(message, at, writer), at)
+    case 'tool': {
+      if (writer.flat) return turnOf('user', flatResults(message, at, writer), at)
+      const media: Item[] = []
+      const turn = turnOf('tool', toolItems(message, at, writer, media), at)
+      return media.length > 0 ? { ...turn, media } : turn
+    }
   }
 }
 
@@ -125,6 +158,8 @@ function labelledSystem(message: SystemMessage, at: string, writer: Writer): Ite
 }
 
 function writeTurn(turn: Turn<Item>, target: Target): WireMessage[] {
+  const [only] = turn.items
+  if (turn.items.length === 1 && only && 'message' in only) return [only.message]
   const messages = turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
   if (turn.role === 'tool') return messages
   if (turn.role === 'assistant') {

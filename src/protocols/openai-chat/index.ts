@@ -1,9 +1,10 @@
 // OpenAI Chat Completions, and the many servers that speak it. What is set here holds for OpenAI itself; provider rows
 // and models refine it.
 
+import { openaiErrorBody } from '../openai-error.ts'
 import type { Protocol } from '../protocol.ts'
 import { decoder } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { split } from './split.ts'
@@ -30,6 +31,6 @@ export const openaiChat: Protocol = {
   decoder,
   split,
   refuse,
-  errorBody,
+  errorBody: openaiErrorBody,
   whole,
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ServerToolPart } from '../../core/message.ts'
-import type { EmulateProfile, Issue } from '../protocol.ts'
+import type { EmulateProfile } from '../protocol.ts'
 import { writeUsage } from './usage.ts'
 import { protocolId, type Item } from './wire.ts'
 
@@ -31,21 +31,6 @@ export function whole(reply: Reply, profile: EmulateProfile): Json {
     usage: writeUsage(profile.usage),
     user: null,
     metadata: {},
-  }
-}
-
-/** xAI has two shapes of its own (checked 2026-11); everybody else nests. */
-export function errorBody(issue: Issue): Json {
-  if (issue.rule.startsWith('xai-')) {
-    return issue.code ? { code: issue.code, error: issue.message } : { error: issue.message }
-  }
-  return {
-    error: {
-      message: issue.message,
-      type: issue.type ?? 'invalid_request_error',
-      param: issue.param ?? null,
-      code: issue.code ?? null,
-    },
   }
 }
 

@@ -6,6 +6,7 @@ import { placeOf, type Context, type Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../core/options.ts'
 import { mapNames } from '../names.ts'
+import { listOf, type Piece } from '../pieces.ts'
 import type { Encoded, Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
 import { continueText } from '../words.ts'
@@ -25,7 +26,7 @@ export function encode(context: Context, target: Target): Encoded {
   const system = systemText(context, notes)
   const input = writeHistory(context, target, names, state?.covers ?? 0, notes)
   // A chain keeps its input items, so there the system prompt is known already; `instructions` it forgets.
-  if (system && quirks.systemInInput && !state) input.unshift(systemItem(system, context, target))
+  if (system && quirks.systemInInput && !state) input.unshift({ value: systemItem(system, context, target) })
   complete(input, context, target, state !== undefined, notes)
 
   const store = state !== undefined || (options.store ?? false)
@@ -34,7 +35,7 @@ export function encode(context: Context, target: Target): Encoded {
     model: target.model,
     ...(system && !quirks.systemInInput && { instructions: system }),
     // Needed even when the chain holds everything: without it "Missing required parameter: 'input'." (checked 2026-11).
-    input,
+    input: listOf(input),
     ...(tools.length > 0 && { tools }),
     ...toolChoice(tools.length > 0, context, target, names.toWire, notes),
     ...reasoning(target, notes),
@@ -42,6 +43,7 @@ export function encode(context: Context, target: Target): Encoded {
     ...limits(target, notes),
     ...cacheKey(target, notes),
     ...state?.fields,
+    ...compaction(context),
     store,
     // A model that does not reason refuses to be asked: "Encrypted content is not supported with this model."
     ...(!store && capabilities.efforts.length > 0 && { include: ['reasoning.encrypted_content'] }),
@@ -49,6 +51,12 @@ export function encode(context: Context, target: Target): Encoded {
     ...options.extra,
   }
   return { path: '/responses', body, notes, toolNames: names.changed }
+}
+
+/** A summary appears in the answer when the prompt has grown past the threshold, of 1000 at least (checked 2026-11). */
+function compaction({ compactAt }: Context): JsonObject {
+  if (compactAt === undefined) return {}
+  return { context_management: [{ type: 'compaction', compact_threshold: Math.max(1000, compactAt) }] }
 }
 
 function stateOf(context: Context): { covers: number; fields: JsonObject } | undefined {
@@ -72,12 +80,12 @@ function systemItem(text: string, context: Context, target: Target): Item {
 }
 
 /** The wire wants something to answer (R18), and some servers a last word that is not the model's own. */
-function complete(input: Item[], context: Context, target: Target, hasState: boolean, notes: Note[]): void {
+function complete(input: Piece[], context: Context, target: Target, hasState: boolean, notes: Note[]): void {
   const last = context.messages.at(-1)
   const endsWithReply = last?.role === 'assistant' && !target.capabilities.prefill
-  const isEmpty = input.every((item) => item.role === 'system') && !hasState
+  const isEmpty = input.every(({ value }) => value.role === 'system') && !hasState
   if (!endsWithReply && !isEmpty) return
-  input.push({ role: 'user', content: continueText })
+  input.push({ value: { role: 'user', content: continueText } })
   notes.push({
     kind: 'added',
     what: `user message ${JSON.stringify(continueText)}`,

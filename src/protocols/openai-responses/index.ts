@@ -1,8 +1,9 @@
 // OpenAI's Responses API, also spoken by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
 
+import { openaiErrorBody } from '../openai-error.ts'
 import type { Protocol } from '../protocol.ts'
 import { decoder } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { split } from './split.ts'
@@ -40,6 +41,25 @@ export const openaiResponses: Protocol = {
   decoder,
   split,
   refuse,
-  errorBody,
+  errorBody: openaiErrorBody,
   whole,
+  counting: {
+    path: '/responses/input_tokens',
+    // As the specification of 2026-08 has it.
+    fields: [
+      'model',
+      'input',
+      'instructions',
+      'tools',
+      'tool_choice',
+      'parallel_tool_calls',
+      'text',
+      'reasoning',
+      'previous_response_id',
+      'conversation',
+      'personality',
+      'truncation',
+    ],
+    answer: 'input_tokens',
+  },
 }

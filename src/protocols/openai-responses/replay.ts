@@ -47,15 +47,18 @@ export function replay(reply: Reply, at: string, scope: ReplyScope): WrittenRepl
   )
   const whole = goesWhole(plan, scope)
   const items = whole ? plan.flatMap(({ kept }) => (kept ? [kept] : [])) : loosely(plan, reply, at, scope)
+  const usedIds: string[] = []
+  const asked: string[] = []
   for (const { kept } of plan) {
     if (!kept) continue
     const id = stringIn(kept, 'id')
-    if (whole && id !== undefined) scope.usedIds.add(id)
+    if (whole && id !== undefined) usedIds.push(id)
     const key = answerKey(kept)
-    if (key !== undefined && items.includes(kept)) scope.asked.add(key)
+    if (key !== undefined && items.includes(kept)) asked.push(key)
   }
   noteReasoning(plan, items, at, scope)
-  return { items, calls: plan.flatMap(({ call, kept }) => (call && kept ? [withCallerOf(kept, call)] : [])) }
+  const sent = plan.flatMap(({ call, kept }) => (call && kept ? [withCallerOf(kept, call)] : []))
+  return { items, calls: sent, usedIds, asked }
 }
 
 function callsByItem(reply: Reply, scope: ReplyScope): Map<number, { call: WrittenCall; malformed?: string }> {
@@ -133,7 +136,7 @@ function canGoBack(item: Item, reply: Reply, scope: ReplyScope): boolean {
     case 'program_output':
       return reply.native.some((other) => isProgram(other, item.call_id)) || isSent(item.call_id, scope)
     default:
-      return !asksClient(item) || scope.answered.has(answerKey(item) ?? '')
+      return !asksClient(item) || scope.isAnswered(answerKey(item) ?? '')
   }
 }
 
@@ -142,7 +145,7 @@ function isProgram(item: Json, callId: Json | undefined): boolean {
 }
 
 function isSent(callId: Json | undefined, scope: ReplyScope): boolean {
-  return typeof callId === 'string' && scope.asked.has(callId)
+  return typeof callId === 'string' && scope.isAsked(callId)
 }
 
 /** An empty message is refused by xAI, and by vLLM with a 500. */
@@ -159,7 +162,7 @@ function goesWhole(plan: readonly Planned[], scope: ReplyScope): boolean {
   const last = plan.at(-1)
   if (last && typeOf(last.item) === 'reasoning') return false
   const ids = plan.flatMap(({ item }) => stringIn(item, 'id') ?? [])
-  if (new Set(ids).size < ids.length || ids.some((id) => scope.usedIds.has(id))) return false
+  if (new Set(ids).size < ids.length || ids.some((id) => scope.isUsed(id))) return false
   return plan.every(({ item }) => idFits(item)) && plan.some(({ kept }) => kept && needsId(kept))
 }
 

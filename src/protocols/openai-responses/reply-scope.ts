@@ -15,12 +15,14 @@ export interface ReplyScope {
   id(callId: string): string
   /** Calls and results are told as text: the server refuses them, or the model knows no tools. */
   flat: boolean
-  /** Item ids that are in the request already: none may be there twice (R13). */
-  usedIds: Set<string>
-  /** Calls of tools without a form of their own that some item of the history answers. */
-  answered: ReadonlySet<string>
-  /** Those of them that are sent. */
-  asked: Set<string>
+  /** Whether an item with this id is in the request already: none may be there twice (R13). */
+  isUsed(id: string): boolean
+  /** Whether an item of the history answers this call of a tool without a form of its own. */
+  isAnswered(key: string): boolean
+  /** Whether such a call is sent. */
+  isAsked(key: string): boolean
+  /** The call as it was written. */
+  callOf(callId: string): WrittenCall | undefined
 }
 
 /** A call as it stands on the wire; one that wraps several (R22) is answered once for all of them. */
@@ -37,6 +39,10 @@ export interface WrittenCall {
 export interface WrittenReply {
   items: Item[]
   calls: WrittenCall[]
+  /** Ids of items that are in the request now. */
+  usedIds?: string[]
+  /** Calls of tools without a form of their own that are in the request now. */
+  asked?: string[]
 }
 
 /** Whether the provider may have its own words back. A reply that was cut off may have parts that never became items. */

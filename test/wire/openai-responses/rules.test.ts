@@ -320,10 +320,17 @@ test('a refusal is told as the wire tells it, and as xAI tells it', () => {
     },
   })
   const [empty] = openaiResponses.refuse(body([{ role: 'user', content: [] }]), { provider: 'xai' })
-  assert.deepEqual(empty && openaiResponses.errorBody(empty), {
+  assert.deepEqual(empty && openaiResponses.errorBody(empty, { provider: 'xai' }), {
     code: 'Client specified an invalid argument',
     error: 'Invalid request content: Each message must have at least one content element.',
   })
   const [nulls] = openaiResponses.refuse(body([{ ...hi, id: null }]), { provider: 'xai' })
-  assert.deepEqual(nulls && Object.keys(openaiResponses.errorBody(nulls) as JsonObject), ['error'])
+  assert.deepEqual(nulls && Object.keys(openaiResponses.errorBody(nulls, { provider: 'xai' }) as JsonObject), ['error'])
+  // The number of the status is all that these two give beside the words.
+  assert.deepEqual(issue && openaiResponses.errorBody(issue, { provider: 'openrouter' }), {
+    error: { message: issue?.message, code: issue?.status },
+  })
+  assert.deepEqual(issue && openaiResponses.errorBody(issue, { provider: 'llama.cpp' }), {
+    error: { code: issue?.status, message: issue?.message, type: 'invalid_request_error' },
+  })
 })

@@ -1,5 +1,5 @@
-// The first bytes of an image: what it really is, and how large. The API looks at the bytes and not at the label, and
-// refuses the whole request where the two differ.
+// The first bytes of an image: what it really is, and how large. Providers look at the bytes and not at the label, and
+// some refuse the whole request where the two differ.
 
 export interface ImageHeader {
   mediaType: string
@@ -9,7 +9,7 @@ export interface ImageHeader {
 
 export function readImage(base64: string): ImageHeader | undefined {
   const head = Buffer.from(base64.slice(0, 64), 'base64')
-  if (head.subarray(0, 8).equals(pngMark)) return { mediaType: 'image/png', ...size(head, 16, 20, 'readUInt32BE') }
+  if (head.toString('hex', 0, 8) === pngMark) return { mediaType: 'image/png', ...size(head, 16, 20, 'readUInt32BE') }
   if (/^GIF8[79]a/.test(head.toString('latin1', 0, 6))) {
     return { mediaType: 'image/gif', ...size(head, 6, 8, 'readUInt16LE') }
   }
@@ -20,7 +20,7 @@ export function readImage(base64: string): ImageHeader | undefined {
   return undefined
 }
 
-const pngMark = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+const pngMark = '89504e470d0a1a0a'
 
 interface Size {
   width: number

@@ -1,0 +1,102 @@
+// Images and files that a provider does not take: one that is too large, or the oldest where there are too many. Words
+// stand in their place, and the log keeps them.
+//
+// An image that was fine becomes too large when later ones raise their number, so the history is gone through once from
+// its beginning: a longer one has the same gaps, and perhaps a new one (P4).
+
+import type { Note } from '../core/context.ts'
+import type { MediaPart, Message, TextPart, UserMessage } from '../core/message.ts'
+import type { Capabilities, ImageLimits } from '../protocols/protocol.ts'
+import { mediaStandIn } from '../protocols/words.ts'
+import { mediaIn, pixelsOf } from './images.ts'
+import type { View } from './view.ts'
+
+/** Anthropic takes 32 MB in one request; others take less of images, but say so only for single ones (checked 2026-11). */
+const mostCharacters = 24_000_000
+
+type Limits = Pick<Capabilities, 'maxImages' | 'imageLimits'>
+
+export function fitMedia(view: View, limits: Limits): View {
+  const all: MediaPart[] = []
+  for (const message of view.messages) for (const part of mediaIn(message)) all.push(part)
+  if (all.length === 0) return view
+  const reasons = new Map<MediaPart, string>()
+  const fitting = all.filter((part) => {
+    const why = tooLarge(part, limits.imageLimits)
+    if (why !== undefined) reasons.set(part, why)
+    return why === undefined
+  })
+  for (const part of fitting.slice(0, firstKept(fitting, limits))) reasons.set(part, tooMany)
+  if (reasons.size === 0) return view
+  const notes = [...view.notes]
+  const messages = view.messages.map((message, index) => {
+    const gone = mediaIn(message).filter((part) => reasons.has(part))
+    if (gone.length === 0) return message
+    notes.push(...notesFor(gone, reasons, `messages[${view.places[index] ?? index}]`))
+    return without(message, reasons)
+  })
+  return { ...view, messages, notes }
+}
+
+const tooMany = 'the request would hold more of them than the provider takes'
+
+function tooLarge(part: MediaPart, { side = Infinity, size = Infinity }: ImageLimits = {}): string | undefined {
+  if (charactersOf(part) > Math.min(size, mostCharacters)) return 'it has more bytes than the provider takes'
+  const longer = longerSide(part)
+  return longer > side ? `it is ${longer} pixels long, and the provider takes ${side}` : undefined
+}
+
+/** The oldest go, in steps of half of what is taken, so that the prefix moves seldom. */
+function firstKept(media: readonly MediaPart[], { maxImages = Infinity, imageLimits }: Limits): number {
+  const { over, side } = imageLimits?.many ?? { over: Infinity, side: Infinity }
+  let first = 0
+  let characters = 0
+  let large = 0
+  for (const [i, part] of media.entries()) {
+    add(part, 1)
+    if (!exceeds(i - first + 1, 1)) continue
+    while (first < i && exceeds(i - first + 1, 0.5)) {
+      const oldest = media[first++]
+      if (oldest) add(oldest, -1)
+    }
+  }
+  return first
+
+  function add(part: MediaPart, sign: 1 | -1): void {
+    characters += sign * charactersOf(part)
+    if (longerSide(part) > side) large += sign
+  }
+
+  function exceeds(count: number, share: number): boolean {
+    return (
+      count > maxImages * share ||
+      characters > mostCharacters * share ||
+      (large > 0 && count > Math.max(1, over * share))
+    )
+  }
+}
+
+function notesFor(gone: readonly MediaPart[], reasons: ReadonlyMap<MediaPart, string>, at: string): Note[] {
+  const byReason = Map.groupBy(gone, (part) => reasons.get(part) ?? tooMany)
+  return [...byReason].map(([why, parts]) => {
+    const what = parts.length === 1 ? (parts[0]?.name ?? parts[0]?.mediaType ?? '') : `${parts.length} images or files`
+    return { kind: 'dropped', what, why, at, rule: 'fit' }
+  })
+}
+
+function without(message: Message, gone: ReadonlyMap<MediaPart, string>): Message {
+  const replaced = <P extends UserMessage['parts'][number]>(part: P): P | TextPart =>
+    part.type === 'media' && gone.has(part) ? { type: 'text', text: mediaStandIn(part.mediaType, part.name) } : part
+  if (message.role === 'user') return { ...message, parts: message.parts.map(replaced) }
+  if (message.role !== 'tool') return message
+  return { ...message, parts: message.parts.map((part) => ({ ...part, output: part.output.map(replaced) })) }
+}
+
+function longerSide(part: MediaPart): number {
+  const size = pixelsOf(part)
+  return size ? Math.max(size.width, size.height) : 0
+}
+
+function charactersOf({ data }: MediaPart): number {
+  return data.kind === 'base64' ? data.base64.length : 0
+}
