@@ -20,7 +20,8 @@ export interface Piece {
 }
 
 export function cutBlob(content: string | Uint8Array, sha256?: string): Blob {
-  const bytes = Buffer.from(content)
+  const { buffer, byteOffset, byteLength } = typeof content === 'string' ? Buffer.from(content) : content
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
   const whole = sha256 ?? hash('sha256', bytes)
   const pieces: Piece[] = []
   for (let start = 0; start < bytes.length; start += pieceSize) {

@@ -12,7 +12,7 @@ import { pointerChecks, pointerRepairs } from './doctor-pointers.ts'
 import { documentsOf, maxDocuments } from './search-text.ts'
 import { connect, isSafeVersion, type Connection } from './sqlite/connection.ts'
 import { migrations } from './sqlite/migrations.ts'
-import { indexDocuments } from './sqlite/search.ts'
+import { indexNow } from './sqlite/search-index.ts'
 import { indexText } from './words.ts'
 
 export async function examineSqlite(path: string, progress: Progress): Promise<Finding[]> {
@@ -95,11 +95,12 @@ function checkPointers(db: DatabaseSync, findings: Finding[]): void {
     findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
 }
 
-/** Every message is what was written, and the index has a row for each of its documents. */
+/** Every message is what was written, and the index has a row for each of its documents, or they wait to be indexed. */
 function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): void {
   const count = Number(one(db, 'SELECT count(*) FROM entries'))
   const damaged: string[] = []
   const unindexed: string[] = []
+  const upto = Number(one(db, 'SELECT n FROM search_upto'))
   const indexed = db.prepare('SELECT sz FROM search_docsize WHERE id = ?')
   let seen = 0
   for (const row of db.prepare('SELECT n, id, role, checksum, documents, message FROM entries').iterate()) {
@@ -113,6 +114,7 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
     if (said.role !== row['role']) damaged.push(id)
     const documents = documentsOf(said)
     const fits = documents.every(({ text }, i) => {
+      if (n > upto) return true
       const size = indexed.get(n * maxDocuments + i)?.['sz']
       return size instanceof Uint8Array && firstVarint(size) === tokensIn(indexText(text))
     })
@@ -130,7 +132,12 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
 }
 
 function checkIndex(db: DatabaseSync, findings: Finding[]): void {
-  const expected = Number(one(db, 'SELECT coalesce(sum(documents), 0) FROM entries'))
+  const upto = Number(one(db, 'SELECT n FROM search_upto'))
+  if (!(upto <= Number(one(db, 'SELECT coalesce(max(n), 0) FROM entries')))) {
+    findings.push(finding('stale', 'What is written next would not be indexed.'))
+    return
+  }
+  const expected = Number(one(db, `SELECT coalesce(sum(documents), 0) FROM entries WHERE n <= ${upto}`))
   const found = Number(one(db, 'SELECT count(*) FROM search_docsize'))
   if (found !== expected) {
     findings.push(finding('stale', `The search index holds ${counted(found, 'document')}, the log ${expected}.`))
@@ -231,24 +238,10 @@ export function rebuildIndex(db: Connection, progress: Progress): void {
     db.run('DROP TABLE search')
     db.run(sql)
   }
+  db.run('DELETE FROM search_upto')
+  db.run('INSERT INTO search_upto (n) VALUES (0)')
   const [last = 0] = Object.values(db.get<{ n: number }>('SELECT max(n) AS n FROM entries') ?? {})
-  for (let after = 0; ;) {
-    const rows = db.all<{ n: number; id: string; owner: string; message: string }>(
-      `SELECT e.n, c.id, c.owner, e.message FROM entries e JOIN conversations c ON c.n = e.conversation
-       WHERE e.n > ? ORDER BY e.n LIMIT 500`,
-      after,
-    )
-    if (rows.length === 0) return
-    for (const { n, id, owner, message: text } of rows) {
-      const message = JSON.parse(text) as Message
-      const documents = documentsOf(message)
-      const provider = message.role === 'assistant' ? { provider: message.origin.provider } : {}
-      indexDocuments(db, { id, owner }, n, { documents, ...provider })
-      db.run('UPDATE entries SET documents = ? WHERE n = ? AND documents <> ?', documents.length, n, documents.length)
-      after = n
-    }
-    progress(after / last)
-  }
+  indexNow(db, (n) => progress(n / last))
 }
 
 /** The index keeps for each document how many words each column has; the text comes first. */

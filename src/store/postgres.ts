@@ -10,6 +10,7 @@ import { connect } from './postgres/database.ts'
 import { entryMethods } from './postgres/entries.ts'
 import { exchangeMethods } from './postgres/exchanges.ts'
 import { leaseMethods } from './postgres/leases.ts'
+import { listening } from './postgres/listen.ts'
 import { overlayMethods } from './postgres/overlays.ts'
 import { recordMethods } from './postgres/records.ts'
 import { searchMethods } from './postgres/search.ts'
@@ -25,6 +26,7 @@ export interface PostgresOptions extends StoreOptions {
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
   const { now = Date.now, leaseSkewMs = () => 0, connections = 10 } = options
   const db = await connect(url, { now, leaseSkewMs, connections })
+  const ears = listening(db)
   return {
     ...conversationMethods(db),
     ...entryMethods(db),
@@ -43,6 +45,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
         await db.plan(`VACUUM synapse.${table}`)
       }
     },
-    close: () => db.close(),
+    // One connection would be kept for it, which must not be the only one.
+    ...(connections > 1 && { listen: ears.listen }),
+    async close() {
+      ears.close()
+      await db.close()
+    },
   }
 }

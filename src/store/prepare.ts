@@ -65,6 +65,25 @@ export interface PathRow {
   message: string
 }
 
+/** The end of a path, and how many entries its conversation has. */
+export interface PathEnd {
+  n: number
+  depth: number
+  conversation: number
+  conversation_id: string
+  entries: number
+}
+
+/** A path as long as its conversation is all of it: then it can be read without climbing from parent to parent. */
+export function isWhole(end: PathEnd, last: number): boolean {
+  return last === Infinity && end.entries === end.depth + 1
+}
+
+/** Whether the rows are one line of this length: else the conversation grew, or is not what it seemed. */
+export function isLine(rows: readonly PathRow[], end: PathEnd): boolean {
+  return rows.length === end.entries && rows.every((row, i) => row.depth === i)
+}
+
 /** The last entries of a path, from its rows in order of depth: all of them, or one more than wanted. */
 export function wholePath(rows: readonly PathRow[], last: number, conversationId: string): Entry[] {
   const end = rows.at(-1)

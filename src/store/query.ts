@@ -34,6 +34,12 @@ export function matchAt(term: Term, words: readonly { word: string }[], at: numb
   return term.words.length
 }
 
+/** Whether all of them are in the text. */
+export function matchesAll(terms: readonly Term[], text: string): boolean {
+  const words = [...wordsOf(text)]
+  return terms.every((term) => words.some((_, at) => matchAt(term, words, at) > 0))
+}
+
 /** The times that a hit lies between, as texts that sort like times. */
 export function timeSpan(query: Pick<SearchQuery, 'after' | 'before'>): { after: string; before: string } {
   return {

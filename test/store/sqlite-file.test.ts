@@ -6,7 +6,10 @@ import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { SynapseError, type Failure } from '../../src/core/error.ts'
+import { examine } from '../../src/store/doctor.ts'
+import { documentFilters } from '../../src/store/filter-words.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { connect, isSafeVersion } from '../../src/store/sqlite/connection.ts'
 import { entryMethods } from '../../src/store/sqlite/entries.ts'
@@ -76,6 +79,35 @@ test('a file of a newer Synapse is not touched', async (t) => {
   assert.match(message, new RegExp(`format ${migrations.length + 1}, this one knows ${migrations.length}`))
   assert.ok(readFileSync(path).equals(before))
 })
+
+for (let version = 1; version < migrations.length; version++) {
+  test(`a file of format ${version} is brought up to date with all that is in it`, async (t) => {
+    const path = join(tempFolder(t), 'log.db')
+    const old = new DatabaseSync(path)
+    for (const step of migrations.slice(0, version)) old.exec(step)
+    const message = JSON.stringify(user('an old zebra'))
+    old.exec(`PRAGMA application_id = 0x53796e61; PRAGMA user_version = ${version};
+      INSERT INTO conversations (n, id, owner, created_at, updated_at, entries, head, settings)
+      VALUES (1, 'old', '${owner}', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1, 1, '{}');
+      INSERT INTO entries (n, id, conversation, parent, depth, role, at, documents, checksum, message)
+      VALUES (1, 'first', 1, NULL, 0, 'user', '2026-01-01T00:00:00.000Z', 1, ${crc32(message)}, '${message}');`)
+    const filters = documentFilters(owner, 'old', undefined, { kind: 'user', text: '' }).join(' ')
+    old.prepare('INSERT INTO search (rowid, text, filters) VALUES (4096, ?, ?)').run('an old zebra', filters)
+    old.close()
+
+    const store = await openSqliteStore(path)
+    const { id } = await store.append(owner, 'old', { message: user('a new zebra') })
+    assert.deepEqual(textsOf(await store.history(owner, id)), ['an old zebra', 'a new zebra'])
+    const found = (await store.search(owner, { text: 'zebra' })).items.map((hit) => hit.snippet)
+    assert.deepEqual(found, ['a new zebra', 'an old zebra'])
+    await store.close()
+    const { findings } = await examine(path)
+    assert.ok(
+      findings.every(({ level }) => level === 'fine'),
+      JSON.stringify(findings),
+    )
+  })
+}
 
 test('a file that is cut off is never taken for a shorter one', async (t) => {
   const path = await filled(t)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseQuery } from '../../src/store/query.ts'
 import { snippetOf } from '../../src/store/snippet.ts'
-import { indexText, wordsOf } from '../../src/store/words.ts'
+import { indexText, wordList, wordsOf } from '../../src/store/words.ts'
 
 const words = (text: string) => Array.from(wordsOf(text), (found) => found.word)
 
@@ -32,6 +32,7 @@ test('an index that splits at ASCII marks sees the same words', () => {
         seen.filter((word) => word !== ''),
         words(given),
       )
+      assert.deepEqual(wordList(given), words(given))
     }),
   )
 })

@@ -96,14 +96,24 @@ export function exchangeMethods(state: MemoryState): Exchanges {
         if (conversation.about.owner !== owner || !wanted || startedAt < after || startedAt >= before) continue
         const day = startedAt.slice(0, 10)
         const key = JSON.stringify([day, provider, model])
-        const row = rows.get(key) ?? { day, provider, model, exchanges: 0, ...noUsage, cost: 0, unpriced: 0 }
-        const { exchanges, unpriced } = row
+        const row = rows.get(key) ?? {
+          day,
+          provider,
+          model,
+          exchanges: 0,
+          ...noUsage,
+          cost: 0,
+          unpriced: 0,
+          offline: 0,
+        }
+        const { exchanges, unpriced, offline } = row
         rows.set(key, {
           ...row,
           ...addUsage(row, usage ?? noUsage),
           exchanges: exchanges + 1,
           cost: row.cost + (cost ?? 0),
           unpriced: unpriced + Number(usage !== undefined && cost === undefined),
+          offline: offline + Number(usage?.offline === true),
         })
       }
       return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)

@@ -1,10 +1,9 @@
 import { queryFilters } from '../filter-words.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { matchAt, parseQuery, timeSpan, type Term } from '../query.ts'
+import { matchesAll, parseQuery, timeSpan } from '../query.ts'
 import type { SearchDocument } from '../search-text.ts'
 import { hitOf } from '../snippet.ts'
 import type { Search, SearchQuery } from '../store.ts'
-import { wordsOf } from '../words.ts'
 import type { KeptEntry, MemoryState } from './state.ts'
 
 export function searchMethods(state: MemoryState): Search {
@@ -17,7 +16,7 @@ export function searchMethods(state: MemoryState): Search {
       let n = 0
       for (const found of terms.length === 0 ? [] : candidates(state, owner, query)) {
         if (rows.length > size) break
-        if (matches(found.document, terms) && ++n > skip) rows.push({ n, ...found })
+        if (matchesAll(terms, found.document.text) && ++n > skip) rows.push({ n, ...found })
       }
       return pageOf(
         rows,
@@ -48,9 +47,4 @@ function* candidates(
       if (wanted.every((filter) => entry.filters[i]?.includes(filter))) yield { entry, document }
     }
   }
-}
-
-function matches(document: SearchDocument, terms: readonly Term[]): boolean {
-  const words = [...wordsOf(document.text)]
-  return terms.every((term) => words.some((_, at) => matchAt(term, words, at) > 0))
 }

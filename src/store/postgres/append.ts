@@ -10,7 +10,7 @@ import { maxDocuments } from '../search-text.ts'
 import type { Write } from '../store.ts'
 import { clock, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
-import { isUniqueViolation } from './errors.ts'
+import { isLost, isUniqueViolation } from './errors.ts'
 import { wordVector } from './words.ts'
 
 export async function appendAlone(
@@ -20,13 +20,42 @@ export async function appendAlone(
   entry: PreparedEntry,
   write: Write | undefined,
 ): Promise<Entry> {
-  const values = valuesOf(db, owner, conversationId, entry, write)
-  const row = await insert(db, values, entry.id)
-  if (row) return toEntry(conversationId, entry, row)
+  const sent = await insert(db, valuesOf(db, owner, conversationId, entry, write), entry.id).then(
+    (row) => ({ row, lost: false }),
+    (error: unknown) => {
+      if (isLost(error)) return { row: undefined, lost: true }
+      throw error
+    },
+  )
+  if (sent.row) return toEntry(conversationId, entry, sent.row)
   return db.transaction(async (queries) => {
+    const known = sent.lost && (await written(queries, owner, conversationId, entry))
+    if (known) return known
     await writable(db, queries, owner, conversationId, write)
     return appendEntry(db, queries, owner, conversationId, entry, write)
   })
+}
+
+/**
+ * The entry, if a statement whose answer was lost has written it. Under the lock of the conversation: one that is still
+ * on its way will then fail, because its id is taken.
+ */
+async function written(
+  queries: Queries,
+  owner: string,
+  conversationId: string,
+  entry: PreparedEntry,
+): Promise<Entry | undefined> {
+  await queries.all('SELECT 1 FROM synapse.conversations WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE', [
+    conversationId,
+    owner,
+  ])
+  const row = await queries.get<Place & QueryResultRow>(
+    `SELECT p.id AS parent_id, e.depth FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
+     LEFT JOIN synapse.entries p ON p.n = e.parent WHERE e.id = $1 AND e.checksum = $2 AND c.id = $3 AND c.owner = $4`,
+    [entry.id, entry.checksum, conversationId, owner],
+  )
+  return row && toEntry(conversationId, entry, row)
 }
 
 /** Inside a transaction that has locked the conversation by `writable`. */

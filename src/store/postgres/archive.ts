@@ -54,7 +54,7 @@ export function archiveMethods(db: Database): Archives {
             one.attempts,
             one.cost ?? null,
             usage ? jsonText(usage, 'The usage') : null,
-            usage ? tokenFields.map((field) => usage[field]) : null,
+            usage ? tokenFields.map((field) => Number(usage[field] ?? 0)) : null,
             one.failure ? jsonText(one.failure, 'The failure') : null,
             jsonText(one.notes, 'The notes'),
           ]

@@ -1,10 +1,12 @@
 // The way to PostgreSQL: a pool of connections, statements that are planned once per connection, transactions that are
-// tried again when another one got in the way. A connection that breaks is replaced; the process never dies of it.
+// tried again when another one got in the way or the connection broke. When it breaks during a commit, another one is
+// asked what became of it: nothing is done twice, and nothing that was done is called lost.
 
 import { hash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { SynapseError } from '../../core/error.ts'
-import { fromPostgres, mayRetry, storageError } from './errors.ts'
+import { fromPostgres, isLost, mayRetry, storageError } from './errors.ts'
 import { migrations } from './migrations.ts'
 
 export interface DatabaseOptions {
@@ -54,10 +56,35 @@ export class Database implements Queries {
   async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#once(work)
+        const tried = await this.#once(work)
+        if ('result' in tried) return tried.result
+        if (attempt === 5) throw tried.error
       } catch (error) {
-        if (!mayRetry(error) || attempt === 5) throw fromPostgres(error, this.place)
+        throw fromPostgres(error, this.place)
       }
+    }
+  }
+
+  /** Keeps a connection for what is notified on a channel; gives a way to let go of it. */
+  async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
+    const client = await this.#pool.connect()
+    let held = true
+    const leave = (): void => {
+      if (held) client.release(true)
+      held = false
+    }
+    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    client.on('end', () => {
+      if (!held) return
+      leave()
+      lost()
+    })
+    try {
+      await client.query(`LISTEN ${channel}`)
+      return leave
+    } catch (error) {
+      leave()
+      throw fromPostgres(error, this.place)
     }
   }
 
@@ -65,22 +92,55 @@ export class Database implements Queries {
     if (!this.#pool.ended) await this.#pool.end()
   }
 
-  async #once<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+  /** Gives the error when nothing was done and all of it may be tried again. */
+  async #once<T>(work: (queries: Queries) => Promise<T>): Promise<{ result: T } | { error: unknown }> {
     const client = await this.#pool.connect()
     let broken = false
+    let committing: { number: string; result: T } | undefined
+    let lost: unknown
     try {
-      await client.query('BEGIN')
+      const number = await begin(client)
       const result = await work(queriesOf(client))
+      committing = { number, result }
       await client.query('COMMIT')
-      return result
+      return { result }
     } catch (error) {
       // The connection goes back to the pool only if it is known to be out of the transaction.
       await client.query('ROLLBACK').catch(() => (broken = true))
-      throw error
+      if (mayRetry(error)) return { error }
+      if (!isLost(error)) throw error
+      lost = error
     } finally {
       client.release(broken)
     }
+    if (committing && (await this.#wasDone(committing.number, lost))) return { result: committing.result }
+    return { error: lost }
   }
+
+  /** Whether the transaction was committed. A server that restarts is waited for; what cannot be learnt is said. */
+  async #wasDone(transaction: string, lost: unknown): Promise<boolean> {
+    const until = performance.now() + 10_000
+    for (; performance.now() < until; await wait(50)) {
+      const status = await this.#pool
+        .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [transaction])
+        .then(
+          ({ rows }) => rows[0]?.status,
+          (error: unknown) => (isLost(error) ? 'in progress' : undefined),
+        )
+      if (status === 'committed') return true
+      if (status === 'aborted') return false
+      if (status !== 'in progress') break
+    }
+    throw lost
+  }
+}
+
+/** Gives the transaction's number, under which its end can be asked for. In one way there and back. */
+async function begin(client: PoolClient): Promise<string> {
+  const results: unknown = await client.query('BEGIN; SELECT pg_current_xact_id()::text AS number')
+  const rows: unknown[] = Array.isArray(results) ? results.flatMap((one: { rows: unknown[] }) => one.rows) : []
+  const [row] = rows
+  return typeof row === 'object' && row !== null && 'number' in row ? String(row.number) : ''
 }
 
 export async function connect(url: string, options: DatabaseOptions): Promise<Database> {

@@ -1,5 +1,7 @@
+import type { QueryResultRow } from 'pg'
 import type { Entry, EntryOutline } from '../../core/log.ts'
-import { prepareEntry, readMessage, wholePath, type PathRow, type PreparedEntry } from '../prepare.ts'
+import { isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
+import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
 import type { Entries, Write } from '../store.ts'
 import { appendAlone, appendEntry } from './append.ts'
 import { keepBlobs } from './blobs.ts'
@@ -38,23 +40,12 @@ export function entryMethods(db: Database): Entries {
     },
 
     async history(owner, entryId, options = {}) {
-      const last = options.last ?? Infinity
-      // The rows travel through the recursion: joined to it afterwards, they could come from a scan of the whole table.
-      const rows = await db.all<PathRow & { conversation_id: string }>(
-        `WITH RECURSIVE up AS (
-           SELECT e.n, e.parent, e.conversation, e.id, e.depth, e.at, e.checksum, e.message, c.id AS conversation_id
-           FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
-           WHERE e.id = $1 AND c.owner = $2
-           UNION ALL
-           SELECT e.n, e.parent, e.conversation, e.id, e.depth, e.at, e.checksum, e.message, up.conversation_id
-           FROM up JOIN synapse.entries e
-             ON e.n = up.parent AND e.depth = up.depth - 1 AND e.conversation = up.conversation
-         )
-         SELECT id, depth, at, checksum, message, conversation_id FROM up LIMIT $3`,
-        [entryId, owner, last === Infinity ? null : last + 1],
+      const end = await db.get<PathEnd & QueryResultRow>(
+        `SELECT e.n, e.depth, c.n AS conversation, c.id AS conversation_id, c.entries
+         FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation WHERE e.id = $1 AND c.owner = $2`,
+        [entryId, owner],
       )
-      rows.sort((a, b) => a.depth - b.depth)
-      return wholePath(rows, last, rows[0]?.conversation_id ?? '')
+      return end ? pathTo(db, end, options.last ?? Infinity) : []
     },
 
     async children(owner, conversationId, entryId) {
@@ -77,6 +68,30 @@ export function entryMethods(db: Database): Entries {
       return rows.map(({ id, parent_id, depth, role, at }) => ({ id, parentId: parent_id, depth, role, at }))
     },
   }
+}
+
+async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]> {
+  const inOrder = (rows: PathRow[]) => rows.sort((a, b) => a.depth - b.depth)
+  if (isWhole(end, last)) {
+    const rows = await db.all<PathRow & QueryResultRow>(
+      'SELECT id, depth, at, checksum, message FROM synapse.entries WHERE conversation = $1',
+      [end.conversation],
+    )
+    if (isLine(inOrder(rows), end)) return wholePath(rows, last, end.conversation_id)
+  }
+  // The rows travel through the recursion: joined to it afterwards, they could come from a scan of the whole table.
+  const rows = await db.all<PathRow & QueryResultRow>(
+    `WITH RECURSIVE up AS (
+       SELECT n, parent, conversation, id, depth, at, checksum, message FROM synapse.entries WHERE n = $1
+       UNION ALL
+       SELECT e.n, e.parent, e.conversation, e.id, e.depth, e.at, e.checksum, e.message
+       FROM up JOIN synapse.entries e
+         ON e.n = up.parent AND e.depth = up.depth - 1 AND e.conversation = up.conversation
+     )
+     SELECT id, depth, at, checksum, message FROM up LIMIT $2`,
+    [end.n, last === Infinity ? null : last + 1],
+  )
+  return wholePath(inOrder(rows), last, end.conversation_id)
 }
 
 /** The entry with the blobs that it brings or names, inside a transaction that has locked the conversation. */

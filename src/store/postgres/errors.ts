@@ -40,7 +40,7 @@ export function fromPostgres(error: unknown, place: string): unknown {
 }
 
 /** The connection broke, or there was none. */
-function isLost(error: unknown): boolean {
+export function isLost(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   if (/^(08|57P0)/.test(code) || /^(ECONN|ENOTFOUND|ENOENT|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|EACCES)/.test(code))
     return true

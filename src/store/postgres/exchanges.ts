@@ -51,7 +51,7 @@ export function exchangeMethods(db: Database): Exchanges {
       const now = db.options.now()
       const reply = end.reply && prepareEntry(end.reply, now)
       const usage = end.usage ? jsonText(end.usage, 'The usage') : null
-      const tokens = end.usage ? tokenFields.map((field) => end.usage?.[field] ?? 0) : null
+      const tokens = end.usage ? tokenFields.map((field) => Number(end.usage?.[field] ?? 0)) : null
       const failure = end.failure ? jsonText(end.failure, 'The failure') : null
       const added = JSON.parse(jsonText(end.notes ?? [], 'The notes')) as Note[]
       return db.transaction(async (queries) => {
@@ -133,8 +133,8 @@ export function exchangeMethods(db: Database): Exchanges {
   }
 }
 
-/** Kept beside the usage itself, whose raw numbers can be any JSON, so that they can be added up. */
-export const tokenFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const
+/** Kept beside the usage itself, whose raw numbers can be any JSON, so that they can be added up; `offline` counts as 1. */
+export const tokenFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'offline'] as const
 
 interface ExchangeRow {
   n: number

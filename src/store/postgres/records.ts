@@ -14,6 +14,7 @@ import {
   type Streams,
 } from '../records.ts'
 import type { Database, Queries } from './database.ts'
+import { channel } from './listen.ts'
 
 export function recordMethods(db: Database): Records & Streams {
   return {
@@ -192,7 +193,17 @@ async function appendAll(
   const streams = new Map(rows.map((row) => [row.id, row]))
   const failures: (Failure | undefined)[] = []
   for (const write of writes) failures.push(await appendOne(db, queries, write, streams.get(write.streamId)))
+  await tell(queries, [...streams.keys()])
   return failures
+}
+
+/** A payload has less than 8,000 bytes, and an id not more than 100. */
+const idsAtOnce = 75
+
+async function tell(queries: Queries, ids: readonly string[]): Promise<void> {
+  for (let i = 0; i < ids.length; i += idsAtOnce) {
+    await queries.all('SELECT pg_notify($1, $2)', [channel, ids.slice(i, i + idsAtOnce).join(' ')])
+  }
 }
 
 async function appendOne(

@@ -1,6 +1,7 @@
 // Newest first, over an index that knows no order. A word that is common is met soon on a walk from the newest document
 // backward; one that is rare has few matches, which can all be fetched and sorted. Either way alone takes seconds on
-// the other kind of word, and the planner cannot tell them apart: so the walk comes first, and it is short.
+// the other kind of word, and the planner cannot tell them apart: so the walk comes first, and it is short. A phrase is
+// looked up in every document that has its words, because the index knows no places: so the newest ones come first.
 
 import { filterWord, queryFilters } from '../filter-words.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
@@ -24,9 +25,12 @@ export function searchMethods(db: Database): Search {
       const narrow = await labelled(db, owner, query)
       if (narrow?.length === 0) return { items: [] }
       const words = wordQuery(terms, queryFilters(owner, query), narrow)
-      const values = [words, below, owner, after, before, query.label ?? null, size + 1]
-      let rows = await db.plan<HitRow>(`WITH hits AS (${walk}) ${fetch}`, values)
-      if (rows.length <= size) rows = await db.plan<HitRow>(`WITH hits AS MATERIALIZED (${gather}) ${fetch}`, values)
+      const wanted: Wanted = { words, below, owner, after, before, label: query.label, most: size + 1 }
+      let rows = await db.plan<HitRow>(`WITH hits AS (${walk}) ${fetch}`, valuesOf(wanted))
+      if (rows.length <= size) {
+        const hasPhrase = terms.some((term) => term.words.length > 1)
+        rows = await gathered(db, wanted, hasPhrase)
+      }
       return pageOf(
         rows,
         size,
@@ -45,7 +49,42 @@ const walk = `
     SELECT n, words FROM synapse.search WHERE owner = $3 AND n < $2 ORDER BY n DESC LIMIT 2000
   ) w WHERE w.words @@ $1::tsquery`
 
-const gather = 'SELECT s.n FROM synapse.search s WHERE s.words @@ $1::tsquery AND s.n < $2 AND s.owner = $3'
+/** In steps from the newest on, where looking through all at once could take seconds. */
+async function gathered(db: Database, search: Wanted, inSteps: boolean): Promise<HitRow[]> {
+  const newest = await db.get<{ n: number | null }>(
+    'SELECT max(n) AS n FROM synapse.search WHERE owner = $1 AND n < $2',
+    [search.owner, search.below],
+  )
+  const rows: HitRow[] = []
+  let below = (newest?.n ?? 0) + 1
+  for (const entries of inSteps ? [65_536, 524_288, Infinity] : [Infinity]) {
+    const from = Math.max(0, below - entries * maxDocuments)
+    const step = valuesOf({ ...search, below, most: search.most - rows.length })
+    rows.push(...(await db.plan<HitRow>(`WITH hits AS MATERIALIZED (${gather}) ${fetch}`, [...step, from])))
+    if (rows.length === search.most || from === 0) break
+    below = from
+  }
+  return rows
+}
+
+interface Wanted {
+  words: string
+  below: number
+  owner: string
+  after: string
+  before: string
+  label: string | undefined
+  most: number
+}
+
+/** In the order of the placeholders. */
+function valuesOf({ words, below, owner, after, before, label, most }: Wanted): unknown[] {
+  return [words, below, owner, after, before, label ?? null, most]
+}
+
+const gather = `
+  SELECT s.n FROM synapse.search s
+  WHERE s.words @@ $1::tsquery AND s.n < $2 AND s.n >= $8::bigint AND s.owner = $3`
 
 /** OFFSET 0 keeps the planner from reading the whole table of entries to join it with hits that it thinks are many. */
 const fetch = `

@@ -2,17 +2,15 @@
 // its parsers cut addresses, paths and hyphens in ways of their own.
 
 import type { Term } from '../query.ts'
-import { wordsOf } from '../words.ts'
+import { wordList } from '../words.ts'
 
 /** As the text of a tsvector: words with their positions, and filters, which no word can be taken for. */
 export function wordVector(text: string, filters: readonly string[]): string {
   const positions = new Map<string, number[]>()
-  let position = 0
-  for (const { word } of wordsOf(text)) {
-    position++
+  for (const [i, word] of wordList(text).entries()) {
     const known = positions.get(word)
-    if (known) known.push(position)
-    else positions.set(word, [position])
+    if (known) known.push(i + 1)
+    else positions.set(word, [i + 1])
   }
   const words = Array.from(positions, ([word, places]) => `'${word}':${places.slice(0, 255).join(',')}`)
   return [...filters.map(filterLexeme), ...words].join(' ')

@@ -1,6 +1,7 @@
 // One connection to a SQLite file: opened with settings that make a commit durable, and asserted; statements kept
-// ready; every write one transaction. `node:sqlite` is synchronous, so a transaction runs without a pause, and waiting
-// for another process is done outside of it, where the rest of this process can go on.
+// ready; every write all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause, and waiting
+// for another process is done outside of it, where the rest of this process can go on. Writes that are asked for in the
+// same turn of the event loop share one transaction, and so one sync of the disk; each is answered after the commit.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
@@ -17,7 +18,15 @@ export interface ConnectionOptions {
   busyMs: number
 }
 
+interface WaitingWrite {
+  /** Does it, and gives what is to be called when it is durable. */
+  run: () => () => void
+  reject: (error: unknown) => void
+}
+
 export type Row = Record<string, SQLOutputValue>
+
+const mostRestMs = 10
 
 /** 'Syna', in the header of every file of ours. */
 const applicationId = 0x53796e61
@@ -28,6 +37,8 @@ export class Connection {
   #database: DatabaseSync | undefined
   #closed = false
   readonly #statements = new Map<string, StatementSync>()
+  #waiting: WaitingWrite[] = []
+  #restUntil = 0
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path
@@ -53,7 +64,13 @@ export class Connection {
   }
 
   async write<T>(work: () => T): Promise<T> {
-    return this.#patiently(() => this.transaction(work))
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        const result = work()
+        return () => resolve(result)
+      }
+      if (this.#waiting.push({ run, reject }) === 1) this.#soon()
+    })
   }
 
   /** For statements that must stand outside of a transaction. */
@@ -63,11 +80,11 @@ export class Connection {
 
   transaction<T>(work: () => T): T {
     const database = this.#open()
-    database.exec('BEGIN IMMEDIATE')
+    this.run('BEGIN IMMEDIATE')
     try {
       const result = work()
       failpoint('sqlite-commit:before')
-      database.exec('COMMIT')
+      this.run('COMMIT')
       failpoint('sqlite-commit:after')
       return result
     } catch (error) {
@@ -78,8 +95,49 @@ export class Connection {
   }
 
   close(): void {
+    void this.#writeWaiting()
     this.#closed = true
     this.#drop()
+  }
+
+  /** Where many write at once the next ones wait a little and go together: else most of the time would go into syncs. */
+  #soon(): void {
+    const ms = this.#restUntil - performance.now()
+    if (ms > 0) setTimeout(() => void this.#writeWaiting(), ms)
+    else setImmediate(() => void this.#writeWaiting())
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const group = this.#waiting
+    this.#waiting = []
+    if (group.length === 0) return
+    const shared = group.length > 1
+    const began = performance.now()
+    try {
+      const answers = await this.#patiently(() =>
+        this.transaction(() => group.map((one) => (shared ? this.#apart(one) : one.run()))),
+      )
+      for (const answer of answers) answer()
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+    if (shared) this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
+  }
+
+  /** One of several writes of a transaction: if it fails, it leaves the others alone. */
+  #apart({ run, reject }: WaitingWrite): () => void {
+    this.run('SAVEPOINT one')
+    try {
+      const answer = run()
+      this.run('RELEASE one')
+      return answer
+    } catch (error) {
+      // Where the file or the disk failed there is nothing left to go on with.
+      if (breaksConnection(error) || !this.#open().isTransaction) throw error
+      this.run('ROLLBACK TO one')
+      this.run('RELEASE one')
+      return () => reject(fromSqlite(error, this.path))
+    }
   }
 
   #open(): DatabaseSync {

@@ -9,7 +9,7 @@ import type { Conversations, Write } from '../store.ts'
 import { dropBlobs } from './blobs.ts'
 import type { Connection } from './connection.ts'
 import { isUniqueViolation } from './errors.ts'
-import { dropDocuments } from './search.ts'
+import { dropDocuments, lowerUpto } from './search-index.ts'
 
 export function conversationMethods(db: Connection): Conversations {
   return {
@@ -82,6 +82,7 @@ export function conversationMethods(db: Connection): Conversations {
         dropDocuments(db, gone.n)
         dropBlobs(db, gone.n)
         db.run('DELETE FROM conversations WHERE n = ?', gone.n)
+        lowerUpto(db)
         return true
       }),
   }
@@ -141,14 +142,13 @@ export type FenceRow = {
 export const fenceColumns = `c.id, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires,
   CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) AS clock`
 
+const selectWritable = `
+  SELECT c.n, c.owner, c.head, c.branch, h.id AS head_id, h.depth AS head_depth, ${fenceColumns}
+  FROM conversations c LEFT JOIN entries h ON h.n = c.head AND h.conversation = c.n WHERE c.id = ? AND c.owner = ?`
+
 /** Finds the conversation and checks that the writer may write to it; to be called inside the transaction. */
 export function writable(db: Connection, owner: string, id: string, write: Write | undefined): WritableRow {
-  const row = db.get<WritableRow>(
-    `SELECT c.n, c.owner, c.head, c.branch, h.id AS head_id, h.depth AS head_depth, ${fenceColumns}
-     FROM conversations c LEFT JOIN entries h ON h.n = c.head AND h.conversation = c.n WHERE c.id = ? AND c.owner = ?`,
-    id,
-    owner,
-  )
+  const row = db.get<WritableRow>(selectWritable, id, owner)
   if (!row) throw notFound('conversation', id)
   if (row.head !== null && row.head_id === null) throw damaged(`The head of conversation ${id}`)
   checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())

@@ -1,12 +1,13 @@
 import type { Entry, EntryOutline } from '../../core/log.ts'
-import { prepareEntry, readMessage, wholePath, type PathRow, type PreparedEntry } from '../prepare.ts'
+import { isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
+import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
 import { headMoved, idTaken, notFound } from '../refusals.ts'
 import type { Entries } from '../store.ts'
 import { keepBlob, useNamedBlob } from './blobs.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { putAll } from './records.ts'
-import { indexDocuments } from './search.ts'
+import { indexNow, isTimeToIndex } from './search-index.ts'
 
 export function entryMethods(db: Connection): Entries {
   return {
@@ -32,13 +33,13 @@ export function entryMethods(db: Connection): Entries {
 
     history: (owner, entryId, options = {}) =>
       db.read(() => {
-        const end = db.get<{ n: number; conversation_id: string }>(
-          `SELECT e.n, c.id AS conversation_id FROM entries e JOIN conversations c ON c.n = e.conversation
-           WHERE e.id = ? AND c.owner = ?`,
+        const end = db.get<PathEnd & Row>(
+          `SELECT e.n, e.depth, c.n AS conversation, c.id AS conversation_id, c.entries
+           FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.id = ? AND c.owner = ?`,
           entryId,
           owner,
         )
-        return end ? pathTo(db, end.n, end.conversation_id, options.last ?? Infinity) : []
+        return end ? pathTo(db, end, options.last ?? Infinity) : []
       }),
 
     children: (owner, conversationId, entryId) =>
@@ -70,9 +71,16 @@ export function entryMethods(db: Connection): Entries {
   }
 }
 
-/** Without joins and sorting, which would copy the messages about: the entries of a path know each other. */
-function pathTo(db: Connection, n: number, conversationId: string, last: number): Entry[] {
-  const rows = db.all<Pick<EntryRow, keyof PathRow>>(
+function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
+  if (isWhole(end, last)) {
+    const rows = db.all<PathRow & Row>(
+      'SELECT id, depth, at, checksum, message FROM entries WHERE conversation = ? ORDER BY parent',
+      end.conversation,
+    )
+    if (isLine(rows, end)) return wholePath(rows, last, end.conversation_id)
+  }
+  // Without joins and sorting, which would copy the messages about: the entries of a path know each other.
+  const rows = db.all<PathRow & Row>(
     `WITH RECURSIVE up (n, parent, depth, conversation) AS (
        SELECT n, parent, depth, conversation FROM entries WHERE n = ?
        UNION ALL
@@ -81,11 +89,11 @@ function pathTo(db: Connection, n: number, conversationId: string, last: number)
        LIMIT ?
      )
      SELECT e.id, e.depth, e.at, e.checksum, e.message FROM up CROSS JOIN entries e ON e.n = up.n`,
-    n,
+    end.n,
     last === Infinity ? -1 : last + 1,
   )
   rows.sort((a, b) => a.depth - b.depth)
-  return wholePath(rows, last, conversationId)
+  return wholePath(rows, last, end.conversation_id)
 }
 
 /** To be called inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
@@ -114,7 +122,7 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
   )
   for (const sha256 of entry.named) useNamedBlob(db, conversation, sha256)
   for (const blob of entry.blobs) keepBlob(db, conversation.n, blob)
-  indexDocuments(db, conversation, n, entry)
+  if (isTimeToIndex(n, entry.json.length)) indexNow(db)
   moveHead(db, conversation, entry, { n, depth, parentId })
   return { id: entry.id, conversationId: conversation.id, parentId, depth, message: entry.message, at: entry.at }
 }

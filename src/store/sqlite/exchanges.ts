@@ -112,7 +112,7 @@ export function exchangeMethods(db: Connection): Exchanges {
       return db.read(() =>
         db.all<UsageRow & Row>(
           `SELECT substr(x.started_at, 1, 10) AS day, x.provider, x.model, count(*) AS exchanges,
-             ${tokens.map((field) => `coalesce(sum(json_extract(x.usage, '$.${field}')), 0) AS ${field}`).join(', ')},
+             ${summed.map((field) => `coalesce(sum(json_extract(x.usage, '$.${field}')), 0) AS ${field}`).join(', ')},
              coalesce(sum(x.cost), 0.0) AS cost, sum(x.usage IS NOT NULL AND x.cost IS NULL) AS unpriced
            FROM conversations c JOIN exchanges x ON x.conversation = c.n
            WHERE c.owner = ? ${one === undefined ? '' : 'AND c.id = ?'} AND x.started_at >= ? AND x.started_at < ?
@@ -164,7 +164,8 @@ export function exchangeMethods(db: Connection): Exchanges {
   }
 }
 
-const tokens = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const
+/** `offline` is true or absent: its sum says how often. */
+const summed = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'offline'] as const
 
 type ExchangeRow = {
   n: number

@@ -197,4 +197,9 @@ export const migrations: readonly string[] = [
     UNIQUE (stream, first)
   ) STRICT;
   `,
+  `
+  -- Entries are indexed some at a time: those above this number are not in the index yet.
+  CREATE TABLE search_upto (n INTEGER NOT NULL) STRICT;
+  INSERT INTO search_upto (n) SELECT coalesce(max(n), 0) FROM entries;
+  `,
 ]

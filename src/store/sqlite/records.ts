@@ -198,11 +198,22 @@ function findStream(db: Connection, owner: string, streamId: string): StreamRow 
 
 function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
   try {
-    const kept = findStream(db, write.owner, write.streamId)
-    if (!kept) throw notFound('stream', write.streamId)
-    const refused = badStream(write, { epoch: kept.epoch, next: kept.next, ended: kept.ended_at !== null })
-    if (refused) throw refused
     const count = write.events.length
+    const isInLines = write.events.every((event) => !event.includes('\n'))
+    const kept =
+      isInLines &&
+      db.get<{ n: number }>(
+        `UPDATE streams SET next = next + ?, ended_at = ?
+       WHERE id = ? AND epoch = ? AND next = ? AND ended_at IS NULL
+         AND EXISTS (SELECT 1 FROM conversations c WHERE c.n = conversation AND c.owner = ?) RETURNING n`,
+        count,
+        write.end ? nowOf(db) : null,
+        write.streamId,
+        write.epoch,
+        write.offset,
+        write.owner,
+      )
+    if (!kept) throw whyNot(db, write)
     if (count > 0) {
       db.run(
         'INSERT INTO stream_events (stream, first, count, events) VALUES (?, ?, ?, ?)',
@@ -212,12 +223,17 @@ function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
         write.events.join('\n'),
       )
     }
-    db.run('UPDATE streams SET next = next + ?, ended_at = ? WHERE n = ?', count, write.end ? nowOf(db) : null, kept.n)
     return undefined
   } catch (error) {
     if (error instanceof SynapseError) return asFailure(error)
     throw error
   }
+}
+
+function whyNot(db: Connection, write: StreamWrite): SynapseError {
+  const kept = findStream(db, write.owner, write.streamId)
+  const known = kept && { epoch: kept.epoch, next: kept.next, ended: kept.ended_at !== null }
+  return (known && badStream(write, known)) ?? notFound('stream', write.streamId)
 }
 
 function nowOf(db: Connection): string {

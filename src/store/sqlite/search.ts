@@ -1,13 +1,14 @@
+// Newest first: the entries that wait to be indexed, which are few and newer than all others, then the index.
+
 import { documentFilters, filterWord, queryFilters } from '../filter-words.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { readMessage, type PreparedEntry } from '../prepare.ts'
-import { parseQuery, timeSpan, type Term } from '../query.ts'
+import { readMessage } from '../prepare.ts'
+import { matchesAll, parseQuery, timeSpan, type Term } from '../query.ts'
 import { documentsOf, maxDocuments } from '../search-text.ts'
 import { hitOf } from '../snippet.ts'
 import type { Search, SearchQuery } from '../store.ts'
-import { indexText } from '../words.ts'
 import type { Connection } from './connection.ts'
-import type { WritableRow } from './conversations.ts'
+import { uptoOf } from './search-index.ts'
 
 export function searchMethods(db: Connection): Search {
   return {
@@ -17,26 +18,13 @@ export function searchMethods(db: Connection): Search {
       if (terms.length === 0) return { items: [] }
       const below =
         query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
-      const { after, before } = timeSpan(query)
+      const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
       const rows = await db.read(() => {
-        const narrow = labelFilter(db, owner, query)
-        // CROSS JOIN keeps the index in front: it gives the last written first, and the rest is read for hits only.
-        return db.all<HitRow>(
-          `SELECT s.rowid AS place, e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title
-           FROM search s CROSS JOIN entries e ON e.n = s.rowid / ${maxDocuments}
-           CROSS JOIN conversations c ON c.n = e.conversation
-           WHERE search MATCH ? AND s.rowid < ? AND c.owner = ? AND e.at >= ? AND e.at < ?
-             AND (? IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.conversation = c.n AND l.label = ?))
-           ORDER BY s.rowid DESC LIMIT ?`,
-          `filters : (${[...queryFilters(owner, query), ...narrow].join(' AND ')}) AND text : (${matchText(terms)})`,
-          below,
-          owner,
-          after,
-          before,
-          query.label ?? null,
-          query.label ?? null,
-          size + 1,
-        )
+        // In this order: what another process indexes in between is then looked at as waiting, and not twice.
+        const upto = uptoOf(db)
+        const waiting = waitingHits(db, upto, wanted)
+        const rest = { ...wanted, below: Math.min(below, (upto + 1) * maxDocuments), most: size + 1 - waiting.length }
+        return rest.most > 0 ? [...waiting, ...indexedHits(db, rest)] : waiting
       })
       return pageOf(
         rows,
@@ -51,31 +39,14 @@ export function searchMethods(db: Connection): Search {
   }
 }
 
-/** To be called inside the transaction that writes the entry. */
-export function indexDocuments(
-  db: Connection,
-  conversation: Pick<WritableRow, 'id' | 'owner'>,
-  n: number,
-  entry: Pick<PreparedEntry, 'documents' | 'provider'>,
-): void {
-  for (const [i, document] of entry.documents.entries()) {
-    db.run(
-      'INSERT INTO search (rowid, text, filters) VALUES (?, ?, ?)',
-      n * maxDocuments + i,
-      indexText(document.text),
-      documentFilters(conversation.owner, conversation.id, entry.provider, document).join(' '),
-    )
-  }
-}
-
-export function dropDocuments(db: Connection, conversation: number): void {
-  const rows = db.all<{ n: number; documents: number }>(
-    'SELECT n, documents FROM entries WHERE conversation = ?',
-    conversation,
-  )
-  for (const { n, documents } of rows) {
-    for (let i = 0; i < documents; i++) db.run('DELETE FROM search WHERE rowid = ?', n * maxDocuments + i)
-  }
+interface Wanted {
+  owner: string
+  query: SearchQuery
+  terms: readonly Term[]
+  below: number
+  most: number
+  after: string
+  before: string
 }
 
 type HitRow = {
@@ -86,6 +57,53 @@ type HitRow = {
   message: string
   conversation_id: string
   title: string | null
+}
+
+const columns = 'e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title'
+
+const condition = `c.owner = ? AND e.at >= ? AND e.at < ?
+  AND (? IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.conversation = c.n AND l.label = ?))`
+
+function conditionValues({ owner, query, after, before }: Wanted): (string | null)[] {
+  return [owner, after, before, query.label ?? null, query.label ?? null]
+}
+
+/** CROSS JOIN keeps the last entries in front: else all conversations of the owner would be looked through. */
+function waitingHits(db: Connection, upto: number, wanted: Wanted): HitRow[] {
+  const { owner, query, terms, below, most } = wanted
+  const filters = queryFilters(owner, query)
+  const hits: HitRow[] = []
+  for (const row of db.all<HitRow>(
+    `SELECT e.n * ${maxDocuments} AS place, ${columns} FROM entries e CROSS JOIN conversations c ON c.n = e.conversation
+     WHERE e.n > ? AND ${condition} ORDER BY e.n DESC`,
+    upto,
+    ...conditionValues(wanted),
+  )) {
+    const message = readMessage(row)
+    const provider = message.role === 'assistant' ? message.origin.provider : undefined
+    for (const [i, document] of [...documentsOf(message).entries()].toReversed()) {
+      const own = documentFilters(owner, row.conversation_id, provider, document)
+      if (row.place + i >= below || !filters.every((filter) => own.includes(filter))) continue
+      if (matchesAll(terms, document.text)) hits.push({ ...row, place: row.place + i })
+    }
+    if (hits.length >= most) return hits.slice(0, most)
+  }
+  return hits
+}
+
+function indexedHits(db: Connection, wanted: Wanted): HitRow[] {
+  const { owner, query, terms, below, most } = wanted
+  const filters = [...queryFilters(owner, query), ...labelFilter(db, owner, query)]
+  // CROSS JOIN keeps the index in front: it gives the last written first, and the rest is read for hits only.
+  return db.all<HitRow>(
+    `SELECT s.rowid AS place, ${columns} FROM search s CROSS JOIN entries e ON e.n = s.rowid / ${maxDocuments}
+     CROSS JOIN conversations c ON c.n = e.conversation
+     WHERE search MATCH ? AND s.rowid < ? AND ${condition} ORDER BY s.rowid DESC LIMIT ?`,
+    `filters : (${filters.join(' AND ')}) AND text : (${matchText(terms)})`,
+    below,
+    ...conditionValues(wanted),
+    most,
+  )
 }
 
 /** A label on few conversations is looked for inside the index too; one on many is common enough to meet on the way. */

@@ -1,0 +1,110 @@
+import pg from 'pg'
+import { documentFilters } from '../../src/store/filter-words.ts'
+import { openPostgresStore } from '../../src/store/postgres.ts'
+import { wordVector } from '../../src/store/postgres/words.ts'
+import { prepareEntry } from '../../src/store/prepare.ts'
+import { maxDocuments } from '../../src/store/search-text.ts'
+import { makePostgres } from '../../test/store/postgres-server.ts'
+import type { Engine, RawStore } from './engine.ts'
+import { archive, each, owner, type Archived } from './messages.ts'
+
+/** `programs`: the folder of the server's programs. A server of its own, with the settings it comes with. */
+export async function postgresEngine(programs: string): Promise<Engine> {
+  const server = await makePostgres(programs)
+  await server.start()
+  const place = async (name: string) => {
+    await using client = await clientOf(server.url)
+    await client.query(`CREATE DATABASE ${name}`)
+    return server.url.replace('/postgres?', `/${name}?`)
+  }
+  return {
+    name: 'PostgreSQL',
+    searchBound: 300,
+    place,
+    raw: async () => rawStore(await place('raw')),
+    fill,
+    close: () => server.remove(),
+  }
+}
+
+async function clientOf(url: string): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client(url)
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
+
+async function rawStore(url: string): Promise<RawStore> {
+  const client = await clientOf(url)
+  await client.query('CREATE TABLE entries (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, message text)')
+  return {
+    append: (json) =>
+      client.query({ name: 'append', text: 'INSERT INTO entries (message) VALUES ($1)', values: [json] }),
+    async load(count) {
+      const text = 'SELECT message FROM entries ORDER BY id LIMIT $1'
+      const { rows } = await client.query<{ message: string }>({ name: 'load', text, values: [count] })
+      return rows.map(({ message }) => JSON.parse(message) as unknown)
+    },
+    close: () => client.end(),
+  }
+}
+
+async function fill(url: string, conversations: number): Promise<void> {
+  await (await openPostgresStore(url)).close()
+  await using client = await clientOf(url)
+  await client.query(`SET synchronous_commit = off; SET maintenance_work_mem = '512MB'`)
+  await client.query('DROP INDEX synapse.search_words_idx')
+  let batch: Archived[] = []
+  let first = 1
+  for (const one of archive(conversations)) {
+    if (batch.push(one) < 200) continue
+    await insert(client, first, batch)
+    first += batch.length
+    batch = []
+  }
+  if (batch.length > 0) await insert(client, first, batch)
+  await client.query('CREATE INDEX search_words_idx ON synapse.search USING gin (words)')
+  for (const table of ['conversations', 'entries']) {
+    await client.query(
+      `SELECT setval(pg_get_serial_sequence('synapse.${table}', 'n'), (SELECT max(n) FROM synapse.${table}))`,
+    )
+  }
+  await client.query('VACUUM ANALYZE')
+}
+
+async function insert(client: pg.Client, first: number, batch: readonly Archived[]): Promise<void> {
+  const entries = batch.flatMap(({ id, at, messages }, c) =>
+    messages.map((message, depth) => {
+      const n = (first + c - 1) * each + depth + 1
+      return { n, c: first + c, depth, conversation: id, ...prepareEntry({ id: `entry-${n}`, message, at }, 0) }
+    }),
+  )
+  const documents = entries.flatMap(({ n, c, conversation, provider, documents: own }) =>
+    own.map((document, i) => ({
+      n: n * maxDocuments + i,
+      c,
+      words: wordVector(document.text, documentFilters(owner, conversation, provider, document)),
+    })),
+  )
+  await client.query(
+    `INSERT INTO synapse.conversations (n, id, owner, created_at, updated_at, entries, head, title, settings)
+     OVERRIDING SYSTEM VALUE SELECT n, id, $1, at, at, ${each}, n * ${each}, title, '{}'
+     FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[]) AS t (n, id, at, title)`,
+    [owner, batch.map((_, c) => first + c), column(batch, 'id'), column(batch, 'at'), column(batch, 'title')],
+  )
+  await client.query(
+    `INSERT INTO synapse.entries (n, id, conversation, parent, depth, role, at, checksum, message)
+     OVERRIDING SYSTEM VALUE SELECT n, id, c, CASE WHEN depth > 0 THEN n - 1 END, depth, role, at, checksum, message
+     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::int[], $5::text[], $6::text[], $7::bigint[], $8::text[])
+       AS t (n, id, c, depth, role, at, checksum, message)`,
+    (['n', 'id', 'c', 'depth', 'role', 'at', 'checksum', 'json'] as const).map((name) => column(entries, name)),
+  )
+  await client.query(
+    `INSERT INTO synapse.search (n, conversation, owner, words) SELECT n, c, $1, words::tsvector
+     FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS t (n, c, words)`,
+    [owner, column(documents, 'n'), column(documents, 'c'), column(documents, 'words')],
+  )
+}
+
+function column<T, K extends keyof T>(rows: readonly T[], name: K): T[K][] {
+  return rows.map((row) => row[name])
+}
