@@ -11,6 +11,7 @@ const loaders: Record<string, () => Promise<Row>> = {
   plan: async () => (await import('./rows/plan.ts')).plan,
   memory: async () => (await import('./rows/memory.ts')).memory,
   store: async () => (await import('./rows/store.ts')).store,
+  relay: async () => (await import('./rows/relay.ts')).relay,
   start: async () => (await import('./rows/start.ts')).start,
   validity: async () => (await import('./rows/validity.ts')).validity,
   tokens: async () => (await import('./rows/tokens.ts')).tokens,

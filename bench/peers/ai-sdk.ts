@@ -21,7 +21,7 @@ const models: Record<string, (network: typeof fetch) => LanguageModel> = {
 export const aiSdk: Peer = {
   name: 'AI SDK',
   protocols: Object.keys(models),
-  body: (protocol, messages) =>
+  sent: (protocol, messages) =>
     sentBy((network) => {
       const model = models[protocol]?.(network)
       if (!model) throw new TypeError(`no model for ${protocol}`)

@@ -12,7 +12,7 @@ const tools = [{ type: 'function', function: { ...clock, parameters: clock.input
 export const langchain: Peer = {
   name: 'LangChain',
   protocols: ['anthropic-messages', 'openai-chat', 'openai-responses'],
-  body: (protocol, messages) =>
+  sent: (protocol, messages) =>
     sentBy((network) => {
       const input = langchainMessages(messages)
       if (protocol === 'anthropic-messages') {

@@ -1,14 +1,13 @@
 // Another library, as the bench sees it: a history in, the body of its request out.
 
-import { isObject, type JsonObject } from '../../src/core/json.ts'
 import type { ToolSpec } from '../../src/core/context.ts'
 import type { Message } from '../../src/core/message.ts'
 
 export interface Peer {
   name: string
   protocols: readonly string[]
-  /** Fails with the library's own words where it refuses to build a request. */
-  body(protocol: string, messages: readonly Message[]): Promise<JsonObject>
+  /** The body as JSON. Fails with the library's own words where it refuses to build a request. */
+  sent(protocol: string, messages: readonly Message[]): Promise<string>
 }
 
 export const clock: ToolSpec = {
@@ -20,13 +19,12 @@ export const clock: ToolSpec = {
 export class Sent extends Error {}
 
 /** A network that keeps the last body it was given, and answers that it was not liked: nobody tries that again. */
-export function listening(): { fetch: typeof fetch; last(): JsonObject | undefined } {
-  let body: JsonObject | undefined
+export function listening(): { fetch: typeof fetch; last(): string | undefined } {
+  let body: string | undefined
   return {
     async fetch(input, init) {
       const text = input instanceof Request ? await input.clone().text() : init?.body
-      const value: unknown = typeof text === 'string' ? JSON.parse(text) : undefined
-      if (isObject(value)) body = value
+      if (typeof text === 'string') body = text
       return Response.json({ error: { message: 'this is only a bench' } }, { status: 400 })
     },
     last: () => body,
@@ -34,7 +32,7 @@ export function listening(): { fetch: typeof fetch; last(): JsonObject | undefin
 }
 
 /** What was sent, whatever became of it; else why nothing was. */
-export async function sentBy(run: (network: typeof fetch) => Promise<unknown>): Promise<JsonObject> {
+export async function sentBy(run: (network: typeof fetch) => Promise<unknown>): Promise<string> {
   const network = listening()
   const usual = globalThis.fetch
   globalThis.fetch = network.fetch

@@ -43,7 +43,7 @@ const apis: Record<string, { api: Api; provider: string; id: string; baseUrl: st
 export const pi: Peer = {
   name: 'pi-ai',
   protocols: Object.keys(apis),
-  body: (protocol, messages) =>
+  sent: (protocol, messages) =>
     sentBy(async () => {
       const given = apis[protocol]
       if (!given) throw new TypeError(`no model for ${protocol}`)

@@ -76,10 +76,10 @@ export const validity: Row = {
 const ours: Peer = {
   name: 'Synapse',
   protocols: wires.map((wire) => wire.protocol),
-  body(protocol, messages) {
+  sent(protocol, messages) {
     const wire = wires.find((one) => one.protocol === protocol)
     if (!wire) throw new TypeError(`no wire ${protocol}`)
-    return Promise.resolve(prepare({ ...wire, messages, tools: [clock], policy: 'full' }).body)
+    return Promise.resolve(JSON.stringify(prepare({ ...wire, messages, tools: [clock], policy: 'full' }).body))
   },
 }
 
@@ -93,7 +93,7 @@ async function installedPeers(): Promise<Peer[]> {
 async function judge(peer: Peer, scenario: Scenario, wire: Wire): Promise<{ fault?: string; disagrees: boolean }> {
   let body: JsonObject
   try {
-    body = await peer.body(wire.protocol, scenario.messages)
+    body = JSON.parse(await peer.sent(wire.protocol, scenario.messages)) as JsonObject
   } catch (error) {
     const said = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
     return { fault: `throws: ${said.slice(0, 90)}`, disagrees: false }
