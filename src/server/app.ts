@@ -13,6 +13,7 @@ import { aboutRoutes } from './routes/about.ts'
 import { blobRoutes } from './routes/blobs.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { historyRoutes } from './routes/history.ts'
+import { importRoutes } from './routes/import.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sentRoutes } from './routes/sent.ts'
 import { watchRoutes } from './routes/watch.ts'
@@ -22,6 +23,7 @@ import { pageHeaders, type Page } from './static.ts'
 export const routes: readonly Route[] = [
   ...aboutRoutes,
   ...conversationRoutes,
+  ...importRoutes,
   ...historyRoutes,
   ...runRoutes,
   ...sentRoutes,
@@ -111,7 +113,10 @@ export function createApp({ house, page, names }: AppOptions): App {
       return principal
     } catch (error) {
       // Guessing is slow, whatever is guessed.
-      if (answerFor(error).status === 401) turnedAway.take(networkOf(c.env.address))
+      if (answerFor(error).status !== 401) throw error
+      const from = networkOf(c.env.address)
+      log({ event: 'refused', method: c.req.method, path: c.req.path, from })
+      turnedAway.take(from)
       throw error
     }
   }

@@ -7,6 +7,7 @@ import type { JsonObject } from '../core/json.ts'
 import { uuidv7 } from '../store/ids.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { note } from './audit.ts'
 import { serverOwner } from './server-owner.ts'
 
 export type Access = 'read' | 'write'
@@ -58,6 +59,7 @@ export async function createKey(store: Store, wish: NewKey): Promise<{ key: stri
     createdAt: new Date().toISOString(),
   }
   await store.putRecords([{ owner: serverOwner, kind, id: hash('sha256', key), data: { ...about }, version: 0 }])
+  await note(store, { owner }, 'key-created', about.id)
   return { key, about }
 }
 
@@ -75,6 +77,8 @@ export async function revokeKey(store: Store, id: string): Promise<boolean> {
   if (only.data['revokedAt'] !== undefined) return false
   const data = { ...only.data, revokedAt: new Date().toISOString() }
   await store.putRecords([{ owner: serverOwner, kind, id: only.id, data, version: only.version }])
+  const key = only.data as JsonObject & ApiKey
+  await note(store, { owner: key.owner }, 'key-revoked', key.id)
   return true
 }
 

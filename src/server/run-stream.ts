@@ -27,7 +27,7 @@ export async function openStream(
   }
   const rest = await source.read(after)
   // Tells an EventSource, which would ask again and again, that there is nothing left.
-  if (rest.ended && rest.events.length === 0) return new globalThis.Response(null, { status: 204, headers })
+  if (rest.ended && rest.frames.length === 0) return new globalThis.Response(null, { status: 204, headers })
   checkPlace(house)
   const body = eventStream(source, after, { onOpen: () => takePlace(house), onClose: () => leavePlace(house) })
   return new globalThis.Response(body, { status: 200, headers: { ...streamHeaders, ...headers } })

@@ -4,6 +4,7 @@
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 
 import { z } from '@hono/zod-openapi'
+import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
 import type { Options } from '../core/options.ts'
 import type { PolicySettings, PresetName } from '../context/policy.ts'
@@ -129,6 +130,23 @@ export const newConversation: z.ZodType<NewConversation> = z
     from: z.strictObject({ conversationId: id, entryId: id.optional() }).optional(),
   })
   .openapi('NewConversation') as z.ZodType<NewConversation>
+
+export interface ImportWish {
+  content: Json
+  format?: string
+  labels?: string[]
+}
+
+export const importWish: z.ZodType<ImportWish> = z
+  .strictObject({
+    content: z
+      .unknown()
+      .refine((given) => given !== undefined, { error: 'it is missing' })
+      .openapi({ description: 'The JSON of the file, or its text where that is lines of JSON.' }),
+    format: name.optional(),
+    labels: labels.optional(),
+  })
+  .openapi('ImportWish') as z.ZodType<ImportWish>
 
 export interface ConversationChange {
   title?: string | null

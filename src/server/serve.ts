@@ -51,6 +51,8 @@ export interface RunningServer {
 }
 
 const usualGraceMs = 20_000
+/** Clients that come in the same moment wait here; the system may hold fewer. */
+const backlog = 4096
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { store, host = '127.0.0.1', port = 0, names = [], log = () => {} } = options
@@ -95,7 +97,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return app.fetch(request, incoming.socket.remoteAddress ?? '')
   })
   const server = createServer(
-    { requestTimeout: 60_000, headersTimeout: 20_000 },
+    // Longer than proxies keep a connection: else one of them would send a request into a closed one.
+    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   const bound = await listen(server, host, port).catch(async (error: unknown) => {
@@ -129,7 +132,7 @@ function isLoopback(host: string): boolean {
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
-  server.listen(port, host)
+  server.listen({ port, host, backlog })
   try {
     await once(server, 'listening')
   } catch (error) {

@@ -3,6 +3,7 @@
 
 import { SynapseError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { Conversation } from '../core/log.ts'
 import type { NewEntry } from '../store/store.ts'
 import { json } from './answer.ts'
 import { onceFor, type Once } from './idempotency.ts'
@@ -19,6 +20,8 @@ export interface Beginning {
   basedOn: string | null
   /** What the user says. */
   entry?: NewEntry & { id: string }
+  /** What the conversation is called from then on. */
+  title?: string
   /** Moves the head, once it is sure that the run may begin. */
   move?: () => Promise<void>
 }
@@ -26,7 +29,7 @@ export interface Beginning {
 export async function startRun(
   call: Call<unknown, unknown>,
   given: Settings | undefined,
-  begin: (conversation: { id: string; head: string | null }) => Promise<Beginning>,
+  begin: (conversation: Conversation) => Promise<Beginning>,
 ): Promise<globalThis.Response> {
   const { house, owner, request, text } = call
   const once = onceFor(house.store, owner, request, text)
@@ -45,7 +48,7 @@ export async function startRun(
 async function start(
   { house, owner, principal, param }: Call<unknown, unknown>,
   given: Settings | undefined,
-  begin: (conversation: { id: string; head: string | null }) => Promise<Beginning>,
+  begin: (conversation: Conversation) => Promise<Beginning>,
   once: Once | undefined,
 ): Promise<JsonObject> {
   const conversation = await house.store.conversation(owner, param('id'))
@@ -53,12 +56,12 @@ async function start(
   const { id } = conversation
   const settings = mergeSettings(house, conversation.settings, given)
   await checkRun(house, principal, settings)
-  const { basedOn, entry, move } = await begin(conversation)
+  const { basedOn, entry, move, title } = await begin(conversation)
   const busy = await house.runs.active(owner, id)
   if (busy) throw busyWith(busy)
   await move?.()
   const { keyId, budget } = principal
-  const run = await house.runs
+  const starting = house.runs
     .start({
       owner,
       conversationId: id,
@@ -75,6 +78,11 @@ async function start(
       const other = isTaken(error) ? await house.runs.active(owner, id) : undefined
       throw other ? busyWith(other) : error
     })
+  // At once, so that they can share a transaction.
+  const [run] = await Promise.all([
+    starting,
+    title === undefined ? undefined : house.store.updateConversation(owner, id, { title }),
+  ])
   return answerOf(run)
 }
 

@@ -287,6 +287,7 @@ export const usageRow: z.ZodType = z
     reasoning: z.number(),
     cost: z.number(),
     unpriced: z.number(),
+    offline: z.number(),
   })
   .openapi('UsageRow')
 
@@ -328,3 +329,14 @@ export const modelView: z.ZodType = z
 export function pageSchema(item: z.ZodType): z.ZodType {
   return z.object({ items: z.array(item), next: z.string().optional() })
 }
+
+/** What came in, with what was lost on the way. */
+export interface ImportedView {
+  items: { conversation: ConversationView; notes: Note[] }[]
+}
+
+export const importedView: z.ZodType = z
+  .object({ items: z.array(z.object({ conversation: conversationView, notes: z.array(z.looseObject({})) })) })
+  .openapi('Imported')
+
+export const notedView: z.ZodType = z.object({ at, what: z.string(), to: id, by: id.optional() }).openapi('Noted')

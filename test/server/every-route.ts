@@ -43,6 +43,7 @@ export const samples: Record<string, Json> = {
   Verdict: { allowed: false },
   PrepareWish: { targets: [{ model: 'openai/gpt-5.6' }] },
   OverlayChange: { undone: true },
+  ImportWish: { content: [{ role: 'user', content: 'Hello' }], format: 'openai-chat', labels: ['a'] },
 }
 
 /** What a path's names stand for. */

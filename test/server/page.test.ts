@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { networkOf, rateLimit } from '../../src/server/rate-limit.ts'
-import { eventStream } from '../../src/server/runs/sse.ts'
+import { eventStream, frame } from '../../src/server/runs/sse.ts'
 import { tempFolder } from '../store/temp.ts'
 import { serving } from './serving.ts'
 
@@ -74,14 +74,15 @@ test('a rate limit fills up again with time and knows each asker', () => {
 
 test('a silent stream shows signs of life, and tells when it is over', async () => {
   let reads = 0
+  const told: string[] = []
   const source = {
     read: async (from: number) => {
       const ended = ++reads > 3
-      return { events: ended && from === 0 ? ['{"type":"run-end"}'] : [], next: ended ? 1 : 0, ended }
+      return { frames: ended && from === 0 ? [frame(1, '{"type":"run-end"}')] : [], next: ended ? 1 : 0, ended }
     },
     wait: (_: number, ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    close: () => told.push('let go'),
   }
-  const told: string[] = []
   const stream = eventStream(source, 0, {
     onOpen: () => told.push('open'),
     onClose: () => told.push('close'),
@@ -90,7 +91,7 @@ test('a silent stream shows signs of life, and tells when it is over', async () 
   let text = ''
   for await (const chunk of stream) text += new TextDecoder().decode(chunk)
   assert.match(text, /^(: still here\n\n)+id: 1\nevent: run-end\ndata: \{"type":"run-end"\}\n\n$/)
-  assert.deepEqual(told, ['open', 'close'])
+  assert.deepEqual(told, ['open', 'let go', 'close'])
 })
 
 test('addresses of one network count as one', () => {

@@ -19,7 +19,9 @@ async function start(t: TestContext, folder: string, hold = ''): Promise<Started
   const args = [script, join(folder, 'chats.db'), hold, join(folder, 'starts')]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
-  const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer]
+  const died = once(child, 'exit').then(([code]) => assert.fail(`the server ended with ${code} before it had begun`))
+  const [line] = (await Promise.race([once(child.stdout ?? child, 'data'), died])) as [Buffer]
+  died.catch(() => {})
   const url = line.toString().trim()
   return { child, url, api: apiAt(url) }
 }

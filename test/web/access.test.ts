@@ -28,7 +28,7 @@ after(async () => {
 async function withVisitor(t: TestContext, dark: boolean, tell: (visitor: Visitor) => Promise<void>): Promise<void> {
   if (!browser) return t.skip(noBrowser)
   const visitor = await visit(browser, site, { dark })
-  visitor.page.setDefaultTimeout(10_000)
+  visitor.page.setDefaultTimeout(30_000)
   try {
     await tell(visitor)
   } finally {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Browser, Locator, Page, Route } from 'playwright-core'
 import { noBrowser, openBrowser } from './browser.ts'
 import { openSite, say, settled, visit, watched, type Site, type Visitor } from './site.ts'
 
@@ -23,7 +23,7 @@ function story(name: string, tell: (visitor: Visitor, t: TestContext) => Promise
   test(name, async (t) => {
     if (!browser) return t.skip(noBrowser)
     const visitor = await visit(browser, site)
-    visitor.page.setDefaultTimeout(10_000)
+    visitor.page.setDefaultTimeout(30_000)
     try {
       await tell(visitor, t)
       assert.deepEqual(visitor.errors, [])
@@ -137,6 +137,27 @@ story('a request that was sent is shown as it was, with the predicted and the re
   assert.equal(await page.getByRole('group', { name: 'Usage by request' }).locator('tbody tr').count(), 2)
 })
 
+story('a summary that stands for older turns is on the timeline, and can be taken back there', async ({ page }) => {
+  for (const words of ['One', 'Two', 'Three', 'Four']) {
+    await ask(page, `${words} is the number. `.repeat(40))
+    await settled(page)
+  }
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  const compacted = await fetch(`${site.url}/api/conversations/${id}/compact`, asked)
+  assert.notEqual(await compacted.json(), null)
+  await page.reload()
+  await page.getByRole('tab', { name: 'Usage' }).click()
+  const decisions = page.getByRole('region', { name: 'Decisions about what is sent' })
+  await seen(decisions, 'A summary stands for what came before')
+  await decisions.getByRole('button', { name: 'Undo' }).click()
+  await decisions.getByRole('button', { name: 'Do again' }).waitFor()
+  const [overlay] = await site.store.overlays('local', id)
+  assert.equal(overlay?.undone, true)
+  await decisions.getByRole('button', { name: 'Do again' }).click()
+  await decisions.getByRole('button', { name: 'Undo' }).waitFor()
+})
+
 story('an edited message is another branch, and both can be switched between', async ({ page }) => {
   await ask(page, 'My name is Ada')
   await seen(replies(page), 'Ada')
@@ -155,6 +176,36 @@ story('an edited message is another branch, and both can be switched between', a
   await page.getByRole('button', { name: 'Later version' }).click()
   await seen(page.getByRole('article', { name: 'You' }), 'My name is Grace')
 })
+
+story('a run that is over before its request is answered is shown, be it an edit or another try', async ({ page }) => {
+  site.says.push(...['One', 'Two', 'Three'].map((text) => [{ type: 'text' as const, text: `Answer ${text}` }]))
+  await ask(page, 'My name is Ada')
+  await seen(replies(page), 'Answer One')
+  await settled(page)
+  await page.getByRole('article', { name: 'You' }).hover()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const editor = page.getByRole('textbox', { name: 'The message in other words' })
+  await editor.fill('My name is Grace')
+  await answeredBehind(page, 'Answer Two', () => editor.press('Enter'))
+  await replies(page).hover()
+  await answeredBehind(page, 'Answer Three', () => page.getByRole('button', { name: 'Ask again' }).click())
+})
+
+/** Does what starts a run, and holds the server's answer to it back until the reply is shown; it must stay shown. */
+async function answeredBehind(page: Page, words: string, act: () => Promise<void>): Promise<void> {
+  const isStart = /\/(edit|retry)$/
+  const hold = async (route: Route): Promise<void> => {
+    const response = await route.fetch()
+    await seen(replies(page), words)
+    await settled(page)
+    await route.fulfill({ response })
+  }
+  await page.route(isStart, hold, { times: 1 })
+  const [answer] = await Promise.all([page.waitForResponse(isStart), act()])
+  await answer.finished()
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
+  assert.match((await replies(page).allTextContents()).join(), new RegExp(words))
+}
 
 story('asking again gives another reply beside the first, and a fork goes on from the middle', async ({ page }) => {
   site.says.push([{ type: 'text', text: 'First answer' }], [{ type: 'text', text: 'Second answer' }])
@@ -278,25 +329,43 @@ story('a conversation is renamed, labelled, filtered by its label, and deleted',
   await list.first().waitFor({ state: 'detached' })
 })
 
-story('files go along by button and by paste', async ({ page }) => {
+story('files go along by button, by paste and by drop', async ({ page }) => {
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+  const attached = page.getByRole('list', { name: 'Attached files' })
   await page.locator('input[type=file]').setInputFiles({
     name: 'dot.png',
     mimeType: 'image/png',
     buffer: Buffer.from(png, 'base64'),
   })
-  await seen(page.getByRole('list', { name: 'Attached files' }), 'dot.png')
+  await seen(attached, 'dot.png')
   await message(page).focus()
   await page.evaluate(`(() => {
     const data = new DataTransfer()
     data.items.add(new File(['a note'], 'note.txt', { type: 'text/plain' }))
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
   })()`)
-  await seen(page.getByRole('list', { name: 'Attached files' }), 'note.txt')
+  await seen(attached, 'note.txt')
   await page.getByRole('button', { name: 'Remove note.txt' }).click()
+
+  const carried = await page.evaluateHandle(`(() => {
+    const data = new DataTransfer()
+    data.items.add(new File([Uint8Array.from(atob('${png}'), (c) => c.charCodeAt(0))], 'dropped.png', { type: 'image/png' }))
+    return data
+  })()`)
+  const chat = page.locator('main.chat')
+  const drag = { dataTransfer: carried }
+  await chat.dispatchEvent('dragover', drag)
+  await page.locator('main.is-over').waitFor()
+  await chat.dispatchEvent('dragleave', drag)
+  await page.locator('main.is-over').waitFor({ state: 'detached' })
+  await chat.dispatchEvent('dragover', drag)
+  await chat.dispatchEvent('drop', drag)
+  await seen(attached, 'dropped.png')
+  assert.equal(await page.locator('main.is-over').count(), 0)
   await ask(page, 'Look at this')
   await page.getByRole('img', { name: 'dot.png' }).waitFor()
-  await seen(replies(page), 'It holds 1 of media')
+  await page.getByRole('img', { name: 'dropped.png' }).waitFor()
+  await seen(replies(page), 'It holds 2 of media')
 })
 
 story('instructions of a conversation are sent', async ({ page }) => {

@@ -87,7 +87,7 @@ test('the prefix that a cache should know ends at the first piece that changed',
     history: whatTimeIsIt,
     before: before.body,
     isSameModel: true,
-    price: { input: 10, cacheRead: 1 },
+    price: { input: 10, output: 50, cacheRead: 1 },
   })
   assert.deepEqual(
     inspected.pieces.filter((piece) => piece.kind === 'message').map((piece) => piece.cached),
@@ -96,6 +96,19 @@ test('the prefix that a cache should know ends at the first piece that changed',
   assert.ok(inspected.cachedTokens > 0 && inspected.cachedTokens < inspected.tokens)
   assert.ok((inspected.price ?? 0) < (inspected.tokens * 10) / 1e6)
   assert.deepEqual(inspected.changes, { same: inspected.pieces.length - 2, changed: 0, added: 1, gone: 0 })
+})
+
+test('the pieces of a long prompt cost what the whole of it falls under', () => {
+  const { body, notes } = prepare({ messages: whatTimeIsIt, provider: 'openai' })
+  const price = { input: 10, output: 50, beyond: { tokens: 200_000, input: 20, output: 75 } }
+  const given = { body, notes, history: whatTimeIsIt, isSameModel: false, price }
+  const short = inspect({ ...given, total: 200_000 })
+  const long = inspect({ ...given, total: 200_001 })
+  assert.equal(short.price?.toFixed(2), '2.00')
+  assert.equal(long.price?.toFixed(2), '4.00')
+  for (const [i, piece] of long.pieces.entries()) {
+    if (piece.price) assert.ok(Math.abs(piece.price / (short.pieces[i]?.price ?? 0) - 2) < 0.01)
+  }
 })
 
 test('two wires side by side stand in lines of the same messages', () => {

@@ -1,15 +1,18 @@
-// About the server and what it can ask, and about everything at once: search and usage.
+// About the server and what it can ask, and about everything at once: search, usage and the audit.
 
 import type { Json } from '../../core/json.ts'
 import { catalogue } from '../../providers/catalogue.ts'
+import { listModels, type ListedModel } from '../../providers/list-models.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import { json } from '../answer.ts'
+import { noted } from '../audit.ts'
 import type { ServerHouse } from '../house.ts'
 import { missing, route, type Route } from '../route.ts'
-import { modelsQuery, searchQuery, usageQuery } from '../schema.ts'
+import { modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
 import {
   hitView,
   modelView,
+  notedView,
   pageSchema,
   providerView,
   statusView,
@@ -59,7 +62,7 @@ export const aboutRoutes: readonly Route[] = [
     async handle({ house, query: { provider } }) {
       const rows = house.rows.filter((row) => provider === undefined || row.id === provider)
       if (rows.length === 0 && provider !== undefined) throw missing('provider', provider)
-      return json({ items: rows.flatMap(modelsOf) })
+      return json({ items: listModels(rows, catalogue).map(modelOf) })
     },
   }),
   route({
@@ -90,6 +93,15 @@ export const aboutRoutes: readonly Route[] = [
       return json({ items })
     },
   }),
+  route({
+    method: 'get',
+    path: '/api/audit',
+    access: 'read',
+    summary: 'What was deleted, exported and imported, and which keys were made and revoked, the last first',
+    query: pageQuery,
+    answer: { status: 200, description: 'A page of it.', schema: pageSchema(notedView) },
+    handle: async ({ house, owner, query }) => json(await noted(house.store, owner, query)),
+  }),
 ]
 
 function providerOf({ env, offline }: ServerHouse, row: ProviderRow): ProviderView {
@@ -110,16 +122,11 @@ function providerOf({ env, offline }: ServerHouse, row: ProviderRow): ProviderVi
   }
 }
 
-function modelsOf(row: ProviderRow): ModelView[] {
-  const known = catalogue.models[row.catalogue ?? row.id] ?? {}
-  const names = new Set([...(row.defaultModel === undefined ? [] : [row.defaultModel]), ...Object.keys(known)])
-  return [...names].map((name) => {
-    const { contextWindow, price } = known[name] ?? {}
-    return {
-      model: `${row.id}/${name}`,
-      provider: row.id,
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(price && { price: JSON.parse(JSON.stringify(price)) as Json }),
-    }
-  })
+function modelOf({ provider, model, contextWindow, price }: ListedModel): ModelView {
+  return {
+    model: `${provider}/${model}`,
+    provider,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(price && { price: JSON.parse(JSON.stringify(price)) as Json }),
+  }
 }

@@ -5,6 +5,7 @@ import { badInput } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Store } from '../../store/store.ts'
 import { json } from '../answer.ts'
+import { note } from '../audit.ts'
 import type { ServerHouse } from '../house.ts'
 import { missing, route, type Route } from '../route.ts'
 import { checkSettings } from '../run-wish.ts'
@@ -81,11 +82,12 @@ export const conversationRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Deletes a conversation with everything in it',
     answer: { status: 204, description: 'It is gone.' },
-    async handle({ house, owner, param }) {
+    async handle({ house, owner, principal, param }) {
       const id = param('id')
       const run = await house.runs.active(owner, id)
       if (run) await house.runs.cancel(owner, run.id)
       if (!(await house.store.deleteConversation(owner, id))) throw missing('conversation', id)
+      await note(house.store, principal, 'deleted', id)
       house.changes.tell(id)
       return new globalThis.Response(null, { status: 204 })
     },

@@ -5,6 +5,7 @@ import { writeTranscript } from '../../transcripts/index.ts'
 import type { Store } from '../../store/store.ts'
 import { attachMedia } from '../../store/media.ts'
 import { json, privateHeaders } from '../answer.ts'
+import { note } from '../audit.ts'
 import { missing, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery, type EntriesQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView, type EntriesPage } from '../views.ts'
@@ -39,7 +40,7 @@ export const historyRoutes: readonly Route[] = [
     summary: 'The history as a file, in any transcript format',
     query: exportQuery,
     answer: { status: 200, description: 'The transcript.', type: 'application/json' },
-    async handle({ house, owner, param, query: { format = 'synapse' } }) {
+    async handle({ house, owner, principal, param, query: { format = 'synapse' } }) {
       const { store } = house
       const id = param('id')
       const conversation = await store.conversation(owner, id)
@@ -50,6 +51,7 @@ export const historyRoutes: readonly Route[] = [
         (sha256) => store.blob(owner, sha256),
       )
       const written = writeTranscript(messages, format)
+      await note(store, principal, 'exported', id)
       const lines = format === 'synapse' && Array.isArray(written)
       const text = lines ? written.map((line) => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(written)
       const name = `${id}.${format}.${lines ? 'jsonl' : 'json'}`

@@ -25,10 +25,11 @@ export const runRoutes: readonly Route[] = [
     summary: 'Says something and starts a run',
     body: newMessage,
     handle: (call) =>
-      startRun(call, call.body.settings, async ({ id, head }) => {
+      startRun(call, call.body.settings, async ({ head, title }) => {
         const { parentId } = call.body
-        await nameAfter(call, id, call.body)
-        return { basedOn: head, entry: entryOf(call.body, parentId === undefined ? {} : { parentId }) }
+        const named = title === undefined ? firstWords(call.body) : ''
+        const entry = entryOf(call.body, parentId === undefined ? {} : { parentId })
+        return { basedOn: head, entry, ...(named && { title: named }) }
       }),
   }),
   route({
@@ -163,11 +164,9 @@ async function approvals(house: ServerHouse, owner: string, conversationId: stri
   return { history, asking: { store: house.store, owner, conversationId, now: Date.now, write: () => ({}) } }
 }
 
-/** A conversation without a title is named after its first words. */
-async function nameAfter({ house, owner }: Call<unknown, unknown>, id: string, said: Said): Promise<void> {
-  const { title } = (await house.store.conversation(owner, id)) ?? {}
-  const words = textOf(userMessage(said).parts).trim().split('\n', 1)[0]?.slice(0, 80)
-  if (title === undefined && words) await house.store.updateConversation(owner, id, { title: words.toWellFormed() })
+function firstWords(said: Said): string {
+  const [line = ''] = textOf(userMessage(said).parts).trim().split('\n', 1)
+  return line.slice(0, 80).toWellFormed()
 }
 
 function lastEventId(request: globalThis.Request): number | undefined {

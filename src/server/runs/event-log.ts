@@ -2,18 +2,20 @@
 // hold a number that means something else after a crash.
 //
 // All runs of the process are written together, at once when nothing was written for a moment, else a moment later: the
-// cost is one commit per moment, however many runs there are. Deltas that wait together become one.
+// cost is one commit per moment, however many runs there are. Deltas that wait together become one, and each event is
+// put into words once, for the store and for all who read it.
 
 import type { ReplyEvent, RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
 import type { Store } from '../../store/store.ts'
+import { frame, type Frames } from './sse.ts'
 
 /** A run, as its watchers see it, can also have been taken up again. */
 export type ServedEvent = RunEvent | { type: 'run-resumed'; at: string }
 
 export interface RunStream {
   /** Events from this number on that are still in memory, or undefined: they are in the store only. */
-  recent(from: number): { events: string[]; next: number; ended: boolean } | undefined
+  recent(from: number): Frames | undefined
   push(event: ServedEvent): void
   /** Resolves when everything pushed so far is in the store. */
   flushed(): Promise<void>
@@ -31,8 +33,8 @@ export interface EventLog {
   close(): void
 }
 
-/** The shortest time between two commits. */
-const pauseMs = 20
+/** What is pushed meanwhile goes together. The more there is to write, the longer: most of the time is for the runs. */
+const pause = { leastMs: 2, mostMs: 250, times: 4 }
 const retryMs = 250
 /** How much of a run is kept in memory for those who watch it. */
 const recentSize = 256 * 1024
@@ -43,7 +45,7 @@ export function eventLog(store: Store): EventLog {
   const waiting = new Set<Writer>()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
-  let wroteAt = 0
+  let nextAt = 0
   let closed = false
 
   return {
@@ -61,16 +63,18 @@ export function eventLog(store: Store): EventLog {
   function schedule(writer: Writer): void {
     waiting.add(writer)
     if (timer || writing || closed) return
-    timer = setTimeout(flush, Math.max(0, wroteAt + pauseMs - performance.now()))
+    timer = setTimeout(flush, Math.max(0, nextAt - performance.now()))
   }
 
   function flush(): void {
     timer = undefined
     const writers = [...waiting]
     waiting.clear()
+    const began = performance.now()
     writing = write(writers).finally(() => {
       writing = undefined
-      wroteAt = performance.now()
+      const now = performance.now()
+      nextAt = now + Math.min(pause.mostMs, Math.max(pause.leastMs, pause.times * (now - began)))
       const [next] = waiting
       if (next) schedule(next)
     })
@@ -141,10 +145,10 @@ class Writer implements RunStream {
     return () => this.#watchers.delete(more)
   }
 
-  recent(from: number): { events: string[]; next: number; ended: boolean } | undefined {
+  recent(from: number): Frames | undefined {
     const first = this.#written - this.#recent.length
     if (from < first) return undefined
-    return { events: this.#recent.slice(from - first), next: Math.max(from, this.#written), ended: this.#ended }
+    return { frames: this.#recent.slice(from - first), next: Math.max(from, this.#written), ended: this.#ended }
   }
 
   /** What is to be written now. */
@@ -171,10 +175,12 @@ class Writer implements RunStream {
   }
 
   #remember(): void {
-    this.#written += this.#taken.length
     this.#ended ||= this.#ending && this.#pending.length === 0
-    for (const event of this.#taken) this.#recentBytes += event.length
-    this.#recent.push(...this.#taken)
+    for (const event of this.#taken) {
+      const made = frame(++this.#written, event)
+      this.#recentBytes += made.length
+      this.#recent.push(made)
+    }
     let dropped = 0
     while (this.#recentBytes > recentSize && dropped < this.#recent.length) {
       this.#recentBytes -= this.#recent[dropped++]?.length ?? 0

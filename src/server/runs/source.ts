@@ -3,53 +3,98 @@
 
 import type { Store } from '../../store/store.ts'
 import type { RunStream } from './event-log.ts'
-import type { EventSource } from './sse.ts'
+import { frame, type EventSource } from './sse.ts'
 
-/** How often the store is asked for events that another process writes. */
+/** How often the store is asked for events that another process writes, where it does not tell by itself. */
 const pollMs = 200
+/** Where it does, a sign can still get lost. */
+const lookMs = 10_000
 
 /** `live` gives the stream of the run while it is in this process. */
 export function runSource(store: Store, owner: string, runId: string, live: () => RunStream | undefined): EventSource {
+  const elsewhere = signs(store, runId)
   return {
     async read(from) {
       const recent = live()?.recent(from)
       if (recent) return recent
+      elsewhere.seen()
       // A stream that is gone has been taken away with its conversation: then this is the end.
-      return (await store.stream(owner, runId, from)) ?? { events: [], next: from, ended: true }
+      const { events, next, ended } = (await store.stream(owner, runId, from)) ?? {
+        events: [],
+        next: from,
+        ended: true,
+      }
+      return { frames: events.map((event, i) => frame(from + i + 1, event)), next, ended }
     },
     async wait(from, ms, signal) {
       const stream = live()
-      if (stream && !stream.lost) await nextChange(stream, from, ms, signal)
-      else await pause(Math.min(ms, pollMs), signal)
+      if (!stream || stream.lost) return elsewhere.next(ms, signal)
+      // It may have come between the look and the wait.
+      const now = stream.recent(from)
+      if (now && now.frames.length === 0 && !now.ended) await until(ms, signal, (wake) => stream.watch(wake))
+    },
+    close: () => elsewhere.close(),
+  }
+}
+
+interface Signs {
+  /** The store is read now: what was told before is no news any more. */
+  seen(): void
+  /** Resolves when there may be more. */
+  next(ms: number, signal: AbortSignal): Promise<void>
+  close(): void
+}
+
+function signs(store: Store, runId: string): Signs {
+  let stop: (() => void) | undefined
+  let isTold = false
+  let wake: (() => void) | undefined
+  const more = (): void => {
+    isTold = true
+    wake?.()
+  }
+  const lost = (): void => {
+    stop = undefined
+    more()
+  }
+  const onWake = (done: () => void): (() => void) => {
+    wake = done
+    return () => (wake = undefined)
+  }
+  return {
+    seen() {
+      isTold = false
+    },
+    async next(ms, signal) {
+      if (isTold || signal.aborted) return
+      if (stop) return until(Math.min(ms, lookMs), signal, onWake)
+      stop = await store.listen?.(runId, { more, lost }).catch(() => undefined)
+      // Something may have come before it was heard.
+      if (!stop) return until(Math.min(ms, pollMs), signal)
+      if (signal.aborted) this.close()
+    },
+    close() {
+      stop?.()
+      stop = undefined
     },
   }
 }
 
-function nextChange(stream: RunStream, from: number, ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after a time, when `signal` says so, or when it is woken. */
+export function until(
+  ms: number,
+  signal: AbortSignal,
+  listen: (wake: () => void) => () => void = () => () => {},
+): Promise<void> {
   return new Promise((resolve) => {
-    const done = () => {
+    const done = (): void => {
       clearTimeout(timer)
       stop()
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const stop = stream.watch(done)
     const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-    // It may have come between the look and the wait.
-    const now = stream.recent(from)
-    if (signal.aborted || stream.lost || !now || now.events.length > 0 || now.ended) done()
-  })
-}
-
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
+    const stop = listen(done)
     signal.addEventListener('abort', done)
     if (signal.aborted) done()
   })

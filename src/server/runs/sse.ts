@@ -5,11 +5,21 @@ const usualHeartbeatMs = 15_000
 /** About how much is handed over at once. */
 const chunkSize = 64 * 1024
 
+/** Events as they go over the wire. */
+export interface Frames {
+  frames: string[]
+  next: number
+  /** There are no more. */
+  ended: boolean
+}
+
 export interface EventSource {
   /** Events from this number on, the first being 0. */
-  read(from: number): Promise<{ events: string[]; next: number; ended: boolean }>
+  read(from: number): Promise<Frames>
   /** Resolves when there may be more, after `ms` at the latest, or when `signal` says so. */
   wait(from: number, ms: number, signal: AbortSignal): Promise<void>
+  /** Nobody reads any more. */
+  close(): void
 }
 
 export const streamHeaders = {
@@ -66,32 +76,33 @@ export function eventStream(source: EventSource, after: number, watched: Watched
     while (unsent.length === 0) {
       if (ended || gone.signal.aborted) return undefined
       const page = await source.read(next)
-      unsent = page.events
+      unsent = page.frames
       ended = page.ended
       if (unsent.length > 0 || ended) continue
       const left = since + (watched.heartbeatMs ?? usualHeartbeatMs) - performance.now()
       if (left <= 0) return ': still here\n\n'
       await source.wait(next, left, gone.signal)
     }
-    const lines: string[] = []
     let size = 0
     let count = 0
-    for (; count < unsent.length && size < chunkSize; count++) {
-      const line = frame(++next, unsent[count] ?? '')
-      size += line.length
-      lines.push(line)
-    }
+    while (count < unsent.length && size < chunkSize) size += unsent[count++]?.length ?? 0
+    const text = unsent.slice(0, count).join('')
     unsent = unsent.slice(count)
-    return lines.join('')
+    next += count
+    return text
   }
 
   function close(): void {
-    if (isOpen) watched.onClose()
+    if (isOpen) {
+      source.close()
+      watched.onClose()
+    }
     isOpen = false
   }
 }
 
-function frame(id: number, event: string): string {
+/** `event` is its JSON, `id` how many events there are with it. */
+export function frame(id: number, event: string): string {
   const [, type = 'message'] = /^\{"type":"([a-z-]+)"/.exec(event) ?? []
   return `id: ${id}\nevent: ${type}\ndata: ${event}\n\n`
 }

@@ -14,7 +14,7 @@ import { eventLog, type RunStream, type ServedEvent } from './event-log.ts'
 import { takeName, type Holder } from './holder.ts'
 import { perform, type Performed, type Performer } from './perform.ts'
 import { activeRecord, openRecord, readRun, textIn, recordKind, runRecord, viewOf, type KeptRun } from './run-record.ts'
-import { pause, runSource } from './source.ts'
+import { runSource, until } from './source.ts'
 import type { EventSource } from './sse.ts'
 
 export interface SupervisorOptions extends Performer {
@@ -198,8 +198,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       ...(failure && { failure }),
     }
     if (await store.conversation(owner, conversationId)) {
-      await store.deleteRecord(owner, recordKind.active, conversationId)
-      await store.putRecords([runRecord(ended)])
+      // At once, so that they can share a transaction.
+      await Promise.all([
+        store.deleteRecord(owner, recordKind.active, conversationId),
+        store.putRecords([runRecord(ended)]),
+      ])
       await stream?.end(end)
     }
     await store.deleteRecord(serverOwner, recordKind.open, id)
@@ -250,7 +253,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     await store.putRecords([{ owner: serverOwner, kind: recordKind.cancel, id: runId, data: {}, expiresAt }])
     for (let waited = 0; waited < 3 * lookMs; waited += shortMs) {
-      await pause(shortMs, new AbortController().signal)
+      await until(shortMs, new AbortController().signal)
       if ((await kept(owner, runId))?.state === 'ended') return
     }
   }
@@ -290,7 +293,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       if (run.state === 'ended') return await closeStream(run)
       const lease = await store.lease(owner, run.conversationId)
       if (lease && !isGone(lease.holder)) return
-      const mine = { ...run, holder: holder.name }
+      // Not parked any more: else the next server would take it up, too.
+      const mine: KeptRun = { ...run, holder: holder.name, state: 'queued' }
       // Only one of several servers gets it: the version decides.
       await store.putRecords([runRecord(mine, record.version)])
       if (await store.deleteRecord(serverOwner, recordKind.cancel, runId)) await endAt(mine, undefined)
@@ -340,7 +344,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController()
-  await Promise.race([work, pause(ms, done.signal)])
+  await Promise.race([work, until(ms, done.signal)])
   done.abort()
 }
 

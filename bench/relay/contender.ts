@@ -1,0 +1,122 @@
+// Who relays: each a process of its own, before the same upstream, asked for one stream at a time or for many.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { newConversation } from './ask.ts'
+
+export interface Asked {
+  url: string
+  headers: Record<string, string>
+  body: string
+}
+
+export interface Contender {
+  name: string
+  /** What is to be asked for so many streams; made ready before the clock starts. */
+  asks(streams: number, events: number, pauseMs: number): Promise<Asked[]>
+  /** Bytes that it holds in memory now. */
+  resident(): number
+  stop(): void
+}
+
+const folder = join(import.meta.dirname, '..')
+
+export async function startUpstream(): Promise<{ origin: string; stop(): void }> {
+  const child = started([join(folder, 'relay', 'upstream.ts')])
+  return { origin: `http://127.0.0.1:${await said(child)}`, stop: () => child.kill('SIGKILL') }
+}
+
+export async function bareRelay(upstream: string): Promise<Contender> {
+  const child = started([join(folder, 'relay', 'bare.ts'), upstream])
+  const origin = `http://127.0.0.1:${await said(child)}`
+  return { name: 'bare `node:http`', ...measures(child), asks: chatAsks((path) => origin + path, {}) }
+}
+
+export async function portkey(upstream: string): Promise<Contender> {
+  const port = await freePort()
+  const script = join(folder, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js')
+  const child = started([script, `--port=${port}`, '--headless'], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' })
+  await said(child)
+  const { version } = JSON.parse(readFileSync(join(script, '..', '..', 'package.json'), 'utf8')) as { version: string }
+  return {
+    name: `@portkey-ai/gateway ${version}`,
+    ...measures(child),
+    asks(streams, events, pauseMs) {
+      const host = `${upstream}/${events}/${pauseMs}`
+      const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': host, authorization: 'Bearer none' }
+      return chatAsks(() => `http://127.0.0.1:${port}/v1/chat/completions`, headers)(streams, events, pauseMs)
+    },
+  }
+}
+
+/** Each stream is a turn of a conversation of its own, which is there already, as it would be in use. */
+export async function synapse(upstream: string, home: string): Promise<Contender> {
+  const kinds = [
+    [200, 0],
+    [200, 100],
+  ] as const
+  const config = join(home, 'synapse.yaml')
+  const rows = kinds.map(
+    ([events, pause]) => `  - { id: up-${events}-${pause}, baseUrl: '${upstream}/${events}/${pause}' }`,
+  )
+  writeFileSync(config, `model: up-200-0/m\nproviders:\n${rows.join('\n')}\n`)
+  const script = join(folder, 'relay', 'serve.ts')
+  const args = ['serve', '--port', '0', '--no-open', '--config', config, '--db', join(home, 'chats.db')]
+  const child = started([script, ...args], { HOME: home })
+  const origin = await said(child)
+  return {
+    name: 'synapse serve',
+    ...measures(child),
+    async asks(streams, events, pauseMs) {
+      const asks = Array.from({ length: streams }, async () => {
+        const id = await newConversation(origin, { settings: { model: `up-${events}-${pauseMs}/m`, tools: [] } })
+        return {
+          url: `${origin}/api/conversations/${id}/messages`,
+          headers: { accept: 'text/event-stream' },
+          body: JSON.stringify({ text: 'Tell me much.' }),
+        }
+      })
+      return Promise.all(asks)
+    },
+  }
+}
+
+function chatAsks(urlOf: (path: string) => string, headers: Record<string, string>): Contender['asks'] {
+  const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'Tell me much.' }] })
+  return async (streams, events, pauseMs) =>
+    Array.from({ length: streams }, () => ({ url: urlOf(`/${events}/${pauseMs}/chat/completions`), headers, body }))
+}
+
+function measures(child: ChildProcess): Pick<Contender, 'resident' | 'stop'> {
+  return {
+    resident() {
+      const [, kilobytes = 'NaN'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+      return Number(kilobytes) * 1024
+    },
+    stop: () => child.kill('SIGKILL'),
+  }
+}
+
+function started(args: string[], env: Record<string, string> = {}): ChildProcess {
+  const { PATH = '' } = process.env
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH, ...env } })
+}
+
+/** The first line that a process prints. */
+async function said(child: ChildProcess): Promise<string> {
+  const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer]
+  child.stdout?.resume()
+  return line.toString().trim().split('\n', 1)[0] ?? ''
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,44 @@
+// A provider on loopback that streams so many events for every request: `/EVENTS/PAUSE/chat/completions`. One event per
+// write, as model servers do, each with its number and the time it was sent. A pause of 0 is as fast as it goes.
+
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const server = createServer((request, response) => {
+  const [, events = '200', pause = '0'] = (request.url ?? '').split('/')
+  request.resume().on('end', () => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+    stream(response, Number(events), Number(pause))
+  })
+})
+server.listen(0, '127.0.0.1', 20_000, () => console.log((server.address() as AddressInfo).port))
+
+const created = Math.floor(Date.now() / 1000)
+
+function stream(response: ServerResponse, events: number, pauseMs: number): void {
+  let sent = 0
+  const next = (): void => {
+    if (response.destroyed) return
+    if (sent === events) {
+      response.write(line({}, 'stop'))
+      response.end('data: [DONE]\n\n')
+      return
+    }
+    const free = response.write(line({ content: ` ~${sent++}:${now()};` }, null))
+    if (!free) response.once('drain', next)
+    else if (pauseMs > 0) setTimeout(next, pauseMs)
+    else setImmediate(next)
+  }
+  response.write(line({ role: 'assistant', content: '' }, null))
+  next()
+}
+
+function line(delta: object, finish: string | null): string {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finish }
+  return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created, model: 'm', choices: [choice] })}\n\n`
+}
+
+/** Microseconds, by the same clock in every process of this machine. */
+function now(): bigint {
+  return process.hrtime.bigint() / 1000n
+}

@@ -1,0 +1,112 @@
+// Several servers on one PostgreSQL.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import pg from 'pg'
+import type { JsonObject } from '../../src/core/json.ts'
+import { openPostgresStore } from '../../src/store/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
+import { findPostgres, makePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { gate, newConversation, readEvents, runIn, serving, type Received, type ServingOptions } from './serving.ts'
+
+const programs = findPostgres()
+const skip = programs === undefined && 'needs the programs of a PostgreSQL server (postgres, initdb)'
+
+describe('servers on one PostgreSQL', { skip }, () => {
+  let postgres: PostgresServer
+  before(async () => {
+    postgres = await makePostgres(programs ?? '')
+    await postgres.start()
+  })
+  after(() => postgres?.remove())
+
+  /** Each server with connections of its own, as in a process of its own. */
+  async function another(t: TestContext, options: ServingOptions = {}, wrap = (store: Store) => store) {
+    const store = await openPostgresStore(postgres.url, { connections: 4 })
+    const house = await serving(t, { ...options, store: wrap(store) })
+    t.after(() => store.close())
+    return house
+  }
+
+  test('a run is followed at another server, event by event, without asking again and again', async (t) => {
+    const held = gate(6)
+    const first = await another(t, { between: held.between })
+    let reads = 0
+    const counted = (store: Store): Store => ({
+      ...store,
+      stream: (...asked) => {
+        reads++
+        return store.stream(...asked)
+      },
+    })
+    const second = await another(t, {}, counted)
+    const id = await newConversation(first.api)
+    const runId = runIn(await first.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
+    const here = readEvents(`${first.url}/api/runs/${runId}/events`)
+    const there = readEvents(`${second.url}/api/runs/${runId}/events`)
+    await held.held
+    // Nothing happens for so long that polling would show.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const before = reads
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    assert.equal(reads, before)
+    const opened = performance.now()
+    held.open()
+    const [ours, theirs] = await Promise.all([here, there])
+    assert.ok(performance.now() - opened < 8000, 'told, not looked for')
+    assert.equal(theirs.at(-1)?.event, 'run-end')
+    assert.deepEqual(
+      theirs.map((event) => event.raw),
+      ours.map((event) => event.raw),
+    )
+  })
+
+  test('whoever follows a run from elsewhere goes on when the connection that tells of it was cut', async (t) => {
+    const held = gate(6)
+    const first = await another(t, { between: held.between })
+    const second = await another(t)
+    const id = await newConversation(first.api)
+    const runId = runIn(await first.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
+    const there = readEvents(`${second.url}/api/runs/${runId}/events`)
+    await held.held
+    const admin = new pg.Client(postgres.url)
+    await admin.connect()
+    const listens = `SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`
+    while ((await admin.query(listens)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await admin.query(`SELECT pg_terminate_backend(pid) FROM (${listens}) AS them`)
+    await admin.end()
+    held.open()
+    assert.equal((await there).at(-1)?.event, 'run-end')
+  })
+
+  test('of servers that start at the same time, one takes up a parked run', async (t) => {
+    const held = gate(6)
+    const first = await another(t, { between: held.between })
+    const ids = await Promise.all([1, 2, 3, 4].map(() => newConversation(first.api)))
+    const runs = await Promise.all(
+      ids.map(async (id) =>
+        runIn(await first.api('POST', `/api/conversations/${id}/messages`, { text: 'Tell me about yourself.' })),
+      ),
+    )
+    await held.held
+    await first.server.stop(0)
+    const servers = await Promise.all([another(t), another(t), another(t)])
+    for (const [i, runId] of runs.entries()) {
+      const seen: Received[][] = []
+      for (const { url } of servers) seen.push(await readEvents(`${url}/api/runs/${runId}/events`))
+      const [all = []] = seen
+      assert.equal(all.filter(({ event }) => event === 'run-resumed').length, 1)
+      assert.equal(all.filter(({ event }) => event === 'run-end').length, 1)
+      assert.equal(all.at(-1)?.data['outcome'], 'done', all.at(-1)?.raw)
+      for (const other of seen) {
+        assert.deepEqual(
+          other.map((event) => event.raw),
+          all.map((event) => event.raw),
+        )
+      }
+      const { items } = (await servers[0].api('GET', `/api/conversations/${ids[i]}/exchanges`)).body
+      const done = (items as JsonObject[]).filter(({ outcome }) => outcome === 'done')
+      assert.equal(done.length, 1, 'it was asked for once more, by one of them')
+    }
+  })
+})
