@@ -2,6 +2,9 @@
 // ready; every write all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause, and waiting
 // for another process is done outside of it, where the rest of this process can go on. Writes that are asked for in the
 // same turn of the event loop share one transaction, and so one sync of the disk; each is answered after the commit.
+//
+// `LIMIT ? + 0` and not `LIMIT ?`: SQLite looks at a bare limit when it plans, and plans anew each time one is bound, which
+// takes five times as long as the query (checked 2026-11, SQLite 3.53).
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'

@@ -51,7 +51,7 @@ export function conversationMethods(db: Connection): Conversations {
       const rows = await db.read(() =>
         db.all<ConversationRow>(
           `${select} WHERE c.owner = ? AND (c.updated_at, c.id) < (?, ?) ${labelled}
-           ORDER BY c.updated_at DESC, c.id DESC LIMIT ?`,
+           ORDER BY c.updated_at DESC, c.id DESC LIMIT ? + 0`,
           ...values,
         ),
       )

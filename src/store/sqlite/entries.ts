@@ -86,7 +86,7 @@ function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
        UNION ALL
        SELECT e.n, e.parent, e.depth, e.conversation FROM up
        JOIN entries e ON e.n = up.parent AND e.depth = up.depth - 1 AND e.conversation = up.conversation
-       LIMIT ?
+       LIMIT ? + 0
      )
      SELECT e.id, e.depth, e.at, e.checksum, e.message FROM up CROSS JOIN entries e ON e.n = up.n`,
     end.n,

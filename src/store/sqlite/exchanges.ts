@@ -94,7 +94,7 @@ export function exchangeMethods(db: Connection): Exchanges {
       const rows = await db.read(() =>
         db.all<ExchangeRow>(
           `${select} WHERE c.id = ? AND c.owner = ? AND x.n < ? AND (? IS NULL OR x.outcome = ?)
-           ORDER BY x.n DESC LIMIT ?`,
+           ORDER BY x.n DESC LIMIT ? + 0`,
           conversationId,
           owner,
           below,

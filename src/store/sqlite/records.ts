@@ -33,7 +33,7 @@ export function recordMethods(db: Connection): Records & Streams {
       const rows = await db.read(() =>
         db.all<RecordRow>(
           `${select} WHERE r.owner = ? AND r.kind = ? AND r.n < ? AND (r.expires_at IS NULL OR r.expires_at > ?)
-           ${ofOne} ORDER BY r.n DESC LIMIT ?`,
+           ${ofOne} ORDER BY r.n DESC LIMIT ? + 0`,
           owner,
           kind,
           below,

@@ -98,7 +98,7 @@ function indexedHits(db: Connection, wanted: Wanted): HitRow[] {
   return db.all<HitRow>(
     `SELECT s.rowid AS place, ${columns} FROM search s CROSS JOIN entries e ON e.n = s.rowid / ${maxDocuments}
      CROSS JOIN conversations c ON c.n = e.conversation
-     WHERE search MATCH ? AND s.rowid < ? AND ${condition} ORDER BY s.rowid DESC LIMIT ?`,
+     WHERE search MATCH ? AND s.rowid < ? AND ${condition} ORDER BY s.rowid DESC LIMIT ? + 0`,
     `filters : (${filters.join(' AND ')}) AND text : (${matchText(terms)})`,
     below,
     ...conditionValues(wanted),
@@ -110,7 +110,7 @@ function indexedHits(db: Connection, wanted: Wanted): HitRow[] {
 function labelFilter(db: Connection, owner: string, query: SearchQuery): string[] {
   if (query.label === undefined) return []
   const rows = db.all<{ id: string }>(
-    `SELECT c.id FROM labels l JOIN conversations c ON c.n = l.conversation WHERE l.label = ? AND c.owner = ? LIMIT ?`,
+    `SELECT c.id FROM labels l JOIN conversations c ON c.n = l.conversation WHERE l.label = ? AND c.owner = ? LIMIT ? + 0`,
     query.label,
     owner,
     mostNamed + 1,
