@@ -29,8 +29,9 @@ export const relay: Row = {
       const rates = new Map<number, number[]>()
       const paced = new Map<number, Paced[]>()
       for (const size of sizes) {
-        rates.set(size, await throughput(relays, size, quick ? 3 : 5))
+        // First, while the processes have not grown by as many streams before.
         paced.set(size, await pacedRuns(relays, size))
+        rates.set(size, await throughput(relays, size, quick ? 3 : 5))
       }
       return {
         tables: sizes.map((size) => tableOf(relays, size, rates.get(size) ?? [], paced.get(size) ?? [])),
@@ -66,7 +67,7 @@ const peer = '@portkey-ai/gateway'
 function excuse(size: number): string {
   return size === 1
     ? 'a stream is a turn of a conversation: about ten durable commits, one behind the other, stand before, beside and behind its 200 events, and the others keep nothing'
-    : 'each stream is a turn of a conversation: its message, its request, its reply with the search index, and every event before it is shown are written durably, which takes as much processor time again as the events themselves; the others keep nothing'
+    : 'each stream is a turn of a conversation: its message, its request, its reply with the search index, and every event before it is shown are written durably, in about ten transactions, and a third of its processor time goes into the store; the others keep nothing'
 }
 
 /** Events per second of each, medians of rounds in turn; the first round warms up. */
