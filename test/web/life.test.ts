@@ -389,25 +389,3 @@ story('a tool that needs it runs only when it is allowed, also after the page wa
   await card.getByRole('button', { name: 'Do not allow' }).click()
   await seen(replies(page), 'send_mail failed')
 })
-
-test('a server that asks for a key is used with one, and the key is in no address', async (t) => {
-  if (!browser) return t.skip(noBrowser)
-  const guarded = await openSite({ requireKeys: true })
-  const { page, context, strayed, errors } = await visit(browser, guarded)
-  try {
-    const urls: string[] = []
-    page.on('request', (request) => urls.push(request.url()))
-    await page.getByLabel('Key', { exact: true }).fill(guarded.key)
-    await page.getByRole('button', { name: 'Go on' }).click()
-    await ask(page, 'What time is it?')
-    await seen(replies(page), 'clock answered')
-    await settled(page)
-    assert.ok(urls.some((url) => url.includes('/events')))
-    assert.ok(urls.every((url) => !url.includes('syn_')))
-    assert.deepEqual(strayed, [])
-    assert.deepEqual(errors, [])
-  } finally {
-    await context.close()
-    await guarded.close()
-  }
-})

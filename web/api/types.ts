@@ -17,6 +17,7 @@ export type {
   StatusView,
   Tree,
 } from '../../src/server/views.ts'
+export type { UsageRow } from '../../src/store/records.ts'
 export type { Hit, Page } from '../../src/store/store.ts'
 import type { ToolCallPart } from '../../src/core/message.ts'
 import type { ConversationView as View } from '../../src/server/views.ts'
@@ -29,18 +30,4 @@ export interface Approval {
   call: ToolCallPart
   argsHash: string
   expiresAt: string
-}
-
-export interface UsageRow {
-  day: string
-  provider: string
-  model: string
-  exchanges: number
-  input: number
-  output: number
-  cacheRead: number
-  cacheWrite: number
-  reasoning: number
-  cost: number
-  unpriced: number
 }
