@@ -25,6 +25,9 @@ export interface InputOptions {
 
 type Completed = (error: Error | null, result?: CompleterResult) => void
 
+/** What Linux makes of a Ctrl-D that was pressed while the terminal edited lines, once it no longer does. */
+const endTypedAhead = '\0'
+
 const bracketedPaste = { on: '\u001B[?2004h', off: '\u001B[?2004l' }
 
 export function openInput({ prompt, more, history, complete }: InputOptions): Input {
@@ -53,9 +56,10 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
 
   if (terminal) {
     emitKeypressEvents(stdin, reader)
-    stdin.on('keypress', (_: string | undefined, key: { name?: string } | undefined) => {
+    stdin.on('keypress', (_: string | undefined, key: { name?: string; sequence?: string } | undefined) => {
       if (key?.name === 'paste-start') pasting = true
       if (key?.name === 'paste-end') pasting = false
+      if (key?.sequence === endTypedAhead && reader.line === '') reader.close()
     })
   }
   reader.on('line', (line) => {

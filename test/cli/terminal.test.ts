@@ -52,6 +52,24 @@ test(
 )
 
 test(
+  'what is typed while an answer streams waits for the prompt, also the Ctrl-D that leaves',
+  { skip: noTerminal, timeout: 60_000 },
+  async (t) => {
+    const home = newHome(t)
+    const { server, env, model } = await played(t)
+    const screen = openTerminal(t, home, ['chat', ...model], { env })
+    await screen.see(prompt)
+    server.order({ delayMs: 500 })
+    screen.type(`Count to 50${keys.enter}`)
+    await screen.see(/Count to 50\n/)
+    screen.type(`How many messages?${keys.enter}${keys.end}`)
+    await screen.see(/48 49 50/)
+    await screen.see(/This request holds \d+ messages/)
+    assert.equal(await screen.ended, 0)
+  },
+)
+
+test(
   'slash commands, several lines, completion and the history of lines work, and Ctrl-D leaves',
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
