@@ -16,6 +16,7 @@ import { compactNow } from './run/compact-now.ts'
 import type { Run } from './run/conversation.ts'
 import { cooldown } from './run/cooldown.ts'
 import { drive, stepSettings } from './run/drive.ts'
+import { knownPath } from './run/known-path.ts'
 import { holdLease } from './run/lease.ts'
 import { meter } from './run/budget.ts'
 import { sentMessages } from './run/sent-messages.ts'
@@ -218,7 +219,9 @@ async function openHouse(options: ProviderOptions): Promise<Surroundings> {
     ...(apiKey !== undefined && { keys: { [provider]: apiKey } }),
     ...(baseUrl !== undefined && { baseUrls: { [provider]: baseUrl } }),
   })
-  return { store: openMemoryStore(), owner, endpoint, cooldown: cooldown(now), ...(now && { now }) }
+  const store = openMemoryStore()
+  const pathTo = knownPath(store, owner)
+  return { store, owner, endpoint, pathTo, cooldown: cooldown(now), ...(now && { now }) }
 }
 
 function firstConfig(given: ProviderOptions): ProviderConfig {

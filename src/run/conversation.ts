@@ -13,6 +13,7 @@ import type { Compacted } from './compact.ts'
 import { countExactly, type ExactCount } from './count-exact.ts'
 import { drive, stepSettings, type Journey } from './drive.ts'
 import { inspectRequest, type Inspected } from './inspect.ts'
+import { knownPath } from './known-path.ts'
 import { holdLease, type Held } from './lease.ts'
 import type { RunEnd } from './loop.ts'
 import type { Running } from './running.ts'
@@ -77,8 +78,9 @@ export interface Conversation {
 }
 
 export function conversationOf(given: Surroundings, id: string, defaults: RunSettings): Conversation {
-  const house = { ...given, store: withFailpoints(given.store) }
-  const { store, owner } = house
+  const store = withFailpoints(given.store)
+  const { owner } = given
+  const house = { pathTo: knownPath(store, owner), ...given, store }
   const place = { store, owner, conversationId: id }
   const now = house.now ?? Date.now
   /** Runs of this object that have not ended yet. */

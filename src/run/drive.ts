@@ -7,6 +7,7 @@ import { textOf, type UserMessage } from '../core/message.ts'
 import { noUsage } from '../core/usage.ts'
 import type { Store } from '../store/store.ts'
 import { cooldown } from './cooldown.ts'
+import { knownPath } from './known-path.ts'
 import { holdLease, type Held } from './lease.ts'
 import { loop, type RunEnd } from './loop.ts'
 import { repeatLimits } from './repeats.ts'
@@ -79,6 +80,7 @@ function loopRun(
     store: house.store,
     owner: house.owner,
     conversationId,
+    pathTo: house.pathTo ?? knownPath(house.store, house.owner),
     endpointOf: (model: string, protocol: string | undefined) => house.endpoint(model, protocol),
     cooldown: house.cooldown ?? cooldown(house.now),
     now: house.now ?? Date.now,

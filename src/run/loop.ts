@@ -41,7 +41,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
     const conversation = await store.conversation(owner, conversationId)
     if (!conversation)
       throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
-    const history = conversation.head ? await store.history(owner, conversation.head) : []
+    const history = await run.pathTo(conversation.head)
     if (message) history.push(await store.append(owner, conversationId, { message }, run.write()))
     run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
     counter = await meter(store, owner, conversationId)

@@ -11,6 +11,7 @@ import type { ReplyCall } from '../transport/reply.ts'
 import type { Store, Write } from '../store/store.ts'
 import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
+import type { PathTo } from './known-path.ts'
 import type { RepeatLimits } from './repeats.ts'
 import type { Fallback, Route } from './route.ts'
 
@@ -43,6 +44,7 @@ export interface LoopRun extends Omit<Running, 'endpoint' | 'transport'> {
   readonly cooldown: Cooldown
   readonly repeats?: RepeatLimits | undefined
   readonly budget?: Budget | undefined
+  pathTo: PathTo
   /** What the user has said since, while the run went on; each is given once. */
   incoming(): UserMessage[]
   /** The guard that aborted the signal, if one did. */

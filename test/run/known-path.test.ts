@@ -1,0 +1,88 @@
+// What a conversation knows of its history from the run before.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import type { Entry } from '../../src/core/log.ts'
+import { endpointFinder } from '../../src/open.ts'
+import { conversationOf, type Conversation } from '../../src/run/conversation.ts'
+import { knownPath } from '../../src/run/known-path.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createEmulator } from '../../src/testing.ts'
+
+const owner = 'local'
+
+/** A conversation as two processes have it open, and how many entries the first has read. */
+async function openTwice() {
+  const store = openMemoryStore()
+  let read = 0
+  const watched: Store = {
+    ...store,
+    async history(...args) {
+      const entries = await store.history(...args)
+      read += entries.length
+      return entries
+    },
+  }
+  const emulator = createEmulator()
+  const endpoint = await endpointFinder({ offline: emulator, env: {} })
+  const { id } = await store.createConversation(owner)
+  const open = (over: Store): Conversation =>
+    conversationOf({ store: over, owner, endpoint }, id, { model: 'mistral/mistral-large-latest', policy: 'full' })
+  const bodies = (): unknown[] => emulator.requests.map(({ body }) => body)
+  return { here: open(watched), there: open(store), bodies, entriesRead: () => read }
+}
+
+test('what a run has said and heard is not read again for the next one', async () => {
+  const { here, entriesRead } = await openTwice()
+  for (const text of ['one', 'two', 'three']) await here.send(text).ended
+  assert.equal(entriesRead(), 0)
+})
+
+test('what another process has added is read, and not what was there before', async () => {
+  const { here, there, bodies, entriesRead } = await openTwice()
+  for (let n = 0; n < 20; n++) await here.send(`message ${n}`).ended
+  await there.send('from elsewhere').ended
+  await here.send('What did I say?').ended
+  assert.ok(entriesRead() > 0 && entriesRead() < 20, `${entriesRead()} were read`)
+  assert.match(JSON.stringify(bodies().at(-1)), /message 0.*message 19.*from elsewhere.*What did I say/)
+})
+
+test('after a retry, an edit and a fork the next request is the one that a new process would send', async () => {
+  const { here, there, bodies } = await openTwice()
+  for (const text of ['one', 'two', 'three']) await here.send(text).ended
+  await here.retry().ended
+  const [, , second] = await here.history()
+  await here.edit(second?.id ?? '', 'another two').ended
+  const [, answer] = await here.history()
+  await here.fork(answer?.id ?? '')
+  await here.send('other than two').ended
+  await there.retry().ended
+  const [ours, fresh] = bodies().slice(-2)
+  assert.deepEqual(ours, fresh)
+})
+
+test('the path is that of the log, wherever in the tree the conversation goes on', async () => {
+  const step = fc.record({ back: fc.nat(), added: fc.nat({ max: 40 }), seen: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const store = openMemoryStore()
+      const { id } = await store.createConversation(owner)
+      const pathTo = knownPath(store, owner)
+      const all: Entry[] = []
+      let path = await pathTo(null)
+      for (const { back, added, seen } of steps) {
+        const from = all.length === 0 ? null : (all[back % all.length]?.id ?? null)
+        await store.setHead(owner, id, { entryId: from })
+        path = await pathTo(from)
+        assert.deepEqual(path, from === null ? [] : await store.history(owner, from))
+        for (let n = 0; n < added; n++) {
+          const entry = await store.append(owner, id, { message: { role: 'user', parts: [] } })
+          all.push(entry)
+          if (seen) path.push(entry)
+        }
+      }
+    }),
+  )
+})
