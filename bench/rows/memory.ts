@@ -41,7 +41,7 @@ export const memory: Row = {
         },
       ],
       remarks: [
-        'Between two turns nothing of the history is held: it is read from the store when it is needed. What is resident at the end is mostly what the collector has not given back yet.',
+        'Between two turns the conversation holds its history, and what was written of it for the wire, so that neither is done again. What is resident at the end is mostly what the collector has not given back yet.',
       ],
     })
   },
