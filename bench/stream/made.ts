@@ -1,21 +1,14 @@
-// A long reply as the bytes that would carry it on each wire, cut into network chunks.
+// A long reply as the bytes that would carry it on each wire.
 
 import type { Reply } from '../../src/core/message.ts'
 import { noUsage } from '../../src/core/usage.ts'
 import type { Protocol } from '../../src/protocols/protocol.ts'
+import { inChunks, type Chunked } from './chunked.ts'
 
 const sentence = 'The log shows that the cache was never warmed up again, so each request was paid in full. '
 
-export interface MadeStream {
-  /** One for each event. */
-  events: Uint8Array[]
-  /** The same bytes in pieces of 16 KB. */
-  large: Uint8Array[]
-  count: number
-}
-
 /** Text in about as many deltas as given, and one tool call. */
-export function madeStream(protocol: Protocol, deltas: number): MadeStream {
+export function madeStream(protocol: Protocol, deltas: number): Chunked {
   const text = sentence.repeat(Math.ceil((deltas * 12) / sentence.length)).slice(0, deltas * 12)
   const reply: Reply = {
     role: 'assistant',
@@ -41,9 +34,5 @@ export function madeStream(protocol: Protocol, deltas: number): MadeStream {
     return `${named ? `event: ${String(chunk.type)}\n` : ''}data: ${json}\n\n`
   })
   if (framing.kind === 'sse' && framing.done !== undefined) lines.push(`data: ${framing.done}\n\n`)
-  const encoder = new TextEncoder()
-  const whole = encoder.encode(lines.join(''))
-  const large: Uint8Array[] = []
-  for (let start = 0; start < whole.length; start += 16_384) large.push(whole.subarray(start, start + 16_384))
-  return { events: lines.map((line) => encoder.encode(line)), large, count: lines.length }
+  return inChunks(lines)
 }

@@ -35,9 +35,9 @@ export function floor(protocol: Protocol, chunks: readonly Uint8Array[]): number
     const pieces = (rest + text.decode(bytes, { stream: true })).split(between)
     rest = pieces.pop() ?? ''
     for (const piece of pieces) {
-      const start = sse ? piece.indexOf('data: ') + 6 : 0
-      if (piece.startsWith('[DONE]', start)) continue
-      if (JSON.parse(piece.slice(start)) !== null) seen++
+      const start = sse ? piece.indexOf('data: ') : 0
+      if (start < 0 || piece === '' || piece.endsWith('[DONE]')) continue
+      if (JSON.parse(sse ? piece.slice(start + 6) : piece) !== null) seen++
     }
   }
   return seen
