@@ -1,5 +1,6 @@
 // What the routes work with.
 
+import type { Policy } from '../context/policy.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Surroundings } from '../run/conversation.ts'
@@ -20,6 +21,8 @@ export interface ServerHouse {
   whyOffline?: string
   /** For conversations that name no model. */
   defaultModel: string
+  /** For those that name no policy. */
+  defaultPolicy?: Policy
   keysRequired: boolean
   limits: Limits
   runs: Supervisor

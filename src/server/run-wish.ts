@@ -19,7 +19,8 @@ export function mergeSettings(house: ServerHouse, kept: JsonObject, given: Setti
     const read = settingsSchema.safeParse({ [name]: value })
     if (read.success) Object.assign(known, read.data)
   }
-  return { model: house.defaultModel, ...known, ...given }
+  const { defaultModel: model, defaultPolicy: policy } = house
+  return { model, ...(policy !== undefined && { policy }), ...known, ...given }
 }
 
 /** Throws where they cannot work, or not for this key. */

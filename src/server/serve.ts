@@ -7,6 +7,7 @@ import { isIP, type AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { createServer } from 'node:http'
 import { badInput, SynapseError } from '../core/error.ts'
+import type { Policy } from '../context/policy.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Surroundings } from '../run/conversation.ts'
@@ -26,6 +27,7 @@ export interface ServerOptions {
   rows: readonly ProviderRow[]
   version: string
   defaultModel: string
+  defaultPolicy?: Policy
   tools?: readonly Tool[]
   env?: Readonly<Record<string, string | undefined>>
   offline?: boolean
@@ -81,6 +83,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     offline: options.offline === true,
     ...(options.whyOffline !== undefined && { whyOffline: options.whyOffline }),
     defaultModel: options.defaultModel,
+    ...(options.defaultPolicy !== undefined && { defaultPolicy: options.defaultPolicy }),
     keysRequired,
     limits,
     runs,

@@ -78,12 +78,13 @@ test('every command that names a model knows the providers of synapse.yaml, and 
   )
 })
 
-test('the server knows the providers of synapse.yaml, their models, and its default', async (t) => {
-  const { env, folder } = newHome(t)
+test('the server knows the providers of synapse.yaml, their models, its default model and its policy', async (t) => {
+  const { env, folder, synapse } = newHome(t)
   writeFileSync(
     join(folder, 'synapse.yaml'),
-    'model: cellar/qwen3\nproviders:\n  - { id: cellar, baseUrl: "http://cellar.example/v1", models: { qwen3: { contextWindow: 9 } } }\n',
+    'model: cellar/qwen3\npolicy: { maxMessages: 2, step: 1 }\nproviders:\n  - { id: cellar, baseUrl: "http://cellar.example/v1", models: { qwen3: { contextWindow: 9000 } } }\n',
   )
+  for (const more of [['first'], ['-c', 'second'], ['-c', 'third']]) await synapse(['--offline', ...more])
   const args = [bin, 'serve', '--port', '0', '--offline', '--no-open']
   const child = spawn(process.execPath, args, { env, cwd: folder })
   t.after(() => child.kill('SIGKILL'))
@@ -92,8 +93,15 @@ test('the server knows the providers of synapse.yaml, their models, and its defa
   const get = async (path: string) => (await fetch(`${line.toString().trim()}${path}`)).json()
   assert.equal(((await get('/api/status')) as { defaultModel: string }).defaultModel, 'cellar/qwen3')
   assert.deepEqual(await get('/api/models?provider=cellar'), {
-    items: [{ model: 'cellar/qwen3', provider: 'cellar', contextWindow: 9 }],
+    items: [{ model: 'cellar/qwen3', provider: 'cellar', contextWindow: 9000 }],
   })
+  const { items } = (await get('/api/conversations')) as { items: { id: string }[] }
+  const prepared = await fetch(`${line.toString().trim()}/api/conversations/${items[0]?.id}/prepare`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ targets: [{ model: 'cellar/qwen3' }], text: 'fourth' }),
+  })
+  assert.match(await prepared.text(), /"content":"first"},{"role":"user","content":"fourth"}/)
 })
 
 test('a wrong configuration stops every command that would use it, with one line for each mistake', async (t) => {

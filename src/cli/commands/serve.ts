@@ -28,7 +28,7 @@ next start if that is not enough.
   --offline        let the emulator answer, whatever keys there are
   --model M        for conversations that name none (SYNAPSE_MODEL)
   --db FILE        where conversations are kept (SYNAPSE_DB)
-  --config FILE    another synapse.yaml, for its providers and its model
+  --config FILE    another synapse.yaml, for its providers, its model and its policy
   --no-open        do not open the page in a browser
   --verbose        a line of JSON per request on stderr, without what was said`,
 
@@ -72,6 +72,7 @@ next start if that is not enough.
           rows,
           version: version(),
           defaultModel: model,
+          ...(config?.policy !== undefined && { defaultPolicy: config.policy }),
           tools: builtInTools,
           env: process.env,
           offline,
