@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { buildWeb } from '../../scripts/build-web.ts'
 import type { Message } from '../../src/core/message.ts'
 import { noBrowser, openBrowser } from './browser.ts'
@@ -108,22 +108,25 @@ test('everything can be done by keyboard alone', async (t) => {
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key)
     }
-    const focused = () =>
-      page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
-    await page.getByRole('textbox', { name: 'Message' }).and(page.locator(':focus')).waitFor()
+    const focused = (one: Locator) => one.and(page.locator(':focus')).waitFor()
+    const [mine, reply] = [/^You$/, /^Reply from/].map((name) => page.getByRole('article', { name })) as [
+      Locator,
+      Locator,
+    ]
+    await focused(page.getByRole('textbox', { name: 'Message' }))
     await page.keyboard.type('What time is it?')
     await press('Enter')
     await page.locator('details.tool').waitFor()
     await settled(page)
 
     await page.locator('[data-key][tabindex="0"]').focus()
-    assert.match(String(await focused()), /^Reply from/)
+    await focused(reply)
     await press('Home')
-    assert.equal(await focused(), 'You')
+    await focused(mine)
     await press('ArrowDown')
-    assert.match(String(await focused()), /^Reply from/)
+    await focused(reply)
     await press('Tab')
-    assert.match(String(await focused()), /^clock/)
+    await focused(page.locator('details.tool > summary'))
     const isOpen = await page.locator('details.tool').getAttribute('open')
     await press('Enter')
     assert.notEqual(await page.locator('details.tool').getAttribute('open'), isOpen)
@@ -156,7 +159,8 @@ test('the focus is always seen, and goes through the whole page and out of it ag
     await say(page, 'What time is it?')
     await page.locator('details.tool').waitFor()
     await settled(page)
-    await page.locator('.piece').first().waitFor()
+    // The inspector has the next request then, and draws nothing anew under the focus.
+    await page.locator('.piece').filter({ hasText: 'clock answered' }).first().waitFor()
     await page.locator('.skip').focus()
     const places: string[] = ['To the message']
     for (let i = 0; i < 150; i++) {
