@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { api, paths } from '../api/routes.ts'
 import { reach } from '../api/client.ts'
 import type { ConversationView, Entry, Reply } from '../api/types.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog, FormDialog } from '../parts/dialog.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { visit } from '../state/address.ts'
@@ -188,32 +188,16 @@ function Rename({ view, onClose }: { view: ConversationView; onClose: () => void
     if (await attempt(async () => changed(await api.change(view.id, change)))) onClose()
   }
   return (
-    <Dialog title="Rename and label" onClose={onClose}>
-      <form
-        class="settings"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <label>
-          Title
-          <input value={title} maxLength={500} onInput={(event) => setTitle(event.currentTarget.value)} />
-        </label>
-        <label>
-          Labels, with commas between
-          <input value={labels} onInput={(event) => setLabels(event.currentTarget.value)} />
-        </label>
-        <div class="buttons">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Rename and label" onClose={onClose} onSave={() => void submit()}>
+      <label>
+        Title
+        <input value={title} maxLength={500} onInput={(event) => setTitle(event.currentTarget.value)} />
+      </label>
+      <label>
+        Labels, with commas between
+        <input value={labels} onInput={(event) => setLabels(event.currentTarget.value)} />
+      </label>
+    </FormDialog>
   )
 }
 

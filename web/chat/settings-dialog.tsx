@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Settings } from '../api/types.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { FormDialog } from '../parts/dialog.tsx'
 import { changeSettings, settings } from '../state/conversation.ts'
 import { status } from '../state/session.ts'
 import { changingSettings } from '../state/surface.ts'
@@ -44,76 +44,60 @@ export function SettingsDialog() {
   }
 
   return (
-    <Dialog title="Settings of this conversation" onClose={close}>
-      <form
-        class="settings"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
-        <label>
-          Instructions
-          <textarea
-            rows={5}
-            value={system}
-            placeholder="What every request begins with"
-            onInput={(event) => setSystem(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          What is sent
-          <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
-            {Object.entries(policies).map(([name, words]) => (
-              <option key={name} value={name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Reasoning effort
-          <select value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
-            {efforts.map((name) => (
-              <option key={name} value={name}>
-                {name || 'as the model likes'}
-              </option>
-            ))}
-          </select>
-        </label>
-        {all.length > 0 && (
-          <fieldset>
-            <legend>Tools that are offered</legend>
-            {all.map((tool) => (
-              <label key={tool.name} class="check">
-                <input
-                  type="checkbox"
-                  checked={offered.includes(tool.name)}
-                  onChange={(event) =>
-                    setOffered(
-                      event.currentTarget.checked
-                        ? [...offered, tool.name]
-                        : offered.filter((name) => name !== tool.name),
-                    )
-                  }
-                />
-                <span>
-                  {tool.name}
-                  {tool.description && <small>{tool.description}</small>}
-                </span>
-              </label>
-            ))}
-          </fieldset>
-        )}
-        <div class="buttons">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Settings of this conversation" onClose={close} onSave={() => void save()}>
+      <label>
+        Instructions
+        <textarea
+          rows={5}
+          value={system}
+          placeholder="What every request begins with"
+          onInput={(event) => setSystem(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        What is sent
+        <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
+          {Object.entries(policies).map(([name, words]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Reasoning effort
+        <select value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
+          {efforts.map((name) => (
+            <option key={name} value={name}>
+              {name || 'as the model likes'}
+            </option>
+          ))}
+        </select>
+      </label>
+      {all.length > 0 && (
+        <fieldset>
+          <legend>Tools that are offered</legend>
+          {all.map((tool) => (
+            <label key={tool.name} class="check">
+              <input
+                type="checkbox"
+                checked={offered.includes(tool.name)}
+                onChange={(event) =>
+                  setOffered(
+                    event.currentTarget.checked
+                      ? [...offered, tool.name]
+                      : offered.filter((name) => name !== tool.name),
+                  )
+                }
+              />
+              <span>
+                {tool.name}
+                {tool.description && <small>{tool.description}</small>}
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </FormDialog>
   )
 }

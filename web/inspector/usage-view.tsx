@@ -1,6 +1,7 @@
 // Tokens, money and cache, request by request or day by day: as a chart, and as the table it is made from. Decisions
 // such as a compaction stand on the same timeline, and can be taken back there.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../api/routes.ts'
 import type { Overlay, UsageRow } from '../api/types.ts'
@@ -49,38 +50,23 @@ function OfConversation() {
       <Totals cost={cost} input={input} cached={cached} output={output} />
       <Chart bars={bars} marks={marks} label="Tokens and money by request" />
       <Decisions />
-      <div class="table" tabIndex={0} role="group" aria-label="Usage by request">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">Model</th>
-              <th scope="col">In</th>
-              <th scope="col">Cached</th>
-              <th scope="col">Out</th>
-              <th scope="col">Cost</th>
-              <th scope="col">Took</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sent.toReversed().map((one) => (
-              <tr key={one.id}>
-                <td>
-                  <button type="button" class="plain" onClick={() => inspectExchange(one)}>
-                    {timeOf(one.startedAt)}
-                  </button>
-                </td>
-                <td>{one.model}</td>
-                <td>{compact(one.usage?.input ?? 0)}</td>
-                <td>{share(one.usage?.cacheRead ?? 0, one.usage?.input ?? 0)}</td>
-                <td>{compact(one.usage?.output ?? 0)}</td>
-                <td>{one.cost === undefined ? '' : money(one.cost)}</td>
-                <td>{one.endedAt ? duration(Date.parse(one.endedAt) - Date.parse(one.startedAt)) : ''}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Usage by request" columns={['Time', 'Model', 'In', 'Cached', 'Out', 'Cost', 'Took']}>
+        {sent.toReversed().map((one) => (
+          <tr key={one.id}>
+            <td>
+              <button type="button" class="plain" onClick={() => inspectExchange(one)}>
+                {timeOf(one.startedAt)}
+              </button>
+            </td>
+            <td>{one.model}</td>
+            <td>{compact(one.usage?.input ?? 0)}</td>
+            <td>{share(one.usage?.cacheRead ?? 0, one.usage?.input ?? 0)}</td>
+            <td>{compact(one.usage?.output ?? 0)}</td>
+            <td>{one.cost === undefined ? '' : money(one.cost)}</td>
+            <td>{one.endedAt ? duration(Date.parse(one.endedAt) - Date.parse(one.startedAt)) : ''}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   )
 }
@@ -105,6 +91,25 @@ function Totals({ cost, input, cached, output }: { cost: number; input: number; 
         <dd>{compact(output)}</dd>
       </div>
     </dl>
+  )
+}
+
+function Table({ label, columns, children }: { label: string; columns: string[]; children: ComponentChildren }) {
+  return (
+    <div class="table" tabIndex={0} role="group" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
   )
 }
 
@@ -178,34 +183,19 @@ function Everything() {
         output={sum((row) => row.output)}
       />
       <Chart bars={bars} marks={[]} label="Tokens and money by day" />
-      <div class="table" tabIndex={0} role="group" aria-label="Usage by day and model">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Model</th>
-              <th scope="col">Requests</th>
-              <th scope="col">In</th>
-              <th scope="col">Cached</th>
-              <th scope="col">Out</th>
-              <th scope="col">Cost</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={`${row.day} ${row.provider} ${row.model}`}>
-                <td>{row.day}</td>
-                <td>{row.model}</td>
-                <td>{row.exchanges}</td>
-                <td>{compact(row.input)}</td>
-                <td>{share(row.cacheRead, row.input)}</td>
-                <td>{compact(row.output)}</td>
-                <td>{money(row.cost)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Usage by day and model" columns={['Day', 'Model', 'Requests', 'In', 'Cached', 'Out', 'Cost']}>
+        {rows.map((row) => (
+          <tr key={`${row.day} ${row.provider} ${row.model}`}>
+            <td>{row.day}</td>
+            <td>{row.model}</td>
+            <td>{row.exchanges}</td>
+            <td>{compact(row.input)}</td>
+            <td>{share(row.cacheRead, row.input)}</td>
+            <td>{compact(row.output)}</td>
+            <td>{money(row.cost)}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   )
 }

@@ -36,3 +36,28 @@ export function Dialog({ title, onClose, class: className, children }: Props) {
     </dialog>
   )
 }
+
+/** A dialog that asks for something and saves it. */
+export function FormDialog({ onSave, children, ...rest }: Props & { onSave: () => void }) {
+  return (
+    <Dialog {...rest}>
+      <form
+        class="settings"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSave()
+        }}
+      >
+        {children}
+        <div class="buttons">
+          <button type="button" onClick={rest.onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
