@@ -1,6 +1,6 @@
 // Any history at all, for properties: well-kept ones, and ones that crashes, cuts and other people's software left.
 
-import fc from 'fast-check'
+import fc from './property.ts'
 import type {
   Message,
   Part,

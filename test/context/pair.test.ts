@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import type { Message } from '../../src/core/message.ts'
 import { pair } from '../../src/context/pair.ts'
 import { calls, reply, result, user } from '../histories.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import type { Note } from '../../src/core/context.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Message } from '../../src/core/message.ts'

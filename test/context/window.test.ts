@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import { wholeView } from '../../src/context/view.ts'
 import { window } from '../../src/context/window.ts'
 import { keptHistory } from '../arbitrary.ts'

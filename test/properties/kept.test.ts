@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import { assemble, type Draft } from '../../src/context/prepare.ts'
 import { fold } from '../../src/core/fold.ts'
 import type { Message, Reply } from '../../src/core/message.ts'

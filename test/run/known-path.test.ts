@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import type { Entry } from '../../src/core/log.ts'
 import { endpointFinder } from '../../src/open.ts'
 import { conversationOf, type Conversation } from '../../src/run/conversation.ts'

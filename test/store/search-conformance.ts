@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import type { Message } from '../../src/core/message.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { SearchQuery, Store, StoreOptions } from '../../src/store/store.ts'

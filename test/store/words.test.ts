@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import { parseQuery } from '../../src/store/query.ts'
 import { snippetOf } from '../../src/store/snippet.ts'
 import { indexText, wordList, wordsOf } from '../../src/store/words.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import { mistralChatFormat } from '../../src/transcripts/mistral-chat.ts'
 import { synapseFormat } from '../../src/transcripts/synapse.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../property.ts'
 import type { Json } from '../../src/core/json.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { unframeSse } from '../../src/transport/sse.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import fc from 'fast-check'
+import fc from '../../property.ts'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message } from '../../../src/core/message.ts'
 import type { NewEntry } from '../../../src/store/store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../../property.ts'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../../property.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Part, Reply } from '../../../src/core/message.ts'
 import { openaiChat } from '../../../src/protocols/openai-chat/index.ts'

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../../property.ts'
 import { pair } from '../../../src/context/pair.ts'
 import type { ToolSpec } from '../../../src/core/context.ts'
 import type { JsonObject } from '../../../src/core/json.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from 'fast-check'
+import fc from '../../property.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import {
