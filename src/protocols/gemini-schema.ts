@@ -1,10 +1,9 @@
-// What both Gemini wires have in common: the JSON Schema they know, values they can carry, and what a model's name
-// tells. A keyword that is not on the list is refused or ignored, so it is left out and named in a note.
+// What both Gemini wires have in common: the JSON Schema they know, and what a model's name tells. A keyword that is not
+// on the list is refused or ignored, so it is left out and named in a note.
 
 import type { Note, ToolSpec } from '../core/context.ts'
 import type { Effort } from '../core/options.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { cleanText } from './text.ts'
 
 /** The schema of a tool's arguments, in the keywords that Gemini knows. */
 export function toolSchema(tool: ToolSpec, at: string, notes: Note[]): JsonObject {
@@ -68,24 +67,6 @@ function inner(key: string, value: Json, dropped: Set<string>): Json {
   if (!holdsSchemas.has(key)) return value
   if (Array.isArray(value)) return value.map((item) => (isObject(item) ? narrowSchema(item, dropped) : item))
   return isObject(value) ? narrowSchema(value, dropped) : value
-}
-
-/** Arguments with only such text in them as can be sent; one note for all of them. */
-export function cleanJson(value: Json, at: string, notes: Note[]): Json {
-  const found: Note[] = []
-  const clean = cleaned(value, at, found)
-  notes.push(...found.slice(0, 1))
-  return clean
-}
-
-function cleaned(value: Json, at: string, notes: Note[]): Json {
-  if (typeof value === 'string') return cleanText(value, at, notes)
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, at, notes))
-  if (!isObject(value)) return value
-  const clean = Object.entries(value).flatMap(([key, item]): [string, Json][] =>
-    item === undefined ? [] : [[cleanText(key, at, notes), cleaned(item, at, notes)]],
-  )
-  return Object.fromEntries(clean)
 }
 
 /** 2.5 as 205, 3.8 as 308; undefined where the name does not say. Names without a number follow the newest models. */

@@ -2,7 +2,7 @@
 // to it as it was. Everything else gets an id that is hashed from ours: cutting ids to a length makes them collide.
 
 import { hash } from 'node:crypto'
-import type { Message, Part, Reply } from '../core/message.ts'
+import type { Message, Reply } from '../core/message.ts'
 
 export interface IdGrammar {
   prefix: string
@@ -22,13 +22,13 @@ export function wireIds(
   const taken = new Set<string>()
 
   for (const message of messages) {
-    if (message.role !== 'assistant' || !message.parts.some(isCall)) continue
-    const keepsAlias = replayed(message)
-    const derived = derivedIds(message, grammar)
+    if (message.role !== 'assistant') continue
+    let derived: Derived[] | undefined
     for (let index = 0; index < message.parts.length; index++) {
       const part = message.parts[index]
       if (part?.type !== 'tool-call' || ids.has(part.callId)) continue
-      const alias = keepsAlias ? part.alias : undefined
+      derived ??= derivedIds(message, grammar)
+      const alias = part.alias && replayed(message) ? part.alias : undefined
       const isFree = alias && grammar.fits.test(alias) && !taken.has(alias)
       let own = derived[index]
       if (own?.of !== part.callId) derived[index] = own = { of: part.callId, id: hashedId(part.callId, grammar) }
@@ -44,10 +44,6 @@ export function wireIds(
     for (let salt = 1; taken.has(id); salt++) id = hashedId(`${callId}#${salt}`, grammar)
     return id
   }
-}
-
-function isCall(part: Part): boolean {
-  return part.type === 'tool-call'
 }
 
 interface Derived {

@@ -1,6 +1,6 @@
-// What was written for a message of the log is kept beside it, and taken again as long as all that its writing depends on
-// is the same: whom it is for, its place, and what it was told about the rest of the request. Messages of the log never
-// change, and a run holds on to them; with the message goes what was written for it.
+// What was written for the messages of a log is kept beside them, and taken again as long as all that its writing depends
+// on is the same: whom it is for, its place, and what it was told about the rest of the request. Messages of the log never
+// change, and a run holds on to them; with the first of them goes what was written for all.
 //
 // What is kept stands in one request after another: it must never be changed, only replaced.
 
@@ -26,7 +26,12 @@ export type Kept = <M extends Message, W>(
 
 interface Memory {
   signature: string
-  index: number
+  /** By the index of the message. */
+  entries: (Entry | undefined)[]
+}
+
+interface Entry {
+  message: Message
   place: number
   told: readonly Told[]
   notes: readonly Note[]
@@ -41,8 +46,6 @@ interface Told {
 
 const none: readonly never[] = []
 
-const memories = new WeakMap<Message, Memory>()
-
 /** `how` names the way of writing, and everything beside the target that it depends on. */
 export function keeping<L extends Looks>(
   context: Context,
@@ -51,7 +54,10 @@ export function keeping<L extends Looks>(
   looks: L,
   notes: Note[],
 ): Keeping<L> {
-  const signature = theSame(JSON.stringify([how, provider, model, quirks, capabilities]))
+  if (!context.fromLog) {
+    return { looks, kept: (message, index, write) => write(message, placeOf(context, index), index) }
+  }
+  const { entries } = memoryOf(context.messages, JSON.stringify([how, provider, model, quirks, capabilities]))
   let told: Told[] | undefined
   const remembering = Object.entries(looks).map(([look, ask]) => [
     look,
@@ -65,35 +71,36 @@ export function keeping<L extends Looks>(
   return {
     looks: Object.fromEntries(remembering) as L,
     kept(message, index, write) {
-      if (!context.fromLog) return write(message, placeOf(context, index), index)
       const place = context.places?.[index] ?? index
-      const before = memories.get(message)
-      if (before && before.signature === signature && before.index === index && before.place === place) {
-        if (holds(before.told, looks)) {
-          for (const note of before.notes) notes.push(note)
-          return before.written as ReturnType<typeof write>
-        }
+      const before = entries[index]
+      if (before?.message === message && before.place === place && holds(before.told, looks)) {
+        for (const note of before.notes) notes.push(note)
+        return before.written as ReturnType<typeof write>
       }
       told = []
       const first = notes.length
       const written = write(message, placeOf(context, index), index)
       const own = notes.length > first ? notes.slice(first) : none
-      memories.set(message, { signature, index, place, told: told.length > 0 ? told : none, notes: own, written })
+      entries[index] = { message, place, told: told.length > 0 ? told : none, notes: own, written }
       told = undefined
       return written
     },
   }
 }
 
+const memories = new WeakMap<Message, Memory>()
+
+/** Found by the first message, or by the second: a summary that stands first is made anew for each request. */
+function memoryOf(messages: readonly Message[], signature: string): Memory {
+  const firsts = messages.slice(0, 2)
+  const known = firsts.map((message) => memories.get(message)).find((memory) => memory?.signature === signature)
+  const memory = known ?? { signature, entries: [] }
+  memory.entries.length = Math.max(memory.entries.length, messages.length)
+  for (const message of firsts) memories.set(message, memory)
+  return memory
+}
+
 function holds(told: readonly Told[], looks: Looks): boolean {
   for (const { look, key, answer } of told) if (looks[look]?.(key) !== answer) return false
   return true
-}
-
-let latest = ''
-
-/** The text as the object that it was before: comparing it with itself takes no time. */
-function theSame(text: string): string {
-  if (text !== latest) latest = text
-  return latest
 }

@@ -8,8 +8,10 @@ import type { Json, JsonObject } from '../core/json.ts'
 /** One element of the list that a body is mostly made of: a message, an item, a content. Never changed once it is here. */
 export interface Piece {
   value: JsonObject
+  /** It stood in a body before. */
+  written: boolean
   /** The stretch that it begins. */
-  stretch?: Stretch
+  stretch: Stretch | undefined
 }
 
 interface Stretch {
@@ -19,7 +21,7 @@ interface Stretch {
 }
 
 export function pieceOf(value: JsonObject): Piece {
-  return { value }
+  return { value, written: false, stretch: undefined }
 }
 
 const lists = new WeakMap<readonly Json[], readonly Piece[]>()
@@ -33,34 +35,44 @@ export function listOf(pieces: readonly Piece[]): JsonObject[] {
 
 /** The same bytes as those of `JSON.stringify(body)`. */
 export function bodyBytes(body: JsonObject): Uint8Array<ArrayBuffer> {
-  const parts: Part[] = []
+  const draft: Draft = { parts: [], spans: [] }
   let text = ''
   for (const [field, value] of Object.entries(body)) {
     if (value === undefined) continue
-    text += `${text === '' && parts.length === 0 ? '{' : ','}${JSON.stringify(field)}:`
+    text += `${text === '' && draft.parts.length === 0 ? '{' : ','}${JSON.stringify(field)}:`
     const pieces = Array.isArray(value) ? piecesOf(value) : undefined
     if (pieces) {
-      parts.push({ text: `${text}[` }, ...listed(pieces))
+      draft.parts.push(`${text}[`)
+      addList(pieces, draft)
       text = ']'
     } else text += JSON.stringify(value)
   }
-  parts.push({ text: text === '' ? '{}' : `${text}}` })
-  return joined(parts)
+  draft.parts.push(text === '' ? '{}' : `${text}}`)
+  return joined(draft)
 }
 
-/** Bytes that are there, or text that is to be written, and kept if it is that of a stretch. */
-type Part = Stretch | { text: string; of?: readonly Piece[] }
+interface Draft {
+  /** Text that is to be written, and bytes that are there. */
+  parts: (string | Uint8Array)[]
+  /** What is to be kept as one stretch, and the parts from `from` to before `to` that it is made of. */
+  spans: { pieces: readonly Piece[]; from: number; to: number }[]
+}
 
-function listed(pieces: readonly Piece[]): Part[] {
-  const parts: Part[] = []
+function addList(pieces: readonly Piece[], { parts, spans }: Draft): void {
   for (let at = 0; at < pieces.length;) {
-    if (at > 0) parts.push({ text: ',' })
-    const stretch = keptAt(pieces, at)
-    const of = stretch?.pieces ?? pieces.slice(at, at + lengthAt(at, pieces.length))
-    parts.push(stretch ?? { text: JSON.stringify(of.map((piece) => piece.value)).slice(1, -1), of })
-    at += of.length
+    if (at > 0) parts.push(',')
+    const from = parts.length
+    const kept = keptAt(pieces, at)
+    let span = kept?.pieces ?? pieces.slice(at, endOfNew(pieces, at))
+    parts.push(kept?.bytes ?? JSON.stringify(span.map((piece) => piece.value)).slice(1, -1))
+    // Stretches that stand side by side once more become one.
+    for (let next = kept && keptAt(pieces, at + span.length); next; next = keptAt(pieces, at + span.length)) {
+      parts.push(',', next.bytes)
+      span = pieces.slice(at, at + span.length + next.pieces.length)
+    }
+    spans.push({ pieces: span, from, to: parts.length })
+    at += span.length
   }
-  return parts
 }
 
 /** Nothing, if the list was changed since it was made. */
@@ -78,26 +90,42 @@ function keptAt(pieces: readonly Piece[], at: number): Stretch | undefined {
   return stretch
 }
 
-/** Long ones are cheap; short ones at the end, because that is where cache marks move and pieces are added. */
-function lengthAt(at: number, end: number): number {
-  return Math.max(1, Math.min(64, Math.floor((end - at) / 4)))
+/** A long stretch is cheap, but a single piece that changes has all of it written again: what is new stands apart. */
+function endOfNew(pieces: readonly Piece[], start: number): number {
+  const { written } = pieces[start] as Piece
+  const left = pieces.length - start
+  const most = start + (left > tail ? left - tail : Math.ceil(left / 2))
+  let end = start + 1
+  while (end < most && pieces[end]?.written === written && !keptAt(pieces, end)) end++
+  return end
 }
 
-function joined(parts: readonly Part[]): Uint8Array<ArrayBuffer> {
+/** So many pieces at the end stand in short stretches: that is where cache marks move and pieces are added. */
+const tail = 16
+
+function joined({ parts, spans }: Draft): Uint8Array<ArrayBuffer> {
+  const starts = [0]
   let size = 0
-  for (const part of parts) size += 'text' in part ? Buffer.byteLength(part.text) : part.bytes.length
+  for (const part of parts) starts.push((size += Buffer.byteLength(part)))
   const body = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  for (const part of parts) {
-    const start = at
-    if ('text' in part) {
-      at += body.write(part.text, at)
-      if (part.of?.[0]) part.of[0].stretch = { pieces: part.of, bytes: body.subarray(start, at) }
-    } else {
-      body.set(part.bytes, at)
-      at += part.bytes.length
-      part.bytes = body.subarray(start, at)
+  for (const [i, part] of parts.entries()) {
+    const start = starts[i] ?? 0
+    // Text that has as many bytes as characters is ASCII, and needs no conversion.
+    const isAscii = start + part.length === starts[i + 1]
+    if (typeof part === 'string') body.write(part, start, isAscii ? 'latin1' : 'utf8')
+    else body.set(part, start)
+  }
+  for (const { pieces, from, to } of spans) keep(pieces, body.subarray(starts[from], starts[to]))
+  return body
+}
+
+function keep(pieces: readonly Piece[], bytes: Uint8Array): void {
+  const [first] = pieces
+  if (first?.stretch?.pieces !== pieces) {
+    for (const piece of pieces) {
+      piece.written = true
+      piece.stretch = undefined
     }
   }
-  return body
+  if (first) first.stretch = { pieces, bytes }
 }

@@ -4,9 +4,13 @@
 import type { Note } from '../core/context.ts'
 
 export function cleanText(text: string, at: string, notes: Note[]): string {
-  if (text.isWellFormed() && !text.includes('\0')) return text
+  if (isClean(text)) return text
   notes.push({ kind: 'changed', what: 'unsendable characters to U+FFFD', why: 'not valid Unicode text', at })
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+export function isClean(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
 }
 
 export function isBlank(text: string): boolean {

@@ -25,41 +25,41 @@ export interface MarksAsked {
 export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Marked {
   const control = { type: 'ephemeral', ...(asked.ttl === '1h' && { ttl: '1h' }) }
   const mark = <B extends JsonObject>(block: B): B => ({ ...block, cache_control: control })
-  const chosen = new Set<Item>()
+  /** With the index of its turn. */
+  const chosen = new Map<Item, number>()
   let head = false
   for (const index of asked.after.toReversed()) {
     if (index < 0) {
       if (given.system.length + given.tools.length > 0) head = true
       continue
     }
-    const item = lastUpTo(index, given.turns)
-    if (item) chosen.add(item)
+    const found = lastUpTo(index, given.turns)
+    if (found) chosen.set(found.item, found.turn)
   }
 
   const room = Math.max(0, asked.limit - (head ? 1 : 0))
-  const over = [...chosen].slice(room)
+  const over = [...chosen.keys()].slice(room)
   for (const item of over) chosen.delete(item)
   if (over.length > 0) {
     const why = 'the wire takes four; the last ones are kept'
     notes.push({ kind: 'dropped', what: `${over.length} cache marks`, why, rule: 'R-26' })
   }
-  return {
-    ...markHead(given, head, mark),
-    turns: given.turns.map((turn) => {
-      if (!turn.items.some((item) => chosen.has(item))) return turn
-      const items = turn.items.map((item) => (chosen.has(item) ? { ...item, block: mark(item.block) } : item))
-      return turnOf(turn.role, items, turn.at)
-    }),
+  const turns = [...given.turns]
+  for (const index of new Set(chosen.values())) {
+    const { role, items, at } = turns[index] as Turn<Item>
+    const marked = items.map((item) => (chosen.has(item) ? { ...item, block: mark(item.block) } : item))
+    turns[index] = turnOf(role, marked, at)
   }
+  return { ...markHead(given, head, mark), turns }
 }
 
-/** The last item that was written for a message up to this one and can hold a mark. */
-function lastUpTo(index: number, turns: readonly Turn<Item>[]): Item | undefined {
-  for (let i = turns.length - 1; i >= 0; i--) {
-    const found = turns[i]?.items.findLast(
+/** The last item that was written for a message up to this one and can hold a mark, and the index of its turn. */
+function lastUpTo(index: number, turns: readonly Turn<Item>[]): { item: Item; turn: number } | undefined {
+  for (let turn = turns.length - 1; turn >= 0; turn--) {
+    const item = turns[turn]?.items.findLast(
       ({ message, block }) => message >= 0 && message <= index && isCacheable(block),
     )
-    if (found) return found
+    if (item) return { item, turn }
   }
   return undefined
 }

@@ -5,9 +5,9 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../clean-json.ts'
 import { cleanText, isBlank } from '../text.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput, mediaStandIn, summaryLabel } from '../words.ts'
-import { cleanObject } from './clean-json.ts'
 import { isClaude } from './models.ts'
 import { blockFields, isBlock, isThinking, protocolId, textBlock, type Block } from './wire.ts'
 import { isOfIssuer, isReplayed, type Writer } from './writer.ts'
@@ -85,7 +85,7 @@ function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer
   }
   if (call.malformed !== undefined) noteMalformed(call, at, writer)
   const input = call.malformed !== undefined ? malformedInput(call.malformed) : isObject(block.input) ? block.input : {}
-  return { ...block, id, name, input: cleanObject(input, at, writer.notes) }
+  return { ...block, id, name, input: cleanJson(input, at, writer.notes) }
 }
 
 /** Less what the API puts into replies only, and what it would take for an unknown field. */
@@ -192,7 +192,7 @@ function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
     type: 'tool_use',
     id: writer.idOf(call.callId),
     name: writer.names.toWire(call.name),
-    input: cleanObject(inputOf(call), at, writer.notes),
+    input: cleanJson(inputOf(call), at, writer.notes),
   }
 }
 

@@ -18,12 +18,13 @@ import { markCache } from './cache-marks.ts'
 import { contextEdits } from './context-edits.ts'
 import { encodeReply } from './encode-reply.ts'
 import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
-import { isContinued, isPaused, pairServerTools, placeSystem, resultsFirst, trimEnd } from './order.ts'
+import { isContinued, isOfServerTool, isPaused, pairServerTools, placeSystem, resultsFirst, trimEnd } from './order.ts'
 import { keepThinking, loopAtEnd } from './thinking.ts'
 import { declareTools } from './tools.ts'
 import {
   apiVersion,
   callIdGrammar,
+  isThinking,
   protocolId,
   textBlock,
   toolNameLength,
@@ -46,7 +47,9 @@ export function encode(context: Context, target: Target): Encoded {
   const asked = ask(head, loopAtEnd(draft, isPaused(last, target)), writer)
   const bound = target.capabilities.boundReasoning === true
   const binding = bound ? checkBinding(head, draft, context.messages) : undefined
-  const { turns: kept, thinking } = keepThinking(history.turns, asked.thinking, binding, writer)
+  const { turns: kept, thinking } = history.thinks
+    ? keepThinking(history.turns, asked.thinking, binding, writer)
+    : { turns: history.turns, thinking: asked.thinking }
   const turns = placeSystem(kept, midSystem, notes)
 
   const covers = context.state?.kind === 'thread' ? Math.max(0, context.state.covers - history.start) : 0
@@ -88,7 +91,12 @@ export function encode(context: Context, target: Target): Encoded {
     body,
     notes,
     toolNames: names.changed,
-    ...(bound && { basis: checkBinding(head, whole, context.messages).basis }),
+    ...(binding && { basis: (isDraft(whole) ? binding : checkBinding(head, whole, context.messages)).basis }),
+  }
+
+  /** Then what was hashed of it need not be hashed again: that takes longer than everything else. */
+  function isDraft(some: readonly Turn<Item>[]): boolean {
+    return some.length === draft.length && some.every((turn, i) => turn === draft[i])
   }
 
   /** A reply that was paused is gone on with by sending nothing new at all. */
@@ -108,6 +116,8 @@ interface History {
   /** The index of the first message that is sent: a summary that the provider signed stands for all before it. */
   start: number
   compacted: boolean
+  /** Some reply of it goes with its thinking. */
+  thinks: boolean
 }
 
 function writeHistory(context: Context, writer: Writer): History {
@@ -122,11 +132,17 @@ function writeHistory(context: Context, writer: Writer): History {
   const written: Turn<Item>[] = []
   /** How many notes there were before each message. */
   const noted: number[] = []
+  /** One block of each type that is sent. */
+  const kinds = new Map<string, Block>()
   let summary = -1
   for (const [index, message] of context.messages.entries()) {
     noted.push(notes.length)
     const turn = kept(message, index, write)
-    if (turn.items.some(({ block }) => isSignedSummary(block))) summary = index
+    if (turn.items.some(({ block }) => isSignedSummary(block))) {
+      summary = index
+      kinds.clear()
+    }
+    for (const { block } of turn.items) kinds.set(block.type, block)
     written.push(turn)
   }
   const start = Math.max(0, summary)
@@ -136,9 +152,11 @@ function writeHistory(context: Context, writer: Writer): History {
   }
   const covered = context.state?.kind === 'thread' ? context.state.covers : 0
   writer.notes.push(...notes.slice(noted[Math.max(start, covered)] ?? notes.length))
+  const has = (is: (block: Block) => boolean) => [...kinds.values()].some(is)
   const placed = placeSystem(written.slice(start), target.capabilities.midSystem, writer.notes)
   return {
-    turns: pairServerTools(placed, context.messages, target, writer.notes),
+    turns: has(isOfServerTool) ? pairServerTools(placed, context.messages, target, writer.notes) : placed,
+    thinks: has(isThinking),
     start,
     compacted: summary >= 0,
   }

@@ -44,7 +44,6 @@ export function pairServerTools(
   target: Target,
   notes: Note[],
 ): readonly Turn<Item>[] {
-  if (!turns.some(({ items }) => items.some(({ block }) => isServerCall(block) || isServerResult(block)))) return turns
   const paired = new Set<Item>()
   const waiting = new Map<string, Item>()
   for (const item of turns.flatMap(({ items }) => items)) {
@@ -73,6 +72,7 @@ export function pairServerTools(
 
 /** Results come first in a user message. */
 export function resultsFirst(turn: Turn<Item>): Turn<Item> {
+  if (turn.items.length < 2) return turn
   const isResult = ({ block }: Item) => block.type === 'tool_result'
   const first = turn.items.findIndex((item) => !isResult(item))
   if (first < 0 || turn.items.findLastIndex(isResult) < first) return turn
@@ -113,9 +113,9 @@ export function isContinued(
   target: Target,
   thinks: boolean,
 ): boolean {
-  const filled = turns.filter(({ items }) => items.length > 0)
-  const final = filled.slice(filled.findLastIndex(({ role }) => role !== 'assistant') + 1)
-  if (filled.length > 0 && final.length === 0) return filled.at(-1)?.role === 'system'
+  const before = turns.findLastIndex(({ role, items }) => role !== 'assistant' && items.length > 0)
+  const final = turns.slice(before + 1).filter(({ items }) => items.length > 0)
+  if (before >= 0 && final.length === 0) return turns[before]?.role === 'system'
   const last = final.at(-1)?.items.at(-1)
   const reply = messages[last?.message ?? -1]
   if (!last || reply?.role !== 'assistant') return false
@@ -126,7 +126,11 @@ export function isContinued(
 
 /** What a pause is made of; without it the reply is like any other. */
 function isOfServer(block: Block): boolean {
-  return isServerCall(block) || isServerResult(block) || block.type === 'compaction'
+  return isOfServerTool(block) || block.type === 'compaction'
+}
+
+export function isOfServerTool(block: Block): boolean {
+  return isServerCall(block) || isServerResult(block)
 }
 
 export function isPaused(message: Message | undefined, target: Target): boolean {

@@ -105,8 +105,6 @@ export function keepThinking(
   binding: Binding | undefined,
   writer: Writer,
 ): { turns: readonly Turn<Item>[]; thinking: Thinking } {
-  const has = turns.some(({ items }) => items.some(({ block }) => isThinking(block)))
-  if (!has) return { turns, thinking }
   if (thinking.state === 'off') {
     const why = 'this request is made without thinking'
     writer.notes.push({ kind: 'dropped', what: 'thinking of earlier replies', why, rule: 'R-17' })

@@ -50,6 +50,6 @@ export function listOf(value: Json | undefined): Json[] {
 }
 
 export function functionCallOf(part: Json | undefined): JsonObject | undefined {
-  const call = isObject(part) ? field(part, 'functionCall') : undefined
+  const call = isObject(part) ? (part.functionCall ?? part.function_call) : undefined
   return isObject(call) ? call : undefined
 }

@@ -13,7 +13,8 @@ import type {
   ToolResultPart,
 } from '../../core/message.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { cleanJson, skipSignature } from '../gemini-schema.ts'
+import { cleanJson } from '../clean-json.ts'
+import { skipSignature } from '../gemini-schema.ts'
 import { wireIds, type IdGrammar } from '../ids.ts'
 import { keeping, type Kept } from '../kept.ts'
 import { mediaFromUrl, takesMedia } from '../media.ts'

@@ -202,13 +202,18 @@ function flatResults(message: ToolMessage, at: string, writer: Writer): Item[] {
 }
 
 function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
-  if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
   const [only] = turn.items
   if (turn.items.length === 1 && only && 'message' in only) return [only.message]
+  if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
 
-  const items = turn.items.flatMap((item) => ('message' in item ? takenApart(item.message) : [item]))
-  const chunks = items.flatMap((item) => ('chunk' in item ? [item.chunk] : []))
-  const calls = items.flatMap((item) => ('call' in item ? [item.call] : []))
+  const chunks: Chunk[] = []
+  const calls: WireCall[] = []
+  for (const item of turn.items) {
+    for (const one of 'message' in item ? takenApart(item.message) : [item]) {
+      if ('chunk' in one) chunks.push(one.chunk)
+      else if ('call' in one) calls.push(one.call)
+    }
+  }
   return [{ role: turn.role, content: contentOf(chunks, target), ...(calls.length > 0 && { tool_calls: calls }) }]
 }
 

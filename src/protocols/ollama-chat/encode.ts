@@ -177,9 +177,9 @@ function resultText(text: string, part: ToolResultPart, mayBeEmpty: boolean): st
 }
 
 function writeTurn(turn: Turn<Item>): JsonObject[] {
-  if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
   const [only] = turn.items
   if (turn.items.length === 1 && only && 'message' in only) return [only.message]
+  if (turn.role === 'tool') return turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
 
   const items = turn.items.flatMap((item) => ('message' in item ? takenApart(item.message) : [item]))
   const texts = items.flatMap((item) => ('text' in item ? [item.text] : []))

@@ -160,9 +160,9 @@ function labelledSystem(message: SystemMessage, at: string, writer: Writer): Ite
 function writeTurn(turn: Turn<Item>, target: Target): WireMessage[] {
   const [only] = turn.items
   if (turn.items.length === 1 && only && 'message' in only) return [only.message]
-  const messages = turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
-  if (turn.role === 'tool') return messages
-  if (turn.role === 'assistant') {
+  if (turn.role === 'tool' || turn.role === 'assistant') {
+    const messages = turn.items.flatMap((item) => ('message' in item ? [item.message] : []))
+    if (turn.role === 'tool') return messages
     const texts = turn.items.flatMap((item) => ('part' in item ? [{ role: 'assistant', content: item.part.text }] : []))
     return [[...messages, ...texts].reduce(joined)]
   }

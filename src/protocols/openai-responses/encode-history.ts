@@ -62,7 +62,8 @@ export function writeHistory(context: Context, target: Target, names: NameMap, c
   spans.push(turn.end())
 
   if (target.capabilities.cacheMarks) for (const index of context.cacheAfter) mark(spans, index)
-  const pieces = spans.flat()
+  const pieces: Piece[] = []
+  for (const span of spans) for (const piece of span) pieces.push(piece)
   return target.quirks.alternate ? joined(pieces) : pieces
 }
 
@@ -122,9 +123,9 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
     if (flat) {
       notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target takes no results', at })
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
-      return { callId, call, output, piece: { value: { role: 'user', content: text } } }
+      return { callId, call, output, piece: pieceOf({ role: 'user', content: text }) }
     }
-    return { callId, call, output, ...(!isWrapper && { piece: { value: outputItem(call, output.content) } }) }
+    return { callId, call, output, ...(!isWrapper && { piece: pieceOf(outputItem(call, output.content)) }) }
   })
 }
 
@@ -144,7 +145,7 @@ function toolTurn(): { answer(result: WrittenResult, span: Piece[]): void; end()
     end() {
       if (waiting.size === 0 && late.length === 0) return none
       const pieces = [...waiting.keys()].map(wrapped)
-      if (late.length > 0) pieces.push({ value: { role: 'user', content: late } })
+      if (late.length > 0) pieces.push(pieceOf({ role: 'user', content: late }))
       late = []
       return pieces
     },
@@ -157,7 +158,7 @@ function toolTurn(): { answer(result: WrittenResult, span: Piece[]): void; end()
       const name = call.names[i] ?? ''
       return { name, text: texts?.get(callId) ?? unansweredText(name) }
     })
-    return { value: outputItem(call, wrappedOutput(results)) }
+    return pieceOf(outputItem(call, wrappedOutput(results)))
   }
 }
 
@@ -195,7 +196,7 @@ function mark(spans: (readonly Piece[])[], index: number): void {
     const last = Array.isArray(content) ? content.at(-1) : undefined
     if (!Array.isArray(content) || !isObject(last)) continue
     const marked = { ...last, prompt_cache_breakpoint: { mode: 'explicit' } }
-    spans[index] = span.with(i, { value: { ...value, [field]: [...content.slice(0, -1), marked] } })
+    spans[index] = span.with(i, pieceOf({ ...value, [field]: [...content.slice(0, -1), marked] }))
     return
   }
 }
@@ -208,7 +209,7 @@ function joined(pieces: readonly Piece[]): Piece[] {
     const { role, id } = piece.value
     const isPlain = (role === 'user' || role === 'assistant') && id === undefined
     if (last && isPlain && last.role === role && last.id === undefined) {
-      out[out.length - 1] = { value: { ...last, content: [...contents(last), ...contents(piece.value)] } }
+      out[out.length - 1] = pieceOf({ ...last, content: [...contents(last), ...contents(piece.value)] })
     } else out.push(piece)
   }
   return out

@@ -6,7 +6,7 @@ import { placeOf, type Context, type Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../core/options.ts'
 import { mapNames } from '../names.ts'
-import { listOf, type Piece } from '../pieces.ts'
+import { listOf, pieceOf, type Piece } from '../pieces.ts'
 import type { Encoded, Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
 import { continueText } from '../words.ts'
@@ -26,7 +26,7 @@ export function encode(context: Context, target: Target): Encoded {
   const system = systemText(context, notes)
   const input = writeHistory(context, target, names, state?.covers ?? 0, notes)
   // A chain keeps its input items, so there the system prompt is known already; `instructions` it forgets.
-  if (system && quirks.systemInInput && !state) input.unshift({ value: systemItem(system, context, target) })
+  if (system && quirks.systemInInput && !state) input.unshift(pieceOf(systemItem(system, context, target)))
   complete(input, context, target, state !== undefined, notes)
 
   const store = state !== undefined || (options.store ?? false)
@@ -85,7 +85,7 @@ function complete(input: Piece[], context: Context, target: Target, hasState: bo
   const endsWithReply = last?.role === 'assistant' && !target.capabilities.prefill
   const isEmpty = input.every(({ value }) => value.role === 'system') && !hasState
   if (!endsWithReply && !isEmpty) return
-  input.push({ value: { role: 'user', content: continueText } })
+  input.push(pieceOf({ role: 'user', content: continueText }))
   notes.push({
     kind: 'added',
     what: `user message ${JSON.stringify(continueText)}`,
