@@ -42,7 +42,7 @@ export const store: Row = {
 }
 
 const appendExcuse =
-  'where a sync takes a quarter of a millisecond, a tenth for owner, lease, head, checksum and index shows, the more so while others use the processor'
+  'beside the message an append writes four more pages (its id, its place in the tree, the conversation and its place in the list) and the search index, and under load it is the processor that both wait for'
 
 const loadExcuse = 'every message comes with its id, time and place, and is checked against its checksum'
 

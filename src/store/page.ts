@@ -4,10 +4,13 @@
 import { badInput } from '../core/error.ts'
 import type { Page, PageOf } from './store.ts'
 
+export const mostOnPage = 500
+
 export function pageSize(page: PageOf | undefined): number {
   const limit = page?.limit ?? 50
-  if (!Number.isInteger(limit) || limit < 1) throw badInput(`A page cannot have ${limit} rows: ask for 1 to 500.`)
-  return Math.min(limit, 500)
+  if (!Number.isInteger(limit) || limit < 1)
+    throw badInput(`A page cannot have ${limit} rows: ask for 1 to ${mostOnPage}.`)
+  return Math.min(limit, mostOnPage)
 }
 
 /** `rows` holds one more than asked for, if there is more. */

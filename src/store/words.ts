@@ -56,11 +56,22 @@ function plain(run: string): string[] {
 }
 
 function shorten(lower: string): string {
-  let run = 0
-  for (let i = 0; i < lower.length; i++) {
-    const code = lower.charCodeAt(i)
-    run = (code > 47 && code < 58) || (code > 96 && code < 123) ? run + 1 : 0
-    if (run > longest) return lower.replaceAll(/[a-z0-9]+/g, (word) => word.slice(0, longest))
+  return hasLongRun(lower) ? lower.replaceAll(/[a-z0-9]+/g, (word) => word.slice(0, longest)) : lower
+}
+
+/** A run that is too long covers a place whose number `longest` divides, so that the others need no look. */
+function hasLongRun(lower: string): boolean {
+  for (let at = 0; at < lower.length; at += longest) {
+    let start = at
+    let end = at
+    while (isWordCode(lower.charCodeAt(end))) end++
+    while (isWordCode(lower.charCodeAt(start - 1))) start--
+    if (end - start > longest) return true
   }
-  return lower
+  return false
+}
+
+/** Of a digit or a small letter; there is none beyond the ends of a text. */
+function isWordCode(code: number): boolean {
+  return (code > 47 && code < 58) || (code > 96 && code < 123)
 }

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg'
 import type { Entry, EntryOutline } from '../../core/log.ts'
-import { isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
+import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
 import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
 import type { Entries, Write } from '../store.ts'
 import { appendAlone, appendEntry } from './append.ts'
@@ -71,16 +71,15 @@ export function entryMethods(db: Database): Entries {
 }
 
 async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]> {
-  const inOrder = (rows: PathRow[]) => rows.sort((a, b) => a.depth - b.depth)
   if (isWhole(end, last)) {
-    const rows = await db.all<PathRow & QueryResultRow>(
+    const rows = await db.lists<PathRow>(
       'SELECT id, depth, at, checksum, message FROM synapse.entries WHERE conversation = $1',
       [end.conversation],
     )
-    if (isLine(inOrder(rows), end)) return wholePath(rows, last, end.conversation_id)
+    if (isLine(rows.sort(byDepth), end)) return wholePath(rows, last, end.conversation_id)
   }
   // The rows travel through the recursion: joined to it afterwards, they could come from a scan of the whole table.
-  const rows = await db.all<PathRow & QueryResultRow>(
+  const rows = await db.lists<PathRow>(
     `WITH RECURSIVE up AS (
        SELECT n, parent, conversation, id, depth, at, checksum, message FROM synapse.entries WHERE n = $1
        UNION ALL
@@ -91,7 +90,7 @@ async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]
      SELECT id, depth, at, checksum, message FROM up LIMIT $2`,
     [end.n, last === Infinity ? null : last + 1],
   )
-  return wholePath(inOrder(rows), last, end.conversation_id)
+  return wholePath(rows.sort(byDepth), last, end.conversation_id)
 }
 
 /** The entry with the blobs that it brings or names, inside a transaction that has locked the conversation. */

@@ -1,5 +1,5 @@
 import type { Entry, EntryOutline } from '../../core/log.ts'
-import { isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
+import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
 import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
 import { headMoved, idTaken, notFound } from '../refusals.ts'
 import type { Entries } from '../store.ts'
@@ -73,14 +73,14 @@ export function entryMethods(db: Connection): Entries {
 
 function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
   if (isWhole(end, last)) {
-    const rows = db.all<PathRow & Row>(
+    const rows = db.lists<PathRow>(
       'SELECT id, depth, at, checksum, message FROM entries WHERE conversation = ? ORDER BY parent',
       end.conversation,
     )
     if (isLine(rows, end)) return wholePath(rows, last, end.conversation_id)
   }
   // Without joins and sorting, which would copy the messages about: the entries of a path know each other.
-  const rows = db.all<PathRow & Row>(
+  const rows = db.lists<PathRow>(
     `WITH RECURSIVE up (n, parent, depth, conversation) AS (
        SELECT n, parent, depth, conversation FROM entries WHERE n = ?
        UNION ALL
@@ -92,7 +92,7 @@ function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
     end.n,
     last === Infinity ? -1 : last + 1,
   )
-  rows.sort((a, b) => a.depth - b.depth)
+  rows.sort(byDepth)
   return wholePath(rows, last, end.conversation_id)
 }
 
