@@ -4,7 +4,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-const server = createServer((request, response) => {
+// Longer than any pause of the bench: else a relay might send a request into a connection that is just being closed.
+const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   const [, events = '200', pause = '0'] = (request.url ?? '').split('/')
   request.resume().on('end', () => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })

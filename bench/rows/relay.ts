@@ -9,8 +9,10 @@ import { bareRelay, portkey, startUpstream, synapse, type Contender } from '../r
 import { ratio, type Row } from '../row.ts'
 
 const events = 200
-/** At a thousand streams this is ten thousand events a second: about half of what the bare relay can do on two cores. */
-/** At an event every 50 ms a thousand streams are more than `synapse serve` keeps up with on two cores: seconds of delay. */
+/**
+ * At a thousand streams this is ten thousand events a second: about half of what the bare relay can do on two cores. At
+ * an event every 50 ms they are more than `synapse serve` keeps up with: seconds of delay.
+ */
 const paceMs = 100
 
 export const relay: Row = {
@@ -68,8 +70,8 @@ const peer = '@portkey-ai/gateway'
 
 function excuse(size: number): string {
   return size === 1
-    ? 'a stream is a turn of a conversation: about ten durable commits, one behind the other, stand before, beside and behind its 200 events, and the others keep nothing'
-    : 'each stream is a turn of a conversation: its message, its request, its reply with the search index, and every event before it is shown are written durably, in about ten transactions, and a third of its processor time goes into the store; the others keep nothing'
+    ? 'a stream is a turn of a conversation: about ten durable commits stand before, beside and behind its 200 events, each waits for the one before, and they take up to half of the time; the others keep nothing'
+    : 'each stream is a turn of a conversation: three fifths of its processor time go into the turn itself (its message, its request, its reply with the search index, in about ten durable writes), however few events it has; the others keep nothing'
 }
 
 /** Events per second of each, medians of rounds in turn; the first round warms up. */

@@ -16,10 +16,9 @@ export async function openStream(
   after: number,
   headers: Record<string, string> = {},
 ): Promise<globalThis.Response> {
-  const run = await house.runs.run(owner, runId)
-  if (!run) throw missing('run', runId)
   const source = await house.runs.source(owner, runId)
   if (!source) {
+    if (!(await house.runs.run(owner, runId))) throw missing('run', runId)
     throw new Refusal(410, {
       kind: 'not-found',
       message: `The events of run ${runId} are not kept any more. What was said is in the conversation.`,

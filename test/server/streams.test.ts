@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import test from 'node:test'
 import type { RunEvent } from '../../src/core/event.ts'
 import type { JsonObject } from '../../src/core/json.ts'
+import { noUsage } from '../../src/core/usage.ts'
 import { eventLog } from '../../src/server/runs/event-log.ts'
 import { eventStream, frame } from '../../src/server/runs/sse.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -107,4 +108,26 @@ test('of a long run only the latest events are held in memory; all of them are i
   const kept = await store.stream('ada', 'run-1', 0)
   assert.equal(kept?.events.length, 200)
   assert.equal(held?.frames[0], frame(191, kept?.events[190] ?? ''))
+})
+
+test('what a run waits for is written at once, whatever the time of the others is', async (t) => {
+  const store = openMemoryStore()
+  const log = eventLog(store)
+  t.after(() => log.close())
+  const { id } = await store.createConversation('ada')
+  const [mine, other] = await Promise.all([log.open('ada', id, 'run-1'), log.open('ada', id, 'run-2')])
+  const note: RunEvent = { type: 'guard', action: 'warned', guard: 'spend', why: 'much' }
+  const end: RunEvent = { type: 'run-end', outcome: 'done', usage: noUsage }
+  const count = async (runId: string) => (await store.stream('ada', runId, 0))?.events.length
+  mine.push(note)
+  await mine.flushed()
+  // No time passes from here on: nothing is written that nobody waits for.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  other.push(note)
+  mine.push(note)
+  await mine.end(end)
+  assert.deepEqual(mine.recent(0)?.ended, true)
+  assert.equal(await count('run-1'), 3)
+  await other.flushed()
+  assert.equal(await count('run-2'), 1)
 })

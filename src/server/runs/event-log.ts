@@ -2,8 +2,9 @@
 // hold a number that means something else after a crash.
 //
 // All runs of the process are written together, at once when nothing was written for a moment, else a moment later: the
-// cost is one commit per moment, however many runs there are. Deltas that wait together become one, and each event is
-// put into words once, for the store and for all who read it.
+// cost is one commit per moment, however many runs there are. Only a run that waits for its events, such as at its end,
+// does not wait for the others. Deltas that wait together become one, and each event is put into words once, for the
+// store and for all who read it.
 
 import type { ReplyEvent, RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
@@ -62,21 +63,27 @@ export function eventLog(store: Store): EventLog {
 
   function schedule(writer: Writer): void {
     waiting.add(writer)
-    if (timer || writing || closed) return
-    timer = setTimeout(flush, Math.max(0, nextAt - performance.now()))
+    if (writer.isAwaited) writeDue()
+    else if (!writing && !closed) timer ??= setTimeout(writeDue, Math.max(0, nextAt - performance.now()))
   }
 
-  function flush(): void {
+  function writeDue(): void {
+    if (writing || closed || waiting.size === 0) return
+    clearTimeout(timer)
     timer = undefined
-    const writers = [...waiting]
-    waiting.clear()
     const began = performance.now()
+    const isTime = began >= nextAt
+    const writers = [...waiting].filter((writer) => isTime || writer.isAwaited)
+    if (writers.length === 0) {
+      timer = setTimeout(writeDue, nextAt - began)
+      return
+    }
+    for (const writer of writers) waiting.delete(writer)
     writing = write(writers).finally(() => {
       writing = undefined
       const now = performance.now()
-      nextAt = now + Math.min(pause.mostMs, Math.max(pause.leastMs, pause.times * (now - began)))
-      const [next] = waiting
-      if (next) schedule(next)
+      if (isTime) nextAt = now + Math.min(pause.mostMs, Math.max(pause.leastMs, pause.times * (now - began)))
+      writeDue()
     })
   }
 
@@ -131,13 +138,20 @@ class Writer implements RunStream {
 
   flushed(): Promise<void> {
     if (this.lost || (this.#pending.length === 0 && this.#taken.length === 0)) return Promise.resolve()
-    return new Promise((resolve) => this.#settled.push(resolve))
+    return new Promise((resolve) => {
+      this.#settled.push(resolve)
+      if (this.#pending.length > 0) this.#wake()
+    })
   }
 
   end(event: ServedEvent): Promise<void> {
-    this.push(event)
     this.#ending = true
+    this.push(event)
     return this.flushed()
+  }
+
+  get isAwaited(): boolean {
+    return this.#settled.length > 0
   }
 
   watch(more: () => void): () => void {

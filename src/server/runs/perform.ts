@@ -38,7 +38,11 @@ export async function perform(
   let overspent: Failure | undefined
   let exchangeId = ''
   for await (const event of going) {
-    if (event.type === 'run-end') continue
+    if (event.type === 'run-end') {
+      // Already now: so it can share a transaction with the end of the lease.
+      void stream.flushed()
+      continue
+    }
     if (event.type === 'request') exchangeId = event.exchangeId
     if (event.type !== 'run-start' || !resumed) stream.push(event)
     if (event.type === 'message' && event.message.role === 'assistant') await pay()

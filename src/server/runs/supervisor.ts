@@ -88,7 +88,8 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     },
     active,
     async source(owner, runId) {
-      if (!(await store.stream(owner, runId, 0, 1)) && !jobs.has(runId)) return undefined
+      const isHere = jobs.get(runId)?.run.owner === owner
+      if (!isHere && !(await store.stream(owner, runId, 0, 1))) return undefined
       return runSource(store, owner, runId, () => jobs.get(runId)?.stream)
     },
     cancel,
