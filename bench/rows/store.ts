@@ -42,7 +42,7 @@ export const store: Row = {
 }
 
 const appendExcuse =
-  'beside the message an append writes four more pages (its id, its place in the tree, the conversation and its place in the list) and the search index, and under load it is the processor that both wait for'
+  'beside the message an append writes four more pages (its id, its place in the tree, the conversation and its place in the list) and the search index, and where a sync takes a quarter of a millisecond that shows'
 
 const loadExcuse = 'every message comes with its id, time and place, and is checked against its checksum'
 

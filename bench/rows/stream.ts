@@ -59,7 +59,7 @@ export const stream: Row = {
       ],
       remarks: [
         `“Made” is one reply of 4,000 deltas and a tool call, by the emulator. “Recorded” are ${recordings} streams that providers have sent, short ones mostly, one after the other and again until 100 MB are read; they are kept beside the repository, and left out where they are absent.`,
-        'Peers start from a response and hand out their own events, so they carry a response body stream besides.',
+        'Peers start from a response and hand out their own events, so they carry a response body stream besides. “–” where a peer does not speak the wire, or gives up on one of the streams.',
       ],
     }
   },
