@@ -16,7 +16,7 @@ import { compactNow } from './run/compact-now.ts'
 import type { Run } from './run/conversation.ts'
 import { cooldown } from './run/cooldown.ts'
 import { drive, stepSettings } from './run/drive.ts'
-import { knownPath } from './run/known-path.ts'
+import { knownPath, type PathTo } from './run/known-path.ts'
 import { holdLease } from './run/lease.ts'
 import { meter } from './run/budget.ts'
 import { sentMessages } from './run/sent-messages.ts'
@@ -93,7 +93,7 @@ const owner = 'provider'
 export function createProvider(options: ProviderOptions): Provider {
   let config = firstConfig(options)
   let used: ProviderState = { ...noUsage, cost: 0, requests: 0 }
-  let house: Promise<Surroundings> | undefined
+  let house: Promise<Home> | undefined
   let present: Promise<string> | undefined
 
   return {
@@ -138,6 +138,7 @@ export function createProvider(options: ProviderOptions): Provider {
       const conversationId = await (present ??= conversationWith(around, []))
       return drive(around, {
         conversationId,
+        pathTo: around.pathTo,
         settings,
         ...(!isHistory && { message: userMessage(history) }),
         incoming: () => said.splice(0),
@@ -205,13 +206,17 @@ export function createProvider(options: ProviderOptions): Provider {
     return (await entriesOf(await surroundings(), conversationId)).map((entry) => entry.message)
   }
 
-  function surroundings(): Promise<Surroundings> {
+  function surroundings(): Promise<Home> {
     house ??= openHouse(options)
     return house
   }
 }
 
-async function openHouse(options: ProviderOptions): Promise<Surroundings> {
+interface Home extends Surroundings {
+  pathTo: PathTo
+}
+
+async function openHouse(options: ProviderOptions): Promise<Home> {
   const { openMemoryStore } = await import('./store/memory.ts')
   const { provider, apiKey, baseUrl, now } = options
   const endpoint = await endpointFinder({

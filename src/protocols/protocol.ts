@@ -34,15 +34,29 @@ export interface Protocol {
 
   /** How to ask for the number of tokens of a request instead of its reply; whether a provider answers is on its row. */
   counting?: Counting
+
+  /** How to ask for a summary that only the provider reads; whether it makes one is on its row. */
+  compacting?: Compacting
 }
+
+export type Compacting =
+  /** These fields beside an ordinary request: the answer is a summary and nothing else. */
+  | { kind: 'reply'; fields: JsonObject }
+  /** A question of its own, with these fields of a request. `read`: the items that stand for it all, none if it failed. */
+  | {
+      kind: 'question'
+      path: string
+      fields: readonly string[]
+      read(answer: Json): { items: Json[]; usage?: Usage | undefined }
+    }
 
 export interface Counting {
   /** Behind the base URL; `{model}` stands for the model. */
   path: string
   /** The fields of a request that count. All others are refused. */
   fields: readonly string[]
-  /** The field that the request is put into, with the full name of the model in it. */
-  inside?: string
+  /** The body of the question, where that is not just those fields. */
+  question?(counted: JsonObject, model: string): JsonObject
   /** The field of the answer that has the number. */
   answer: string
 }

@@ -98,12 +98,15 @@ export function wireList<Item, Value extends JsonObject>(
 }
 
 function jointOf<Item>(turns: readonly Turn<Item>[]): Turn<Item> {
-  const [first, ...rest] = turns as [Turn<Item>, ...Turn<Item>[]]
+  const [first] = turns as [Turn<Item>]
   const { joint } = first
   if (joint?.of.length === turns.length && joint.of.every((turn, i) => turn === turns[i])) return joint.turn
   const role = turns.some((turn) => turn.role === 'user') ? 'user' : first.role
-  const items = [first, ...rest].flatMap((turn) => turn.items)
-  const turn = turnOf(role, items, first.at)
+  const turn = turnOf(
+    role,
+    turns.flatMap(({ items }) => items),
+    first.at,
+  )
   first.joint = { of: turns, turn }
   return turn
 }

@@ -78,11 +78,11 @@ export interface Conversation {
 }
 
 export function conversationOf(given: Surroundings, id: string, defaults: RunSettings): Conversation {
-  const store = withFailpoints(given.store)
-  const { owner } = given
-  const house = { pathTo: knownPath(store, owner), ...given, store }
+  const house = { ...given, store: withFailpoints(given.store) }
+  const { store, owner } = house
   const place = { store, owner, conversationId: id }
   const now = house.now ?? Date.now
+  const pathTo = knownPath(store, owner)
   /** Runs of this object that have not ended yet. */
   const under = new Set<Promise<unknown>>()
 
@@ -131,6 +131,7 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
     const ended = drive(house, {
       ...how,
       conversationId: id,
+      pathTo,
       settings: () => settings,
       incoming: () => said.splice(0),
       emit: (event) => events.push(event),

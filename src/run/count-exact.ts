@@ -55,16 +55,15 @@ export async function countExactly(
 
 function questionFor(
   { baseUrl, headers, model }: Endpoint,
-  { path, fields, inside }: NonNullable<Endpoint['counting']>,
+  { path, fields, question }: NonNullable<Endpoint['counting']>,
   prepared: Assembled,
 ): { url: string; headers: Record<string, string>; body: string } {
   const counted: JsonObject = Object.fromEntries(
     Object.entries(prepared.body).filter(([name]) => fields.includes(name)),
   )
-  const body = inside === undefined ? counted : { [inside]: { model: `models/${model}`, ...counted } }
   return {
     url: baseUrl + path.replace('{model}', encodeURIComponent(model)),
     headers: { ...headers, ...prepared.headers },
-    body: JSON.stringify(body),
+    body: JSON.stringify(question?.(counted, model) ?? counted),
   }
 }

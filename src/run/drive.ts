@@ -3,23 +3,25 @@
 import type { RunEvent } from '../core/event.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
 import type { Exchange } from '../core/log.ts'
-import { textOf, type UserMessage } from '../core/message.ts'
+import type { UserMessage } from '../core/message.ts'
 import { noUsage } from '../core/usage.ts'
 import type { Store } from '../store/store.ts'
 import { cooldown } from './cooldown.ts'
-import { knownPath } from './known-path.ts'
+import type { PathTo } from './known-path.ts'
 import { holdLease, type Held } from './lease.ts'
 import { loop, type RunEnd } from './loop.ts'
 import { repeatLimits } from './repeats.ts'
 import type { LoopRun } from './running.ts'
 import { settle, stepBack, type Settling } from './settle.ts'
 import type { RunSettings, Surroundings } from './settings.ts'
+import { titleOf } from './title.ts'
 import { watchdog } from './watchdog.ts'
 
 const defaultMaxSteps = 50
 
 export interface Journey {
   conversationId: string
+  pathTo: PathTo
   /** As they are now: they may change while the run goes on. */
   settings: () => RunSettings
   /** What the user says first; without it, the run goes on where the log ends. */
@@ -72,7 +74,7 @@ export async function drive(house: Surroundings, journey: Journey): Promise<RunE
 /** The settings as the loop reads them, anew at each step. */
 function loopRun(
   house: Surroundings,
-  { conversationId, settings, incoming, counted }: Journey,
+  { conversationId, pathTo, settings, incoming, counted }: Journey,
   rest: Pick<LoopRun, 'emit' | 'write' | 'signal' | 'stoppedBy'>,
 ): LoopRun {
   // Assigned, not spread: the settings are read through getters.
@@ -80,7 +82,7 @@ function loopRun(
     store: house.store,
     owner: house.owner,
     conversationId,
-    pathTo: house.pathTo ?? knownPath(house.store, house.owner),
+    pathTo,
     endpointOf: (model: string, protocol: string | undefined) => house.endpoint(model, protocol),
     cooldown: house.cooldown ?? cooldown(house.now),
     now: house.now ?? Date.now,
@@ -147,6 +149,6 @@ export function stepSettings(conversationId: string, settings: () => RunSettings
 async function nameAfter(store: Store, owner: string, id: string, message: UserMessage): Promise<void> {
   const stored = await store.conversation(owner, id)
   if (!stored) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
-  const title = textOf(message.parts).trim().split('\n', 1)[0]?.slice(0, 80)
-  if (!stored.title && title) await store.updateConversation(owner, id, { title: title.toWellFormed() })
+  const title = titleOf(message)
+  if (!stored.title && title) await store.updateConversation(owner, id, { title })
 }

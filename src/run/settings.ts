@@ -8,7 +8,6 @@ import type { Endpoint } from '../providers/resolve.ts'
 import type { Store } from '../store/store.ts'
 import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
-import type { PathTo } from './known-path.ts'
 import type { Fallback, Route } from './route.ts'
 import type { Observer, Transport } from './running.ts'
 
@@ -62,8 +61,6 @@ export interface Surroundings {
   /** Which providers fail now; without it each conversation keeps its own. */
   cooldown?: Cooldown
   now?: () => number
-  /** Knows the history from the run before; without it, it is read anew. */
-  pathTo?: PathTo
   /** Watches all runs, for telemetry. */
   observe?: () => Observer
 }

@@ -7,7 +7,8 @@ import type { ProviderRow } from '../../providers/provider.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../configured.ts'
 import { openHouse, storeOptions } from '../house.ts'
-import { styleFor } from '../terminal.ts'
+import { table } from '../table.ts'
+import { styleFor, widthOf } from '../terminal.ts'
 
 export const providers: Command = {
   usage: `synapse providers [--json] [--db FILE] [--config FILE]
@@ -46,7 +47,7 @@ a known one (--extends), or a change to a built-in one (its ID). --row takes any
 }
 
 function list(rows: readonly ProviderRow[], json: boolean): void {
-  const table = rows.flatMap((row) =>
+  const wires = rows.flatMap((row) =>
     row.wires.map((wire, index) => ({
       provider: row.id,
       wire: wire.protocol,
@@ -59,12 +60,11 @@ function list(rows: readonly ProviderRow[], json: boolean): void {
     })),
   )
   if (json) {
-    process.stdout.write(`${JSON.stringify(table, null, 2)}\n`)
+    process.stdout.write(`${JSON.stringify(wires, null, 2)}\n`)
     return
   }
   const style = styleFor(process.stdout, process.env)
-  const heads = ['provider', 'wire', 'key', 'state', 'caching', 'compaction', 'default model'] as const
-  const cells = table.map((line) => [
+  const cells = wires.map((line) => [
     line.default ? line.provider : '',
     line.wire,
     line.default ? line.key : '',
@@ -73,13 +73,9 @@ function list(rows: readonly ProviderRow[], json: boolean): void {
     line.compaction,
     line.default ? line.model : '',
   ])
-  const widths = heads.map((head, i) => Math.max(head.length, ...cells.map((cell) => cell[i]?.length ?? 0)))
-  const write = (cell: readonly string[]) =>
-    cell
-      .map((text, i) => text.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd()
-  process.stdout.write(`${[style.bold(write(heads)), ...cells.map(write)].join('\n')}\n`)
+  const heads = ['provider', 'wire', 'key', 'state', 'caching', 'compaction', 'default model']
+  const columns = heads.map((head) => ({ head }))
+  process.stdout.write(`${table(columns, cells, widthOf(process.stdout), style).join('\n')}\n`)
 }
 
 interface Settings {

@@ -36,6 +36,8 @@ export const anthropicMessages: Protocol = {
   refuse,
   errorBody,
   whole,
+  // The answer is one signed block and nothing else (beta, checked 2026-11).
+  compacting: { kind: 'reply', fields: { compaction: { type: 'summarize' } } },
   counting: {
     path: '/messages/count_tokens',
     // What @anthropic-ai/sdk 1.8.0 has for it (checked 2026-11).

@@ -54,7 +54,7 @@ export const geminiGenerate: Protocol = {
       'cachedContent',
     ],
     // Beside bare `contents` nothing would be counted of tools and system (checked 2026-11).
-    inside: 'generateContentRequest',
+    question: (counted, model) => ({ generateContentRequest: { model: `models/${model}`, ...counted } }),
     answer: 'totalTokens',
   },
 }

@@ -2,6 +2,7 @@
 
 import { openaiErrorBody } from '../openai-error.ts'
 import type { Protocol } from '../protocol.ts'
+import { compacting } from './compacting.ts'
 import { decoder } from './decode.ts'
 import { whole } from './emulate.ts'
 import { encode } from './encode.ts'
@@ -43,6 +44,7 @@ export const openaiResponses: Protocol = {
   refuse,
   errorBody: openaiErrorBody,
   whole,
+  compacting,
   counting: {
     path: '/responses/input_tokens',
     // As the specification of 2026-08 has it.

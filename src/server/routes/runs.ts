@@ -1,8 +1,8 @@
 // Runs: everything that starts one, and what can be done with it then.
 
 import { badInput } from '../../core/error.ts'
-import { textOf } from '../../core/message.ts'
 import { answerApproval, waitingApprovals } from '../../run/approval.ts'
+import { titleOf } from '../../run/title.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { Entry } from '../../core/log.ts'
 import { json } from '../answer.ts'
@@ -27,7 +27,7 @@ export const runRoutes: readonly Route[] = [
     handle: (call) =>
       startRun(call, call.body.settings, async ({ head, title }) => {
         const { parentId } = call.body
-        const named = title === undefined ? firstWords(call.body) : ''
+        const named = title === undefined ? titleOf(userMessage(call.body)) : ''
         const entry = entryOf(call.body, parentId === undefined ? {} : { parentId })
         return { basedOn: head, entry, ...(named && { title: named }) }
       }),
@@ -162,11 +162,6 @@ async function entryIn({ house, owner, param }: Call<unknown, unknown>): Promise
 async function approvals(house: ServerHouse, owner: string, conversationId: string, head: string | null) {
   const history = head === null ? [] : await house.store.history(owner, head)
   return { history, asking: { store: house.store, owner, conversationId, now: Date.now, write: () => ({}) } }
-}
-
-function firstWords(said: Said): string {
-  const [line = ''] = textOf(userMessage(said).parts).trim().split('\n', 1)
-  return line.slice(0, 80).toWellFormed()
 }
 
 function lastEventId(request: globalThis.Request): number | undefined {
