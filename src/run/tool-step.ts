@@ -10,7 +10,7 @@ import { notRun, runTool } from './run-tool.ts'
 import type { LoopRun } from './running.ts'
 
 export interface ToolStep {
-  /** The results, in the order they came. */
+  /** The results, in the order of the log. */
   entries: Entry[]
   /** Calls that a person must allow first. */
   waiting: Approval[]
@@ -26,6 +26,8 @@ export async function runCalls(
   const step: ToolStep = { entries: [], waiting: [] }
   // All are waited for, also behind one that could not be recorded: what the others did is still to be kept.
   for (const ended of await Promise.allSettled(calls.map(one))) if (ended.status === 'rejected') throw ended.reason
+  // Writes that were made side by side may be acknowledged in another order than they were made in.
+  step.entries.sort((a, b) => a.depth - b.depth)
   return step
 
   async function one(call: ToolCallPart): Promise<void> {

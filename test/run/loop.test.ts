@@ -6,6 +6,8 @@ import { textOf, type Reply } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { openSynapse } from '../../src/open.ts'
 import type { Run, RunSettings } from '../../src/run/conversation.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createEmulator, type EmulatorOptions } from '../../src/testing.ts'
 
 const clock: Tool = {
@@ -152,6 +154,30 @@ test('parallel calls run at the same time, and each result is in the log', async
     (await chat.history()).map((entry) => entry.message.role),
     ['user', 'assistant', 'tool', 'tool', 'assistant'],
   )
+})
+
+test('results that are acknowledged in another order than they were written in go on in the order of the log', async () => {
+  const store = openMemoryStore()
+  const written: (() => void)[] = []
+  const late: Store = Object.assign(Object.create(store) as Store, {
+    async finishTool(...end: Parameters<Store['finishTool']>) {
+      const finished = await store.finishTool(...end)
+      await new Promise<void>((resolve) => {
+        if (written.push(resolve) === 2) for (const tell of written.splice(0).toReversed()) setImmediate(tell)
+      })
+      return finished
+    },
+  })
+  const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } }
+  const add: Tool = { ...clock, name: 'add', description: 'Adds two numbers.', input, run: () => 42 }
+  const synapse = await openSynapse({ store: late, offline: true, env: {} })
+  const chat = await synapse.start({ model: 'openai/gpt-5.6', tools: [clock, add] })
+  const acknowledged: string[] = []
+  const run = chat.send('What time is it, and what is 17 + 25?')
+  for await (const event of run) if (event.type === 'message') acknowledged.push(event.entryId)
+  assert.equal((await run.ended).outcome, 'done')
+  const [, , first, second] = (await chat.history()).map((entry) => entry.id)
+  assert.deepEqual(acknowledged.slice(1, 3), [second, first])
 })
 
 test('what the user said is in the log before the request goes out, and each message when it is there', async () => {
