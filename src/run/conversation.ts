@@ -82,7 +82,7 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
   const { store, owner } = house
   const place = { store, owner, conversationId: id }
   const now = house.now ?? Date.now
-  const pathTo = knownPath(store, owner)
+  const pathTo = house.paths?.(id) ?? knownPath(store, owner)
   /** Runs of this object that have not ended yet. */
   const under = new Set<Promise<unknown>>()
 

@@ -10,22 +10,50 @@ export type PathTo = (head: string | null) => Promise<Entry[]>
 /** More than another process adds between two runs, as a rule. */
 const tailLength = 16
 
-export function knownPath(store: Pick<Store, 'history'>, owner: string): PathTo {
-  let path: Entry[] = []
+interface Known {
+  path: Entry[]
+}
+
+export function knownPath(store: Pick<Store, 'history'>, owner: string, known: Known = { path: [] }): PathTo {
   return async (head) => {
-    path = head === null ? [] : (backTo(head) ?? (await onTo(head)))
-    return path
+    known.path = head === null ? [] : (backTo(head) ?? (await onTo(head)))
+    return known.path
   }
 
   function backTo(head: string): Entry[] | undefined {
+    const { path } = known
     const place = path.findLastIndex((entry) => entry.id === head)
     return place < 0 ? undefined : path.slice(0, place + 1)
   }
 
   async function onTo(head: string): Promise<Entry[]> {
+    const { path } = known
     const tail = path.length === 0 ? [] : await store.history(owner, head, { last: tailLength })
     const [first] = tail
     const meets = first && first.depth > 0 && path[first.depth - 1]?.id === first.parentId
     return meets ? [...path.slice(0, first.depth), ...tail] : store.history(owner, head)
+  }
+}
+
+const room = { conversations: 64, entries: 20_000 }
+
+/** For a process with many conversations: the paths of the last ones, as far as there is room. */
+export function knownPaths(store: Pick<Store, 'history'>): (owner: string, conversationId: string) => PathTo {
+  const latest = new Map<string, Known>()
+  return (owner, conversationId) => {
+    const name = JSON.stringify([owner, conversationId])
+    const known = latest.get(name) ?? { path: [] }
+    latest.delete(name)
+    latest.set(name, known)
+    forget()
+    return knownPath(store, owner, known)
+  }
+
+  function forget(): void {
+    let entries = 0
+    for (const [i, [name, { path }]] of [...latest].toReversed().entries()) {
+      entries += path.length
+      if (i >= room.conversations || (i > 0 && entries > room.entries)) latest.delete(name)
+    }
   }
 }

@@ -8,6 +8,7 @@ import type { Endpoint } from '../providers/resolve.ts'
 import type { Store } from '../store/store.ts'
 import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
+import type { PathTo } from './known-path.ts'
 import type { Fallback, Route } from './route.ts'
 import type { Observer, Transport } from './running.ts'
 
@@ -60,6 +61,8 @@ export interface Surroundings {
   endpoint(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
   /** Which providers fail now; without it each conversation keeps its own. */
   cooldown?: Cooldown
+  /** Knows the paths of conversations for longer than these are open; without it each knows its own. */
+  paths?: (conversationId: string) => PathTo
   now?: () => number
   /** Watches all runs, for telemetry. */
   observe?: () => Observer

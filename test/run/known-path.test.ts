@@ -6,7 +6,7 @@ import fc from '../property.ts'
 import type { Entry } from '../../src/core/log.ts'
 import { endpointFinder } from '../../src/open.ts'
 import { conversationOf, type Conversation } from '../../src/run/conversation.ts'
-import { knownPath } from '../../src/run/known-path.ts'
+import { knownPath, knownPaths } from '../../src/run/known-path.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createEmulator } from '../../src/testing.ts'
@@ -86,3 +86,45 @@ test('the path is that of the log, wherever in the tree the conversation goes on
     }),
   )
 })
+
+test('a process with many conversations knows the paths of the last ones, and of each owner only the own', async () => {
+  const read: string[] = []
+  const store: Pick<Store, 'history'> = {
+    async history(asker, entryId) {
+      read.push(`${asker} ${entryId}`)
+      return [entryAt(entryId)]
+    },
+  }
+  const paths = knownPaths(store)
+  const go = (asker: string, n: number) => paths(asker, `conversation ${n}`)(`entry ${n}`)
+  for (let n = 0; n < 65; n++) await go(owner, n)
+  read.length = 0
+  await go(owner, 64)
+  await go(owner, 1)
+  await go(owner, 0)
+  await go('ada', 1)
+  assert.deepEqual(read, ['local entry 0', 'ada entry 1'])
+})
+
+test('a path that is longer than all that is kept is known all the same, and the others are not', async () => {
+  let read = 0
+  const store: Pick<Store, 'history'> = {
+    async history(_, entryId) {
+      read++
+      return Array<Entry>(20_001).fill(entryAt(entryId))
+    },
+  }
+  const paths = knownPaths(store)
+  await paths(owner, 'long')('a')
+  await paths(owner, 'long')('a')
+  assert.equal(read, 1)
+  await paths(owner, 'also long')('b')
+  await paths(owner, 'also long')('b')
+  assert.equal(read, 2)
+  await paths(owner, 'long')('a')
+  assert.equal(read, 3)
+})
+
+function entryAt(id: string): Entry {
+  return { id, conversationId: '', parentId: null, depth: 0, message: { role: 'user', parts: [] }, at: '' }
+}

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { clock, gate, serving, newConversation, readEvents, runIn, say, type Answer, str } from './serving.ts'
 
 const rolesIn = ({ body }: Answer) => items(body).map((entry) => (entry['message'] as JsonObject)['role'])
@@ -256,4 +258,26 @@ test('the server says who can be asked and what it knows, without any key', asyn
   const models = await api('GET', '/api/models?provider=anthropic')
   assert.ok(items(models.body).some((model) => model['model'] === 'anthropic/claude-opus-5'))
   assert.equal((await api('GET', '/api/models?provider=nobody')).status, 404)
+})
+
+test('a long conversation is read once, and from then on only what is new of it', async (t) => {
+  const store = openMemoryStore()
+  let read = 0
+  const history: Store['history'] = async (...asked) => {
+    const entries = await store.history(...asked)
+    read += entries.length
+    return entries
+  }
+  const house = await serving(t, { store: { ...store, history } })
+  const id = await newConversation(house.api)
+  const before = Array.from({ length: 200 }, (_, n) => ({
+    message: { role: 'user' as const, parts: [{ type: 'text' as const, text: `message ${n}` }] },
+  }))
+  await store.appendAll('local', id, before)
+  await say(house, id, 'What time is it?')
+  assert.ok(read >= 200)
+  read = 0
+  await say(house, id, 'And now?')
+  assert.ok(read < 40, `${read} entries were read again`)
+  assert.equal((await store.conversation('local', id))?.entries, 206)
 })

@@ -5,6 +5,7 @@ import { asFailure, SynapseError, type Failure } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import type { Tool } from '../../core/tool.ts'
 import { conversationOf, type RunSettings, type Surroundings } from '../../run/conversation.ts'
+import type { knownPaths } from '../../run/known-path.ts'
 import type { Store } from '../../store/store.ts'
 import { addSpend } from '../keys.ts'
 import type { Settings } from '../schema.ts'
@@ -15,6 +16,7 @@ export interface Performer {
   store: Store
   endpoint: Surroundings['endpoint']
   tools: readonly Tool[]
+  paths: ReturnType<typeof knownPaths>
 }
 
 export interface Performed {
@@ -30,9 +32,10 @@ export async function perform(
   stream: RunStream,
   stop: AbortController,
 ): Promise<Performed> {
-  const { store, endpoint, tools } = performer
+  const { store, endpoint, tools, paths } = performer
   const { owner, conversationId } = run
-  const chat = conversationOf({ store, owner, endpoint }, conversationId, runSettings(run.settings, tools))
+  const house = { store, owner, endpoint, paths: (id: string) => paths(owner, id) }
+  const chat = conversationOf(house, conversationId, runSettings(run.settings, tools))
   const going = chat.resume({ signal: stop.signal })
   let cost: number | undefined
   let overspent: Failure | undefined

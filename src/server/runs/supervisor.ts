@@ -3,6 +3,7 @@
 
 import { SynapseError, asFailure } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
+import { knownPaths } from '../../run/known-path.ts'
 import { isGone } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
 import type { NewRecord } from '../../store/records.ts'
@@ -17,7 +18,7 @@ import { activeRecord, openRecord, readRun, textIn, recordKind, runRecord, viewO
 import { runSource, until } from './source.ts'
 import type { EventSource } from './sse.ts'
 
-export interface SupervisorOptions extends Performer {
+export interface SupervisorOptions extends Omit<Performer, 'paths'> {
   /** How many runs go on at once, and how many may wait. */
   maxRuns: number
   maxQueued: number
@@ -68,6 +69,7 @@ const keepEventsMs = 7 * 24 * 3_600_000
 
 export async function supervise(options: SupervisorOptions): Promise<Supervisor> {
   const { store, log } = options
+  const performer: Performer = { ...options, paths: knownPaths(store) }
   const holder: Holder = await takeName(store)
   const events = eventLog(store)
   const jobs = new Map<string, Job>()
@@ -174,7 +176,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       const { stream } = job
       if (run.state !== 'running') await keep(job, { state: 'running' })
       if (job.resumed) stream.push({ type: 'run-resumed', at: new Date().toISOString() })
-      const { end, cost } = await perform(options, run, job.resumed, stream, job.stop)
+      const { end, cost } = await perform(performer, run, job.resumed, stream, job.stop)
       if (stream.lost) log({ event: 'run-lost', run: run.id, code: stream.lost.code })
       else if (job.why === 'park' && end.outcome === 'cancelled') await park(job)
       else await finish(job, end, cost)
