@@ -42,12 +42,13 @@ export function isDense(text: string): boolean {
 }
 
 function plain(run: string): string[] {
-  const lower = run.toLowerCase()
-  if (isAscii.test(lower)) return [lower.slice(0, longest)]
-  const folded = lower
+  if (isAscii.test(run)) return [run.toLowerCase().slice(0, longest)]
+  // In small letters last: what stands for a capital, such as a bold one of mathematics, is only then one.
+  const folded = run
     .normalize('NFKD')
     .replaceAll(/[\u0300-\u036f]/g, '')
     .normalize('NFKC')
+    .toLowerCase()
   const words: string[] = []
   for (const [piece] of folded.matchAll(token)) {
     for (const [word] of piece.matchAll(unspaced)) words.push(word.slice(0, longest).toWellFormed())

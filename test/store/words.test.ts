@@ -17,6 +17,7 @@ test('words are cut alike whatever the script', () => {
     ['한국어', ['한국어']],
     ['हिन्दी', ['हिन्दी']],
     ['ﬁne ½', ['fine', '1', '2']],
+    ['𝐁𝐨𝐥𝐝 İstanbul', ['bold', 'istanbul']],
     ['x'.repeat(100), ['x'.repeat(64)]],
     ['', []],
   ]
