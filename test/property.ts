@@ -1,8 +1,9 @@
-// fast-check for all tests. In CI the same commit is always tried with the same histories, so that nobody is stopped by
-// what somebody else's change did not cause; everywhere else each run tries new ones.
+// fast-check for all tests. A commit is always tried with the same histories, so that nobody is stopped by what somebody
+// else's change did not cause. `SYNAPSE_SEED=new` tries new ones, a number those of an earlier run.
 
 import fc from 'fast-check'
 
-if (process.env['CI']) fc.configureGlobal({ seed: 20_261_115 })
+const { SYNAPSE_SEED: seed = '20261115' } = process.env
+if (seed !== 'new') fc.configureGlobal({ seed: Number(seed) })
 
 export default fc
