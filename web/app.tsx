@@ -7,7 +7,7 @@ import { ModelPicker } from './chat/model-picker.tsx'
 import { SettingsDialog } from './chat/settings-dialog.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { Dialog } from './parts/dialog.tsx'
-import { IconButton } from './parts/icon-button.tsx'
+import { Trouble } from './parts/trouble.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { nameOpened, navigate } from './state/address.ts'
 import { announcement } from './state/announce.ts'
@@ -47,12 +47,7 @@ export function App() {
       {pickingModel.value && <ModelPicker />}
       {changingSettings.value && <SettingsDialog />}
       {keyWanted.value && <KeyDialog />}
-      {trouble.value && (
-        <div class="trouble" role="alert">
-          <p>{trouble.value.message}</p>
-          <IconButton icon="close" label="Put away" onClick={() => (trouble.value = undefined)} />
-        </div>
-      )}
+      <Trouble />
       <div class="sr-only" aria-live="polite" aria-atomic="true">
         {announcement.value}
       </div>
@@ -106,6 +101,7 @@ function KeyDialog() {
           const key = new FormData(event.currentTarget).get('key')
           if (typeof key !== 'string' || key === '') return
           useKey(key)
+          trouble.value = undefined
           void start()
         }}
       >

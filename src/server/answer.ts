@@ -54,13 +54,14 @@ export function answerFor(error: unknown): Answer {
   }
   const { kind, message, code, retryAfterMs } = error.failure
   const status = error instanceof Refusal ? error.status : statusOf[kind]
-  const wait = retryAfterMs ?? (status === 503 || status === 429 ? 1000 : undefined)
+  // A budget that is used up does not fill again.
+  const isPassing = (status === 503 || status === 429) && kind !== 'quota'
+  const wait = retryAfterMs ?? (isPassing ? 1000 : undefined)
   return {
     status,
     headers: {
       ...(wait !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(wait / 1000))) }),
       ...(status === 401 && { 'www-authenticate': 'Bearer realm="synapse"' }),
-      ...(status === 413 && { connection: 'close' }),
     },
     body: { error: { kind, message, ...(code !== undefined && { code }) } },
   }

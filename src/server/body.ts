@@ -25,10 +25,15 @@ async function readBytes(body: ReadableStream<Uint8Array> | null, limit: number)
   if (!body) return new Uint8Array()
   const pieces: Uint8Array[] = []
   let size = 0
-  for await (const piece of body) {
-    size += piece.byteLength
-    if (size > limit) throw tooLarge(limit)
-    pieces.push(piece)
+  try {
+    for await (const piece of body) {
+      size += piece.byteLength
+      if (size > limit) throw tooLarge(limit)
+      pieces.push(piece)
+    }
+  } catch (error) {
+    // The client is gone, which is no failure of the server.
+    throw error instanceof SynapseError ? error : badInput('The body broke off.')
   }
   return Buffer.concat(pieces)
 }

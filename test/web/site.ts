@@ -2,7 +2,7 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { buildWeb } from '../../scripts/build-web.ts'
-import { isObject } from '../../src/core/json.ts'
+import { isObject, type Json } from '../../src/core/json.ts'
 import type { Part } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { endpointFinder } from '../../src/open.ts'
@@ -21,9 +21,13 @@ export interface Site {
   emulator: Emulator
   /** What the model says next, instead of the emulator's own words; once each, in order. */
   says: (Part[] | ((situation: Situation) => Part[] | undefined))[]
+  /** What the tool `walk` tells, each as it is written; the last one is its result. For one call. */
+  steps: WritableStreamDefaultWriter<Json>
   /** Lets this many chunks of every stream through, and holds the rest until `flow`. */
   hold(chunks: number): void
   flow(): void
+  /** Stops the server, which parks what is under way, and starts another one at the same place. */
+  restart(): Promise<void>
   close(): Promise<void>
 }
 
@@ -51,7 +55,7 @@ const send: Tool = {
   run: (input) => `sent to ${isObject(input) ? JSON.stringify(input['to']) : 'nobody'}`,
 }
 
-export async function openSite(options: { requireKeys?: boolean } = {}): Promise<Site> {
+export async function openSite(options: { requireKeys?: boolean; name?: string } = {}): Promise<Site> {
   const { directory } = await buildWeb()
   const says: Site['says'] = []
   const emulator = createEmulator({
@@ -62,36 +66,52 @@ export async function openSite(options: { requireKeys?: boolean } = {}): Promise
     },
   })
   const gate = gateOf()
+  const steps = new TransformStream<Json, Json>()
+  const walk: Tool = {
+    name: 'walk',
+    description: 'Goes step by step.',
+    input: { type: 'object' },
+    run: () => steps.readable,
+  }
   const store = openMemoryStore()
   const { key } = await createKey(store, { owner: 'local' })
-  const server: RunningServer = await startServer({
-    store,
-    endpoint: await endpointFinder({
-      offline: {
-        ...emulator,
-        fetch: async (input, init) => gate.through(await emulator.fetch(input, init), init?.signal),
-      },
+  const serve = async (port = 0): Promise<RunningServer> =>
+    startServer({
+      port,
+      store,
+      endpoint: await endpointFinder({
+        offline: {
+          ...emulator,
+          fetch: async (input, init) => gate.through(await emulator.fetch(input, init), init?.signal),
+        },
+        env: {},
+        transport: { sleep: async () => {} },
+      }),
+      rows,
       env: {},
-      transport: { sleep: async () => {} },
-    }),
-    rows,
-    env: {},
-    version: '0.0.0-test',
-    defaultModel: 'anthropic/claude-opus-5',
-    tools: [clock, add, send],
-    offline: true,
-    whyOffline: 'Offline: the built-in emulator answers, not a model.',
-    page: directory,
-    requireKeys: options.requireKeys === true,
-  })
+      version: '0.0.0-test',
+      defaultModel: 'anthropic/claude-opus-5',
+      tools: [clock, add, send, walk],
+      offline: true,
+      whyOffline: 'Offline: the built-in emulator answers, not a model.',
+      page: directory,
+      requireKeys: options.requireKeys === true,
+      names: options.name === undefined ? [] : [options.name],
+    })
+  let server = await serve()
   return {
-    url: server.url,
+    url: options.name === undefined ? server.url : server.url.replace('127.0.0.1', options.name),
     key,
     store,
     emulator,
     says,
+    steps: steps.writable.getWriter(),
     hold: (chunks) => gate.hold(chunks),
     flow: () => gate.flow(),
+    async restart() {
+      await server.stop(0)
+      server = await serve(Number(new URL(server.url).port))
+    },
     async close() {
       gate.flow()
       await server.stop(0)

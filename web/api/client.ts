@@ -47,13 +47,16 @@ export async function reach(method: string, path: string, options: CallOptions =
   if (key) headers['authorization'] = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] = 'application/json'
   try {
-    return await fetch(path, {
+    const answer = await fetch(path, {
       method,
       headers,
       cache: 'no-store',
       ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
       ...(options.signal && { signal: options.signal }),
     })
+    // A key that was given since is not asked for again.
+    if (answer.status === 401 && key === sessionStorage.getItem(keyName)) keyWanted.value = true
+    return answer
   } catch (error) {
     if (options.signal?.aborted) throw error
     throw new ApiError({ kind: 'network', message: 'The Synapse server does not answer. Is it still running?' })
@@ -61,7 +64,6 @@ export async function reach(method: string, path: string, options: CallOptions =
 }
 
 export async function refused(answer: globalThis.Response): Promise<ApiError> {
-  if (answer.status === 401) keyWanted.value = true
   const body = (await answer.json().catch(() => undefined)) as { error?: Failure } | undefined
   const failure = body?.error ?? { kind: 'internal', message: `The server answered ${answer.status}.` }
   return new ApiError({ ...failure, status: answer.status })

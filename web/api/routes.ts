@@ -80,7 +80,7 @@ export const paths = {
  * where the run before has told its end but is not quite over yet.
  */
 async function startRun(path: string, body: unknown): Promise<RunView> {
-  const headers = { 'idempotency-key': crypto.randomUUID() }
+  const headers = { 'idempotency-key': newKey() }
   for (let tries = 1; ; tries++) {
     try {
       return (await call<{ run: RunView }>('POST', path, { body, headers })).run
@@ -93,6 +93,11 @@ async function startRun(path: string, body: unknown): Promise<RunView> {
 }
 
 const mostTries = 6
+
+/** Without TLS a browser has no `randomUUID`, but it has chance. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((piece) => piece.toString(36)).join('-')
+}
 
 function of(id: string, ...rest: string[]): string {
   return ['/api/conversations', id, ...rest].map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/')

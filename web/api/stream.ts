@@ -52,7 +52,7 @@ export function follow(
       await read(mine.signal)
     } catch (error) {
       if (mine.signal.aborted) return
-      if (error instanceof ApiError && error.failure.status !== undefined && error.failure.status < 500) {
+      if (error instanceof ApiError && isFinal(error.failure.status)) {
         stop()
         onEnd?.(error)
         return
@@ -88,4 +88,9 @@ export function follow(
       parser.feed(decoder.decode(value, { stream: true }))
     }
   }
+}
+
+/** Asked too often is not asked in vain. */
+function isFinal(status: number | undefined): boolean {
+  return status !== undefined && status < 500 && status !== 429
 }

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { api, paths } from '../api/routes.ts'
-import { reach } from '../api/client.ts'
+import { reach, refused } from '../api/client.ts'
 import type { ConversationView, Entry, Reply } from '../api/types.ts'
 import { Dialog, FormDialog } from '../parts/dialog.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -206,8 +206,8 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
     const done = await attempt(() => api.remove(view.id))
     if (!done) return
     onClose()
-    dropListed(view.id)
     visit('/')
+    dropListed(view.id)
   }
   return (
     <Dialog title="Delete this conversation?" onClose={onClose}>
@@ -227,9 +227,10 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
 async function save(view: ConversationView): Promise<void> {
   await attempt(async () => {
     const answer = await reach('GET', paths.export(view.id, 'synapse'))
+    if (!answer.ok) throw await refused(answer)
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await answer.blob())
-    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json`
+    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.jsonl`
     link.click()
     URL.revokeObjectURL(link.href)
   })

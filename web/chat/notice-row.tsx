@@ -1,7 +1,7 @@
 // How the last run ended, where that is not simply the answer: what went wrong, and what to do about it.
 
 import type { Failure, RunView } from '../api/types.ts'
-import { elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
+import { approvals, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
 import { live } from '../state/run.ts'
 import { goOn, retry, send } from '../state/say.ts'
 import { pickingModel } from '../state/surface.ts'
@@ -21,7 +21,7 @@ export function NoticeRow() {
       <p class="notice-what">{words}</p>
       {failure && <p class="notice-advice">{adviceFor(failure)}</p>}
       <div class="buttons">
-        {run.outcome !== 'waiting' && <WaysOn hasFailed={failure !== undefined} />}
+        {!isAsking(run) && <WaysOn hasFailed={failure !== undefined} />}
         {failure && (
           <button type="button" onClick={() => (pickingModel.value = true)}>
             Ask another model
@@ -57,10 +57,16 @@ function WaysOn({ hasFailed }: { hasFailed: boolean }) {
 
 const cutOff: ReadonlySet<string> = new Set(['cancelled', 'interrupted', 'failed'])
 
+/** Not once it was answered, by whomever, or its time is over. */
+function isAsking(run: RunView): boolean {
+  return run.outcome === 'waiting' && approvals.value.size > 0
+}
+
 function wordsOf(run: RunView): string | undefined {
   if (run.failure) return run.failure.message
   if (run.outcome === 'cancelled') return 'Stopped. What was said so far is kept.'
-  if (run.outcome === 'waiting') return 'A tool waits for you to allow it.'
+  if (isAsking(run)) return 'A tool waits for you to allow it.'
+  if (run.outcome === 'waiting') return 'The question of a tool is over.'
   if (run.outcome === 'stopped') return 'A guard stopped the run: it was going nowhere, or took too much.'
   if (run.outcome === 'max-steps') return 'Stopped at the limit of steps for one run.'
   if (run.outcome === 'failed') return 'The run failed.'

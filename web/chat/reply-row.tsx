@@ -26,7 +26,7 @@ export function ReplyRow({ row, entry }: { row: Row; entry: Entry & { message: R
       ))}
       {stopWords[stop.reason] && <p class="stop-reason">{stopWords[stop.reason]}</p>}
       <div class="row-foot">
-        <ReplyActions entry={entry} />
+        <ReplyActions entry={entry} end={row.outlines.at(-1)?.id ?? entry.id} />
         <Cost exchange={exchangeOfReply.value.get(entry.id)} />
       </div>
     </div>

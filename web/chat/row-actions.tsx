@@ -3,7 +3,8 @@
 import type { Entry, Message } from '../api/types.ts'
 import { api } from '../api/routes.ts'
 import { IconButton } from '../parts/icon-button.tsx'
-import { announce } from '../state/announce.ts'
+import { copyText } from '../parts/clipboard.ts'
+import { announce, announceCopy } from '../state/announce.ts'
 import { changed, exchangeOfReply, following, goTo, leaf, tree } from '../state/conversation.ts'
 import { inspectExchange } from '../state/inspector.ts'
 import { live } from '../state/run.ts'
@@ -11,19 +12,20 @@ import { retry } from '../state/say.ts'
 import { attempt } from '../state/session.ts'
 import { newestLeaf, siblingsOf } from '../state/tree.ts'
 
-export function ReplyActions({ entry }: { entry: Entry }) {
+/** `end` is the last entry of what is shown: the reply itself, or a result that a tool gave it. */
+export function ReplyActions({ entry, end }: { entry: Entry; end: string }) {
   const exchange = exchangeOfReply.value.get(entry.id)
   return (
     <div class="row-actions">
       <BranchSwitch entry={entry} />
-      <IconButton icon="copy" label="Copy" onClick={() => copy(entry.message)} />
+      <IconButton icon="copy" label="Copy" onClick={() => void copy(entry.message)} />
       <IconButton
         icon="retry"
         label="Ask again"
         disabled={live.value !== undefined}
         onClick={() => void retry(entry)}
       />
-      <ForkButton entry={entry} />
+      <ForkButton conversationId={entry.conversationId} end={end} />
       {exchange && (
         <IconButton icon="eye" label="Show the request behind this" onClick={() => inspectExchange(exchange)} />
       )}
@@ -31,23 +33,23 @@ export function ReplyActions({ entry }: { entry: Entry }) {
   )
 }
 
-export function ForkButton({ entry }: { entry: Entry }) {
+export function ForkButton(place: { conversationId: string; end: string }) {
   return (
     <IconButton
       icon="fork"
       label="Fork from here"
       disabled={live.value !== undefined}
-      onClick={() => void fork(entry)}
+      onClick={() => void fork(place)}
     />
   )
 }
 
 /** Goes on from here: what follows stays as a branch. */
-async function fork(entry: Entry): Promise<void> {
+async function fork({ conversationId, end }: { conversationId: string; end: string }): Promise<void> {
   await attempt(async () => {
-    const view = await api.fork(entry.conversationId, entry.id)
+    const view = await api.fork(conversationId, end)
     following.value = true
-    leaf.value = entry.id
+    leaf.value = end
     await changed(view)
     announce('Forked: the next message goes on from here')
     document.querySelector<HTMLElement>('#message')?.focus()
@@ -84,10 +86,7 @@ export function BranchSwitch({ entry }: { entry: Entry }) {
   )
 }
 
-export function copy(message: Message): void {
+export async function copy(message: Message): Promise<void> {
   const text = message.parts.map((part) => ('text' in part && part.type !== 'reasoning' ? part.text : '')).join('\n')
-  void navigator.clipboard.writeText(text.trim()).then(
-    () => announce('Copied'),
-    () => announce('The browser does not allow copying'),
-  )
+  announceCopy(await copyText(text.trim()))
 }

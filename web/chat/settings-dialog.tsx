@@ -14,15 +14,20 @@ const policies: Record<string, string> = {
   full: 'Full: everything',
   small: 'Small: for models with a small window',
 }
+/** A policy in numbers, which only the API can give. */
+const own = 'own'
 const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 export function SettingsDialog() {
   const now = settings.value
   const all = status.value?.tools ?? []
+  const ownPolicy = typeof now.policy === 'object' ? now.policy : undefined
   const [system, setSystem] = useState(now.system ?? '')
-  const [policy, setPolicy] = useState(typeof now.policy === 'string' ? now.policy : '')
+  const [policy, setPolicy] = useState(ownPolicy ? own : ((now.policy as string | undefined) ?? ''))
   const [effort, setEffort] = useState<string>(now.options?.effort ?? '')
-  const [offered, setOffered] = useState(now.tools ?? all.map((tool) => tool.name))
+  const [offered, setOffered] = useState(
+    all.map((tool) => tool.name).filter((name) => now.tools?.includes(name) ?? true),
+  )
 
   function close(): void {
     changingSettings.value = false
@@ -35,12 +40,11 @@ export function SettingsDialog() {
     const next: Settings = {
       ...rest,
       ...(system.trim() !== '' && { system }),
-      ...(policy !== '' && { policy: policy as 'full' }),
+      ...(policy !== '' && { policy: ownPolicy && policy === own ? ownPolicy : (policy as 'full') }),
       ...(offered.length < all.length && { tools: offered }),
       ...((chosen || options) && { options: { ...others, ...(chosen && { effort: chosen }) } }),
     }
-    close()
-    await changeSettings(next)
+    if (await changeSettings(next)) close()
   }
 
   return (
@@ -62,6 +66,7 @@ export function SettingsDialog() {
               {words}
             </option>
           ))}
+          {ownPolicy && <option value={own}>As it was set elsewhere</option>}
         </select>
       </label>
       <label>

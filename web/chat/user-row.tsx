@@ -40,11 +40,11 @@ function Actions({ entry, onEdit }: { entry: Entry; onEdit: () => void }) {
   return (
     <div class="row-actions">
       <BranchSwitch entry={entry} />
-      <IconButton icon="copy" label="Copy" onClick={() => copy(entry.message)} />
+      <IconButton icon="copy" label="Copy" onClick={() => void copy(entry.message)} />
       {entry.message.role === 'user' && (
         <IconButton icon="pencil" label="Edit" disabled={live.value !== undefined} onClick={onEdit} />
       )}
-      <ForkButton entry={entry} />
+      <ForkButton conversationId={entry.conversationId} end={entry.id} />
     </div>
   )
 }

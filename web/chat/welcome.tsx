@@ -1,7 +1,6 @@
 // What is there before anything was said.
 
 import { status } from '../state/session.ts'
-import { draft } from '../state/surface.ts'
 import { send } from '../state/say.ts'
 
 const beginnings = ['What time is it?', 'What is 17 + 25?', 'Think about it: what time is it in Tokyo and Paris?']
@@ -24,13 +23,7 @@ export function Welcome() {
       <ul class="beginnings" aria-label="Ways to begin">
         {beginnings.map((words) => (
           <li key={words}>
-            <button
-              type="button"
-              onClick={() => {
-                draft.value = ''
-                void send([{ type: 'text', text: words }])
-              }}
-            >
+            <button type="button" onClick={() => void send([{ type: 'text', text: words }])}>
               {words}
             </button>
           </li>

@@ -1,8 +1,9 @@
 // One request, or two side by side: what it weighs and costs, how much of it a cache should know, and every piece of it.
 
 import { useState } from 'preact/hooks'
+import { copyText } from '../parts/clipboard.ts'
 import { compact, count, momentOf, money, plural, share } from '../parts/words.ts'
-import { announce } from '../state/announce.ts'
+import { announceCopy } from '../state/announce.ts'
 import { looking, shown, type Shown } from '../state/inspector.ts'
 import { bandsOf, type Band } from './bands.ts'
 import { AbsentCard, Notes, PieceCard } from './piece-card.tsx'
@@ -196,15 +197,7 @@ function Exact({ request }: { request: Shown }) {
   return (
     <div class="band-side exact">
       <div class="buttons">
-        <button
-          type="button"
-          onClick={() =>
-            void navigator.clipboard.writeText(text).then(
-              () => announce('Copied'),
-              () => announce('The browser does not allow copying'),
-            )
-          }
-        >
+        <button type="button" onClick={() => void copyText(text).then(announceCopy)}>
           Copy the body
         </button>
         <span class="hint">{count(new TextEncoder().encode(text).length)} bytes</span>

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { api } from '../api/routes.ts'
 import type { Overlay, UsageRow } from '../api/types.ts'
 import { compact, duration, momentOf, money, share, timeOf, whenOf } from '../parts/words.ts'
-import { current, exchanges, loadBeside, overlays } from '../state/conversation.ts'
+import { current, exchanges, loadBeside, loadMoreExchanges, moreExchanges, overlays } from '../state/conversation.ts'
 import { inspectExchange } from '../state/inspector.ts'
 import { attempt } from '../state/session.ts'
 import { Chart, type Bar } from './chart.tsx'
@@ -29,6 +29,8 @@ export function UsageView() {
 }
 
 function OfConversation() {
+  const id = current.value?.id
+  const rows = useUsage({ conversation: id }, [id, exchanges.value.length])
   const sent = exchanges.value.filter((one) => one.usage).toReversed()
   const bars: Bar[] = sent.map((one, i) => ({
     label: `${i + 1}`,
@@ -39,15 +41,11 @@ function OfConversation() {
   }))
   const marks = overlays.value
     .filter((one) => isDecision(one) && !one.undone)
-    .map((one) => sent.findIndex((exchange) => exchange.startedAt > one.at) - 0.5)
-    .map((at) => (at < 0 ? sent.length - 0.5 : at))
-  const cost = sent.reduce((sum, one) => sum + (one.cost ?? 0), 0)
-  const input = sent.reduce((sum, one) => sum + (one.usage?.input ?? 0), 0)
-  const cached = sent.reduce((sum, one) => sum + (one.usage?.cacheRead ?? 0), 0)
-  const output = sent.reduce((sum, one) => sum + (one.usage?.output ?? 0), 0)
+    .map((one) => sent.findIndex((exchange) => exchange.startedAt > one.at))
+    .map((at) => (at < 0 ? sent.length : at) - 0.5)
   return (
     <>
-      <Totals cost={cost} input={input} cached={cached} output={output} />
+      <Totals rows={rows} />
       <Chart bars={bars} marks={marks} label="Tokens and money by request" />
       <Decisions />
       <Table label="Usage by request" columns={['Time', 'Model', 'In', 'Cached', 'Out', 'Cost', 'Took']}>
@@ -67,16 +65,31 @@ function OfConversation() {
           </tr>
         ))}
       </Table>
+      {moreExchanges.value !== undefined && (
+        <button type="button" class="more" onClick={() => void loadMoreExchanges()}>
+          Earlier ones
+        </button>
+      )}
     </>
   )
 }
 
-function Totals({ cost, input, cached, output }: { cost: number; input: number; cached: number; output: number }) {
+/** What the server has counted; not all requests need be on the page. */
+function useUsage(query: { conversation?: string | undefined }, because: readonly unknown[]): UsageRow[] {
+  const [rows, setRows] = useState<UsageRow[]>([])
+  useEffect(() => {
+    void attempt(async () => setRows(await api.usage(query)))
+  }, because)
+  return rows
+}
+
+function Totals({ rows }: { rows: UsageRow[] }) {
+  const input = sumOf(rows, 'input')
   return (
     <dl class="facts">
       <div>
         <dt>Cost</dt>
-        <dd>{money(cost)}</dd>
+        <dd>{money(sumOf(rows, 'cost'))}</dd>
       </div>
       <div>
         <dt>Input</dt>
@@ -84,14 +97,18 @@ function Totals({ cost, input, cached, output }: { cost: number; input: number; 
       </div>
       <div>
         <dt>From the cache</dt>
-        <dd>{share(cached, input)}</dd>
+        <dd>{share(sumOf(rows, 'cacheRead'), input)}</dd>
       </div>
       <div>
         <dt>Output</dt>
-        <dd>{compact(output)}</dd>
+        <dd>{compact(sumOf(rows, 'output'))}</dd>
       </div>
     </dl>
   )
+}
+
+function sumOf(rows: readonly UsageRow[], name: 'input' | 'cacheRead' | 'output' | 'cost'): number {
+  return rows.reduce((sum, row) => sum + row[name], 0)
 }
 
 function Table({ label, columns, children }: { label: string; columns: string[]; children: ComponentChildren }) {
@@ -157,31 +174,22 @@ async function setUndone(overlay: Overlay, undone: boolean): Promise<void> {
 }
 
 function Everything() {
-  const [rows, setRows] = useState<UsageRow[]>([])
-  useEffect(() => {
-    void attempt(async () => setRows(await api.usage({})))
-  }, [])
+  const rows = useUsage({}, [])
   const days = [...new Set(rows.map((row) => row.day))].sort()
   const bars: Bar[] = days.map((day) => {
     const mine = rows.filter((row) => row.day === day)
-    const sum = (of: (row: UsageRow) => number) => mine.reduce((total, row) => total + of(row), 0)
+    const cached = sumOf(mine, 'cacheRead')
     return {
       label: whenOf(`${day}T12:00:00Z`),
-      cached: sum((row) => row.cacheRead),
-      fresh: sum((row) => row.input - row.cacheRead),
-      output: sum((row) => row.output),
-      cost: sum((row) => row.cost),
+      cached,
+      fresh: sumOf(mine, 'input') - cached,
+      output: sumOf(mine, 'output'),
+      cost: sumOf(mine, 'cost'),
     }
   })
-  const sum = (of: (row: UsageRow) => number) => rows.reduce((total, row) => total + of(row), 0)
   return (
     <>
-      <Totals
-        cost={sum((row) => row.cost)}
-        input={sum((row) => row.input)}
-        cached={sum((row) => row.cacheRead)}
-        output={sum((row) => row.output)}
-      />
+      <Totals rows={rows} />
       <Chart bars={bars} marks={[]} label="Tokens and money by day" />
       <Table label="Usage by day and model" columns={['Day', 'Model', 'Requests', 'In', 'Cached', 'Out', 'Cost']}>
         {rows.map((row) => (

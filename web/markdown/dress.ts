@@ -1,6 +1,7 @@
 // What sanitised Markdown still needs: links that say where they lead, images that wait for a click, code that can be
 // copied. Only elements and text are made here, never HTML.
 
+import { copyText } from '../parts/clipboard.ts'
 import { highlight } from './highlight.ts'
 
 export function dress(fragment: DocumentFragment): void {
@@ -64,12 +65,7 @@ function dressCode(code: HTMLElement): void {
   const language = /language-([\w+#.-]+)/.exec(code.className)?.[1] ?? ''
   const copy = element('button', 'plain copy', 'Copy') as HTMLButtonElement
   copy.type = 'button'
-  copy.addEventListener('click', () => {
-    void navigator.clipboard.writeText(code.textContent).then(
-      () => tell(copy, 'Copied'),
-      () => tell(copy, 'Not allowed'),
-    )
-  })
+  copy.addEventListener('click', () => void copyCode(code, copy))
   const box = element('div', 'code')
   const bar = element('div', 'code-bar')
   bar.append(element('span', '', language || 'text'), copy)
@@ -77,6 +73,10 @@ function dressCode(code: HTMLElement): void {
   focusable(pre, `Code${language && `, ${language}`}`)
   box.append(bar, pre)
   if (language) void highlight(code, language)
+}
+
+async function copyCode(code: HTMLElement, button: HTMLButtonElement): Promise<void> {
+  tell(button, (await copyText(code.textContent)) ? 'Copied' : 'Not allowed')
 }
 
 function scrollable(table: HTMLTableElement): void {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { IconButton } from './icon-button.tsx'
+import { Trouble } from './trouble.tsx'
 
 interface Props {
   title: string
@@ -32,6 +33,7 @@ export function Dialog({ title, onClose, class: className, children }: Props) {
           <IconButton icon="close" label="Close" onClick={onClose} />
         </header>
         {children}
+        <Trouble />
       </div>
     </dialog>
   )

@@ -123,8 +123,8 @@ function Hits({ found }: { found: Hit[] }) {
         </li>
       ))}
       {found.length === 0 && (
-        <li class="hint" role="status">
-          Nothing was found.
+        <li class="hint">
+          <span role="status">Nothing was found.</span>
         </li>
       )}
       {moreHits.value !== undefined && (

@@ -1,7 +1,7 @@
 // The address says what is open: `/c/<conversation>`, with `#<entry>` for a place in it.
 
-import { close, current, open } from './conversation.ts'
-import { detach } from './run.ts'
+import { close, open } from './conversation.ts'
+import { trouble } from './session.ts'
 
 export function addressOf(id: string, entryId?: string): string {
   return `/c/${encodeURIComponent(id)}${entryId === undefined ? '' : `#${encodeURIComponent(entryId)}`}`
@@ -22,11 +22,21 @@ export function visit(address: string): void {
 
 /** Opens what the address says. */
 export async function navigate(): Promise<void> {
-  const id = decodeURIComponent(/^\/c\/([^/]+)$/.exec(location.pathname)?.[1] ?? '')
-  const entryId = decodeURIComponent(location.hash.slice(1)) || undefined
-  if (id !== current.value?.id) detach()
+  const id = decoded(/^\/c\/([^/]+)$/.exec(location.pathname)?.[1] ?? '')
+  const entryId = decoded(location.hash.slice(1)) || undefined
   if (id === '') close()
-  else if (!(await open(id, entryId)) && location.pathname === addressOf(id)) visit('/')
+  else if (!(await open(id, entryId)) && trouble.value?.kind === 'not-found' && location.pathname === addressOf(id)) {
+    visit('/')
+  }
+}
+
+/** Nothing where somebody has written the address by hand, and wrongly. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
 }
 
 /** A conversation that was just begun gets its address. */

@@ -11,6 +11,10 @@ export function announce(text: string): void {
   if (plain !== '') announcement.value = plain.length > longest ? `${plain.slice(0, longest)}…` : plain
 }
 
+export function announceCopy(isCopied: boolean): void {
+  announce(isCopied ? 'Copied' : 'The browser does not allow copying')
+}
+
 let spoken = 0
 
 /** Reads out a growing text, paragraph by paragraph; with the last call what is left of it. */

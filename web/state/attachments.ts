@@ -5,7 +5,7 @@ import type { MediaPart } from '../api/types.ts'
 import { trouble } from './session.ts'
 
 export interface Attachment {
-  id: string
+  id: number
   name: string
   size: number
   part: MediaPart
@@ -15,6 +15,10 @@ export const attachments = signal<Attachment[]>([])
 
 /** The server takes 20 MiB in one request, and base64 makes a third more of it. */
 const mostBytes = 14 * 1024 * 1024
+/** And it takes names of this length; the end of one tells what it is. */
+const longestName = 200
+
+let attached = 0
 
 export async function attach(files: Iterable<File>): Promise<void> {
   for (const file of files) {
@@ -26,18 +30,23 @@ export async function attach(files: Iterable<File>): Promise<void> {
       }
       continue
     }
+    const base64 = await base64Of(file).catch(() => undefined)
+    if (base64 === undefined) {
+      trouble.value = { kind: 'bad-input', message: `${file.name} cannot be read. A folder cannot be attached.` }
+      continue
+    }
     const part: MediaPart = {
       type: 'media',
       mediaType: typeOf(file),
-      data: { kind: 'base64', base64: await base64Of(file) },
-      ...(file.name && { name: file.name }),
+      data: { kind: 'base64', base64 },
+      ...(file.name && { name: file.name.slice(-longestName) }),
     }
-    const attachment = { id: crypto.randomUUID(), name: file.name || part.mediaType, size: file.size, part }
+    const attachment = { id: ++attached, name: file.name || part.mediaType, size: file.size, part }
     attachments.value = [...attachments.value, attachment]
   }
 }
 
-export function removeAttachment(id: string): void {
+export function removeAttachment(id: number): void {
   attachments.value = attachments.value.filter((one) => one.id !== id)
 }
 

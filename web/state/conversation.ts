@@ -43,6 +43,9 @@ export const exchangeOfReply = computed(() => {
 
 const pageSize = 60
 let stopWatching: (() => void) | undefined
+/** What is being opened, until something else is. */
+let opening: Promise<boolean> | undefined
+let saving: Promise<boolean> | undefined
 let onRun: (run: { id: string; state: string }) => void = () => {}
 
 /** Who is to be told of runs; the live part of the page registers itself here. */
@@ -51,9 +54,11 @@ export function whenRunSeen(tell: typeof onRun): void {
 }
 
 export function close(): void {
+  opening = undefined
   stopWatching?.()
   stopWatching = undefined
   batch(() => {
+    if (current.value?.run) updateListed(withoutRun(current.value))
     current.value = undefined
     tree.value = treeOf([])
     leaf.value = null
@@ -68,32 +73,41 @@ export function close(): void {
   })
 }
 
+/** Nobody tells any more when it ends. */
+function withoutRun({ run: _run, ...view }: ConversationView): ConversationView {
+  return view
+}
+
 export async function open(id: string, at?: string): Promise<boolean> {
   if (current.value?.id === id) {
     if (at !== undefined) jumpTo(at)
     return true
   }
   close()
-  return attempt(async () => {
+  const mine = attempt(async () => {
     const [view, outline, page, runs] = await Promise.all([
       api.conversation(id),
       api.tree(id),
       api.entries(id, { limit: pageSize }),
       api.runs(id, { limit: 1 }),
     ])
+    // Somebody went elsewhere meanwhile.
+    if (opening !== mine) return
     batch(() => {
       current.value = view
       tree.value = treeOf(outline.entries)
       leaf.value = view.head
       keep(page.items)
-      const [run] = runs.items
-      lastRun.value = run?.state === 'ended' ? run : undefined
     })
     if (at !== undefined) jumpTo(at)
     watch(id)
     if (view.run) onRun(view.run)
     await loadBeside(id)
+    const [run] = runs.items
+    if (current.value?.id === id && run?.state === 'ended') lastRun.value ??= run
   })
+  opening = mine
+  return mine
 }
 
 /** A conversation comes to be with its first message, so that looking around leaves nothing behind. */
@@ -103,6 +117,7 @@ export async function ensure(): Promise<ConversationView> {
   batch(() => {
     close()
     current.value = view
+    draftSettings.value = {}
     updateListed(view)
   })
   watch(view.id)
@@ -110,15 +125,20 @@ export async function ensure(): Promise<ConversationView> {
 }
 
 function watch(id: string): void {
-  stopWatching = follow(paths.watch(id), (event) => {
-    if (current.value?.id !== id) return
-    if (event.type === 'deleted') {
-      dropListed(id)
-      close()
-    } else if (event.type === 'conversation') {
-      void changed(JSON.parse(event.data) as ConversationView)
-    }
-  })
+  stopWatching = follow(
+    paths.watch(id),
+    (event) => {
+      if (event.type === 'deleted') gone(id)
+      else if (event.type === 'conversation') void attempt(() => changed(JSON.parse(event.data) as ConversationView))
+    },
+    // It was deleted while nobody looked.
+    (error) => error?.failure.kind === 'not-found' && gone(id),
+  )
+}
+
+function gone(id: string): void {
+  if (current.value?.id === id) close()
+  dropListed(id)
 }
 
 /** Takes in a conversation's new state, from this tab or another. */
@@ -192,6 +212,7 @@ export async function loadAround(entryId: string): Promise<void> {
 }
 
 export function jumpTo(entryId: string): void {
+  if (!tree.value.byId.has(entryId)) return
   batch(() => {
     if (!isOnPath(tree.value, entryId, leaf.value)) {
       leaf.value = newestLeaf(tree.value, entryId)
@@ -220,14 +241,21 @@ export function backToHead(): void {
   })
 }
 
-/** The settings as a whole, as the server takes them. */
-export async function changeSettings(next: Settings): Promise<void> {
+/** The settings as a whole, as the server takes them. Gives whether it did. */
+export async function changeSettings(next: Settings): Promise<boolean> {
   const id = current.value?.id
   if (id === undefined) {
     draftSettings.value = next
-    return
+    return true
   }
-  await attempt(async () => changed(await api.change(id, { settings: next })))
+  saving = attempt(async () => changed(await api.change(id, { settings: next })))
+  return saving
+}
+
+/** What was opened is open then, and what was set is set. */
+export async function ready(): Promise<void> {
+  await opening
+  await saving
 }
 
 /** What lies beside the log: requests, overlays, questions. */
@@ -254,6 +282,7 @@ export async function loadMoreExchanges(): Promise<void> {
   if (id === undefined || cursor === undefined) return
   await attempt(async () => {
     const page = await api.exchanges(id, { limit: 100, cursor })
+    if (current.value?.id !== id || moreExchanges.value !== cursor) return
     exchanges.value = [...exchanges.value, ...page.items]
     moreExchanges.value = page.next
   })

@@ -18,8 +18,10 @@ export const moreHits = signal<string | undefined>(undefined)
 const pauseMs = 200
 
 export async function loadConversations(cursor?: string): Promise<void> {
+  const within = label.value
   await attempt(async () => {
-    const page = await api.conversations({ limit: 50, cursor, label: label.value || undefined })
+    const page = await api.conversations({ limit: 50, cursor, label: within || undefined })
+    if (within !== label.value) return
     conversations.value = cursor === undefined ? page.items : [...conversations.value, ...page.items]
     moreConversations.value = page.next
     rememberLabels(page.items)
@@ -75,6 +77,7 @@ async function search(text: string, within: string, signal?: AbortSignal, cursor
   await attempt(async () => {
     try {
       const page = await api.search({ text, limit: 30, cursor, label: within || undefined }, signal)
+      if (text !== searchText.value.trim() || within !== label.value) return
       hits.value = cursor === undefined ? page.items : [...(hits.value ?? []), ...page.items]
       moreHits.value = page.next
     } catch (error) {

@@ -2,7 +2,8 @@
 // the middle of an answer, or opened in a second tab, shows the same as the one that asked. What is in the log already
 // (a `message`) takes the place of what was streamed.
 
-import { batch, signal } from '@preact/signals'
+import { batch, effect, signal } from '@preact/signals'
+import { failureOf } from '../api/client.ts'
 import { api, paths } from '../api/routes.ts'
 import { follow, type Streamed } from '../api/stream.ts'
 import type { Entry, Failure, Json, RunEvent, ToolCallPart } from '../api/types.ts'
@@ -23,6 +24,8 @@ interface Live {
   runId: string
   conversationId: string
   stopping: boolean
+  /** Entries may stand elsewhere than behind the one before, which only the server can tell. */
+  isUnsure: boolean
   /** The last entry that the run wrote or began from. */
   tail?: string
   exchange?: LiveExchange
@@ -41,7 +44,12 @@ whenRunSeen((run) => {
   if (id !== undefined && run.state !== 'ended') attach(id, run.id)
 })
 
-export function detach(): void {
+// Somebody went elsewhere, or the conversation is gone.
+effect(() => {
+  if (live.value && live.value.conversationId !== current.value?.id) detach()
+})
+
+function detach(): void {
   stop?.()
   stop = undefined
   batch(() => {
@@ -63,7 +71,7 @@ export function attach(conversationId: string, runId: string): void {
   if (over.has(runId) || live.value?.runId === runId) return
   detach()
   batch(() => {
-    live.value = { runId, conversationId, stopping: false, remarks: [] }
+    live.value = { runId, conversationId, stopping: false, isUnsure: false, remarks: [] }
     lastRun.value = undefined
   })
   stop = follow(
@@ -87,7 +95,8 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
       void fetchEntry(event.entryId)
       break
     case 'run-resumed':
-      live.value = without(now, 'exchange', 'retry')
+      // It may go on beside what it wrote last.
+      live.value = { ...without(now, 'exchange', 'retry'), isUnsure: true }
       break
     case 'request': {
       const { exchangeId, provider, model, notes } = event
@@ -108,6 +117,7 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
         tail: event.entryId,
       }
       arrived(entryOf(conversationId, event.entryId, event.message, now.tail ?? leaf.value))
+      if (now.isUnsure) void attempt(() => loadTree(conversationId))
       break
     case 'tool-start':
       tools.value = new Map(tools.value).set(event.call.callId, {
@@ -173,16 +183,21 @@ function without(run: Live, ...names: ('exchange' | 'retry')[]): Live {
 function finish(conversationId: string, runId: string): void {
   over.set(runId, live.value?.tail)
   // Tools that ran at the same time may have been told in another order than they were written.
-  const unsure = tools.value.size > 1
+  const isUnsure = live.value?.isUnsure === true || tools.value.size > 1
   detach()
   void attempt(async () => {
-    const [{ items }] = await Promise.all([
-      api.runs(conversationId, { limit: 1 }),
-      loadBeside(conversationId),
-      unsure ? loadTree(conversationId) : undefined,
-    ])
-    const [run] = items
-    if (current.value?.id === conversationId && run?.state === 'ended') lastRun.value = run
+    try {
+      const [{ items }] = await Promise.all([
+        api.runs(conversationId, { limit: 1 }),
+        loadBeside(conversationId),
+        isUnsure ? loadTree(conversationId) : undefined,
+      ])
+      const [run] = items
+      if (current.value?.id === conversationId && run?.state === 'ended') lastRun.value = run
+    } catch (error) {
+      // The conversation was deleted under its run: that is told by itself.
+      if (failureOf(error).kind !== 'not-found') throw error
+    }
   })
 }
 

@@ -29,7 +29,9 @@ export const historyRoutes: readonly Route[] = [
     async handle({ house, owner, param }) {
       const id = param('id')
       if (!(await house.store.conversation(owner, id))) throw missing('conversation', id)
-      const [entries, branches] = await Promise.all([house.store.outline(owner, id), house.store.branches(owner, id)])
+      // In this order: what a branch names is then among the entries, also while somebody writes.
+      const branches = await house.store.branches(owner, id)
+      const entries = await house.store.outline(owner, id)
       return json({ entries, branches })
     },
   }),

@@ -3,6 +3,7 @@
 
 import { SynapseError } from '../../core/error.ts'
 import type { ServerHouse } from '../house.ts'
+import { traceOf } from '../log.ts'
 import { route, type Route } from '../route.ts'
 import { checkPlace, leavePlace, takePlace } from '../run-stream.ts'
 import { streamHeaders } from '../runs/sse.ts'
@@ -29,7 +30,7 @@ export const watchRoutes: readonly Route[] = [
 
 function watching(house: ServerHouse, owner: string, id: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  let last = ''
+  let last: string | undefined
   let sentAt = 0
   let wake: (() => void) | undefined
   let gone = false
@@ -39,16 +40,23 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
     {
       async pull(controller) {
         if (!stop) begin()
-        for (;;) {
-          if (gone) return
-          const text = await news()
-          if (text !== undefined) {
-            sentAt = performance.now()
-            controller.enqueue(encoder.encode(text))
-            if (last === '') close(controller)
-            return
+        try {
+          for (;;) {
+            if (gone) return
+            const text = await news()
+            if (text !== undefined) {
+              sentAt = performance.now()
+              controller.enqueue(encoder.encode(text))
+              if (last === '') close(controller)
+              return
+            }
+            await change()
           }
-          await change()
+        } catch (error) {
+          if (gone) return
+          // Whoever watches comes back, and is told then whether it goes on.
+          house.log({ event: 'watch-broken', trace: traceOf(error) })
+          close(controller)
         }
       },
       cancel: leave,

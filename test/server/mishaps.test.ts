@@ -1,0 +1,49 @@
+// What goes wrong around a request: the client leaves, the storage fails.
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import test from 'node:test'
+import { SynapseError } from '../../src/core/error.ts'
+import type { LogLine } from '../../src/server/log.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { newConversation, serving } from './serving.ts'
+
+test('a watcher whose storage fails leaves its place to others', async (t) => {
+  const memory = openMemoryStore()
+  let isAway = false
+  const conversation: typeof memory.conversation = async (owner, id) => {
+    if (isAway) throw new SynapseError({ kind: 'storage', message: 'The database is away.' })
+    return memory.conversation(owner, id)
+  }
+  const { api, url } = await serving(t, { store: { ...memory, conversation }, limits: { streams: 1 } })
+  const id = await newConversation(api)
+  const watch = () => fetch(`${url}/api/conversations/${id}/watch`)
+  const first = (await watch()).body?.getReader()
+  await first?.read()
+  assert.equal((await watch()).status, 503, 'there is one place')
+  isAway = true
+  assert.equal((await first?.read())?.done, true)
+  isAway = false
+  const second = await watch()
+  assert.equal(second.status, 200)
+  await second.body?.cancel()
+})
+
+test('a client that leaves in the middle of its body is no error of the server', async (t) => {
+  const answered = Promise.withResolvers<LogLine>()
+  const lines: LogLine[] = []
+  const log = (line: LogLine) => {
+    lines.push(line)
+    if (line.event === 'request') answered.resolve(line)
+  }
+  const { url } = await serving(t, { log })
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const head = `POST /api/conversations HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n`
+  socket.write(`${head}content-length: 100\r\n\r\n{`, () => socket.destroy())
+  assert.equal((await answered.promise)['status'], 400)
+  assert.deepEqual(
+    lines.map(({ event }) => event),
+    ['request'],
+  )
+})
