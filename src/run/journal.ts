@@ -9,7 +9,7 @@ const batchSize = 4096
 export interface Journal {
   /** Throws once a batch could not be written: a run that may not write any more must not go on listening. */
   push(event: ReplyEvent): void
-  /** Waits for what is being written, and drops what is not: the whole reply is about to be committed. */
+  /** Waits for what is being written, whatever comes of it, and drops the rest: all of the reply is to be committed. */
   close(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
     },
     async close() {
       clearTimeout(timer)
-      await writing
+      await writing.catch(() => {})
     },
   }
 

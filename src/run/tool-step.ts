@@ -24,10 +24,11 @@ export async function runCalls(
 ): Promise<ToolStep> {
   const { store, owner, conversationId, tools } = run
   const step: ToolStep = { entries: [], waiting: [] }
+  let told = 0
   // All are waited for, also behind one that could not be recorded: what the others did is still to be kept.
-  for (const ended of await Promise.allSettled(calls.map(one))) if (ended.status === 'rejected') throw ended.reason
-  // Writes that were made side by side may be acknowledged in another order than they were made in.
-  step.entries.sort((a, b) => a.depth - b.depth)
+  const ends = await Promise.allSettled(calls.map(one))
+  while (told < step.entries.length) tellNext()
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
   return step
 
   async function one(call: ToolCallPart): Promise<void> {
@@ -66,10 +67,21 @@ export async function runCalls(
     const message: ToolMessage = { role: 'tool', parts: [part] }
     const end = { outcome, result: { message } } as const
     const { entry } = await store.finishTool(owner, conversationId, call.callId, end, run.write())
-    step.entries.push(entry)
     run.emit({ type: 'tool-end', call, result: part })
     if (note) run.emit({ type: 'guard', action: 'warned', ...note.reason })
-    run.emit({ type: 'message', entryId: entry.id, message: entry.message })
+    written(entry)
+  }
+
+  /** Writes that were made side by side may be acknowledged in another order: each is told behind those before it. */
+  function written(entry: Entry): void {
+    step.entries.push(entry)
+    step.entries.sort((a, b) => a.depth - b.depth)
+    while (step.entries[told]?.depth === history.length + told) tellNext()
+  }
+
+  function tellNext(): void {
+    const entry = step.entries[told++]
+    if (entry) run.emit({ type: 'message', entryId: entry.id, message: entry.message })
   }
 }
 

@@ -11,7 +11,7 @@ import type { Call } from './route.ts'
 import { missing } from './route.ts'
 import { checkRun, mergeSettings } from './run-wish.ts'
 import { openStream } from './run-stream.ts'
-import { busyWith } from './runs/supervisor.ts'
+import { busyWith, isChanged } from './runs/supervisor.ts'
 import type { Settings } from './schema.ts'
 import type { RunView } from './views.ts'
 
@@ -22,7 +22,7 @@ export interface Beginning {
   entry?: NewEntry & { id: string }
   /** What the conversation is called from then on. */
   title?: string
-  /** Moves the head, once it is sure that the run may begin. */
+  /** Moves the head, once there is room for the run. */
   move?: () => Promise<void>
 }
 
@@ -57,11 +57,8 @@ async function start(
   const settings = mergeSettings(house, conversation.settings, given)
   await checkRun(house, principal, settings)
   const { basedOn, entry, move, title } = await begin(conversation)
-  const busy = await house.runs.active(owner, id)
-  if (busy) throw busyWith(busy)
-  await move?.()
   const { keyId, budget } = principal
-  const starting = house.runs
+  const run = await house.runs
     .start({
       owner,
       conversationId: id,
@@ -71,23 +68,16 @@ async function start(
       entries: entry ? [entry] : [],
       basedOn: entry?.id ?? basedOn ?? '',
       ...(entry && { entryId: entry.id }),
+      ...(title !== undefined && { title }),
+      ...(move && { move }),
       records: (view) => (once ? [once.record(id, answerOf(view))] : []),
     })
     .catch(async (error: unknown) => {
       // Another run of this conversation was quicker.
-      const other = isTaken(error) ? await house.runs.active(owner, id) : undefined
+      const other = isChanged(error) ? await house.runs.active(owner, id) : undefined
       throw other ? busyWith(other) : error
     })
-  // At once, so that they can share a transaction.
-  const [run] = await Promise.all([
-    starting,
-    title === undefined ? undefined : house.store.updateConversation(owner, id, { title }),
-  ])
   return answerOf(run)
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof SynapseError && error.failure.code === 'record-changed'
 }
 
 function answerOf(run: RunView): JsonObject {

@@ -4,19 +4,21 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import { asFailure, badInput } from '../core/error.ts'
+import { asFailure, badInput, SynapseError } from '../core/error.ts'
 import type { Message } from '../core/message.ts'
 import { joinBlob } from './blobs.ts'
 import { counted, finding, type Finding, type Mended, type Progress } from './doctor.ts'
 import { pointerChecks, pointerRepairs } from './doctor-pointers.ts'
 import { documentsOf, maxDocuments } from './search-text.ts'
 import { connect, isSafeVersion, type Connection } from './sqlite/connection.ts'
+import { fromSqlite, type StorageCode } from './sqlite/errors.ts'
 import { migrations } from './sqlite/migrations.ts'
 import { indexNow } from './sqlite/search-index.ts'
 import { indexText } from './words.ts'
 
 export async function examineSqlite(path: string, progress: Progress): Promise<Finding[]> {
   if (!existsSync(path)) throw badInput(`There is no file ${path}.`)
+  if (statSync(path).isDirectory()) throw badInput(`${path} is a folder. Give the path of a file.`)
   const findings: Finding[] = []
   let db: DatabaseSync | undefined
   try {
@@ -33,6 +35,9 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
       checkUnfinished(db, findings)
     }
   } catch (error) {
+    const said = fromSqlite(error, path)
+    // A file that may not be opened, or is being written to, is not a damaged one.
+    if (said instanceof SynapseError && notDamage.has(said.failure.code)) throw said
     findings.push(finding('broken', `${path} cannot be read to its end: ${asFailure(error).message}.`))
   } finally {
     db?.close()
@@ -40,6 +45,8 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
   await checkSettings(path, findings)
   return findings
 }
+
+const notDamage: ReadonlySet<string | undefined> = new Set<StorageCode>(['read-only', 'cannot-open', 'busy'])
 
 /** Gives the version if the file is ours and known. */
 function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): number | undefined {

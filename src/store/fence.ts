@@ -16,13 +16,17 @@ export interface Fence {
   expires: number
 }
 
-/** Throws unless the writer holds the lease or nobody does. An epoch that ran out counts until somebody takes over. */
-export function checkWriter(fence: Fence, write: Write | undefined, now: number): void {
+/**
+ * Throws unless the writer holds the lease or nobody does. An epoch that ran out counts until somebody takes over, or
+ * writes without a lease: the store then takes it from its holder, who cannot know what was written.
+ */
+export function checkWriter(fence: Fence, write: Write | undefined, now: number): { takes: boolean } {
   if (write?.epoch === undefined) {
     if (isHeld(fence, now)) throw leaseHeld(fence)
-  } else if (write.epoch !== fence.epoch || fence.holder === null) {
-    throw leaseLost(fence, write.epoch)
+    return { takes: fence.holder !== null }
   }
+  if (write.epoch !== fence.epoch || fence.holder === null) throw leaseLost(fence, write.epoch)
+  return { takes: false }
 }
 
 export type Held = Fence & { holder: string }
@@ -60,7 +64,7 @@ function leaseHeld(fence: Held): SynapseError {
 
 export function leaseLost(fence: Fence, epoch: number): SynapseError {
   const since = new Date(fence.since).toISOString()
-  const who = fence.holder === null ? 'it was given back' : `${fence.holder} took over at ${since}`
+  const who = fence.holder === null ? 'it was given back, or ran out' : `${fence.holder} took over at ${since}`
   return conflict(
     'lease-lost',
     `The lease number ${epoch} on conversation ${fence.conversationId} is no longer good: ${who}. ` +

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { build } from 'esbuild'
+import { lastWords } from '../store/postgres-server.ts'
 import type { WorkerTask } from './worker.ts'
 
 export interface Ran {
@@ -51,7 +52,7 @@ export async function runWorker(
       resolve()
     })
   })
-  await lastWords(task.url, name)
+  if (task.url.startsWith('postgres:')) await lastWords(task.url, name)
   return ran
 }
 
@@ -75,20 +76,4 @@ async function bundled(): Promise<string> {
     logLevel: 'error',
   })
   return join(outdir, 'worker.mjs')
-}
-
-/** PostgreSQL finishes the statement that a dead client has sent: only then it is known what the client has left. */
-async function lastWords(url: string, name: string): Promise<void> {
-  if (!url.startsWith('postgres:')) return
-  const { default: pg } = await import('pg')
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    for (let left = 1; left > 0;) {
-      const { rowCount } = await client.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1', [name])
-      left = rowCount ?? 0
-    }
-  } finally {
-    await client.end()
-  }
 }

@@ -100,20 +100,20 @@ async function killEverywhere(
   assert.ok(ran.done, ran.errors)
   const expected = await historyOf(calm)
   const passed = [...ran.errors.matchAll(/^failpoint (\S+)$/gm)].map(([, point = '']) => point)
-  const points = passed.map((point, i) => ({ point, n: i + 1 }))
+  const times = new Map<string, number>()
+  const points = passed.map((point) => {
+    const time = (times.get(point) ?? 0) + 1
+    times.set(point, time)
+    return { point, place: `${point}@${time}` }
+  })
   const chosen = full ? points : telling(points, kind, name)
   assert.ok(chosen.length >= 3, passed.join(' '))
 
   let killed = 0
-  await inParallel(chosen, async ({ point, n }) => {
-    const stage = await stageAt(place, folder, `kill-${n}`)
-    const {
-      entries,
-      killed: wasKilled,
-      done,
-      errors,
-    } = await runWorker(taskFor(place, stage, name), { failpoint: `*@${n}` })
-    assert.ok(wasKilled || done, `${point}: ${errors}`)
+  await inParallel(chosen, async ({ place: failpoint }) => {
+    const stage = await stageAt(place, folder, failpoint.replaceAll(/\W/g, '-'))
+    const { entries, killed: wasKilled, done, errors } = await runWorker(taskFor(place, stage, name), { failpoint })
+    assert.ok(wasKilled || done, `${failpoint}: ${errors}`)
     if (wasKilled) killed++
     try {
       const wreck = await inspectWreck(stage, entries.get(stage.conversationId) ?? [])
@@ -121,14 +121,18 @@ async function killEverywhere(
       await play(stage, scenario)
       await checkRecovered(stage, wreck, expected)
     } catch (error) {
-      throw new Error(`killed at ${point} (${n} of ${passed.length})`, { cause: error })
+      throw new Error(`killed at ${failpoint}`, { cause: error })
     }
     await stage.store.close()
   })
   t.diagnostic(`${killed} kills at ${new Set(chosen.map(({ point }) => point)).size} different places`)
-  assert.ok(killed >= chosen.length * 0.8, `${killed} of ${chosen.length} were killed`)
+  const sure = chosen.filter(({ point }) => !byTheClock.test(point))
+  assert.ok(killed >= sure.length, `${killed} of ${chosen.length} were killed`)
   await calm.store.close()
 }
+
+/** Another run may pass these less often: how much of a reply is kept at once depends on how quickly it comes. */
+const byTheClock = /^(journal|renewLease|sqlite-commit):/
 
 /** When the caller was told of each commit; for one tool also inside the transaction. Every third of the longer ones. */
 function telling<P extends { point: string }>(points: readonly P[], kind: Kind, name: string): P[] {

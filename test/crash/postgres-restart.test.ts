@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { openSynapse } from '../../src/open.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import { createEmulator } from '../../src/testing.ts'
+import { gate } from '../server/serving.ts'
 import { findPostgres, makePostgres } from '../store/postgres-server.ts'
 import { tempFolder } from '../store/temp.ts'
 import { checkRecovered, inOrder, inspectWreck } from './invariants.ts'
@@ -41,14 +42,14 @@ test(
     for (const how of ['SIGINT', 'SIGQUIT'] as const) {
       const victim = await stage()
       const emulator = createEmulator()
-      const synapse = await openSynapse({ store, owner: 'ada', offline: emulator, env: {} })
+      const held = gate(6)
+      const offline = { ...emulator, fetch: held.between(emulator.fetch) }
+      const synapse = await openSynapse({ store, owner: 'ada', offline, env: {} })
       const chat = await synapse.open(victim.conversationId, { model: scenario.turns[0]?.model ?? '' })
       const run = chat.send(scenario.turns[0]?.text ?? '')
-      let stopped: Promise<void> | undefined
-      for await (const event of run) {
-        if (event.type === 'reply-event' && event.event.type === 'part-delta') stopped ??= server.stop(how)
-      }
-      await stopped
+      await held.held
+      await server.stop(how)
+      held.open()
       const { outcome, failure } = await run.ended
       assert.deepEqual([outcome, failure?.kind], ['failed', 'storage'], failure?.message)
       await server.start()

@@ -156,15 +156,17 @@ test('parallel calls run at the same time, and each result is in the log', async
   )
 })
 
-test('results that are acknowledged in another order than they were written in go on in the order of the log', async () => {
+test('results that are acknowledged in another order than they were written in are told and go on in the order of the log', async () => {
   const store = openMemoryStore()
   const written: (() => void)[] = []
+  const acknowledged: string[] = []
   const late: Store = Object.assign(Object.create(store) as Store, {
     async finishTool(...end: Parameters<Store['finishTool']>) {
       const finished = await store.finishTool(...end)
       await new Promise<void>((resolve) => {
         if (written.push(resolve) === 2) for (const tell of written.splice(0).toReversed()) setImmediate(tell)
       })
+      acknowledged.push(finished.entry.id)
       return finished
     },
   })
@@ -172,12 +174,14 @@ test('results that are acknowledged in another order than they were written in g
   const add: Tool = { ...clock, name: 'add', description: 'Adds two numbers.', input, run: () => 42 }
   const synapse = await openSynapse({ store: late, offline: true, env: {} })
   const chat = await synapse.start({ model: 'openai/gpt-5.6', tools: [clock, add] })
-  const acknowledged: string[] = []
   const run = chat.send('What time is it, and what is 17 + 25?')
-  for await (const event of run) if (event.type === 'message') acknowledged.push(event.entryId)
+  const told: string[] = []
+  for await (const event of run) if (event.type === 'message') told.push(event.entryId)
   assert.equal((await run.ended).outcome, 'done')
-  const [, , first, second] = (await chat.history()).map((entry) => entry.id)
-  assert.deepEqual(acknowledged.slice(1, 3), [second, first])
+  const [, ...said] = (await chat.history()).map((entry) => entry.id)
+  const [, first, second] = said
+  assert.deepEqual(acknowledged, [second, first])
+  assert.deepEqual(told, said)
 })
 
 test('what the user said is in the log before the request goes out, and each message when it is there', async () => {

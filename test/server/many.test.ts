@@ -65,7 +65,7 @@ test('a server that stops is not ready and takes no new runs', async (t) => {
 
 test('a key that asks too often is told to wait', async (t) => {
   const { createKey } = await import('../../src/server/keys.ts')
-  const house = await serving(t, { limits: { perMinute: 60, burst: 5 } })
+  const house = await serving(t, { limits: { perMinute: 1, burst: 5 } })
   const { key } = await createKey(house.store, {})
   const ask = () => house.api('GET', '/api/status', undefined, { 'x-api-key': key })
   const statuses = []

@@ -192,6 +192,7 @@ test('a key is good for its models, its time and its budget only', async (t) => 
   assert.match(JSON.stringify(end?.data['failure']), /budget of this key/)
   const second = await ask(poor, 'anthropic/claude-opus-5')
   assert.deepEqual([second.status, (second.body['error'] as { kind: string }).kind], [429, 'quota'])
+  assert.equal(second.headers.get('retry-after'), null, 'waiting would not help')
   assert.equal((await ask(poor, 'openai/a-model-without-a-price')).status, 403)
 
   const key = (await listKeys(house.store)).find(({ budget, models, expiresAt }) => !budget && !models && !expiresAt)

@@ -7,7 +7,16 @@ import type { JsonObject } from '../../src/core/json.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 import { findPostgres, makePostgres, type PostgresServer } from '../store/postgres-server.ts'
-import { gate, newConversation, readEvents, runIn, serving, type Received, type ServingOptions } from './serving.ts'
+import {
+  gate,
+  newConversation,
+  readEvents,
+  runIn,
+  say,
+  serving,
+  type Received,
+  type ServingOptions,
+} from './serving.ts'
 
 const programs = findPostgres()
 const skip = programs === undefined && 'needs the programs of a PostgreSQL server (postgres, initdb)'
@@ -51,10 +60,11 @@ describe('servers on one PostgreSQL', { skip }, () => {
       before = reads
       await new Promise((resolve) => setTimeout(resolve, 700))
     } while (reads > before)
-    const opened = performance.now()
     held.open()
-    const [ours, theirs] = await Promise.all([here, there])
-    assert.ok(performance.now() - opened < 8000, 'told, not looked for')
+    const ours = await here
+    const ended = performance.now()
+    const theirs = await there
+    assert.ok(performance.now() - ended < 8000, 'told, not looked for')
     assert.equal(theirs.at(-1)?.event, 'run-end')
     assert.deepEqual(
       theirs.map((event) => event.raw),
@@ -78,6 +88,19 @@ describe('servers on one PostgreSQL', { skip }, () => {
     await admin.end()
     held.open()
     assert.equal((await there).at(-1)?.event, 'run-end')
+  })
+
+  test('a server that was killed between the end of a run and saying so keeps no other one from its start', async (t) => {
+    const first = await another(t)
+    const id = await newConversation(first.api)
+    const runId = await say(first, id, 'What time is it?')
+    await first.server.stop(0)
+    const open = { owner: 'synapse:server', kind: 'open-run', id: runId, data: { owner: 'local' } }
+    await first.store.putRecords([open])
+    const second = await another(t)
+    assert.equal(await second.store.record(open.owner, open.kind, runId), undefined)
+    const events = await readEvents(`${second.url}/api/runs/${runId}/events`)
+    assert.equal(events.filter(({ event }) => event === 'run-end').length, 1)
   })
 
   test('of servers that start at the same time, one takes up a parked run', async (t) => {

@@ -131,3 +131,29 @@ test('what a run waits for is written at once, whatever the time of the others i
   await other.flushed()
   assert.equal(await count('run-2'), 1)
 })
+
+test('events whose answer got lost on its way are written once, and the run goes on', async (t) => {
+  const store = openMemoryStore()
+  let answers = 0
+  const log = eventLog({
+    ...store,
+    async appendStreams(writes) {
+      const failures = await store.appendStreams(writes)
+      if (answers++ % 2 === 0) throw new Error('the connection broke during the commit')
+      return failures
+    },
+  })
+  t.after(() => log.close())
+  const { id } = await store.createConversation('ada')
+  const stream = await log.open('ada', id, 'run-1')
+  stream.push({ type: 'guard', action: 'warned', guard: 'spend', why: 'much' })
+  await stream.flushed()
+  await stream.end({ type: 'run-end', outcome: 'done', usage: noUsage })
+  assert.equal(stream.lost, undefined)
+  const kept = await store.stream('ada', 'run-1')
+  assert.deepEqual([kept?.events.length, kept?.ended], [2, true])
+  assert.deepEqual(
+    stream.recent(0)?.frames,
+    kept?.events.map((event, i) => frame(i + 1, event)),
+  )
+})

@@ -225,6 +225,7 @@ test('what is not ours, and what is newer, is said and left alone', async (t) =>
   assert.match(shown(findings), /format is 99, newer/)
   assert.deepEqual(wrong(findings), [])
   await assert.rejects(examine(join(folder, 'nothing.db')), /There is no file/)
+  await assert.rejects(examine(folder), /is a folder/)
 })
 
 test(

@@ -78,3 +78,16 @@ export async function makePostgres(programs: string): Promise<PostgresServer> {
     },
   }
 }
+
+/** The server finishes the statement that a dead client has sent: only then it is known what the client has left. */
+export async function lastWords(url: string, clientName: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(url)
+  await client.connect()
+  const look = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1'
+  try {
+    while ((await client.query(look, [clientName])).rowCount !== 0) await new Promise(setImmediate)
+  } finally {
+    await client.end()
+  }
+}

@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres.ts'
+import { connect } from '../../src/store/postgres/database.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
 import type { Store } from '../../src/store/store.ts'
 import { conformance } from './conformance.ts'
 import { fails, request } from './conformance/given.ts'
 import { reply, textsOf, user } from './messages.ts'
 import { proxyTo, type Cut } from './postgres-proxy.ts'
-import { findPostgres, makePostgres, type PostgresServer } from './postgres-server.ts'
+import { findPostgres, lastWords, makePostgres, type PostgresServer } from './postgres-server.ts'
 import { startWorker } from './process.ts'
 import { recordsConformance } from './records-conformance.ts'
 import { searchConformance } from './search-conformance.ts'
@@ -70,6 +71,7 @@ describe('postgres', { skip }, () => {
         worker.signal('SIGKILL')
         acknowledged.push(...(await worker.rest()))
         await worker.ended
+        await lastWords(server.url, worker.name)
         await checkAcknowledged(store, 'victim', id, acknowledged)
       }
       await store.close()
@@ -168,6 +170,26 @@ describe('postgres', { skip }, () => {
       })
     }
 
+    test('between two statements of a transaction: it is done once', async (t) => {
+      const db = await connect(server.url, { now: Date.now, leaseSkewMs: () => 0, connections: 2 })
+      t.after(() => db.close())
+      const backend = 'SELECT pg_backend_pid() AS pid'
+      let tries = 0
+      const done = await db.transaction(async (queries) => {
+        const { pid } = (await queries.get<{ pid: number }>(backend)) ?? assert.fail()
+        if (tries++ === 0) {
+          await db.all('SELECT pg_terminate_backend($1)', [pid])
+          while (await db.get('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [pid])) await new Promise(setImmediate)
+          // Its end has been sent: now it is read.
+          await new Promise(setImmediate)
+          await new Promise(setImmediate)
+        }
+        return queries.get(backend)
+      })
+      assert.ok(done)
+      assert.equal(tries, 2)
+    })
+
     test('again and again: it is said that the database cannot be reached', async (t) => {
       const proxy = await proxyTo(t, server.url)
       const store = await openPostgresStore(proxy.url, { connections: 2 })
@@ -262,7 +284,6 @@ describe('postgres', { skip }, () => {
       await client.connect()
       await client.query('ALTER DATABASE postgres SET synchronous_commit = off')
       await client.end()
-      const { connect } = await import('../../src/store/postgres/database.ts')
       const db = await connect(own.url, { now: Date.now, leaseSkewMs: () => 0, connections: 2 })
       const shown = await db.transaction((queries) => queries.all('SHOW synchronous_commit'))
       assert.deepEqual(shown, [{ synchronous_commit: 'on' }])

@@ -1,6 +1,7 @@
 // Runs test/store/worker.ts as a process of its own, for tests about crashes and about several writers.
 
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -14,13 +15,17 @@ export interface Worker {
   send(line: string): void
   signal(name: NodeJS.Signals): void
   ended: Promise<unknown>
+  /** What PostgreSQL knows it by. */
+  name: string
 }
 
 export function startWorker(t: TestContext, args: string[], options: { under?: string[]; uid?: number } = {}): Worker {
   const script = fileURLToPath(new URL('worker.ts', import.meta.url))
   const [command = '', ...rest] = [...(options.under ?? []), process.execPath, script, ...args]
+  const name = `worker-${randomUUID()}`
   const child = spawn(command, rest, {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, PGAPPNAME: name },
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   })
   const ended = once(child, 'close')
@@ -45,5 +50,6 @@ export function startWorker(t: TestContext, args: string[], options: { under?: s
     send: (line) => void child.stdin.write(`${line}\n`),
     signal: (name) => void child.kill(name),
     ended,
+    name,
   }
 }

@@ -145,6 +145,9 @@ function streamTests(given: (title: string, work: Work, options?: StoreOptions) 
       assert.deepEqual(some?.events, all.slice(from, from + 3))
       assert.equal(some?.ended, from + 3 >= 10)
     }
+    assert.deepEqual((await store.stream(owner, streamId, 0, Number.MAX_SAFE_INTEGER))?.events, all)
+    const beyond = 999_999_999_999_999
+    assert.deepEqual(await store.stream(owner, streamId, beyond), { events: [], next: beyond, ended: true })
   })
 
   given('one refused write leaves the others alone', async (store, owner, conversationId) => {

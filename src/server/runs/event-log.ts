@@ -15,6 +15,8 @@ import { frame, type Frames } from './sse.ts'
 export type ServedEvent = RunEvent | { type: 'run-resumed'; at: string }
 
 export interface RunStream {
+  /** How many events it had when it was opened. */
+  readonly before: number
   /** Events from this number on that are still in memory, or undefined: they are in the store only. */
   recent(from: number): Frames | undefined
   push(event: ServedEvent): void
@@ -29,7 +31,7 @@ export interface RunStream {
 }
 
 export interface EventLog {
-  open(owner: string, conversationId: string, runId: string): Promise<RunStream & { next: number }>
+  open(owner: string, conversationId: string, runId: string): Promise<RunStream>
   /** Gives up what cannot be written. */
   close(): void
 }
@@ -53,7 +55,7 @@ export function eventLog(store: Store): EventLog {
     async open(owner, conversationId, runId) {
       const { epoch, next } = await store.openStream(owner, conversationId, runId)
       const writer = new Writer(owner, runId, epoch, next, () => schedule(writer))
-      return Object.assign(writer, { next })
+      return writer
     },
     close() {
       closed = true
@@ -89,11 +91,14 @@ export function eventLog(store: Store): EventLog {
 
   async function write(writers: readonly Writer[]): Promise<void> {
     const batches = writers.map((writer) => writer.take())
-    for (;;) {
+    for (let isRepeated = false; ; isRepeated = true) {
       if (closed) return
       try {
         const failures = await store.appendStreams(batches)
-        for (const [i, writer] of writers.entries()) writer.written(failures[i])
+        for (const [i, writer] of writers.entries()) {
+          const failure = failures[i]
+          writer.written(isRepeated && isWritten(failure) ? undefined : failure)
+        }
         return
       } catch {
         // The disk may be full or the database away: the runs notice by themselves, and what they said last waits here.
@@ -103,7 +108,13 @@ export function eventLog(store: Store): EventLog {
   }
 }
 
+/** What was tried before may have been written all the same: with this epoch nobody else can have done it. */
+function isWritten(failure: Failure | undefined): boolean {
+  return failure?.code === 'stream-gap' || failure?.code === 'stream-ended'
+}
+
 class Writer implements RunStream {
+  readonly before: number
   lost: Failure | undefined
   readonly #owner: string
   readonly #streamId: string
@@ -120,11 +131,12 @@ class Writer implements RunStream {
   #recentBytes = 0
   #settled: (() => void)[] = []
 
-  constructor(owner: string, streamId: string, epoch: number, next: number, wake: () => void) {
+  constructor(owner: string, streamId: string, epoch: number, before: number, wake: () => void) {
+    this.before = before
     this.#owner = owner
     this.#streamId = streamId
     this.#epoch = epoch
-    this.#written = next
+    this.#written = before
     this.#wake = wake
   }
 

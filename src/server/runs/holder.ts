@@ -12,7 +12,7 @@ const lifeMs = 30_000
 
 export interface Holder {
   name: string
-  /** Whether the server of that name may still be at work. */
+  /** Whether another server, of that name, may still be at work. */
   lives(name: string): Promise<boolean>
   stop(): Promise<void>
 }
@@ -31,7 +31,6 @@ export async function takeName(store: Store): Promise<Holder> {
     name: `${id} ${thisProcess()}`,
     async lives(other) {
       const [, itsId = '', process = ''] = /^(\S+) (.*)$/.exec(other) ?? []
-      if (itsId === id) return true
       if (isGone(process)) return false
       return (await store.record(serverOwner, kind, itsId)) !== undefined
     },

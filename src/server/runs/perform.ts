@@ -28,7 +28,6 @@ export interface Performed {
 export async function perform(
   performer: Performer,
   run: KeptRun,
-  resumed: boolean,
   stream: RunStream,
   stop: AbortController,
 ): Promise<Performed> {
@@ -47,7 +46,7 @@ export async function perform(
       continue
     }
     if (event.type === 'request') exchangeId = event.exchangeId
-    if (event.type !== 'run-start' || !resumed) stream.push(event)
+    if (event.type !== 'run-start' || stream.before === 0) stream.push(event)
     if (event.type === 'message' && event.message.role === 'assistant') await pay()
     if (stream.lost) stop.abort()
   }

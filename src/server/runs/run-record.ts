@@ -20,21 +20,25 @@ export interface KeptRun extends RunView {
 
 export const recordKind = { run: 'run', active: 'active-run', open: 'open-run', cancel: 'cancel-run' } as const
 
-export function runRecord(run: KeptRun, version?: number): NewRecord {
+export function runRecord(run: KeptRun, version: number): NewRecord {
   return {
     owner: run.owner,
     kind: recordKind.run,
     id: run.id,
     conversationId: run.conversationId,
     data: JSON.parse(JSON.stringify(run)) as JsonObject,
-    ...(version !== undefined && { version }),
+    version,
   }
 }
 
-/** There can be only one for a conversation. */
-export function activeRecord(run: KeptRun): NewRecord {
-  const { owner, conversationId, id } = run
-  return { owner, kind: recordKind.active, id: conversationId, conversationId, data: { runId: id }, version: 0 }
+/** There is one for a conversation, and it is never deleted: its version says who was quicker. */
+export function activeRecord({ owner, conversationId, id }: KeptRun, version: number): NewRecord {
+  return { owner, kind: recordKind.active, id: conversationId, conversationId, data: { runId: id }, version }
+}
+
+/** Lets the conversation go. */
+export function freeRecord({ owner, conversationId }: KeptRun): NewRecord {
+  return { owner, kind: recordKind.active, id: conversationId, conversationId, data: {} }
 }
 
 export function openRecord(run: KeptRun): NewRecord {

@@ -10,20 +10,23 @@ const pollMs = 200
 /** Where it does, a sign can still get lost. */
 const lookMs = 10_000
 
-/** `live` gives the stream of the run while it is in this process. */
-export function runSource(store: Store, owner: string, runId: string, live: () => RunStream | undefined): EventSource {
+interface Watching {
+  /** The stream of the run while it is in this process. */
+  live(): RunStream | undefined
+  /** Whether it has yet to end. */
+  isUnderWay(): Promise<boolean>
+}
+
+export function runSource(store: Store, owner: string, runId: string, { live, isUnderWay }: Watching): EventSource {
   const elsewhere = signs(store, runId)
   return {
     async read(from) {
-      const recent = live()?.recent(from)
+      const stream = live()
+      // What another server has taken over goes on in the store.
+      const recent = stream?.lost ? undefined : stream?.recent(from)
       if (recent) return recent
       elsewhere.seen()
-      // A stream that is gone has been taken away with its conversation: then this is the end.
-      const { events, next, ended } = (await store.stream(owner, runId, from)) ?? {
-        events: [],
-        next: from,
-        ended: true,
-      }
+      const { events, next, ended } = (await stored(from)) ?? { events: [], next: from, ended: true }
       return { frames: events.map((event, i) => frame(from + i + 1, event)), next, ended }
     },
     async wait(from, ms, signal) {
@@ -34,6 +37,15 @@ export function runSource(store: Store, owner: string, runId: string, live: () =
       if (now && now.frames.length === 0 && !now.ended) await until(ms, signal, (wake) => stream.watch(wake))
     },
     close: () => elsewhere.close(),
+  }
+
+  /** Undefined: it was taken away, with its conversation or long after its end. */
+  async function stored(from: number) {
+    const page = await store.stream(owner, runId, from)
+    if (page) return page
+    if (await isUnderWay()) return { events: [], next: from, ended: false }
+    // It may have begun and ended since the first look.
+    return store.stream(owner, runId, from)
   }
 }
 

@@ -6,7 +6,7 @@ import { noUsage } from '../../core/usage.ts'
 import { knownPaths } from '../../run/known-path.ts'
 import { isGone } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
-import type { NewRecord } from '../../store/records.ts'
+import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { NewEntry } from '../../store/store.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import { serverOwner } from '../server-owner.ts'
@@ -14,7 +14,8 @@ import type { RunView } from '../views.ts'
 import { eventLog, type RunStream, type ServedEvent } from './event-log.ts'
 import { takeName, type Holder } from './holder.ts'
 import { perform, type Performed, type Performer } from './perform.ts'
-import { activeRecord, openRecord, readRun, textIn, recordKind, runRecord, viewOf, type KeptRun } from './run-record.ts'
+import { activeRecord, freeRecord, openRecord, recordKind, runRecord } from './run-record.ts'
+import { readRun, textIn, viewOf, type KeptRun } from './run-record.ts'
 import { runSource, until } from './source.ts'
 import type { EventSource } from './sse.ts'
 
@@ -31,6 +32,10 @@ interface NewRun extends Pick<KeptRun, 'owner' | 'conversationId' | 'settings' |
   entries: readonly NewEntry[]
   basedOn: string
   entryId?: string
+  /** What the conversation is called from then on. */
+  title?: string
+  /** Moves the head, once there is room for the run. */
+  move?: () => Promise<void>
   /** Written in the same transaction as the run. */
   records: (run: RunView) => NewRecord[]
 }
@@ -50,13 +55,17 @@ export interface Supervisor {
   stop(graceMs: number): Promise<void>
 }
 
-interface Job {
+interface Mine {
   run: KeptRun
-  resumed: boolean
+  /** Of its record: it has another one when another server has taken up the run. */
+  version: number
+  stream?: RunStream
+}
+
+interface Job extends Mine {
   stop: AbortController
   /** Why it was stopped: at the wish of a user, or because the server stops. */
   why?: 'cancel' | 'park'
-  stream?: RunStream
   done: Promise<void>
   finished(): void
 }
@@ -74,8 +83,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const events = eventLog(store)
   const jobs = new Map<string, Job>()
   const queue: Job[] = []
+  /** Runs that are being written down. */
+  const coming = new Set<string>()
   let running = 0
-  let coming = 0
   let stopping = false
 
   await recover()
@@ -91,8 +101,12 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     active,
     async source(owner, runId) {
       const isHere = jobs.get(runId)?.run.owner === owner
-      if (!isHere && !(await store.stream(owner, runId, 0, 1))) return undefined
-      return runSource(store, owner, runId, () => jobs.get(runId)?.stream)
+      const isUnderWay = async () => {
+        const run = await kept(owner, runId)
+        return run !== undefined && run.state !== 'ended'
+      }
+      if (!isHere && !(await isUnderWay()) && !(await store.stream(owner, runId, 0, 1))) return undefined
+      return runSource(store, owner, runId, { live: () => jobs.get(runId)?.stream, isUnderWay })
     },
     cancel,
     get stopping() {
@@ -103,31 +117,39 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   async function start(wish: NewRun): Promise<RunView> {
     if (stopping) throw overloaded('The server is about to stop. Try again in a moment.')
-    if (running + queue.length + coming >= options.maxRuns + options.maxQueued) {
+    if (running + queue.length + coming.size >= options.maxRuns + options.maxQueued) {
       throw overloaded('Too many runs are waiting. Try again in a moment.')
     }
-    coming++
+    const { entries, records, move, title, ...about } = wish
+    const { owner, conversationId } = wish
+    const id = uuidv7()
+    coming.add(id)
     try {
-      const busy = await active(wish.owner, wish.conversationId)
+      const before = await store.record(owner, recordKind.active, conversationId)
+      const busy = await runOf(owner, before)
       if (busy) throw busyWith(busy)
-      const { entries, records, ...about } = wish
+      await move?.()
       const at = new Date().toISOString()
       const run: KeptRun = {
-        id: uuidv7(),
+        id,
         ...about,
         state: running < options.maxRuns ? 'running' : 'queued',
         model: wish.settings.model,
         startedAt: at,
         holder: holder.name,
       }
-      const kept = [runRecord(run, 0), activeRecord(run), openRecord(run)]
-      await store.appendAll(wish.owner, wish.conversationId, entries, {}, [...records(viewOf(run)), ...kept])
-      // So that whoever asks for its events at once finds them.
-      const stream = await events.open(run.owner, run.conversationId, run.id)
-      enqueue(run, false, stream)
+      const kept = [runRecord(run, 0), activeRecord(run, before?.version ?? 0), openRecord(run)]
+      await store.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...kept])
+      // At once, so that they can share a transaction, and not before: what was refused gives no name.
+      const [stream] = await Promise.all([
+        // So that whoever asks for its events finds them.
+        events.open(owner, conversationId, id),
+        title === undefined ? undefined : store.updateConversation(owner, conversationId, { title }),
+      ])
+      enqueue({ run, version: 1, stream })
       return viewOf(run)
     } finally {
-      coming--
+      coming.delete(id)
     }
   }
 
@@ -136,22 +158,22 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   async function active(owner: string, conversationId: string): Promise<RunView | undefined> {
-    const record = await store.record(owner, recordKind.active, conversationId)
-    if (!record) return undefined
-    const run = await kept(owner, textIn(record, 'runId'))
-    if (run && run.state !== 'ended') return viewOf(run)
-    await store.deleteRecord(owner, recordKind.active, conversationId)
-    return undefined
+    return runOf(owner, await store.record(owner, recordKind.active, conversationId))
   }
 
-  function enqueue(run: KeptRun, resumed: boolean, stream?: RunStream): Job {
+  async function runOf(owner: string, active: StoredRecord | undefined): Promise<RunView | undefined> {
+    const runId = active && textIn(active, 'runId')
+    const run = runId ? await kept(owner, runId) : undefined
+    return run && run.state !== 'ended' ? viewOf(run) : undefined
+  }
+
+  function enqueue(mine: Mine): void {
     const { promise: done, resolve: finished } = Promise.withResolvers<void>()
-    const job: Job = { run, resumed, stop: new AbortController(), done, finished, ...(stream && { stream }) }
-    jobs.set(run.id, job)
+    const job: Job = { ...mine, stop: new AbortController(), done, finished }
+    jobs.set(job.run.id, job)
     queue.push(job)
-    options.changed(run.conversationId)
+    options.changed(job.run.conversationId)
     beginNext()
-    return job
   }
 
   function beginNext(): void {
@@ -172,43 +194,34 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   async function work(job: Job): Promise<void> {
     const { run } = job
     try {
+      // First: to open the stream of a run that another server has taken up would fence that one off.
+      if (run.state !== 'running') await keep(job, { state: 'running' })
       job.stream ??= await events.open(run.owner, run.conversationId, run.id)
       const { stream } = job
-      if (run.state !== 'running') await keep(job, { state: 'running' })
-      if (job.resumed) stream.push({ type: 'run-resumed', at: new Date().toISOString() })
-      const { end, cost } = await perform(performer, run, job.resumed, stream, job.stop)
+      if (stream.before > 0) stream.push({ type: 'run-resumed', at: new Date().toISOString() })
+      const { end, cost } = await perform(performer, run, stream, job.stop)
       if (stream.lost) log({ event: 'run-lost', run: run.id, code: stream.lost.code })
       else if (job.why === 'park' && end.outcome === 'cancelled') await park(job)
       else await finish(job, end, cost)
     } catch (error) {
       // The conversation was deleted under it, or the store is away: then the run is taken up later.
-      log({ event: 'run-broken', run: run.id, kind: asFailure(error).kind, trace: traceOf(error) })
+      if (isChanged(error)) log({ event: 'run-lost', run: run.id, code: error.failure.code })
+      else log({ event: 'run-broken', run: run.id, kind: asFailure(error).kind, trace: traceOf(error) })
     }
   }
 
   /** The conversation is free before anybody hears that the run has ended. */
-  async function finish({ run, stream }: Job, end: Performed['end'], cost: number | undefined): Promise<void> {
-    const { owner, conversationId, id } = run
+  async function finish(mine: Mine, end: Performed['end'], cost: number | undefined): Promise<void> {
+    const { run, stream } = mine
     const { outcome, usage, failure } = end
     await stream?.flushed()
-    const ended: KeptRun = {
-      ...run,
-      state: 'ended',
-      endedAt: new Date().toISOString(),
-      outcome,
-      usage,
-      ...(cost !== undefined && { cost }),
-      ...(failure && { failure }),
-    }
-    if (await store.conversation(owner, conversationId)) {
-      // At once, so that they can share a transaction.
-      await Promise.all([
-        store.deleteRecord(owner, recordKind.active, conversationId),
-        store.putRecords([runRecord(ended)]),
-      ])
+    if (await store.conversation(run.owner, run.conversationId)) {
+      const endedAt = new Date().toISOString()
+      const more = { ...(cost !== undefined && { cost }), ...(failure && { failure }) }
+      await keep(mine, { state: 'ended', endedAt, outcome, usage, ...more }, freeRecord(run))
       await stream?.end(end)
     }
-    await store.deleteRecord(serverOwner, recordKind.open, id)
+    await store.deleteRecord(serverOwner, recordKind.open, run.id)
   }
 
   async function park(job: Job): Promise<void> {
@@ -216,9 +229,12 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     await keep(job, { state: 'parked' })
   }
 
-  async function keep(job: Job, change: Partial<KeptRun>): Promise<void> {
-    job.run = { ...job.run, ...change }
-    await store.putRecords([runRecord(job.run)])
+  /** Throws code 'record-changed' when another server has taken up the run. */
+  async function keep(mine: Mine, change: Partial<KeptRun>, ...others: NewRecord[]): Promise<void> {
+    const run = { ...mine.run, ...change }
+    await store.putRecords([runRecord(run, mine.version), ...others])
+    mine.run = run
+    mine.version++
   }
 
   async function cancel(owner: string, runId: string): Promise<RunView | undefined> {
@@ -237,18 +253,21 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const waiting = queue.indexOf(job)
     if (waiting >= 0) {
       queue.splice(waiting, 1)
-      await endAt(job.run, job.stream)
-      jobs.delete(job.run.id)
-      job.finished()
-      options.changed(job.run.conversationId)
+      try {
+        await endAtOnce(job)
+      } finally {
+        jobs.delete(job.run.id)
+        job.finished()
+        options.changed(job.run.conversationId)
+      }
     }
     await within(5000, job.done)
   }
 
-  async function endAt(run: KeptRun, stream: RunStream | undefined): Promise<void> {
-    const open = stream ?? (await events.open(run.owner, run.conversationId, run.id))
-    const end: Performed['end'] = { type: 'run-end', outcome: 'cancelled', usage: noUsage }
-    await finish({ run, stream: open } as Job, end, undefined)
+  async function endAtOnce(mine: Mine): Promise<void> {
+    const { owner, conversationId, id } = mine.run
+    mine.stream ??= await events.open(owner, conversationId, id)
+    await finish(mine, { type: 'run-end', outcome: 'cancelled', usage: noUsage }, undefined)
   }
 
   /** The process that has the run looks for this once a second. */
@@ -272,12 +291,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
   }
 
-  /** Takes up the runs whose server is gone. */
+  /** Takes up the runs whose server is gone, and those of this one that broke off. */
   async function recover(): Promise<void> {
     for (let cursor: string | undefined; ;) {
       const page = await store.records(serverOwner, recordKind.open, { limit: 500, ...(cursor && { cursor }) })
       for (const record of page.items) {
-        if (!jobs.has(record.id)) await recoverOne(textIn(record, 'owner'), record.id)
+        const isHere = jobs.has(record.id) || coming.has(record.id)
+        // One that cannot be read keeps no other from going on.
+        if (!isHere) await recoverOne(textIn(record, 'owner'), record.id).catch(lookFailed)
       }
       cursor = page.next
       if (!cursor || stopping) return
@@ -291,19 +312,19 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       await store.deleteRecord(serverOwner, recordKind.open, runId)
       return
     }
-    if (run.state !== 'parked' && (await holder.lives(run.holder))) return
+    if (run.state !== 'parked' && run.holder !== holder.name && (await holder.lives(run.holder))) return
     try {
       if (run.state === 'ended') return await closeStream(run)
       const lease = await store.lease(owner, run.conversationId)
       if (lease && !isGone(lease.holder)) return
       // Not parked any more: else the next server would take it up, too.
-      const mine: KeptRun = { ...run, holder: holder.name, state: 'queued' }
+      const mine: Mine = { run, version: record.version }
       // Only one of several servers gets it: the version decides.
-      await store.putRecords([runRecord(mine, record.version)])
-      if (await store.deleteRecord(serverOwner, recordKind.cancel, runId)) await endAt(mine, undefined)
-      else if (!jobs.has(runId)) enqueue(mine, true)
+      await keep(mine, { holder: holder.name, state: 'queued' })
+      if (await store.deleteRecord(serverOwner, recordKind.cancel, runId)) await endAtOnce(mine)
+      else enqueue(mine)
     } catch (error) {
-      if (!(error instanceof SynapseError) || error.failure.code !== 'record-changed') throw error
+      if (!isChanged(error)) throw error
     }
   }
 
@@ -311,10 +332,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   async function closeStream(run: KeptRun): Promise<void> {
     const { outcome, usage, failure } = run
     const end = { type: 'run-end', outcome, usage, ...(failure && { failure }) } as ServedEvent
-    const page = await store.stream(run.owner, run.id, 0, 1)
-    const whole = page && (await store.stream(run.owner, run.id, 0, Number.MAX_SAFE_INTEGER))
-    if (whole && !whole.ended) await (await events.open(run.owner, run.conversationId, run.id)).end(end)
+    const isKept = await store.stream(run.owner, run.id, 0, 1)
+    // One that has ended takes nothing more.
+    if (isKept) await (await events.open(run.owner, run.conversationId, run.id)).end(end)
     await store.deleteRecord(serverOwner, recordKind.open, run.id)
+  }
+
+  function lookFailed(error: unknown): void {
+    log({ event: 'look-failed', trace: traceOf(error) })
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -337,12 +362,17 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       if (busy) return
       busy = true
       look()
-        .catch((error: unknown) => log({ event: 'look-failed', trace: traceOf(error) }))
+        .catch(lookFailed)
         .finally(() => (busy = false))
     }, ms)
     timer.unref()
     return timer
   }
+}
+
+/** A record was not as it was read. */
+export function isChanged(error: unknown): error is SynapseError {
+  return error instanceof SynapseError && error.failure.code === 'record-changed'
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -80,7 +80,8 @@ export class MemoryState {
   writable(owner: string, conversationId: string, write: Write | undefined): KeptConversation {
     const found = this.find(owner, conversationId)
     if (!found) throw notFound('conversation', conversationId)
-    checkWriter(found.fence, write, this.leaseNow())
+    const { takes } = checkWriter(found.fence, write, this.leaseNow())
+    if (takes) found.fence = { ...found.fence, holder: null }
     return found
   }
 

@@ -143,6 +143,7 @@ const statement = `
     UPDATE synapse.conversations c SET
       entries = c.entries + 1,
       updated_at = greatest(c.updated_at, $10),
+      lease_holder = CASE WHEN $3::bigint IS NOT NULL THEN c.lease_holder END,
       head = CASE WHEN $7::text = 'stay' THEN c.head ELSE e.n END,
       branch = CASE WHEN $7::text = 'stay' OR ok.parent IS NOT DISTINCT FROM ok.head THEN c.branch END
     FROM ok, e WHERE c.n = ok.n

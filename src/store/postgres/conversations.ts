@@ -152,7 +152,8 @@ export async function writable(
     [id, owner],
   )
   if (!row) throw notFound('conversation', id)
-  checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
+  const { takes } = checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
+  if (takes) await queries.all('UPDATE synapse.conversations SET lease_holder = NULL WHERE n = $1', [row.n])
   if (row.head === null) return { ...row, head_id: null }
   const head = await queries.get<{ id: string }>('SELECT id FROM synapse.entries WHERE n = $1 AND conversation = $2', [
     row.head,

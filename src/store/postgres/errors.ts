@@ -39,12 +39,15 @@ export function fromPostgres(error: unknown, place: string): unknown {
   return error
 }
 
+/** What pg says of a connection without a code; the last one where it broke between two statements. */
+const lostWords = /Connection terminated|timeout exceeded when trying to connect|is not queryable/
+
 /** The connection broke, or there was none. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   if (/^(08|57P0)/.test(code) || /^(ECONN|ENOTFOUND|ENOENT|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|EACCES)/.test(code))
     return true
-  return error instanceof Error && /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  return error instanceof Error && lostWords.test(error.message)
 }
 
 /** Another transaction got in the way and nothing was done: the whole transaction may be tried again. */

@@ -67,7 +67,7 @@ export function recordMethods(db: Database): Records & Streams {
       if (!kept) return undefined
       const rows = await db.all<{ first: number; events: string }>(
         `SELECT first, events FROM synapse.stream_events
-         WHERE stream = $1 AND first + count > $2 AND first < $3 AND first < $4 ORDER BY first`,
+         WHERE stream = $1 AND first + count > $2::bigint AND first < $3::bigint AND first < $4 ORDER BY first`,
         [kept.n, from, from + most, kept.next],
       )
       const events = rows.flatMap((row) => row.events.split('\n').slice(Math.max(0, from - row.first)))

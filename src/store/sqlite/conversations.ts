@@ -151,7 +151,8 @@ export function writable(db: Connection, owner: string, id: string, write: Write
   const row = db.get<WritableRow>(selectWritable, id, owner)
   if (!row) throw notFound('conversation', id)
   if (row.head !== null && row.head_id === null) throw damaged(`The head of conversation ${id}`)
-  checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
+  const { takes } = checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
+  if (takes) db.run('UPDATE conversations SET lease_holder = NULL WHERE n = ?', row.n)
   return row
 }
 

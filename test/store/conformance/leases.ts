@@ -61,6 +61,35 @@ export function leaseTests(given: Given, open: Open): void {
     }
   })
 
+  test('who slept past the lease is fenced, too, when somebody has written without taking it', async () => {
+    let skew = 0
+    const store = await open({ leaseSkewMs: () => skew })
+    const owner = `owner-${randomUUID()}`
+    try {
+      const { id } = await store.createConversation(owner)
+      const said = await store.append(owner, id, { message: user('x') })
+      const writes: (() => Promise<unknown>)[] = [
+        () => store.append(owner, id, { message: user('elsewhere'), head: 'stay' }),
+        () => store.setHead(owner, id, { entryId: said.id }),
+      ]
+      for (const write of writes) {
+        const { epoch } = await store.takeLease(owner, id, writer)
+        const asked = await store.append(owner, id, { message: reply('', [call(`c${epoch}`, 't', {})]) }, { epoch })
+        const started = { callId: `c${epoch}`, entryId: asked.id, name: 't', argsSha256: '' }
+        await store.startTool(owner, id, started, { epoch })
+        await fails(write(), 'conflict', 'lease-held')
+        skew += 10_001
+        await write()
+        // The head may be elsewhere now: the result would stand behind it.
+        const end = { outcome: 'done', result: { message: result(`c${epoch}`, 't', '') } } as const
+        await fails(store.finishTool(owner, id, `c${epoch}`, end, { epoch }), 'conflict', 'lease-lost')
+        await fails(store.renewLease(owner, id, epoch, 1000), 'conflict', 'lease-lost')
+      }
+    } finally {
+      await store.close()
+    }
+  })
+
   given('the lease of a holder that is known to be gone need not run out', async (store, owner) => {
     const { id } = await store.createConversation(owner)
     const gone = await store.takeLease(owner, id, writer)
