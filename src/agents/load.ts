@@ -50,7 +50,7 @@ export async function openAgent(path: string, options: AgentOptions = {}): Promi
     async settings() {
       await servers?.refresh(names)
       const tools = file.tools.flatMap((source) => ('mcp' in source ? served(source) : (own.get(source) ?? [])))
-      return { ...file.settings, tools }
+      return { ...file.settings, tools: eachOnce(tools) }
     },
     digests: () => servers?.digests() ?? {},
     close: async () => servers?.close(),
@@ -100,6 +100,13 @@ async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
     loaded.set(source, asking(source, wanted))
   }
   return loaded
+}
+
+/** A server may be named twice, to ask about some of its tools: what is named twice is offered once, and asks. */
+function eachOnce(tools: readonly Tool[]): Tool[] {
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) if (tool.ask === true || !byName.has(tool.name)) byName.set(tool.name, tool)
+  return [...byName.values()]
 }
 
 /** A tool that asks by itself, for some inputs, keeps doing so unless the agent is stricter. */

@@ -17,8 +17,15 @@ async function load(path: string): Promise<Record<string, unknown>> {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
     const said = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
-    throw new Error(`cannot be loaded: ${said}`, { cause: error })
+    throw new Error(`cannot be loaded: ${said}${isModuleInCommonJs(error) ? hint : ''}`, { cause: error })
   }
+}
+
+const hint = '; Node takes it for CommonJS: let it end in .mjs or .mts, or write "type": "module" into package.json'
+
+/** `npm init` makes packages of type commonjs, where a file with `export` is an error of syntax (checked 2026-11). */
+function isModuleInCommonJs(error: unknown): boolean {
+  return error instanceof SyntaxError && /^(Unexpected token 'export'|Cannot use import statement)/.test(error.message)
 }
 
 function isTool(value: unknown): value is Tool {

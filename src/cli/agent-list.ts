@@ -8,15 +8,17 @@ import { loadConfig, shownPath, type Config } from '../config/load.ts'
 import { dirname } from 'node:path'
 import { asFailure } from '../core/error.ts'
 import { exitCode } from './command.ts'
+import { rowsBeside } from './configured.ts'
 import { neutral } from './terminal.ts'
 
 interface Values {
   config?: string | undefined
+  db?: string | undefined
   json?: boolean | undefined
 }
 
-export function listAgents(values: Values): number {
-  const config = loadConfig({ file: values.config })
+export async function listAgents(values: Values): Promise<number> {
+  const config = await withStored(loadConfig({ file: values.config }), values)
   const found = agentFiles(config.agentsDir).map((file) => ({ file, ...looked(file, config) }))
   if (values.json) {
     const plain = found.map(({ file, read, problem }) => ({
@@ -47,7 +49,7 @@ export async function checkAgents(names: readonly string[], values: Values): Pro
   let wrong = 0
   for (const file of files) {
     try {
-      const config = values.config === undefined ? loadConfig({ cwd: dirname(file) }) : here
+      const config = await withStored(values.config === undefined ? loadConfig({ cwd: dirname(file) }) : here, values)
       const { settings, tools } = readAgent(file, config)
       const opened = await openAgent(file, { config })
       await opened.close()
@@ -62,6 +64,11 @@ export async function checkAgents(names: readonly string[], values: Values): Pro
     }
   }
   return wrong > 0 ? exitCode.badInput : exitCode.ok
+}
+
+/** An agent may name a provider that the store keeps. */
+async function withStored(config: Config, values: Values): Promise<Config> {
+  return { ...config, rows: await rowsBeside(config, values) }
 }
 
 function looked(file: string, config: Config): { read?: AgentFile; problem?: string } {

@@ -25,7 +25,11 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   const interrupt = () => run?.abort()
   process.on('SIGINT', interrupt)
   try {
-    if (!json) await introduce(talk)
+    const isOpen = json || (await introduce(talk))
+    if (!question && !isOpen) {
+      tell('Nothing was left open, so there is nothing to go on with.')
+      return exitCode.ok
+    }
     if (!question && !(await allowed())) return exitCode.waiting
     run = question ? conversation.send(question) : conversation.resume()
     const requests: string[] = []
@@ -48,17 +52,18 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   /** Whether nothing waits any more. A script that reads events answers by itself, and in its own time. */
   async function allowed(): Promise<boolean> {
     if (json && !values.yes) return (await conversation.approvals()).length === 0
-    await answerApprovals(conversation, values.yes === true)
-    return true
+    return answerApprovals(conversation, values.yes === true)
   }
 }
 
 const codes: Partial<Record<RunOutcome, number>> = { cancelled: exitCode.interrupted, failed: exitCode.failed }
 
-async function introduce(talk: Talk): Promise<void> {
+/** Gives whether the last run has left something behind. */
+async function introduce(talk: Talk): Promise<boolean> {
   const { leftOpen } = await import('./left-open.ts')
-  const lines = [talk.whyOffline, await leftOpen(talk)].filter((line) => line !== undefined)
-  for (const line of lines) tell(line)
+  const open = await leftOpen(talk)
+  for (const line of [talk.whyOffline, open]) if (line !== undefined) tell(line)
+  return open !== undefined
 }
 
 /** Gives the requests that were made. */

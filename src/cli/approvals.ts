@@ -3,24 +3,22 @@
 import type { Conversation } from '../run/conversation.ts'
 import { neutral } from './terminal.ts'
 
-/** Answers all calls that wait. Where nobody can be asked they are denied, and the model is told so. */
-export async function answerApprovals(conversation: Conversation, allowAll: boolean): Promise<void> {
+/**
+ * Whether all calls that wait were answered. Where nobody can be asked they are denied, and the model is told so; a
+ * person who does not answer finds them again later.
+ */
+export async function answerApprovals(conversation: Conversation, allowAll: boolean): Promise<boolean> {
   for (const { call, argsHash } of await conversation.approvals()) {
-    if (allowAll || (await allowed(`${call.name} ${JSON.stringify(call.input)}`))) {
-      await conversation.approve(call.callId, { argsHash })
-    } else {
-      await conversation.deny(call.callId, process.stdin.isTTY ? undefined : 'nobody was there to allow it')
-    }
+    const allowed = allowAll || (await asked(`${call.name} ${JSON.stringify(call.input)}`))
+    if (allowed === undefined) return false
+    if (allowed) await conversation.approve(call.callId, { argsHash })
+    else await conversation.deny(call.callId, process.stdin.isTTY ? undefined : 'nobody was there to allow it')
   }
+  return true
 }
 
-async function allowed(call: string): Promise<boolean> {
+async function asked(call: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return false
-  const { createInterface } = await import('node:readline/promises')
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await reader.question(`${neutral(call)}\nAllow it? [y/N] `)).trim())
-  } finally {
-    reader.close()
-  }
+  const { yesOrNo } = await import('./yes-or-no.ts')
+  return yesOrNo(`${neutral(call)}\nAllow it? [y/N] `)
 }

@@ -5,22 +5,32 @@ import { badInput } from '../core/error.ts'
 
 export interface Command {
   usage: string
-  /** Returns the exit code. A thrown SynapseError of kind bad-input ends with 2, any other error with 1. */
+  /** Returns the exit code. A thrown SynapseError of kind bad-input ends with 2, aborted with 130, any other error with 1. */
   run(argv: string[]): Promise<number>
 }
 
 /** `waiting`: a call waits to be allowed, and nobody could be asked. */
 export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted: 130 } as const
 
-/** Flags and words of a command line; a wrong flag is one clear sentence. */
+/** Flags and words of a command line; a wrong flag, or a word more than `most`, is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(
   argv: string[],
+  most: number,
   options: O,
 ): ReturnType<typeof parseArgs<{ args: string[]; options: O; allowPositionals: true }>> {
+  const parsed = parsedArgs(argv, options)
+  const tooMuch = parsed.positionals[most]
+  if (tooMuch === undefined) return parsed
+  throw badInput(`"${tooMuch}" is too much here. --help shows what the command takes.`)
+}
+
+function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O) {
   try {
-    return parseArgs({ args: argv, options, allowPositionals: true })
+    return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    throw badInput(`${said.split('. ', 1)[0]}. "synapse --help" lists the options.`)
+    const [said = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n')
+    // Of what Node says in several lines, the last tells what to write instead.
+    const instead = more.length > 0 ? ` ${more.at(-1)}` : '.'
+    throw badInput(`${said.split('. ', 1)[0]}${instead} --help lists the options.`)
   }
 }

@@ -17,12 +17,18 @@ export async function configured(values: { config?: string | undefined }): Promi
   return loadConfig({ file: values.config })
 }
 
-/** Everybody who can be asked from here: the providers of synapse.yaml, those of the store, and the built-in ones. */
-export async function rowsHere(values: {
+interface Values {
   config?: string | undefined
   db?: string | undefined
-}): Promise<readonly ProviderRow[]> {
-  const config = await configured(values)
+}
+
+/** Everybody who can be asked from here: the providers of synapse.yaml, those of the store, and the built-in ones. */
+export async function rowsHere(values: Values): Promise<readonly ProviderRow[]> {
+  return rowsBeside(await configured(values), values)
+}
+
+/** The same with a configuration that is known already. */
+export async function rowsBeside(config: Config | undefined, values: Values): Promise<readonly ProviderRow[]> {
   const place = placeOf(values)
   // Asking does not make a store.
   if (!isPostgres(place) && !existsSync(place)) return config?.rows ?? rows

@@ -16,13 +16,21 @@ export interface House {
   owner: string
   /** A conversation by its id or the beginning of it. */
   find(id: string): Promise<Stored>
+  /** The last conversation in which something was said: a chat that was opened and left again is none to go on with. */
+  last(wanted?: (one: Stored) => boolean): Promise<Stored | undefined>
   close(): Promise<void>
 }
 
 export async function openHouse(values: { db?: string | undefined }): Promise<House> {
   const { openStore } = await import('../store/open.ts')
   const store = await openStore(placeOf(values))
-  return { store, owner, find: (id) => find(store, id), close: () => store.close() }
+  return {
+    store,
+    owner,
+    find: (id) => find(store, id),
+    last: (wanted) => last(store, wanted),
+    close: () => store.close(),
+  }
 }
 
 /** Where things are kept that are no conversation, such as what was typed. */
@@ -32,7 +40,8 @@ export function dataFolder(): string {
 
 /** The file or address that was named, or the usual one. */
 export function placeOf(values: { db?: string | undefined }): string {
-  return values.db ?? process.env['SYNAPSE_DB'] ?? defaultFile()
+  if (values.db === '') throw badInput('--db takes the path of a file, and was given an empty one.')
+  return values.db ?? (process.env['SYNAPSE_DB'] || defaultFile())
 }
 
 function defaultFile(): string {
@@ -40,17 +49,29 @@ function defaultFile(): string {
 }
 
 async function find(store: Store, id: string): Promise<Stored> {
+  // Every id begins with nothing: what a script meant with an empty word is not known.
+  if (id === '') throw badInput('The id of a conversation is empty. "synapse log" lists them.')
   const exact = await store.conversation(owner, id)
   if (exact) return exact
   const found: Stored[] = []
-  for (let cursor: string | undefined; ;) {
-    const page = await store.conversations(owner, { limit: 500, ...(cursor && { cursor }) })
-    found.push(...page.items.filter((item) => item.id.startsWith(id)))
-    cursor = page.next
-    if (!cursor) break
-  }
+  for await (const one of everyConversation({ store, owner })) if (one.id.startsWith(id)) found.push(one)
   const [only, ...others] = found
   if (!only) throw badInput(`There is no conversation ${id}. "synapse log" lists them.`)
   if (others.length > 0) throw badInput(`${found.length} conversations begin with ${id}. Give more of the id.`)
   return only
+}
+
+async function last(store: Store, wanted: (one: Stored) => boolean = () => true): Promise<Stored | undefined> {
+  for await (const one of everyConversation({ store, owner })) if (one.entries > 0 && wanted(one)) return one
+  return undefined
+}
+
+/** The last changed first. */
+export async function* everyConversation({ store, owner }: Pick<House, 'store' | 'owner'>): AsyncGenerator<Stored> {
+  for (let cursor: string | undefined; ;) {
+    const page = await store.conversations(owner, { limit: 100, ...(cursor !== undefined && { cursor }) })
+    yield* page.items
+    cursor = page.next
+    if (cursor === undefined) return
+  }
 }

@@ -1,12 +1,19 @@
 // The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
 // the start is what people feel.
 
-import { asFailure } from '../core/error.ts'
+import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
 import { exitCode, type Command } from './command.ts'
 import { neutral } from './terminal.ts'
 import { version } from './version.ts'
 
-export const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
+interface Named {
+  about: string
+  /** It changes what is kept: it goes on to its end, though nobody reads what it says. */
+  finishes?: true
+  load: () => Promise<Command>
+}
+
+export const commands: Record<string, Named> = {
   chat: { about: 'talk in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
   log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
   inspect: {
@@ -49,6 +56,7 @@ export const commands: Record<string, { about: string; load: () => Promise<Comma
   },
   import: {
     about: 'conversations from a file: our own export, or another format',
+    finishes: true,
     load: async () => (await import('./commands/import.ts')).importing,
   },
   export: {
@@ -57,10 +65,12 @@ export const commands: Record<string, { about: string; load: () => Promise<Comma
   },
   delete: {
     about: 'delete a conversation and everything of it',
+    finishes: true,
     load: async () => (await import('./commands/delete.ts')).deleting,
   },
   doctor: {
     about: 'whether the store is well, and mend it',
+    finishes: true,
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   migrate: {
@@ -103,27 +113,45 @@ Options of a question or a chat
   -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (again for more)
       --policy NAME                what is sent of a long history: economy, classic, full or small
       --protocol WIRE              one of the provider's wires
-      --json                       print every event as a line of JSON
+      --json                       print every event as a line of JSON (of a question, not of a chat)
       --db FILE                    where conversations are kept (SYNAPSE_DB)
       --config FILE                another synapse.yaml (SYNAPSE_CONFIG)
   -h, --help     -V, --version
 `
 
 export async function main(argv: string[]): Promise<void> {
-  // Who reads only the first lines, as head does, has what they want.
+  const named = commandNamed(argv[0])
+  let left: number | undefined
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(exitCode.ok)
+    if (left !== undefined || (named?.finishes && error.code === 'EPIPE')) return
+    // Who reads only the first lines, as head does, has what they want.
+    left = error.code === 'EPIPE' ? exitCode.ok : exitCode.failed
+    if (left !== exitCode.ok) process.stderr.write(`synapse: The output cannot be written: ${error.message}.\n`)
+    // An answer that is under way is stopped as by Ctrl-C, which keeps what there is of it.
+    if (!process.emit('SIGINT', 'SIGINT')) process.exit(left)
   })
-  process.exitCode = await run(argv)
+  // What is told beside the answer may go unread.
+  process.stderr.on('error', () => {})
+  const code = await run(argv, named)
+  process.exitCode = left ?? code
+  await Promise.all([process.stdout, process.stderr].map(written))
+  // What a tool of the user's has left open, or goes on with though it was stopped, does not hold up the end.
+  setTimeout(() => process.exit(), 1000).unref()
 }
 
-async function run(argv: string[]): Promise<number> {
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
+}
+
+function commandNamed(name: string | undefined): Named | undefined {
+  return name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
+}
+
+async function run(argv: string[], named: Named | undefined): Promise<number> {
   const [first, ...rest] = argv
   if (first === '--version' || first === '-V') return say(version())
   if (first === '--help' || first === '-h' || first === 'help') return say(help.trimEnd())
   try {
-    const named = first !== undefined && Object.hasOwn(commands, first) ? commands[first] : undefined
     if (named) {
       const command = await named.load()
       return rest.includes('--help') || rest.includes('-h') ? say(command.usage) : await command.run(rest)
@@ -131,11 +159,20 @@ async function run(argv: string[]): Promise<number> {
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
   } catch (error) {
-    const failure = asFailure(error)
+    const failure = isTooDeep(error) ? tooDeep : asFailure(error)
     process.stderr.write(`synapse: ${neutral(failure.message)}\n`)
-    return failure.kind === 'bad-input' ? exitCode.badInput : exitCode.failed
+    return codes[failure.kind] ?? exitCode.failed
   }
 }
+
+/** What the stack does not hold is data that somebody has made so. */
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
+}
+
+const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested too deeply to be read.' }
+
+const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }
 
 function say(text: string): number {
   process.stdout.write(`${text}\n`)

@@ -4,7 +4,9 @@ import { dirname } from 'node:path'
 import { findAgentFile } from '../agents/find.ts'
 import { openAgent, type Agent } from '../agents/load.ts'
 import { loadConfig, type Config } from '../config/load.ts'
+import { rowsFor } from '../config/stored-providers.ts'
 import { asFailure } from '../core/error.ts'
+import type { House } from './house.ts'
 import { noteLine } from './note-line.ts'
 import { rememberTools, seenTools } from './seen-tools.ts'
 import { neutral, styleFor } from './terminal.ts'
@@ -19,12 +21,12 @@ export interface OpenAgent {
 type Values = { config?: string | undefined }
 
 /** By its name or its file; throws one sentence where there is none. */
-export function openAgentNamed(name: string, values: Values): Promise<OpenAgent> {
-  return open(findAgentFile(name, loadConfig({ file: values.config })), values)
+export function openAgentNamed(name: string, values: Values, house: House): Promise<OpenAgent> {
+  return open(findAgentFile(name, loadConfig({ file: values.config })), values, house)
 }
 
 /** The agent that a conversation was started with; without it, the conversation can still be gone on with. */
-export async function openAgentOf(name: string, values: Values): Promise<OpenAgent | undefined> {
+export async function openAgentOf(name: string, values: Values, house: House): Promise<OpenAgent | undefined> {
   let file: string
   try {
     file = findAgentFile(name, loadConfig({ file: values.config }))
@@ -34,14 +36,14 @@ export async function openAgentOf(name: string, values: Values): Promise<OpenAge
     )
     return undefined
   }
-  return open(file, values)
+  return open(file, values, house)
 }
 
-async function open(file: string, values: Values): Promise<OpenAgent> {
+async function open(file: string, values: Values, { store }: House): Promise<OpenAgent> {
   const config = loadConfig(values.config === undefined ? { cwd: dirname(file) } : { file: values.config })
   const home = config.file ?? file
   const agent = await openAgent(file, {
-    config,
+    config: { ...config, rows: await rowsFor(store, config) },
     known: seenTools(home),
     onNote: (note) => tell(noteLine(note)),
   })
@@ -49,8 +51,13 @@ async function open(file: string, values: Values): Promise<OpenAgent> {
     agent,
     config,
     async close() {
-      rememberTools(home, agent.digests())
+      const digests = agent.digests()
       await agent.close()
+      try {
+        rememberTools(home, digests)
+      } catch (error) {
+        tell(`What the MCP servers offer is not kept, so that a change will go unnoticed: ${asFailure(error).message}`)
+      }
     },
   }
 }

@@ -15,5 +15,7 @@ async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   } catch (error) {
     throw badInput(`What was piped in could not be read: ${asFailure(error).message}`)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (text.includes('\u0000')) throw badInput('What was piped in is not text. Images and PDFs are given with -a.')
+  return text
 }

@@ -23,6 +23,9 @@ export const talkOptions = {
   json: { type: 'boolean' },
 } as const
 
+/** A question can be left out: the last run goes on. */
+export const askOptions = { ...talkOptions, resume: { type: 'boolean' } } as const
+
 export interface TalkValues {
   db?: string | undefined
   config?: string | undefined

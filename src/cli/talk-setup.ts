@@ -65,7 +65,7 @@ export async function setUp(
 /** All tools, or those that were named, or none. */
 function chosen(values: Pick<TalkValues, 'tool' | 'no-tools'>, all: readonly Tool[]): readonly Tool[] {
   if (values['no-tools']) return []
-  return values.tool ? values.tool.map((name) => toolNamed(name, all)) : all
+  return values.tool ? [...new Set(values.tool)].map((name) => toolNamed(name, all)) : all
 }
 
 export function toolNamed(name: string, all: readonly Tool[]): Tool {

@@ -21,16 +21,19 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
   const house = await openHouse(values)
   let agent: OpenAgent | undefined
   const close = async (): Promise<void> => {
-    await agent?.close()
-    await house.close()
+    try {
+      await agent?.close()
+    } finally {
+      await house.close()
+    }
   }
   try {
     if (values.agent !== undefined) {
       const { openAgentNamed } = await import('./open-agent.ts')
-      agent = await openAgentNamed(values.agent, values)
+      agent = await openAgentNamed(values.agent, values, house)
     }
     const stored = await storedConversation(house, values, agent?.agent.name)
-    agent ??= await agentOf(stored, values)
+    agent ??= await agentOf(stored, values, house)
     const id = stored?.id ?? uuidv7()
     const setup = await setUp(values, house, { id, stored, agent })
     const { settings, offline, rows } = setup
@@ -52,11 +55,15 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
 }
 
 /** The agent that a conversation was started with. */
-export async function agentOf(stored: Stored | undefined, values: TalkValues): Promise<OpenAgent | undefined> {
+export async function agentOf(
+  stored: Stored | undefined,
+  values: TalkValues,
+  house: House,
+): Promise<OpenAgent | undefined> {
   const name = stored?.settings['agent']
   if (typeof name !== 'string') return undefined
   const { openAgentOf } = await import('./open-agent.ts')
-  return openAgentOf(name, values)
+  return openAgentOf(name, values, house)
 }
 
 async function storedConversation(
@@ -64,16 +71,10 @@ async function storedConversation(
   values: TalkValues,
   agent: string | undefined,
 ): Promise<Stored | undefined> {
-  if (values.conversation) return house.find(values.conversation)
+  if (values.conversation !== undefined) return house.find(values.conversation)
   if (!values.continue) return undefined
-  for (let cursor: string | undefined; ;) {
-    const page = await house.store.conversations(house.owner, { limit: 100, ...(cursor && { cursor }) })
-    const found = page.items.find(({ settings }) => agent === undefined || settings['agent'] === agent)
-    if (found) return found
-    cursor = page.next
-    if (!cursor) {
-      const whose = agent === undefined ? '' : ` with ${agent}`
-      throw badInput(`There is no conversation${whose} to continue yet. Leave out -c to start one.`)
-    }
-  }
+  const found = await house.last(({ settings }) => agent === undefined || settings['agent'] === agent)
+  if (found) return found
+  const whose = agent === undefined ? '' : ` with ${agent}`
+  throw badInput(`There is no conversation${whose} to continue yet. Leave out -c to start one.`)
 }

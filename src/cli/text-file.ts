@@ -5,7 +5,8 @@ import { badInput } from '../core/error.ts'
 
 export function contentOf(file: string): string {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
+    // Some editors put a mark of the byte order in front, which is no part of the text.
+    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'ENOENT') throw badInput(`There is no file ${file}.`)

@@ -1,11 +1,22 @@
 // A conversation from a file (or from a pipe, as `-`), for the commands that work on other people's transcripts.
 
+import { badInput, SynapseError } from '../core/error.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import { readTranscript } from '../transcripts/index.ts'
 import { contentOf } from './text-file.ts'
 
-export function readTranscriptFile(file: string, format: string | undefined): ReturnType<typeof readTranscript> {
-  return readTranscript(contentOf(file), format === undefined ? {} : { format })
+export interface TranscriptFile extends ReturnType<typeof readTranscript> {
+  /** As it stands in the file. */
+  text: string
+}
+
+export function readTranscriptFile(file: string, format: string | undefined): TranscriptFile {
+  const text = contentOf(file)
+  try {
+    return { ...readTranscript(text, format === undefined ? {} : { format }), text }
+  } catch (error) {
+    throw error instanceof SynapseError && file !== '-' ? badInput(`${file}: ${error.message}`) : error
+  }
 }
 
 /** Whom a transcript is for, as `prepare` takes it: `provider[/model]`. */

@@ -100,6 +100,8 @@ function expectedOf(branches: readonly (readonly z.core.$ZodIssue[])[]): string 
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
+  if (known.includes(key))
+    return `unknown key ${JSON.stringify(key)} beside the others; it belongs to another kind of entry`
   const near = known.find(
     (one) => one.toLowerCase() === key.toLowerCase() || one.startsWith(key) || key.startsWith(one),
   )

@@ -2,8 +2,8 @@
 // limited (a short file can unfold to gigabytes) and tags of other types are not known.
 
 import { readFileSync, statSync } from 'node:fs'
-import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml'
-import { badInput, type SynapseError } from '../core/error.ts'
+import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLError } from 'yaml'
+import { asFailure, badInput, type SynapseError } from '../core/error.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -36,7 +36,7 @@ export function readYamlFile(path: string, shown: string = path): YamlFile {
   }
   const faults = [...document.errors, ...document.warnings]
   if (faults.length > 0) {
-    const problems = faults.map((fault) => ({ ...place(fault.pos[0]), key: '', says: oneLine(fault.message) }))
+    const problems = faults.map((fault) => ({ ...place(fault.pos[0]), key: '', says: saysOf(fault) }))
     throw problemsIn(shown, problems)
   }
   return {
@@ -71,11 +71,19 @@ function textOf(path: string, shown: string): string {
   }
 }
 
+function saysOf({ code, message }: YAMLError): string {
+  return code === 'MULTIPLE_DOCS' ? 'a second document begins here; a file may hold only one' : oneLine(message)
+}
+
 function valueOf(document: Document.Parsed, shown: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: 100 })
+    const value: unknown = document.toJS({ maxAliasCount: 100 })
+    // Throws where a part of it holds itself, which nothing behind this could walk through.
+    JSON.stringify(value)
+    return value
   } catch (error) {
-    throw badInput(`${shown} cannot be unfolded: ${oneLine(error instanceof Error ? error.message : String(error))}`)
+    const why = error instanceof TypeError ? 'a part of it holds itself' : asFailure(error).message
+    throw badInput(`${shown} cannot be unfolded: ${oneLine(why)}.`)
   }
 }
 

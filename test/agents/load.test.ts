@@ -162,6 +162,12 @@ const mistakes: [string, string, Record<string, string>, RegExp][] = [
     /tools\.0: cannot be loaded: /,
   ],
   [
+    'a module in a package of CommonJS',
+    `${base}tools: [./bad.ts]\n`,
+    { 'package.json': '{ "type": "commonjs" }', 'agents/bad.ts': 'export const a = 1' },
+    /tools\.0: cannot be loaded: .*end in \.mjs or \.mts, or write "type": "module" into package\.json$/,
+  ],
+  [
     'a module without tools',
     `${base}tools: [./bad.mjs]\n`,
     { 'agents/bad.mjs': 'export const a = 1' },
@@ -215,6 +221,26 @@ test('ask makes every tool of a source ask, and only leaves out the rest', async
   assert.deepEqual(
     offered?.map(({ name, ask }) => [name, ask]),
     [['echo', true]],
+  )
+})
+
+test('a tool of an MCP server that is named twice is offered once, and asks if one of them says so', async (t) => {
+  const good = faulty('')
+  const well = { command: 'command' in good ? good.command : '', args: 'args' in good ? (good.args ?? []) : [] }
+  const folder = folderWith(
+    t,
+    `${base}tools: [{ mcp: well }, { mcp: well, only: [echo], ask: true }, { mcp: well }]\n`,
+    {
+      'synapse.yaml': JSON.stringify({ mcpServers: { well } }),
+    },
+  )
+  const agent = await loadAgent(join(folder, 'agents/helper.yaml'))
+  t.after(() => agent.close())
+  const { tools = [] } = await agent.settings()
+  assert.equal(new Set(tools.map(({ name }) => name)).size, tools.length)
+  assert.deepEqual(
+    tools.filter(({ ask }) => ask === true).map(({ name }) => name),
+    ['well__echo'],
   )
 })
 

@@ -30,6 +30,15 @@ test('-c goes on with the last conversation, also with another provider', async 
   }
 })
 
+test('-c does not go on with a chat that was opened and left again', async (t) => {
+  const { synapse } = newHome(t)
+  await synapse(['--offline', 'My name is Ada.'])
+  await synapse(['chat', '--offline'])
+  assert.match((await synapse(['-c', '--offline', 'What is my name?'])).out, /Ada/)
+  await synapse(['chat', '--offline'])
+  assert.match((await synapse(['inspect', 'last'])).out, /Ada/)
+})
+
 test('--json prints every event as a line of JSON and nothing else', async (t) => {
   const { synapse } = newHome(t)
   const { out, err } = await synapse(['--json', 'What time is it?'])
@@ -79,6 +88,14 @@ const mistakes: [string, string[], Record<string, string>, number, RegExp][] = [
   ['nothing to continue', ['-c', 'hi'], {}, 2, /no conversation to continue/],
   ['an unknown conversation', ['log', 'nope'], {}, 2, /no conversation nope/],
   ['a wrong number', ['log', '--limit', 'many'], {}, 2, /--limit.*many/],
+  ['an empty id', ['log', ''], {}, 2, /id of a conversation is empty/],
+  ['an empty id to go on with', ['--conversation', '', 'hi'], {}, 2, /id of a conversation is empty/],
+  ['an empty path', ['--db', '', 'hi'], {}, 2, /--db takes the path of a file/],
+  ['a word too many', ['doctor', 'my.db'], {}, 2, /"my\.db" is too much here/],
+  ['a question to a chat', ['chat', 'hello'], {}, 2, /"hello" is too much here/],
+  ['events of a chat', ['chat', '--json'], {}, 2, /--json is for a single question/],
+  ['a value that begins with a dash', ['-s', '-x', 'hi'], {}, 2, /'-s' argument is ambiguous\..* '--system=-XYZ'/],
+  ['a time beyond all calendars', ['keys', 'create', '--expires', '1e300'], {}, 2, /--expires.*1e300/],
   ['a key with a line break', ['-m', 'openai', 'hi'], { OPENAI_API_KEY: 'a b' }, 2, /OPENAI_API_KEY/],
 ]
 
@@ -123,4 +140,26 @@ test('--version and --help need nothing and write nothing', async (t) => {
   assert.match((await synapse(['--version'])).out, /^\d+\.\d+\.\d+\n$/)
   assert.match((await synapse(['--help'])).out, /synapse chat|chat /)
   assert.match((await synapse(['convert', '--help'])).out, /--to/)
+})
+
+test('an empty word never names the only conversation there is', async (t) => {
+  const { synapse } = newHome(t)
+  await synapse(['--offline', 'Hello'])
+  assert.equal((await synapse(['delete', '--yes', ''])).code, 2)
+  assert.match((await synapse(['log'], { env: { SYNAPSE_DB: '' } })).out, /Hello/)
+})
+
+test('what is piped in and is no text is refused, not sent as rubbish', async (t) => {
+  const { synapse } = newHome(t)
+  const { code, err } = await synapse(['What is this?'], { input: 'PNG\u0000\u0001' })
+  assert.equal(code, 2)
+  assert.match(err, /piped in is not text\. Images and PDFs are given with -a\.\n$/)
+})
+
+test('--resume says so where nothing was left open', async (t) => {
+  const { synapse } = newHome(t)
+  await synapse(['--offline', 'Hello'])
+  const { code, out, err } = await synapse(['--resume', '--offline'])
+  assert.deepEqual({ code, out }, { code: 0, out: '' })
+  assert.match(err, /Nothing was left open/)
 })

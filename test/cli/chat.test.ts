@@ -1,7 +1,7 @@
 // A chat through pipes: no terminal, so plain output and one message per line.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { newHome } from './command-line.ts'
@@ -71,7 +71,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/A summary by the model now stands for the first \d+ messages/)
   seen(/8 messages in the log: \d summarised, \d sent/)
   seen(/The summary no longer counts/)
-  seen(/8 messages are in chat\.json, as openai-chat/)
+  seen(/This conversation is in chat\.json, as openai-chat/)
   seen(/chat\.json is there already/)
   seen(/There is no \/nonsense/)
   seen(/\/retry \[PROVIDER\/MODEL\]/)
@@ -91,4 +91,17 @@ test('a failed answer in a pipe is exit code 1, and nothing is asked without a m
   assert.match(out, /There is no provider "nobody"/)
   assert.match(out, /127\.0\.0\.1/)
   assert.equal(failed, 1)
+})
+
+test('what is exported from a chat holds its images, in every format of the command', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const image = Buffer.concat([Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1'), Buffer.alloc(5000, 7)])
+  writeFileSync(join(folder, 'image.png'), image)
+  await synapse(['--offline', '-a', 'image.png', 'Look.'])
+  const input = ['/export openai-chat chat.json', '/export html', '/export html chat.html', '/quit', ''].join('\n')
+  const { out } = await synapse(['chat', '-c', '--offline'], { input })
+  for (const file of ['chat.json', 'chat.html']) {
+    assert.ok(readFileSync(join(folder, file), 'utf8').includes(image.toString('base64')), file)
+  }
+  assert.match(out, /This conversation is in [\w-]+\.html, as html\./)
 })

@@ -151,6 +151,86 @@ test(
   },
 )
 
+test(
+  'a question that is left with Ctrl-D or Ctrl-C waits, and the exit code says which it was',
+  { skip: noTerminal, timeout: 60_000 },
+  async (t) => {
+    const home = await house(t)
+    const asks = ['agent', 'run', 'clerk', useStamp]
+    for (const [key, code] of [
+      [keys.end, 3],
+      [keys.interrupt, 130],
+    ] as const) {
+      const screen = openTerminal(t, home, asks)
+      await screen.see(/Allow it\? \[y\/N\] /)
+      screen.type(key)
+      assert.equal(await screen.ended, code, screen.text)
+      assert.match((await home.synapse(['--resume', '--yes'])).out, /stamped 7/)
+    }
+    const [id = ''] = (await home.synapse(['log'])).out.split(' ')
+    for (const [key, code] of [
+      [keys.end, 1],
+      [keys.interrupt, 130],
+    ] as const) {
+      const screen = openTerminal(t, home, ['delete', id])
+      await screen.see(/for good\? \[y\/N\] /)
+      screen.type(key)
+      assert.equal(await screen.ended, code, screen.text)
+    }
+    assert.match((await home.synapse(['log'])).out, new RegExp(`^${id}`))
+  },
+)
+
+test('--yes allows every call in a chat too', async (t) => {
+  const { synapse } = await house(t)
+  const { out } = await synapse(['chat', '--agent', 'clerk', '--yes'], { input: `${useStamp}\n` })
+  assert.match(out, /stamped 7/)
+})
+
+test('an agent may name a provider that the store keeps', async (t) => {
+  const { synapse, folder, server } = await house(t)
+  await synapse(['providers', 'configure', 'kept', '--base-url', `${server.url}/openai-compatible/v1`])
+  writeFileSync(join(folder, 'agents', 'keeper.yaml'), 'name: keeper\nmodel: kept/m\n')
+  assert.match((await synapse(['agent', 'check', 'keeper'])).out, /is right: kept\/m/)
+  assert.match((await synapse(['agent', 'list'])).out, /keeper +kept\/m/)
+  const { code, err } = await synapse(['agent', 'run', 'keeper', 'Hello'])
+  assert.equal(code, 0, err)
+  assert.equal((await synapse(['inspect', 'last'])).code, 0)
+})
+
+test('an agent with MCP servers ends also where nothing can be kept of them', { timeout: 60_000 }, async (t) => {
+  const { synapse, folder } = newHome(t)
+  const script = join(import.meta.dirname, '..', 'mcp', 'faulty-server.ts')
+  const entry = JSON.stringify({ command: process.execPath, args: [script, ''] })
+  writeFileSync(join(folder, 'synapse.yaml'), `model: openai\nmcpServers: { good: ${entry} }\n`)
+  mkdirSync(join(folder, 'agents'))
+  writeFileSync(join(folder, 'agents', 'user.yaml'), 'name: user\ntools: [{ mcp: good }]\n')
+  writeFileSync(join(folder, 'file'), '')
+  const nowhere = { XDG_DATA_HOME: join(folder, 'file') }
+  const { code, out, err } = await synapse(['agent', 'run', 'user', 'Hello', '--db', 'chats.db'], { env: nowhere })
+  assert.equal(code, 0, err)
+  assert.match(out, /emulator/)
+  assert.match(err, /What the MCP servers offer is not kept, so that a change will go unnoticed: /)
+})
+
+test(
+  'a tool that hangs, or a module that keeps something open, does not hold up the end',
+  { timeout: 60_000 },
+  async (t) => {
+    const home = await house(t)
+    const { synapse, folder } = home
+    writeFileSync(
+      join(folder, 'agents', 'stamp.js'),
+      `setInterval(() => {}, 1000)
+export const stamp = { name: 'stamp', input: { type: 'object' }, timeoutMs: 20, run: () => new Promise(() => {}) }\n`,
+    )
+    assert.equal((await synapse(['agent', 'check', 'hasty'])).code, 0)
+    const { code, err } = await synapse(['agent', 'run', 'hasty', useStamp])
+    assert.equal(code, 0)
+    assert.match(err, /stamp failed/)
+  },
+)
+
 interface PrintedEvent {
   type: string
   action?: string

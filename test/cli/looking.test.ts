@@ -121,6 +121,7 @@ test('completion is a script that the shell takes, and knows commands, options a
   }
   assert.equal(offered('synapse', 'ins'), 'inspect')
   assert.equal(offered('synapse', '--pol'), '--policy')
+  assert.equal(offered('synapse', '--re'), '--resume')
   assert.match(offered('synapse', '-m', 'anthropic/claude-opus-5'), /^anthropic\/claude-opus-5\b/)
   assert.match(offered('synapse', '-o', 'e'), /^effort=$/)
 })

@@ -31,6 +31,8 @@ test('-f, -a, -t, -T, -o and --policy reach the request', async (t) => {
   assert.equal(file?.source?.media_type, 'application/pdf')
   assert.equal(Buffer.from(file?.source?.data ?? '', 'base64').length, 200_009)
   assert.equal(question?.text, 'Hello?')
+  const twice = await synapse(['--offline', '-m', 'anthropic', '-t', 'add', '-t', 'add', 'Hello?'])
+  assert.match(twice.out, /tools that I am offered \(add\)/, twice.err)
   const none = await synapse(['--offline', '-T', 'What are your tools?'])
   assert.match(none.out, /offered no tools/)
   const only = await synapse(['--offline', '-f', 'notes.md'])

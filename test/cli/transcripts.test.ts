@@ -21,6 +21,15 @@ test('check says what the provider would refuse, in its words, and what Synapse 
   assert.match(out, /Synapse would change:\n.*added.*clock/)
 })
 
+test('a body that comes through a pipe is judged as one in a file is', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const body = JSON.stringify({ model: 'claude-opus-5', max_tokens: 16, temperature: 7, messages: broken.slice(0, 1) })
+  writeFileSync(join(folder, 'body.json'), body)
+  const there = await synapse(['check', 'body.json', '--for', 'anthropic'])
+  assert.match(there.out, /temperature/)
+  assert.deepEqual(await synapse(['check', '-', '--for', 'anthropic'], { input: body }), there)
+})
+
 test('convert mends it for any provider, and the notes go to stderr', async (t) => {
   const { synapse, folder } = newHome(t)
   const file = join(folder, 'broken.json')
@@ -31,6 +40,23 @@ test('convert mends it for any provider, and the notes go to stderr', async (t) 
     assert.equal(typeof JSON.parse(out), 'object')
     assert.match(err, /added {4}messages\[1\]: failed result/)
   }
+})
+
+test('what is nested too deeply is one clear sentence', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const input = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+  const call = `{"type":"tool_use","id":"toolu_1","name":"clock","input":${input}}`
+  writeFileSync(join(folder, 'deep.json'), `[{"role":"user","content":"Hi"},{"role":"assistant","content":[${call}]}]`)
+  const { code, err } = await synapse(['import', 'deep.json'])
+  assert.equal(code, 2)
+  assert.match(err, /^synapse: What was given is nested too deeply to be read\.\n$/)
+})
+
+test('a mark of the byte order in front of a file is no part of it', async (t) => {
+  const { synapse, folder } = newHome(t)
+  writeFileSync(join(folder, 'chat.json'), `\uFEFF${JSON.stringify(broken)}`)
+  assert.equal((await synapse(['convert', 'chat.json', '--to', 'openai'])).code, 0)
+  assert.equal((await synapse(['import', 'chat.json'])).code, 0)
 })
 
 test('convert writes other transcript formats too', async (t) => {
@@ -56,6 +82,7 @@ for (const [what, text, words] of unreadable) {
     const { code, err } = await synapse(['convert', file, '--to', 'anthropic'])
     assert.equal(code, 2)
     assert.match(err, words)
+    assert.ok(err.includes(file), err)
     assert.equal(err.trimEnd().split('\n').length, 1, err)
   })
 }

@@ -335,3 +335,13 @@ test('a file that anybody can change is not read', { skip: process.platform === 
 test('an empty file is a file without settings', (t) => {
   assert.equal(read(t, '# nothing yet\n').model, undefined)
 })
+
+test('YAML that cannot be used as it stands is said in words', (t) => {
+  assert.deepEqual(problems(t, 'model: &all [*all]\n'), ['synapse.yaml cannot be unfolded: a part of it holds itself.'])
+  assert.deepEqual(problems(t, 'model: openai\n---\nmodel: google\n'), [
+    'synapse.yaml:2:1: a second document begins here; a file may hold only one',
+  ])
+  assert.deepEqual(problems(t, 'mcpServers:\n  a: { command: x, url: http://x }\n'), [
+    'synapse.yaml:2:20: mcpServers.a.url: unknown key "url" beside the others; it belongs to another kind of entry',
+  ])
+})

@@ -12,7 +12,8 @@ import { kinds, newPlace, openPlace, reasonToSkip, type Place } from './stores.t
 
 const full = process.env['SYNAPSE_KILLS'] !== undefined
 const kills = Number(process.env['SYNAPSE_KILLS'] ?? 16)
-const seed = Number(process.env['SYNAPSE_SEED'] ?? Date.now() % 1_000_000)
+const { SYNAPSE_SEED: given = 'new' } = process.env
+const seed = given === 'new' ? Date.now() % 1_000_000 : Number(given)
 const killsPerGroup = 4
 const names = [...Object.keys(scenarios), 'text']
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, lstatSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile as readText } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newHome } from '../cli/command-line.ts'
+
+const hasPipes = process.platform !== 'win32'
 
 test('a conversation goes from one store to another and is the same there', async (t) => {
   const { synapse, folder } = newHome(t)
@@ -49,6 +53,36 @@ test('one bad file among several: nothing at all is imported', async (t) => {
   assert.match(cut.out, /2 entries/)
 })
 
+test('what is here already is refused, and the rest of a backup is taken', async (t) => {
+  const { synapse, folder } = newHome(t)
+  for (const question of ['one', 'two', 'three']) await synapse(['--offline', question])
+  const ids = (await synapse(['log'])).out.trimEnd().split('\n')
+  await synapse(['export', '--all', '-o', 'all.jsonl'])
+  const db = ['--db', join(folder, 'there.db')]
+  await synapse(['export', ids[1]?.slice(0, 36) ?? '', '-o', 'two.jsonl'])
+  await synapse(['import', 'two.jsonl', ...db])
+  const { code, out, err } = await synapse(['import', 'all.jsonl', ...db])
+  assert.equal(code, 2)
+  assert.equal(out.trimEnd().split('\n').length, 2)
+  assert.match(err, /^synapse: Conversation \S+ is here already\.[^\n]*\n$/)
+  assert.deepEqual((await synapse(['log', ...db])).out.trimEnd().split('\n'), ids)
+})
+
+test('a file that cannot be read is named, and a pipe as what it is', async (t) => {
+  const { synapse, folder } = newHome(t)
+  const db = ['--db', join(folder, 'there.db')]
+  // Nobody can read its beginning, whoever they are.
+  const unreadable = '/proc/self/mem'
+  if (existsSync(unreadable)) {
+    const { code, err } = await synapse(['import', unreadable, ...db])
+    assert.equal(code, 2)
+    assert.match(err, /^synapse: \/proc\/self\/mem cannot be read \(EIO\)\.\n$/)
+  }
+  const piped = await synapse(['import', '-', ...db], { input: 'oops' })
+  assert.equal(piped.code, 2)
+  assert.match(piped.err, /^synapse: what was piped in: This is not JSON/)
+})
+
 test('Markdown, HTML, transcripts and a redacted archive come out; a failed export leaves no file', async (t) => {
   const { synapse, folder } = newHome(t)
   await synapse(['--offline', '-m', 'openai', 'My mail is ada@example.org. What is 17 + 25?'])
@@ -68,6 +102,30 @@ test('Markdown, HTML, transcripts and a redacted archive come out; a failed expo
   assert.equal(nowhere.code, 2)
   assert.match(nowhere.err, /cannot be written/)
   assert.ok(readdirSync(folder).every((name) => !name.endsWith('.part')))
+})
+
+test('an export to a link or a pipe goes where it leads, and leaves it there', { skip: !hasPipes }, async (t) => {
+  const { synapse, folder } = newHome(t)
+  await synapse(['--offline', 'Hello'])
+  const [id = ''] = (await synapse(['log'])).out.split(' ')
+  const [file, link, pipe] = ['chat.md', 'link.md', 'pipe'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(file, 'before')
+  symlinkSync(file, link)
+  assert.equal((await synapse(['export', id, '--format', 'markdown', '-o', link])).code, 0)
+  assert.ok(lstatSync(link).isSymbolicLink())
+  assert.match(readFileSync(file, 'utf8'), /Hello/)
+  spawnSync('mkfifo', [pipe])
+  const [read, { code, err }] = await Promise.all([
+    readText(pipe, 'utf8'),
+    synapse(['export', id, '--format', 'markdown', '-o', pipe]),
+  ])
+  assert.equal(code, 0, err)
+  assert.equal(read, readFileSync(file, 'utf8'))
+  assert.ok(lstatSync(pipe).isFIFO())
 })
 
 test('other formats become new conversations', async (t) => {
@@ -136,8 +194,9 @@ test('delete takes the words out of the file, and asks before', async (t) => {
   const asked = await synapse(['delete', id, ...db])
   assert.equal(asked.code, 2)
   assert.match(asked.err, /--yes/)
-  const gone = await synapse(['delete', id, '--yes', ...db])
+  const gone = await synapse(['delete', id, id.slice(0, 30), '--yes', ...db])
   assert.equal(gone.code, 0, gone.err)
+  assert.equal(gone.out.trimEnd().split('\n').length, 1, 'named twice, deleted once')
   for (const name of readdirSync(folder).filter((one) => one.startsWith('chats.db'))) {
     assert.ok(!readFileSync(join(folder, name)).includes('ecretquokka'), name)
   }

@@ -25,7 +25,7 @@ Calls that must be allowed are asked about; where nobody can be asked they are d
       --db FILE                where conversations are kept`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, Infinity, {
       ...configOptions,
       ...storeOptions,
       model: { type: 'string', short: 'm' },
@@ -37,6 +37,7 @@ Calls that must be allowed are asked about; where nobody can be asked they are d
     })
     const [what, ...rest] = positionals
     if (what === 'list' || what === 'check') {
+      if (what === 'list' && rest.length > 0) throw badInput(`"${rest[0]}" is too much: all agents are listed.`)
       const { listAgents, checkAgents } = await import('../agent-list.ts')
       return what === 'list' ? listAgents(values) : checkAgents(rest, values)
     }

@@ -1,6 +1,7 @@
 // `synapse chat`: a conversation in the terminal. Ctrl-C stops the answer; pressed again it leaves.
 
 import { join } from 'node:path'
+import { badInput } from '../../core/error.ts'
 import type { Run } from '../../run/conversation.ts'
 import { withFiles } from '../attachments.ts'
 import { exitCode, parse, type Command } from '../command.ts'
@@ -26,12 +27,13 @@ answer, and leaves when pressed again; Ctrl-D leaves.
 ${slashHelp(Infinity)}`,
 
   async run(argv) {
-    const { values } = parse(argv, talkOptions)
+    const { values } = parse(argv, 0, talkOptions)
+    if (values.json) throw badInput('--json is for a single question: synapse --json "…".')
     const files = withFiles('', values.fragment ?? [], values.attach ?? [])
     const talk = await openTalk(values)
     let code: number
     try {
-      code = await converse(talk, files)
+      code = await converse(talk, files, values.yes === true)
     } finally {
       await talk.close()
     }
@@ -41,7 +43,7 @@ ${slashHelp(Infinity)}`,
   },
 }
 
-async function converse(talk: Talk, files: ReturnType<typeof withFiles>): Promise<number> {
+async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAll: boolean): Promise<number> {
   const { stdout, stdin } = process
   const style = styleFor(stdout, process.env)
   const terminal = stdin.isTTY && stdout.isTTY
@@ -116,6 +118,10 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>): Promis
   async function allowances(): Promise<void> {
     const waiting = await talk.conversation.approvals()
     for (const { call, argsHash } of waiting) {
+      if (allowAll) {
+        await talk.conversation.approve(call.callId, { argsHash })
+        continue
+      }
       desk.say(`${style.yellow('May it run?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
       const said = await input.line('allow? [y/N] ')
       if (said === undefined)

@@ -9,18 +9,18 @@ import { writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../configured.ts'
 import { neutral } from '../terminal.ts'
-import { contentOf } from '../text-file.ts'
-import { readTranscriptFile, targetOf } from '../transcript-file.ts'
+import { readTranscriptFile, targetOf, type TranscriptFile } from '../transcript-file.ts'
 import { noteLine } from '../note-line.ts'
 
 export const check: Command = {
   usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json] [--config FILE]
 
 Says what the provider would refuse in the conversation or request body in FILE as it stands, in the provider's words,
-and what Synapse would change so that it is accepted. Exit code 0: accepted as it is, 1: it would be refused.`,
+and what Synapse would change so that it is accepted. Exit code 0: accepted as it is, 1: it would be refused.
+FILE may be - for a pipe.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 1, {
       ...configOptions,
       for: { type: 'string' },
       from: { type: 'string' },
@@ -37,7 +37,7 @@ and what Synapse would change so that it is accepted. Exit code 0: accepted as i
     const model = target.model ?? row.defaultModel ?? 'a-model'
 
     const transcript = readTranscriptFile(file, values.from)
-    const asIs = bodyAsIs(contentOf, file, transcript, protocol, model)
+    const asIs = bodyAsIs(transcript, protocol, model)
     const profile = { provider: row.family ?? row.id, model }
     const issues = refuse(protocol, asIs, profile)
     const { body, notes } = prepare({
@@ -64,14 +64,8 @@ and what Synapse would change so that it is accepted. Exit code 0: accepted as i
 }
 
 /** A request body in the provider's own format is judged as it is; anything else as the format writes it. */
-function bodyAsIs(
-  read: (file: string) => string,
-  file: string,
-  transcript: ReturnType<typeof readTranscriptFile>,
-  protocol: string,
-  model: string,
-): Json {
-  const given = file === '-' ? undefined : parsed(read(file))
+function bodyAsIs(transcript: TranscriptFile, protocol: string, model: string): Json {
+  const given = parsed(transcript.text)
   if (transcript.format === protocol && isObject(given) && listField(protocol) in given) return { model, ...given }
   const list = writeTranscript(transcript.messages, protocol)
   const needed = protocol === 'anthropic-messages' ? { max_tokens: 4096 } : {}

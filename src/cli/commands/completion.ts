@@ -5,7 +5,7 @@ import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { commands } from '../main.ts'
 import { optionNames } from '../run-options.ts'
-import { talkOptions } from '../talk-options.ts'
+import { askOptions } from '../talk-options.ts'
 
 const shells: Record<string, () => string> = { bash, zsh, fish }
 
@@ -19,7 +19,7 @@ Prints a script that teaches the shell to complete commands, options and models:
   fish    synapse completion fish | source               in ~/.config/fish/config.fish`,
 
   async run(argv) {
-    const { positionals } = parse(argv, {})
+    const { positionals } = parse(argv, 1, {})
     const [shell = ''] = positionals
     if (shell === 'models') {
       const [{ listModels }, { rowsHere }, { catalogue }] = await Promise.all([
@@ -47,7 +47,7 @@ interface Flag {
 }
 
 function flags(): Flag[] {
-  const own = Object.entries(talkOptions).map(([long, option]) => ({
+  const own = Object.entries(askOptions).map(([long, option]) => ({
     long: `--${long}`,
     ...('short' in option && { short: `-${option.short}` }),
   }))
@@ -65,7 +65,7 @@ function bash(): string {
       .map((name) => `${name}=`)
       .join(' ')}" -- "$word")); compopt -o nospace; return ;;
     --policy) COMPREPLY=($(compgen -W "economy classic full small" -- "$word")); return ;;
-    -f|--fragment|-a|--attach|--db) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    -f|--fragment|-a|--attach|--db|--config) COMPREPLY=($(compgen -f -- "$word")); return ;;
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$word"))
   elif [[ $COMP_CWORD == 1 ]]; then COMPREPLY=($(compgen -W "${Object.keys(commands).join(' ')}" -- "$word"))
@@ -90,7 +90,7 @@ ${named.join('\n')}
       .map((name) => `${name}=`)
       .join(' ')}; return ;;
     --policy) compadd economy classic full small; return ;;
-    -f|--fragment|-a|--attach|--db) _files; return ;;
+    -f|--fragment|-a|--attach|--db|--config) _files; return ;;
   esac
   if [[ "\${words[CURRENT]}" == -* ]]; then compadd -- ${options.join(' ')}
   elif (( CURRENT == 2 )); then _describe 'command' commands
@@ -120,6 +120,7 @@ const fishArguments: Record<string, string> = {
   fragment: '-r',
   attach: '-r',
   db: '-r',
+  config: '-r',
 }
 
 function quoted(text: string): string {

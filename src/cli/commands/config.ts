@@ -15,7 +15,7 @@ MCP servers, and where agents are. Everything that is wrong is named with file, 
 is 2.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, { config: { type: 'string' }, json: { type: 'boolean' } })
+    const { values, positionals } = parse(argv, 2, { config: { type: 'string' }, json: { type: 'boolean' } })
     const [what, file] = positionals
     if (what !== 'check') throw badInput('Say what to do with the configuration: synapse config check [FILE].')
     const { loadConfig } = await import('../../config/load.ts')

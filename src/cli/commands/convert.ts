@@ -22,7 +22,7 @@ With the name of a transcript format, the conversation is written in that format
 FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 1, {
       ...configOptions,
       to: { type: 'string' },
       from: { type: 'string' },

@@ -1,10 +1,11 @@
 // `synapse delete`: a conversation and everything of it goes, also out of the file.
 
-import { createInterface } from 'node:readline/promises'
 import { badInput } from '../../core/error.ts'
+import type { Conversation } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openHouse, storeOptions } from '../house.ts'
 import { neutral } from '../terminal.ts'
+import { yesOrNo } from '../yes-or-no.ts'
 
 export const deleting: Command = {
   usage: `synapse delete ID... [--yes] [--db FILE]
@@ -13,35 +14,33 @@ Deletes conversations: messages, tool results, requests, the search index and me
 takes the words out of the file. There is no way back. Asks first; --yes does not.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, { ...storeOptions, yes: { type: 'boolean', short: 'y' } })
+    const { values, positionals } = parse(argv, Infinity, { ...storeOptions, yes: { type: 'boolean', short: 'y' } })
     if (positionals.length === 0) throw badInput('Name what to delete: synapse delete ID. "synapse log" lists the ids.')
     const house = await openHouse(values)
     try {
-      const found = []
-      for (const id of positionals) found.push(await house.find(id))
+      const named = new Map<string, Conversation>()
+      for (const id of positionals) {
+        const one = await house.find(id)
+        named.set(one.id, one)
+      }
+      const found = [...named.values()]
       if (!values.yes && !process.stdin.isTTY)
         throw badInput('Nobody can be asked here. Give --yes to delete for good.')
       let deleted = 0
-      for (const { id, title, entries } of found) {
-        const name = `${id} (${neutral(title ?? 'no title')}, ${entries} entries)`
-        if (!values.yes && !(await confirmed(`Delete ${name} for good? [y/N] `))) continue
-        await house.store.deleteConversation(house.owner, id)
-        process.stdout.write(`Deleted ${name}.\n`)
-        deleted++
+      try {
+        for (const { id, title, entries } of found) {
+          const name = `${id} (${neutral(title ?? 'no title')}, ${entries} entries)`
+          if (!values.yes && !(await yesOrNo(`Delete ${name} for good? [y/N] `))) continue
+          await house.store.deleteConversation(house.owner, id)
+          process.stdout.write(`Deleted ${name}.\n`)
+          deleted++
+        }
+      } finally {
+        if (deleted > 0) await house.store.vacuum()
       }
-      if (deleted > 0) await house.store.vacuum()
       return deleted === found.length ? exitCode.ok : exitCode.failed
     } finally {
       await house.close()
     }
   },
-}
-
-async function confirmed(question: string): Promise<boolean> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await reader.question(question)).trim())
-  } finally {
-    reader.close()
-  }
 }

@@ -14,7 +14,7 @@ durable. Changes nothing. With --repair all that is made from the log is made an
 can be read goes to a copy beside it, and the file itself is left as it is. Exit code 1: something is wrong.`,
 
   async run(argv) {
-    const { values } = parse(argv, { ...storeOptions, repair: { type: 'boolean' }, json: { type: 'boolean' } })
+    const { values } = parse(argv, 0, { ...storeOptions, repair: { type: 'boolean' }, json: { type: 'boolean' } })
     const place = placeOf(values)
     const progress = progressOn()
     const checkup = await examine(place, (share) => progress.tell(`Looking: ${percent(share)}`))

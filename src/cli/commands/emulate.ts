@@ -11,7 +11,7 @@ Serves the wires of all providers on loopback, each under its name: http://127.0
 and answers from the request alone: it is not a model. Without --port a free one is chosen. Ctrl-C ends it.`,
 
   async run(argv) {
-    const { values } = parse(argv, { port: { type: 'string', default: '0' } })
+    const { values } = parse(argv, 0, { port: { type: 'string', default: '0' } })
     const port = Number(values.port)
     if (!Number.isInteger(port) || port < 0 || port > 65_535) {
       throw badInput(`--port takes a number from 0 to 65535, not "${values.port}".`)

@@ -3,7 +3,7 @@
 
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Note } from '../../core/context.ts'
 import { badInput, SynapseError } from '../../core/error.ts'
@@ -26,53 +26,60 @@ export const importing: Command = {
 Reads conversations: what "synapse export" wrote comes back as it was, with all branches; every other format becomes a
 new conversation. Which format it is, is seen from the file; --from names it. FILE may be - for a pipe.
 Nothing is written unless all of it can be read. Of a file that was cut off, what stands before the cut is taken, with a
-note and exit code 1. A conversation that is here already is refused; --copy takes it once more, under new ids.
+note and exit code 1. A conversation that is here already is refused with exit code 2, and the others are taken; --copy
+takes it once more, under new ids.
 Formats: archive, ${formatIds.join(', ')}.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, Infinity, {
       ...storeOptions,
       from: { type: 'string' },
       copy: { type: 'boolean' },
       label: { type: 'string', multiple: true },
     })
     if (positionals.length === 0) throw badInput('Name the file to import: synapse import FILE.')
-    const folder = mkdtempSync(join(tmpdir(), 'synapse-import-'))
+    const piped = positionals.includes('-') ? await keepPiped() : undefined
+    const files = positionals.map((file) => (file === '-' && piped ? piped : { path: file, name: file }))
     const progress = progressOn()
     try {
-      const files: string[] = []
-      for (const file of positionals) files.push(file === '-' ? await piped(folder) : file)
       for (const file of files) for await (const read of readFile(file, values.from, progress, 'Checking')) void read
       const house = await openHouse(values)
       try {
         const wish = { copy: values.copy === true, labels: values.label ?? [] }
-        let cut = false
+        let code: number = exitCode.ok
         for (const file of files) {
           for await (const read of readFile(file, values.from, progress, 'Importing')) {
-            await take(house, read, wish)
-            if (read.notes.some(({ why }) => why.includes('cut off'))) cut = true
+            if (!(await take(house, read, wish))) code = exitCode.badInput
+            else if (code === exitCode.ok && read.notes.some(({ why }) => why.includes('cut off')))
+              code = exitCode.failed
           }
         }
-        return cut ? exitCode.failed : exitCode.ok
+        return code
       } finally {
         await house.close()
       }
     } finally {
       progress.done()
-      rmSync(folder, { recursive: true, force: true })
+      if (piped) rmSync(dirname(piped.path), { recursive: true, force: true })
     }
   },
 }
 
-/** Read twice, so it has to lie somewhere. */
-async function piped(folder: string): Promise<string> {
-  const path = join(folder, 'piped')
+/** A file and what a person calls it. */
+interface Source {
+  path: string
+  name: string
+}
+
+/** What is piped in is read twice, so it has to lie somewhere. */
+async function keepPiped(): Promise<Source> {
+  const path = join(mkdtempSync(join(tmpdir(), 'synapse-import-')), 'piped')
   await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }))
-  return path
+  return { path, name: 'what was piped in' }
 }
 
 async function* readFile(
-  path: string,
+  { path, name }: Source,
   format: string | undefined,
   progress: Progress,
   what: string,
@@ -82,12 +89,17 @@ async function* readFile(
   }
   try {
     if (format === 'archive' || (format === undefined && (await opensArchive(path)))) {
-      yield* readArchives(watched(path, progress, what))
+      yield* readArchives(watched(path, (percent) => progress.tell(`${what} ${name}: ${percent} %`)))
     } else yield* readForeign(contentAsJson(path), format, new Date().toISOString())
   } catch (error) {
-    if (!(error instanceof SynapseError) || error.kind !== 'bad-input' || error.message.includes(path)) throw error
-    throw badInput(`${path}: ${error.message}`)
+    if (isFileError(error)) throw badInput(`${name} cannot be read (${error.code}).`)
+    if (!(error instanceof SynapseError) || error.kind !== 'bad-input' || error.message.includes(name)) throw error
+    throw badInput(`${name}: ${error.message}`)
   }
+}
+
+function isFileError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
 }
 
 async function opensArchive(path: string): Promise<boolean> {
@@ -96,10 +108,10 @@ async function opensArchive(path: string): Promise<boolean> {
   return false
 }
 
-async function* watched(path: string, progress: Progress, what: string) {
+async function* watched(path: string, progress: (percent: number) => void) {
   const size = sizeOf(path)
   for await (const line of linesOfFile(path)) {
-    progress.tell(`${what} ${path}: ${Math.floor((line.upTo / size) * 100)} %`)
+    progress(Math.floor((line.upTo / size) * 100))
     yield line
   }
 }
@@ -124,11 +136,12 @@ function contentAsJson(path: string): Json {
 
 const mostForeign = 400 * 1024 * 1024
 
+/** False: a conversation with this id is here already. The others of the file are taken all the same. */
 async function take(
   { store, owner }: House,
   { archive: given, notes }: ReadArchive,
   { copy, labels }: { copy: boolean; labels: readonly string[] },
-): Promise<void> {
+): Promise<boolean> {
   const { conversation } = given
   const labelled = { ...given, conversation: { ...conversation, labels: [...conversation.labels, ...labels] } }
   const archive = copy ? withNewIds(labelled) : labelled
@@ -137,7 +150,11 @@ async function take(
     process.stdout.write(`${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`)
   } catch (error) {
     if (!(error instanceof SynapseError) || error.failure.code !== 'id-taken') throw error
-    throw badInput(`Conversation ${conversation.id} is here already. With --copy it is taken once more, under new ids.`)
+    process.stderr.write(
+      `synapse: Conversation ${neutral(conversation.id)} is here already. With --copy it is taken once more, under new ids.\n`,
+    )
+    return false
   }
   for (const note of notes) process.stderr.write(`${neutral(noteLine(note satisfies Note))}\n`)
+  return true
 }

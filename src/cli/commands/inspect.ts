@@ -29,7 +29,7 @@ know its tools, its MCP servers are started.
   --json    all of it as one object`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 1, {
       db: talkOptions.db,
       config: talkOptions.config,
       for: { type: 'string' },
@@ -54,7 +54,7 @@ know its tools, its MCP servers are started.
     try {
       const stored = await conversationNamed(house, id)
       const { store, owner } = house
-      agent = await agentFor(stored, values)
+      agent = await agentFor(stored, values, house)
       const wanted = { ...values, model: values.for, offline: true }
       const { settings, rows } = await setUp(wanted, house, { id: stored.id, stored, agent })
       const { look } = await import('../inspect/look.ts')
@@ -77,10 +77,10 @@ know its tools, its MCP servers are started.
 }
 
 /** The agent that was named, or the one that the conversation is with. */
-async function agentFor(stored: Conversation, values: TalkValues): Promise<OpenAgent | undefined> {
-  if (values.agent === undefined) return agentOf(stored, values)
+async function agentFor(stored: Conversation, values: TalkValues, house: House): Promise<OpenAgent | undefined> {
+  if (values.agent === undefined) return agentOf(stored, values, house)
   const { openAgentNamed } = await import('../open-agent.ts')
-  return openAgentNamed(values.agent, values)
+  return openAgentNamed(values.agent, values, house)
 }
 
 async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Surroundings['endpoint']> {
@@ -144,7 +144,7 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
 
 async function conversationNamed(house: House, id: string): Promise<Conversation> {
   if (id !== 'last') return house.find(id)
-  const { items } = await house.store.conversations(house.owner, { limit: 1 })
-  if (!items[0]) throw badInput('There is no conversation yet.')
-  return items[0]
+  const last = await house.last()
+  if (!last) throw badInput('There is no conversation yet.')
+  return last
 }

@@ -16,7 +16,7 @@ Keys for "synapse serve". A new key is printed once and only its hash is kept. -
 ("local", those of this terminal, unless told); --model limits it to models ("openai/*"), --budget to an amount.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 2, {
       ...storeOptions,
       name: { type: 'string' },
       owner: { type: 'string' },
@@ -75,7 +75,8 @@ async function create(store: Store, words: string[], values: Values): Promise<vo
   process.stderr.write(`This is the only time that the key of ${about.owner} is shown. Its id is ${about.id}.\n`)
 }
 
-async function list(store: Store, _: string[], values: Values): Promise<void> {
+async function list(store: Store, words: string[], values: Values): Promise<void> {
+  if (words.length > 0) throw badInput(`"${words[0]}" is too much. "synapse keys list" lists them all.`)
   const { listKeys, spentBy } = await import('../../server/keys.ts')
   const all = await listKeys(store)
   if (all.length === 0 && !values.json) process.stderr.write('No keys yet. "synapse keys create" makes one.\n')
@@ -99,8 +100,8 @@ async function list(store: Store, _: string[], values: Values): Promise<void> {
   }
 }
 
-async function revoke(store: Store, [id, ...more]: string[]): Promise<void> {
-  if (id === undefined || more.length > 0) throw badInput('Give the id of one key: "synapse keys revoke ID".')
+async function revoke(store: Store, [id]: string[]): Promise<void> {
+  if (!id) throw badInput('Give the id of one key: "synapse keys revoke ID".')
   const { revokeKey } = await import('../../server/keys.ts')
   const done = await revokeKey(store, id)
   process.stderr.write(done ? 'The key opens nothing any more.\n' : 'The key was revoked already.\n')
@@ -109,6 +110,6 @@ async function revoke(store: Store, [id, ...more]: string[]): Promise<void> {
 function positive(given: string | undefined, flag: string, what: string): number | undefined {
   if (given === undefined) return undefined
   const number = Number(given)
-  if (Number.isFinite(number) && number > 0) return number
-  throw badInput(`${flag} takes a number of ${what}, not "${given}".`)
+  if (number > 0 && number <= 1_000_000) return number
+  throw badInput(`${flag} takes a number of ${what} up to a million, not "${given}".`)
 }

@@ -14,7 +14,7 @@ Lists conversations, the last changed first. With an ID (its beginning is enough
 tool call, argument and result as it is in the log. --json prints one entry per line.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 1, {
       ...storeOptions,
       json: { type: 'boolean' },
       limit: { type: 'string', default: '20' },

@@ -5,6 +5,7 @@ import { formatOf } from '../../store/format.ts'
 import { openStore } from '../../store/open.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { placeOf, storeOptions } from '../house.ts'
+import { progressOn } from '../progress.ts'
 
 export const migrate: Command = {
   usage: `synapse migrate [--check] [--db FILE]
@@ -13,7 +14,7 @@ Brings the store to the format of this version, in one transaction: all of it or
 a copy. With --check it only says whether there is something to do, by exit code 1.`,
 
   async run(argv) {
-    const { values } = parse(argv, { ...storeOptions, check: { type: 'boolean' } })
+    const { values } = parse(argv, 0, { ...storeOptions, check: { type: 'boolean' } })
     const place = placeOf(values)
     const { is, known } = await formatOf(place)
     if (is === known) return say(`The format is ${known}: up to date.`)
@@ -22,7 +23,9 @@ a copy. With --check it only says whether there is something to do, by exit code
       say(`${from}; this version writes ${known}.`)
       return exitCode.failed
     }
-    const store = await openStore(place)
+    const progress = progressOn()
+    progress.tell(`${from}; bringing it to ${known} …`)
+    const store = await openStore(place).finally(progress.done)
     await store.close()
     return say(`${from}; now it is ${known}.`)
   },

@@ -18,7 +18,7 @@ US dollars per million tokens: fresh input, input from a cache, output. The list
 a model that is not on it can be asked all the same. --live asks the provider itself, which needs its key.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 1, {
       ...configOptions,
       live: { type: 'boolean' },
       offline: { type: 'boolean' },

@@ -24,7 +24,7 @@ a known one (--extends), or a change to a built-in one (its ID). --row takes any
 "providers" of synapse.yaml. A key is never kept, only the name of the environment variable that holds it.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, 2, {
       ...storeOptions,
       ...configOptions,
       json: { type: 'boolean' },
@@ -36,9 +36,9 @@ a known one (--extends), or a change to a built-in one (its ID). --row takes any
       name: { type: 'string' },
       row: { type: 'string' },
     })
-    const [action, id, ...more] = positionals
+    const [action, id] = positionals
     if (action === undefined) list(await rowsHere(values), values.json === true)
-    else if (!['configure', 'remove'].includes(action) || id === undefined || more.length > 0) {
+    else if (!['configure', 'remove'].includes(action) || id === undefined) {
       throw badInput('Say "synapse providers", "synapse providers configure ID" or "synapse providers remove ID".')
     } else if (action === 'configure') await configure(id, values)
     else await remove(id, values)

@@ -23,7 +23,7 @@ Finds what users and models said, what tools were given and gave back; the last 
 Exit code 1: nothing was found.`,
 
   async run(argv) {
-    const { values, positionals } = parse(argv, {
+    const { values, positionals } = parse(argv, Infinity, {
       ...storeOptions,
       in: { type: 'string' },
       kind: { type: 'string' },

@@ -33,7 +33,7 @@ next start if that is not enough.
   --verbose        a line of JSON per request on stderr, without what was said`,
 
   async run(argv) {
-    const { values } = parse(argv, {
+    const { values } = parse(argv, 0, {
       ...storeOptions,
       ...configOptions,
       port: { type: 'string' },

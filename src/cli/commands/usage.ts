@@ -16,7 +16,7 @@ by model, or only by one of them. Days are in UTC. Costs are list prices; what t
 and costs nothing.`,
 
   async run(argv) {
-    const { values } = parse(argv, {
+    const { values } = parse(argv, 0, {
       ...storeOptions,
       days: { type: 'string', default: '30' },
       by: { type: 'string' },

@@ -31,28 +31,27 @@ export const logCommands: SlashCommands = {
     takes: '[FORMAT] [FILE]',
     about: 'write this conversation to a file, in any format; usually synapse',
     async run(rest, { talk, say }) {
-      const { formatIds, writeTranscript } = await import('../../transcripts/index.ts')
+      const { exported, exportFormats } = await import('../exported.ts')
       const [first = '', second] = rest.split(/\s+/).filter(Boolean)
-      const named = formatIds.includes(first)
+      const named = exportFormats.includes(first)
       if (!named && second !== undefined)
-        throw badInput(`There is no format "${first}". The formats are ${formatIds.join(', ')}.`)
+        throw badInput(`There is no format "${first}". The formats are ${exportFormats.join(', ')}.`)
       const format = named ? first : 'synapse'
-      const file = (named ? second : first) || `${talk.conversation.id}.json`
-      const entries = await talk.conversation.history()
-      const written = writeTranscript(
-        entries.map((entry) => entry.message),
-        format,
-      )
-      keep(file, `${JSON.stringify(written, null, 2)}\n`)
-      say(`${entries.length} messages are in ${neutral(file)}, as ${format}.`)
+      const file = (named ? second : first) || `${talk.conversation.id}.${endings[format] ?? 'json'}`
+      const pieces: string[] = []
+      for await (const piece of exported(talk.house, await talk.conversation.info(), format)) pieces.push(piece)
+      keep(file, pieces.join(''))
+      say(`This conversation is in ${neutral(file)}, as ${format}.`)
     },
-    complete: async () => (await import('../../transcripts/index.ts')).formatIds,
+    complete: async () => (await import('../exported.ts')).exportFormats,
   },
 }
 
+const endings: Record<string, string> = { archive: 'jsonl', markdown: 'md', html: 'html' }
+
 function keep(file: string, text: string): void {
   try {
-    writeFileSync(file, text, { flag: 'wx' })
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'EEXIST') throw badInput(`${file} is there already. Name another file: /export FORMAT FILE.`)
