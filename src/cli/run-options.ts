@@ -25,7 +25,7 @@ export function readOptions(given: readonly string[]): Options {
 
 export function presetNamed(name: string): PresetName {
   if (name === 'economy' || name === 'classic' || name === 'full' || name === 'small') return name
-  throw badInput(`There is no policy "${name}". The presets are economy, classic, full and small.`)
+  throw badInput(`There is no policy "${name}". The policies are economy, classic, full, small.`)
 }
 
 export const optionNames = (): string[] => Object.keys(readers)

@@ -1,5 +1,6 @@
 // What to leave out of a request, as settings. A preset is a name for some of them.
 
+import { badInput } from '../core/error.ts'
 import type { FoldStyle } from './tool-turns.ts'
 
 export interface PolicySettings {
@@ -61,6 +62,11 @@ export const presets: Record<PresetName, PolicySettings> = {
 }
 
 export function settingsOf(policy: Policy): PolicySettings {
-  if (typeof policy === 'string') return presets[policy]
-  return policy.preset === undefined ? policy : { ...presets[policy.preset], ...policy }
+  if (typeof policy === 'string') return presetOf(policy)
+  return policy.preset === undefined ? policy : { ...presetOf(policy.preset), ...policy }
+}
+
+function presetOf(name: PresetName): PolicySettings {
+  if (Object.hasOwn(presets, name)) return presets[name]
+  throw badInput(`There is no policy "${name}". The policies are ${Object.keys(presets).join(', ')}.`)
 }

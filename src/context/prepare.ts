@@ -59,7 +59,7 @@ export function contextOf(draft: Draft): Pick<Assembled, 'context' | 'notes' | '
   const settings = settingsOf(draft.policy ?? 'full')
   const base = baseView(draft)
   const system = systemOf(draft, settings)
-  const tools = [...(draft.tools ?? [])]
+  const { tools, notes } = distinct(draft.tools ?? [])
   const head = estimateHead(system, tools)
   const view = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
@@ -77,7 +77,19 @@ export function contextOf(draft: Draft): Pick<Assembled, 'context' | 'notes' | '
     places: view.places,
   }
   const state = draft.state?.(context)
-  return { context: { ...context, ...(state && { state }) }, notes: edited.notes, seen: view }
+  return { context: { ...context, ...(state && { state }) }, notes: [...notes, ...edited.notes], seen: view }
+}
+
+/** Providers refuse two tools of one name. The first is the one that a run calls. */
+function distinct(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[] } {
+  const byName = new Map<string, ToolSpec>()
+  const notes: Note[] = []
+  for (const tool of tools) {
+    const what = `a second tool ${JSON.stringify(tool.name)}`
+    if (byName.has(tool.name)) notes.push({ kind: 'dropped', what, why: 'the first is the one that is run' })
+    else byName.set(tool.name, tool)
+  }
+  return { tools: [...byName.values()], notes }
 }
 
 /** Everything as it was before folds that the provider makes itself, and how far they reach. */

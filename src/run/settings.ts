@@ -1,5 +1,6 @@
 // How a conversation is to be continued. Everything here can change from one message to the next.
 
+import { badInput } from '../core/error.ts'
 import type { UserMessage } from '../core/message.ts'
 import type { Options } from '../core/options.ts'
 import type { Tool } from '../core/tool.ts'
@@ -71,6 +72,7 @@ export interface Surroundings {
 export type Said = string | UserMessage['parts']
 
 export function userMessage(said: Said): UserMessage {
+  if (typeof said !== 'string' && !Array.isArray(said)) throw badInput('A message is a text or a list of parts.')
   return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
 }
 

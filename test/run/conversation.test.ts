@@ -174,3 +174,14 @@ test('a resumed run after an abort finishes what was asked', async () => {
   const events = await collect(chat.resume())
   assert.equal(only(events, 'run-end')[0]?.outcome, 'done')
 })
+
+test('a policy that does not exist and a message that is none are told in one sentence', async () => {
+  const { chat } = await start({ model: 'openai/gpt-5.6', policy: 'nope' as 'full' })
+  const { outcome, failure } = await chat.send('Hello').ended
+  assert.equal(outcome, 'failed')
+  assert.deepEqual(
+    [failure?.kind, failure?.message],
+    ['bad-input', 'There is no policy "nope". The policies are economy, classic, full, small.'],
+  )
+  assert.throws(() => chat.send(undefined as unknown as string), /A message is a text or a list of parts/)
+})

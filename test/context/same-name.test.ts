@@ -1,0 +1,28 @@
+// Two tools of one name, as two tool sources may bring them.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { prepare, refuse } from '../../src/conformance.ts'
+import { user } from '../histories.ts'
+import { everyTarget } from '../targets.ts'
+
+const input = { type: 'object', properties: {} }
+const tools = [
+  { name: 'clock', description: 'the first', input },
+  { name: 'add', description: 'another', input },
+  { name: 'clock', description: 'the second', input },
+]
+
+for (const target of everyTarget) {
+  test(`of two tools with one name the first goes to ${target.provider}/${target.model} on ${target.protocol}`, () => {
+    const { body, notes } = prepare({ ...target, messages: [user('Go.')], tools })
+    assert.deepEqual(refuse(target.protocol, body, { provider: target.provider, model: target.model }), [])
+    const sent = JSON.stringify(body)
+    assert.match(sent, /the first.*another/)
+    assert.doesNotMatch(sent, /the second/)
+    assert.deepEqual(
+      notes.filter(({ kind }) => kind === 'dropped').map(({ what }) => what),
+      ['a second tool "clock"'],
+    )
+  })
+}
