@@ -46,7 +46,7 @@ function toolSpec(tool: Json, index: number): ToolSpec {
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])
 
-/** Checked as far as it must be for the rest of the program not to stumble; what is inside is ours and was checked once. */
+/** Checked as far as it must be for the rest of the program not to stumble: once stored, it is part of every request. */
 function message(line: Json, path: string): Message {
   if (!isObject(line)) throw unreadable(formatId, path, 'a message')
   if (typeof line.role !== 'string' || !roles.has(line.role)) {
@@ -60,21 +60,59 @@ function message(line: Json, path: string): Message {
 
 function checkPart(part: Json, role: string, path: string): void {
   if (!isObject(part) || typeof part.type !== 'string') throw unreadable(formatId, path, 'a part with a type')
-  const needs = texts.has(part.type) ? ['text'] : part.type.startsWith('tool-') ? ['callId', 'name'] : []
-  for (const field of needs) {
-    if (typeof part[field] !== 'string') throw unreadable(formatId, `${path}.${field}`, 'a string')
-  }
+  checkStrings(part, strings.get(part.type) ?? [], path)
+  for (const field of optional) if (part[field] !== undefined) checkStrings(part, [field], path)
   if (part.type === 'tool-call' && part.input === undefined) throw unreadable(formatId, `${path}.input`, 'a value')
   if ((role === 'tool') !== (part.type === 'tool-result')) {
     throw unreadable(formatId, path, role === 'tool' ? 'a tool result' : 'a part that this role can have')
   }
-  if (part.type === 'tool-result' && !Array.isArray(part.output)) throw unreadable(formatId, `${path}.output`, 'a list')
-  if (part.type === 'media' && (!isObject(part.data) || typeof part.mediaType !== 'string')) {
-    throw unreadable(formatId, path, 'media with a type and data')
+  if (part.type === 'tool-result') checkOutput(part.output, `${path}.output`)
+  if (part.type === 'media') checkData(part.data, `${path}.data`)
+}
+
+/** The fields of a part that are text, by its type. */
+const strings: ReadonlyMap<string, readonly string[]> = new Map([
+  ['text', ['text']],
+  ['reasoning', ['text']],
+  ['refusal', ['text']],
+  ['media', ['mediaType']],
+  ['tool-call', ['callId', 'name']],
+  ['tool-result', ['callId', 'name']],
+  ['server-tool', ['name']],
+  ['opaque', ['kind']],
+])
+/** Of any part that has them. */
+const optional = ['text', 'alias', 'malformed']
+
+function checkStrings(value: JsonObject, fields: readonly string[], path: string): void {
+  for (const field of fields) {
+    if (typeof value[field] !== 'string') throw unreadable(formatId, `${path}.${field}`, 'a string')
   }
 }
 
-const texts = new Set(['text', 'reasoning', 'refusal'])
+function checkOutput(output: Json | undefined, path: string): void {
+  if (!Array.isArray(output)) throw unreadable(formatId, path, 'a list')
+  for (const [index, part] of output.entries()) {
+    if (!isObject(part) || (part.type !== 'text' && part.type !== 'media')) {
+      throw unreadable(formatId, `${path}[${index}]`, 'text or media')
+    }
+    checkPart(part, '', `${path}[${index}]`)
+  }
+}
+
+/** The fields of media data that are text, by its kind. */
+const dataFields: ReadonlyMap<Json | undefined, readonly string[]> = new Map([
+  ['base64', ['base64']],
+  ['blob', ['sha256']],
+  ['url', ['url']],
+  ['file', ['fileId', 'provider']],
+])
+
+function checkData(data: Json | undefined, path: string): void {
+  const fields = isObject(data) ? dataFields.get(data.kind) : undefined
+  if (!isObject(data) || !fields) throw unreadable(formatId, path, `one of ${[...dataFields.keys()].join(', ')}`)
+  checkStrings(data, fields, path)
+}
 
 function checkReply(line: JsonObject, path: string): void {
   if (!Array.isArray(line.native)) throw unreadable(formatId, `${path}.native`, 'a list')

@@ -17,8 +17,12 @@ export function readRecording(protocol: Protocol, text: string): Recording {
   const whole = jsonIn(text)
   // Gemini without `alt=sse` sends its chunks as one array.
   if (whole !== undefined) return { chunks: Array.isArray(whole) ? whole : protocol.split(whole) }
-  const isSse = /^(data|event|id|retry)?:/m.test(text)
-  const unframer = isSse ? unframeSse(text.length + 1) : unframeNdjson(text.length + 1)
+  const unframer = hasEvents(text) ? unframeSse(text.length + 1) : unframeNdjson(text.length + 1)
   const chunks = [...unframer.push(text), ...unframer.flush()]
   return { chunks, ...(unframer.trouble && { failure: unframer.trouble.failure }) }
+}
+
+/** Whether there are lines of server-sent events in it, comments included. */
+export function hasEvents(text: string): boolean {
+  return /^(data|event|id|retry)?:/m.test(text)
 }

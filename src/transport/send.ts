@@ -10,6 +10,7 @@ import type { Protocol } from '../protocols/protocol.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { unframeNdjson } from './ndjson.ts'
 import { networkFailure } from './network.ts'
+import { hasEvents, readRecording } from './recording.ts'
 import { redactFailure, redactText, secretsIn } from './redact.ts'
 import { unframeSse } from './sse.ts'
 import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
@@ -94,7 +95,7 @@ export async function* send(attempt: Attempt): AsyncGenerator<Json, void, void> 
     clock.reading()
     const bytes = readBody(reply, clock, limits.replySize)
     if (reply.status < 200 || reply.status >= 300) throw await refusal(reply, bytes, attempt)
-    if (isWhole(reply)) yield* wholeReply(bytes, attempt)
+    if (isWhole(reply)) yield* wholeReply(await textOf(bytes), attempt)
     else yield* streamedReply(bytes, attempt, limits, clock)
     complete = true
   } catch (error) {
@@ -160,15 +161,22 @@ function isWhole(reply: FetchedReply): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(reply.headers.get('content-type') ?? '')
 }
 
-async function* wholeReply(bytes: AsyncIterable<Uint8Array>, attempt: Attempt): AsyncGenerator<Json, void, void> {
-  const text = await textOf(bytes)
+function* wholeReply(text: string, attempt: Attempt): Generator<Json, void, void> {
   const body = jsonIn(text)
-  if (body === undefined) throw notJson(text)
+  if (body === undefined) return yield* readableIn(text, attempt)
   // Gateways send errors with 200 too. A reply that tells of its own failure has an id.
   if (isObject(body) && body.error && body.id === undefined) {
     throw new SendError(redactFailure(readFailure({ ...named(attempt), body }), attempt.headers))
   }
   yield* attempt.protocol.split(body)
+}
+
+/** A stream that was called JSON on its way, by a proxy that knows no better. */
+function* readableIn(text: string, { protocol }: Attempt): Generator<Json, void, void> {
+  const { chunks, failure } = readRecording(protocol, text)
+  if (chunks.length === 0 && text.trim() !== '' && !hasEvents(text)) throw notJson(text)
+  yield* chunks
+  if (failure) throw new SynapseError(failure)
 }
 
 /** Said by Anthropic and by Responses to keep the line open; a model that says only this says nothing. */
@@ -184,8 +192,12 @@ async function* streamedReply(
   const unframer: Unframer =
     framing.kind === 'ndjson' ? unframeNdjson(limits.eventSize) : unframeSse(limits.eventSize, framing.done)
   const decoder = new TextDecoder()
+  let unheard: string[] | undefined = []
   for await (const piece of bytes) {
-    for (const chunk of unframer.push(decoder.decode(piece, { stream: true }))) {
+    const text = decoder.decode(piece, { stream: true })
+    unheard?.push(text)
+    for (const chunk of unframer.push(text)) {
+      unheard = undefined
       if (!isObject(chunk) || !keepAlives.has(chunk.type)) clock.event()
       yield chunk
       if (attempt.progress?.done) return
@@ -193,8 +205,12 @@ async function* streamedReply(
     if (unframer.trouble) throw unframer.trouble
     if (unframer.done) return
   }
-  yield* unframer.push(decoder.decode())
-  yield* unframer.flush()
+  for (const chunk of [...unframer.push(decoder.decode()), ...unframer.flush()]) {
+    unheard = undefined
+    yield chunk
+  }
+  // What was called a stream and had no event in it may be a whole reply, an error, or somebody else's page.
+  if (unheard) yield* wholeReply(unheard.join(''), attempt)
 }
 
 async function refusal(reply: FetchedReply, bytes: AsyncIterable<Uint8Array>, attempt: Attempt): Promise<SendError> {

@@ -67,6 +67,21 @@ describe('the cost of', () => {
 
   test('what was billed is what it is', () => {
     assert.equal(costOf(usage({ input: 5, raw: { cost: 0.0123 } }), marked), 0.0123)
+    assert.equal(costOf(usage({ input: 5, raw: { cost_in_usd_ticks: 37_756_000 } }), marked), 0.0037756)
+  })
+
+  test('a request with a key of one’s own at the provider behind a gateway is what both have billed', () => {
+    const raw = { cost: 0.25, is_byok: true, cost_details: { upstream_inference_cost: 5 } }
+    assert.equal(costOf(usage({ input: 5, raw }), marked), 5.25)
+    assert.equal(costOf(usage({ input: 5, raw: { ...raw, is_byok: false } }), marked), 0.25)
+  })
+
+  test('cache writes of two lives is what the provider says of each', () => {
+    const raw = {
+      cache_creation: { ephemeral_5m_input_tokens: 0.75 * million, ephemeral_1h_input_tokens: million / 4 },
+    }
+    const used = usage({ input: million, cacheWrite: million, raw })
+    for (const asked of [undefined, '5m', '1h'] as const) assert.equal(costOf(used, marked, asked), 0.75 * 5 + 8 / 4)
   })
 })
 

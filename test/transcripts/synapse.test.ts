@@ -83,13 +83,39 @@ const unreadable: [string, Json[], RegExp][] = [
     [{ synapse: 1 }, { ...reply, parts: [{ type: 'tool-call', callId: 'a', name: 'b' }] }],
     /\.input should be a value/,
   ],
-  ['media without data', [{ synapse: 1 }, { role: 'user', parts: [{ type: 'media' }] }], /media with a type and data/],
+  ['media without a type', said({ type: 'media' }), /parts\[0\]\.mediaType should be a string/],
+  ['media without data', said({ type: 'media', mediaType: 'image/png' }), /\.data should be one of base64, blob/],
+  [
+    'media at no address',
+    said({ type: 'media', mediaType: 'image/png', data: { kind: 'url' } }),
+    /\.data\.url should be a string/,
+  ],
+  ['a thing of no kind', said({ type: 'opaque', data: {} }), /\.kind should be a string/],
+  ['a summary that is no text', said({ type: 'compaction', text: 5 }), /\.text should be a string/],
+  ['output that is no part', [{ synapse: 1 }, result(['x'])], /\.output\[0\] should be text or media/],
+  ['output without text', [{ synapse: 1 }, result([{ type: 'text' }])], /\.output\[0\]\.text should be a string/],
+  [
+    'arguments that are malformed in another way',
+    [
+      { synapse: 1 },
+      { ...reply, parts: [{ type: 'tool-call', callId: 'a', name: 'b', input: {}, malformed: { a: 1 } }] },
+    ],
+    /\.malformed should be a string/,
+  ],
   ['a reply without native', [{ synapse: 1 }, { ...reply, native: null }], /\$\[1\]\.native should be a list/],
   ['a reply from nowhere', [{ synapse: 1 }, { ...reply, origin: {} }], /\$\[1\]\.origin should be/],
   ['a reply without a stop', [{ synapse: 1 }, { ...reply, stop: null }], /\$\[1\]\.stop should be/],
   ['a system prompt of another kind', [{ synapse: 1, system: ['x'] }], /\$\[0\]\.system\[0\] should be a text part/],
   ['a tool without a schema', [{ synapse: 1, tools: [{ name: 'a' }] }], /\$\[0\]\.tools\[0\] should be a tool/],
 ]
-for (const [name, lines, said] of unreadable) {
-  test(`${name} is named by its place`, () => assert.throws(() => synapseFormat.read(lines), said))
+for (const [name, lines, where] of unreadable) {
+  test(`${name} is named by its place`, () => assert.throws(() => synapseFormat.read(lines), where))
+}
+
+function said(part: Json): Json[] {
+  return [{ synapse: 1 }, { role: 'user', parts: [part] }]
+}
+
+function result(output: Json): Json {
+  return { role: 'tool', parts: [{ type: 'tool-result', callId: 'a', name: 'b', output }] }
 }

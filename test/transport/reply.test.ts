@@ -50,6 +50,28 @@ describe('a reply', () => {
     assert.equal(reply.stop.reason, 'done')
   })
 
+  test('is read for what it is, whatever its content type says', async (t) => {
+    const named = (type: string, body: string): Play => {
+      return (reply) => reply.writeHead(200, { 'content-type': type }).end(body)
+    }
+    const events = `${event({ text: 'Hi' })}${event({ end: true })}`
+    const lines = '{"text":"Hi"}\n{"end":true}\n'
+    for (const [type, body, framing] of [
+      ['application/json', events, undefined],
+      ['application/json', lines, { kind: 'ndjson' }],
+      ['text/event-stream', '{"text":"Hi"}', undefined],
+      ['text/plain', '{\n  "text": "Hi"\n}\n', undefined],
+    ] as const) {
+      const server = await scripted(t, named(type, body))
+      const { text, reply } = await call(server.url, { protocol: toy(framing) })
+      assert.deepEqual([text, reply.stop.reason], ['Hi', 'done'], `${type}: ${body}`)
+    }
+    const failing = await scripted(t, named('text/event-stream', '{"error":{"code":"invalid_api_key"}}'))
+    assert.equal((await call(failing.url)).failure?.kind, 'auth')
+    const page = await scripted(t, named('text/html', '<html>Log in</html>'))
+    assert.match((await call(page.url, { retry: { retries: 0 } })).failure?.message ?? '', /not JSON: <html>Log in/)
+  })
+
   test('may have been asked for with bytes', async (t) => {
     const server = await scripted(t, says('yes'))
     await call(server.url, { body: new TextEncoder().encode('{"ü":1}') })

@@ -6,7 +6,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../clean-json.ts'
-import { cleanText, isBlank } from '../text.ts'
+import { cleanText, isBlank, isClean } from '../text.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput, mediaStandIn, summaryLabel } from '../words.ts'
 import { isClaude } from './models.ts'
 import { blockFields, isBlock, isThinking, protocolId, textBlock, type Block } from './wire.ts'
@@ -40,7 +40,7 @@ function mayThink(reply: Reply, at: string, writer: Writer): boolean {
     (block) =>
       isBlock(block) &&
       block.type === 'thinking' &&
-      ((signed && !block.signature) || (typeof block.thinking === 'string' && !block.thinking.isWellFormed())),
+      ((signed && !block.signature) || (typeof block.thinking === 'string' && !isClean(block.thinking))),
   )
   if (bad) {
     const why = 'it has no signature, or text that cannot be sent as it was signed'
@@ -72,7 +72,7 @@ function replayBlock(
       if (!block.content && !block.encrypted_content) return drop('it is the mark of a compaction that failed', 'R-29')
       return block
     default:
-      return block
+      return cleanJson(block, at, writer.notes)
   }
 }
 

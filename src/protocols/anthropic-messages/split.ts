@@ -5,7 +5,9 @@ import { pieces } from '../text.ts'
 import { isBlock, type Block } from './wire.ts'
 
 export function split(whole: Json, piece = Infinity): Json[] {
-  if (!isObject(whole) || whole.type === 'error' || !Array.isArray(whole.content)) return [whole]
+  if (!isObject(whole) || whole.type === 'error') return [whole]
+  // A host may leave the content of a message out where there is none.
+  if (whole.type !== 'message' && !Array.isArray(whole.content)) return [whole]
   const { content, stop_reason, stop_sequence, stop_details, context_management, usage, ...rest } = whole
   const events: Json[] = [
     {
@@ -13,7 +15,7 @@ export function split(whole: Json, piece = Infinity): Json[] {
       message: { ...rest, content: [], stop_reason: null, stop_sequence: null, ...(usage !== undefined && { usage }) },
     },
   ]
-  for (const [index, block] of content.filter(isBlock).entries()) {
+  for (const [index, block] of (Array.isArray(content) ? content : []).filter(isBlock).entries()) {
     const { start, deltas } = cut(block, piece)
     events.push({ type: 'content_block_start', index, content_block: start })
     for (const delta of deltas) events.push({ type: 'content_block_delta', index, delta })

@@ -84,7 +84,8 @@ function isReplayed(reply: Reply, target: Target): boolean {
 
 export function encodeReply(reply: Reply, at: string, write: Writing): GeminiPart[] {
   const parts = isReplayed(reply, write.target) ? replay(reply, at, write) : build(reply, at, write)
-  return write.target.capabilities.signedCalls ? signed(parts, at, write) : parts
+  const clean = cleanJson(parts, at, write.notes)
+  return write.target.capabilities.signedCalls ? signed(clean, at, write) : clean
 }
 
 function replay(reply: Reply, at: string, write: Writing): GeminiPart[] {

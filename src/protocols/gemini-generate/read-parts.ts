@@ -39,6 +39,9 @@ interface OpenCall {
   pieces: PartialCall
 }
 
+/** What a text has beside its words. */
+const husk: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'])
+
 export function partReader(emit: (event: ReplyEvent) => void, options: DecoderOptions | undefined): PartReader {
   const ids = callIds(options)
   const native: Json[] = []
@@ -70,6 +73,8 @@ export function partReader(emit: (event: ReplyEvent) => void, options: DecoderOp
   function read(part: Json, head: boolean): boolean {
     if (!isObject(part)) return false
     if (typeof part.text === 'string') return readText(part, part.text, head)
+    // An empty text is left out on the way; its part must be sent back with it, or not at all (G-9).
+    if (Object.keys(part).every((key) => husk.has(key))) return readText({ ...part, text: '' }, '', head)
     const functionCall = isObject(part.functionCall) ? part.functionCall : undefined
     if (functionCall) {
       readCall(part, functionCall)

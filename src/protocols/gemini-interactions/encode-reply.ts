@@ -81,7 +81,8 @@ function isReplayed(reply: Reply, target: Target): boolean {
 
 export function encodeReply(reply: Reply, at: string, write: Writing): Step[] {
   const steps = isReplayed(reply, write.target) ? replay(reply, at, write) : build(reply, at, write)
-  return write.target.capabilities.signedCalls ? signed(steps, at, write) : steps
+  const clean = cleanJson(steps, at, write.notes)
+  return write.target.capabilities.signedCalls ? signed(clean, at, write) : clean
 }
 
 function replay(reply: Reply, at: string, write: Writing): Step[] {

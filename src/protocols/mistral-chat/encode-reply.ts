@@ -3,6 +3,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import { callsOf, type Part, type Reply, type ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../clean-json.ts'
 import type { Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput, summaryLabel } from '../words.ts'
@@ -26,7 +27,7 @@ export function isReplayed(reply: Reply, target: Target): boolean {
 export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
   if (isReplayed(reply, writer.target)) {
     const message = replay(reply, reply.native[0] as JsonObject, at, writer)
-    return message ? [{ message }] : []
+    return message ? [{ message: cleanJson(message, at, writer.notes) }] : []
   }
   return fromParts(reply, at, writer)
 }
@@ -75,8 +76,11 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
     change(`name of the call of ${part.name} to ${JSON.stringify(name)}`, 'the tool has this name on the wire', 'T-12')
   }
   if (part.malformed !== undefined) {
-    fn.arguments = JSON.stringify(malformedInput(part.malformed))
+    fn.arguments = JSON.stringify(cleanJson(malformedInput(part.malformed), at, writer.notes))
     change(`arguments of the call of ${part.name}`, 'they were not a JSON object')
+  } else {
+    const clean = cleanJson(part.input, at, writer.notes)
+    if (clean !== part.input) fn.arguments = JSON.stringify(clean)
   }
   settled.function = fn
   return settled
@@ -119,10 +123,10 @@ function callItem(part: ToolCallPart, at: string, writer: Writer): Item {
 }
 
 function sendableInput(part: ToolCallPart, at: string, writer: Writer): Json {
-  if (part.malformed === undefined && isObject(part.input)) return part.input
+  if (part.malformed === undefined && isObject(part.input)) return cleanJson(part.input, at, writer.notes)
   const why = 'they were not a JSON object'
   writer.notes.push({ kind: 'changed', what: `arguments of the call of ${part.name}`, why, at })
-  return malformedInput(part.malformed ?? JSON.stringify(part.input))
+  return cleanJson(malformedInput(part.malformed ?? JSON.stringify(part.input)), at, writer.notes)
 }
 
 function replyChunk(part: Part, at: string, writer: Writer): Chunk | undefined {

@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { callsOf, type Part, type Reply, type ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../clean-json.ts'
 import type { Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput, mediaStandIn, summaryLabel } from '../words.ts'
@@ -30,7 +31,7 @@ export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
   if (!isReplayed(reply, writer.target)) return fromParts(reply, at, writer)
   const message = replay(reply, reply.native[0] as JsonObject, at, writer)
   const isEmpty = !message.content && !message.thinking && !message.tool_calls && !message.images
-  return isEmpty ? [] : [{ message }]
+  return isEmpty ? [] : [{ message: cleanJson(message, at, writer.notes) }]
 }
 
 function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject {
@@ -109,7 +110,8 @@ function callItem(part: ToolCallPart, at: string, writer: Writer): Item {
     const why = 'they were not a JSON object'
     writer.notes.push({ kind: 'changed', what: `arguments of the call of ${part.name}`, why, at })
   }
-  const args = isSound ? part.input : malformedInput(part.malformed ?? JSON.stringify(part.input))
+  const input = isSound ? part.input : malformedInput(part.malformed ?? JSON.stringify(part.input))
+  const args = cleanJson(input, at, writer.notes)
   if (writer.target.quirks.flattenToolHistory) return { text: flatCall(part.name, args) }
   return { call: { id: writer.idOf(part.callId), function: { name: part.name, arguments: args } } }
 }

@@ -13,8 +13,8 @@ export interface Assembly {
   /** Everything of the delta but its calls, which the reader pushes one by one. */
   add(delta: JsonObject): void
   readonly calls: CallFragments
-  /** The message so far, with those calls that pass; fields in the order in which they first came. */
-  message(includes: (call: GatheredCall) => boolean): JsonObject
+  /** The message so far, with these of its calls; fields in the order in which they first came. */
+  message(included: readonly GatheredCall[]): JsonObject
   /** A list that has grown so far. */
   list(field: string): readonly Json[]
   /** A field that is neither text nor list. */
@@ -48,18 +48,18 @@ export function assembling(): Assembly {
         else if (value !== null || !fields.has(name)) fields.set(name, value)
       }
     },
-    message(includes) {
+    message(included) {
       const message: JsonObject = { role: 'assistant' }
       for (const name of order) {
         if (callFields.has(name)) continue
         message[name] = lists.get(name) ?? texts.get(name)?.join('') ?? fields.get(name) ?? null
       }
-      const legacy = calls.calls.find((call) => call.type === legacyType)
+      const legacy = included.find((call) => call.type === legacyType)
       if (order.has('tool_calls')) {
-        const listed = calls.calls.filter((call) => call.type !== legacyType && includes(call)).map(wireCall)
+        const listed = included.filter((call) => call !== legacy).map(wireCall)
         message.tool_calls = listed.length === 0 && fields.has('tool_calls') ? null : listed
       }
-      if (legacy && includes(legacy)) {
+      if (legacy) {
         message.function_call = { name: legacy.name, arguments: legacy.pieces.join(''), ...legacy.innerRest }
       } else if (order.has('function_call')) {
         message.function_call = null

@@ -215,11 +215,18 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
 
   /** An unfinished reply keeps its text and those calls whose arguments are whole. */
   function nativeMessage(whole: boolean): JsonObject[] {
-    const message = assembly.message((call) => whole || (!isForeign(call) && isWhole(call)))
+    const message = assembly.message(callsInOrder().filter((call) => whole || (!isForeign(call) && isWhole(call))))
     if (whole) return [message]
     const said = texts.size > 0 || assembly.list('images').length > 0
     const called = Array.isArray(message.tool_calls) && message.tool_calls.length > 0
     return said || called || isObject(message.function_call) ? [message] : []
+  }
+
+  /** In the order of their parts, by which each is found again when it is sent back: a name may come late, or never. */
+  function callsInOrder(): GatheredCall[] {
+    const all = assembly.calls.calls
+    const own = [...new Set([...calls.keys(), ...all])].filter((call) => !isForeign(call)).values()
+    return all.map((call) => (isForeign(call) ? call : (own.next().value ?? call)))
   }
 
   function closeParts(events: ReplyEvent[], whole: boolean, hasNative: boolean): void {

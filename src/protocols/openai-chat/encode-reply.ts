@@ -3,6 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { callsOf, type Part, type Reply, type ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../clean-json.ts'
 import type { Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput, summaryLabel } from '../words.ts'
@@ -28,7 +29,8 @@ export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
   const replayed = isReplayed(reply, writer.target, writer.flat)
   const message = replayed ? replay(reply, reply.native[0] as JsonObject, at, writer) : fromParts(reply, at, writer)
   if (!message) return []
-  return [{ message: { ...message, ...echoedReasoning(reply, Array.isArray(message.tool_calls), at, writer) } }]
+  const echoed = echoedReasoning(reply, Array.isArray(message.tool_calls), at, writer)
+  return [{ message: cleanJson({ ...message, ...echoed }, at, writer.notes) }]
 }
 
 function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
@@ -47,8 +49,7 @@ function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): J
     writer.notes.push({ kind: 'dropped', what: left.join(', '), why, at })
   }
   const calls = settledCalls(reply, native, at, writer)
-  if (typeof native.content === 'string') message.content = cleanText(native.content, at, writer.notes)
-  else if (Array.isArray(native.content)) message.content = native.content
+  if (typeof native.content === 'string' || Array.isArray(native.content)) message.content = native.content
   else if (calls.length > 0 && native.content === null) message.content = writer.target.quirks.stringContent ? '' : null
   if (calls.length > 0) return { ...message, tool_calls: calls }
   if (!isEmpty(message.content)) return message
@@ -104,32 +105,23 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
   } else if (typeof fn.arguments !== 'string' || fn.arguments.trim() === '') {
     fn.arguments = JSON.stringify(part.input)
     change('arguments', 'hosts want a JSON object, also for no arguments', 'C19')
+  } else {
+    const clean = cleanJson(part.input, at, writer.notes)
+    if (clean !== part.input) fn.arguments = JSON.stringify(clean)
   }
   return { ...settled, id, function: { ...fn, name } }
 }
 
+/** Half a surrogate pair is well-formed in this text, as an escape, but breaks the host that parses it. */
 function argumentsOf(part: ToolCallPart, at: string, writer: Writer): string {
-  const text = part.malformed === undefined && isObject(part.input) ? JSON.stringify(part.input) : undefined
-  if (text !== undefined && !unsendable.test(text)) return text
   return JSON.stringify(sendableInput(part, at, writer))
 }
 
 function sendableInput(part: ToolCallPart, at: string, writer: Writer): Json {
-  if (part.malformed === undefined && isObject(part.input)) return cleanInput(part.input, at, writer)
+  if (part.malformed === undefined && isObject(part.input)) return cleanJson(part.input, at, writer.notes)
   const what = `arguments of the call of ${part.name}`
   writer.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'C19' })
   return malformedInput(cleanText(part.malformed ?? JSON.stringify(part.input), at, writer.notes))
-}
-
-const unsendable = /\\u(d[89a-f]|0000)/i
-
-/** Half a surrogate pair inside the arguments is well-formed JSON text, but breaks the host that parses it. */
-function cleanInput(input: Json, at: string, writer: Writer): Json {
-  const text = JSON.stringify(input)
-  if (!unsendable.test(text)) return input
-  return JSON.parse(text, (_key, value: Json) =>
-    typeof value === 'string' ? cleanText(value, at, writer.notes) : value,
-  ) as Json
 }
 
 function fromParts(reply: Reply, at: string, writer: Writer): JsonObject | undefined {

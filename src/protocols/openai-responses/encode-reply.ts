@@ -2,6 +2,7 @@
 
 import { isObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../clean-json.ts'
 import { cleanText } from '../text.ts'
 import { flatCall, mediaStandIn, summaryLabel } from '../words.ts'
 import { replay } from './replay.ts'
@@ -120,10 +121,14 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
 }
 
 function functionCall(part: ToolCallPart, id: string, scope: ReplyScope, at: string): Item {
+  const { malformed, input } = part
+  const isSound = malformed === undefined && isObject(input)
   return {
     type: 'function_call',
     call_id: id,
     name: scope.toWire(part.name),
-    arguments: part.malformed === undefined ? JSON.stringify(part.input) : soundArguments(part.malformed, scope, at),
+    arguments: isSound
+      ? JSON.stringify(cleanJson(input, at, scope.notes))
+      : soundArguments(malformed ?? JSON.stringify(input), scope, at),
   }
 }

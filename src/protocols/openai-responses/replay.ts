@@ -6,6 +6,10 @@
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
+import { readArguments } from '../arguments.ts'
+import { cleanJson } from '../clean-json.ts'
+import { cleanText } from '../text.ts'
+import { isWrapperName } from './parallel.ts'
 import {
   assistantText,
   groupedCalls,
@@ -82,22 +86,45 @@ function planItem(
   scope: ReplyScope,
 ): Planned {
   const type = typeOf(item)
-  const clean = cleaned(item, scope.target.provider)
+  const tidy = cleaned(item, scope.target.provider)
+  const clean = cleanJson(tidy, at, scope.notes)
   if (type === 'reasoning') return planReasoning(clean, item, from, reply, scope)
   if (type === 'compaction') {
     const readable = stringIn(item, 'encrypted_content') && sameModel(reply.origin.model, scope.target.model)
     return readable ? { item, from, kept: clean } : { item, from, rule: 'R7' }
   }
   if (call) {
+    const sound =
+      call.malformed === undefined ? cleanArguments(item, at, scope) : soundArguments(call.malformed, scope, at)
+    const name = wireName(item, call.call, scope)
     const fields = {
       ...(call.call.id !== item.call_id && { call_id: call.call.id }),
-      ...(call.malformed !== undefined && { arguments: soundArguments(call.malformed, scope, at) }),
+      ...(name !== item.name && { name }),
+      ...(sound !== undefined && { arguments: sound }),
     }
-    const changed = Object.keys(fields).length > 0
+    const changed = clean !== tidy || Object.keys(fields).length > 0
     if ('call_id' in fields) noteId(item, at, scope)
+    if ('name' in fields) noteName(item, name, at, scope)
     return { item, from, kept: { ...clean, ...fields }, changed, call: call.call }
   }
-  return canGoBack(item, reply, scope) ? { item, from, kept: clean } : { item, from }
+  return canGoBack(item, reply, scope) ? { item, from, kept: clean, changed: clean !== tidy } : { item, from }
+}
+
+/** A model may call what nobody declared, under a name that is refused when it comes back (C8). */
+function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string {
+  return isWrapperName(stringIn(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
+}
+
+/** Half a surrogate pair is well-formed in this text, as an escape, but breaks the server that parses it. */
+function cleanArguments(item: Item, at: string, scope: ReplyScope): string | undefined {
+  const text = stringIn(item, 'arguments') ?? ''
+  if (text.trim() === '' && typeOf(item) === 'function_call') {
+    scope.notes.push({ kind: 'changed', what: 'empty arguments', why: 'servers want a JSON object', at, rule: 'C19' })
+    return '{}'
+  }
+  const { input } = readArguments(text)
+  const clean = cleanJson(input, at, scope.notes)
+  return clean === input ? undefined : JSON.stringify(clean)
 }
 
 /**
@@ -125,7 +152,7 @@ function canGoBack(item: Item, reply: Reply, scope: ReplyScope): boolean {
   if (factsOf(type).outputOnly) return false
   switch (type) {
     case 'message':
-      return hasWords(item)
+      return hasWords(item) && (isOpenAI(scope.target.provider) || !isRefusal(item))
     case 'custom_tool_call':
     case 'function_call':
       return false
@@ -153,6 +180,11 @@ function hasWords(item: Item): boolean {
   const { content } = item
   if (typeof content === 'string') return content !== ''
   return objectsIn(item, 'content').some((part) => part.text !== '' && part.refusal !== '')
+}
+
+function isRefusal(item: Item): boolean {
+  const parts = objectsIn(item, 'content')
+  return parts.length > 0 && parts.every((part) => part.type === 'refusal')
 }
 
 /** Only OpenAI's own servers keep items under their ids; every other one takes them without (recorded for xAI). */
@@ -211,7 +243,7 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
 /** An item that cannot go back, in words if there are any. */
 function told(item: Item, from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
   const type = typeOf(item)
-  if (type === 'message') return []
+  if (type === 'message') return toldRefusal(from, reply, at, scope)
   for (const part of reply.parts) {
     const text = 'from' in part && part.from === from ? serverToolText(part) : undefined
     if (text === undefined) continue
@@ -220,6 +252,16 @@ function told(item: Item, from: number, reply: Reply, at: string, scope: ReplySc
   }
   scope.notes.push({ kind: 'dropped', what: type, why: 'it cannot go back alone and has no words', at })
   return []
+}
+
+/** vLLM answers 500 to a message that only refuses. */
+function toldRefusal(from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
+  const texts = reply.parts.flatMap((part) => (part.type === 'refusal' && part.from === from ? [part.text] : []))
+  const text = cleanText(texts.join('\n'), at, scope.notes)
+  if (text === '') return []
+  const why = 'not every server of this wire takes a refusal back'
+  scope.notes.push({ kind: 'changed', what: 'refusal to text', why, at })
+  return [assistantText(text)]
 }
 
 /** Some servers know a call only by what they answer with; nothing but reasoning in plain words keeps its id. */
@@ -271,6 +313,11 @@ function noteId(item: Item, at: string, scope: ReplyScope): void {
   const given = stringIn(item, 'call_id') ?? ''
   const why = given.length > maxIdLength ? `longer than ${maxIdLength}` : 'empty, or used by an earlier call'
   scope.notes.push({ kind: 'changed', what: `call id ${JSON.stringify(given)}`, why, at, rule: 'R12' })
+}
+
+function noteName(item: Item, name: string, at: string, scope: ReplyScope): void {
+  const what = `name of a call from ${JSON.stringify(item.name ?? '')} to ${JSON.stringify(name)}`
+  scope.notes.push({ kind: 'changed', what, why: 'no tool can have it on the wire', at, rule: 'C8' })
 }
 
 function noteReasoning(plan: readonly Planned[], items: readonly Item[], at: string, scope: ReplyScope): void {

@@ -3,6 +3,7 @@
 import type { Note } from '../../core/context.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../clean-json.ts'
 import type { Target } from '../protocol.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput } from '../words.ts'
 import { protocolId, typeOf, type Item } from './wire.ts'
@@ -97,7 +98,7 @@ export function soundArguments(raw: string, scope: ReplyScope, at: string): stri
     at,
     rule: 'C19',
   })
-  return JSON.stringify(malformedInput(raw))
+  return JSON.stringify(cleanJson(malformedInput(raw), at, scope.notes))
 }
 
 export function assistantText(text: string): Item {

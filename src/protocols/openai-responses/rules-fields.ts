@@ -5,7 +5,9 @@ import type { Issue } from '../protocol.ts'
 import {
   invalid,
   isGiven,
+  maxNameLength,
   missing,
+  namePattern,
   tooLong,
   toolsIn,
   unknown,
@@ -125,8 +127,6 @@ export const includes: Check = ({ fields }) => {
   )
 }
 
-const namePattern = /^[a-zA-Z0-9_-]+$/
-
 /** C9, C10 as they are here: tools are flat, and their names may be twice as long as on the chat wire. */
 export const tools: Check = (body) => {
   const list = toolsIn(body)
@@ -137,11 +137,11 @@ export const tools: Check = (body) => {
     const name = stringIn(tool, 'name')
     if (name === undefined) return [missing('C9', `${place}.name`)]
     if (!namePattern.test(name)) {
-      const text = `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`
+      const text = `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '${namePattern.source}'.`
       return [invalid('C9', text, `${place}.name`, 'invalid_value')]
     }
     return [
-      ...(name.length > 128 ? [tooLong('C9', `${place}.name`, 128, name)] : []),
+      ...(name.length > maxNameLength ? [tooLong('C9', `${place}.name`, maxNameLength, name)] : []),
       ...schemaIssues(name, place, tool.parameters),
     ]
   })

@@ -17,6 +17,7 @@ import {
 } from './rules-fields.ts'
 import {
   callIdLength,
+  callNames,
   contentParts,
   fileKinds,
   itemFields,
@@ -59,6 +60,7 @@ const openai: readonly Check[] = [
   contentParts,
   itemIds,
   callIdLength,
+  callNames,
   noPlainReasoning,
   triggerLast,
   fieldTypes,

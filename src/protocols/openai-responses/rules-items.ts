@@ -2,7 +2,16 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import type { Issue } from '../protocol.ts'
-import { invalid, missing, tooLong, unknown, wrongValue, type Check } from './rules-words.ts'
+import {
+  invalid,
+  maxNameLength,
+  missing,
+  namePattern,
+  tooLong,
+  unknown,
+  wrongValue,
+  type Check,
+} from './rules-words.ts'
 import { factsOf, inputItemTypes, maxIdLength, objectsIn, stringIn, typeOf } from './wire.ts'
 
 const roles = ['assistant', 'system', 'developer', 'user']
@@ -122,6 +131,23 @@ export const callIdLength: Check = ({ items }) =>
       return [invalid('R12', text, param, 'empty_string')]
     }
     return id.length > maxIdLength ? [tooLong('R12', param, maxIdLength, id)] : []
+  })
+
+/** C8: the names of calls are held to what tools may be called, whoever wrote them. */
+export const callNames: Check = ({ items }) =>
+  items.flatMap((item, i): Issue[] => {
+    const name = typeOf(item) === 'function_call' ? stringIn(item, 'name') : undefined
+    const param = `input[${i}].name`
+    if (name === undefined || (namePattern.test(name) && name.length <= maxNameLength)) return []
+    if (name.length > maxNameLength) return [tooLong('C8', param, maxNameLength, name)]
+    const [text, code] =
+      name === ''
+        ? ['empty string. Expected a string with minimum length 1, but got an empty string instead.', 'empty_string']
+        : [
+            `string does not match pattern. Expected a string that matches the pattern '${namePattern.source}'.`,
+            'invalid_value',
+          ]
+    return [invalid('C8', `Invalid '${param}': ${text}`, param, code)]
   })
 
 const unreadable = /^data:((?:audio|video|image)\/[^;,]+)[;,]/

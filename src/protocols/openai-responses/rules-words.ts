@@ -12,6 +12,10 @@ export interface ResponsesBody {
 
 export type Check = (body: ResponsesBody) => Issue[]
 
+/** What a tool may be called. */
+export const namePattern = /^[a-zA-Z0-9_-]+$/
+export const maxNameLength = 128
+
 export function invalid(rule: string, message: string, param: string | null = null, code: string | null = null): Issue {
   return { rule, status: 400, message, type: 'invalid_request_error', param, code }
 }

@@ -364,6 +364,15 @@ test('a whole reply and an error body are read by the same decoder', () => {
   assert.equal(decode(anthropicMessages.split('not a reply')).reply.stop.reason, 'interrupted')
 })
 
+test('a whole reply without content is an empty one', () => {
+  for (const content of [{}, { content: null }, { content: 'Hi' }]) {
+    const whole = { type: 'message', id: 'msg_1', role: 'assistant', stop_reason: 'end_turn', ...content }
+    const { reply } = decode([whole])
+    assert.deepEqual(reply.parts, [])
+    assert.deepEqual(reply.stop, { reason: 'done', raw: 'end_turn' })
+  }
+})
+
 test('the provider’s name of the model is taken only where none is known', () => {
   const decoder = anthropicMessages.decoder({ ...origin, model: '' })
   const [first] = decoder.push(opening())

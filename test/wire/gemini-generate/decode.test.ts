@@ -32,6 +32,15 @@ test('a signature keeps its own part, but does not cut the text that is read', (
   ])
 })
 
+test('an empty text that was left out is written back beside its signature; without one there was nothing', () => {
+  const { reply } = decoded([
+    chunk([{ text: 'Hi' }, {}, { thought: true }]),
+    chunk([{ thoughtSignature: 'AwQF' }], stop),
+  ])
+  assert.deepEqual(reply.parts, [{ type: 'text', text: 'Hi', from: 0 }])
+  assert.deepEqual(reply.native, [{ text: 'Hi' }, { text: '', thoughtSignature: 'AwQF' }])
+})
+
 test('texts in one chunk are parts of their own', () => {
   const { reply } = decoded([chunk([{ text: 'a' }, { text: 'b' }]), chunk([{ text: 'c' }], stop)])
   assert.deepEqual(reply.native, [{ text: 'a' }, { text: 'bc' }])

@@ -356,7 +356,7 @@ test('halves of surrogate pairs and NUL are cleaned, inside arguments too', () =
   assert.equal((messages as { content: string }[])[0]?.content, 'a\uFFFDb')
   const [, asked] = messages as { tool_calls: { function: { arguments: string } }[] }[]
   assert.deepEqual(JSON.parse(asked?.tool_calls[0]?.function.arguments ?? ''), { text: 'x\uFFFDy', list: ['\uFFFD'] })
-  assert.equal(notes.length, 3)
+  assert.equal(notes.length, 2)
 })
 
 test('tool names that the wire refuses are mapped in tools, history and choice alike', () => {

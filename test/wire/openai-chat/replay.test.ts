@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { call, reply, result, user } from '../../histories.ts'
-import { decoded, delta, sent, type Wanted } from './target.ts'
+import { decoded, delta, fragment, sent, type Wanted } from './target.ts'
 
 /** What the provider would have sent as this message, read. */
 function said(message: JsonObject, from: { provider?: string; model?: string } = {}): Reply {
@@ -30,6 +30,26 @@ test('a reply goes back to its provider in its own words, to the last space of i
   assert.deepEqual(back, message)
   assert.deepEqual(whats, [])
   assert.equal(all[2]?.tool_call_id, 'call_abc')
+})
+
+test('a call whose name comes late, or never, goes back with its own arguments and not with those of another', () => {
+  for (const name of ['clock', '']) {
+    const { reply: late } = decoded([
+      fragment({ index: 0, id: 'call_a', type: 'function', function: { arguments: '{"zone":"UTC"}' } }),
+      fragment({ index: 1, id: 'call_b', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }),
+      fragment({ index: 0, function: { name } }),
+      delta({}, 'tool_calls'),
+    ])
+    const { message } = sentBack(late)
+    const calls = message.tool_calls as { id: string; function: { arguments: string } }[]
+    assert.deepEqual(
+      calls.map((one) => [one.id, one.function.arguments]),
+      [
+        ['call_b', '{"a":1}'],
+        ['call_a', '{"zone":"UTC"}'],
+      ],
+    )
+  }
 })
 
 test('to another provider it is built from its parts, with another id', () => {

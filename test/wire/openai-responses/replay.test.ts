@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Json } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
@@ -50,6 +51,26 @@ test('fields that only replies have, and keys that are null, stay behind', () =>
   ]
   const { input } = written([native(items), result('call_a', '1')])
   assert.deepEqual(input, [sentReasoning, called('call_a'), output('call_a', '1')])
+})
+
+test('a refusal goes back as one to OpenAI, and as text to servers that cannot read it', () => {
+  const refused = { ...said('x'), content: [{ type: 'refusal', refusal: 'No.' }] }
+  const origin = { provider: 'vllm', model: 'm' }
+  const answer = native([refused])
+  const back = written([{ ...answer, origin: { ...answer.origin, ...origin } }], origin)
+  assert.deepEqual(back.input, [{ role: 'assistant', content: 'No.' }])
+  assert.deepEqual(back.notes, ['changed refusal to text'])
+  assert.deepEqual(written([answer]).input, [{ ...loose(''), content: refused.content }])
+})
+
+test('a call of a tool that cannot exist goes back under a name that can, and with arguments', () => {
+  const items = [called('call_a', 'exec.command'), called('call_b', ''), { ...called('call_c'), arguments: '' }]
+  const { input } = written([native(items), result('call_a', '1'), result('call_b', '2'), result('call_c', '3')])
+  assert.deepEqual((input as Json[]).slice(0, 3), [
+    looseCall('call_a', 'exec_command'),
+    looseCall('call_b', '_'),
+    looseCall('call_c', 'clock'),
+  ])
 })
 
 test('another model gets no ciphertext, and then no item has an id', () => {

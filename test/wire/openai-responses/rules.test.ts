@@ -94,6 +94,24 @@ const refused: Row[] = [
   ],
   ['R12', 400, /empty string/, body([called('', 'a', '{}', 'fc_1'), output('')])],
   [
+    'C8',
+    400,
+    "Invalid 'input[0].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+    body([called('a', 'run shell', '{}', 'fc_1'), output('a')]),
+  ],
+  [
+    'C8',
+    400,
+    "Invalid 'input[0].name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    body([called('a', '', '{}', 'fc_1'), output('a')]),
+  ],
+  [
+    'C8',
+    400,
+    /maximum length 128, but got a string with length 129/,
+    body([called('a', 'x'.repeat(129), '{}', 'fc_1'), output('a')]),
+  ],
+  [
     'R13',
     400,
     'Duplicate item found with id msg_1. Remove duplicate items from your input and try again.',
