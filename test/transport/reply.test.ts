@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import type { ReplyEvent } from '../../src/core/event.ts'
-import { streamReply, type RetryEvent } from '../../src/transport/reply.ts'
-import { call, callOf, key, summed } from './calling.ts'
+import { call, key } from './calling.ts'
 import { answers, event, says, scripted, sse, type Play } from './scripted-server.ts'
 import { toy } from './toy-protocol.ts'
 
@@ -299,111 +297,5 @@ describe('a provider that cannot be reached', () => {
       call('http://127.0.0.1:1/', { fetch: () => Promise.reject(new RangeError('bug')) }),
       RangeError,
     )
-  })
-})
-
-describe('cancelling', () => {
-  test('before the headers ends as cancelled and closes the socket', async (t) => {
-    const stop = new AbortController()
-    const server = await scripted(t, () => stop.abort())
-    const { reply, failure, retries } = await call(server.url, { signal: stop.signal })
-    assert.equal(reply.stop.reason, 'cancelled')
-    assert.equal(failure, undefined)
-    assert.equal(retries.length, 0)
-    await server.closed()
-  })
-
-  test('in the middle keeps what there is and closes the socket', async (t) => {
-    const stop = new AbortController()
-    const server = await scripted(t, (reply) => {
-      reply.writeHead(200, sse)
-      reply.write(event({ text: 'half' }))
-    })
-    const events: (ReplyEvent | RetryEvent)[] = []
-    for await (const piece of streamReply(callOf(server.url, { signal: stop.signal }))) {
-      events.push(piece)
-      if (piece.type === 'part-delta') stop.abort()
-    }
-    const { text, reply } = summed(events)
-    assert.equal(text, 'half')
-    assert.equal(reply.stop.reason, 'cancelled')
-    await server.closed()
-  })
-
-  test('between two attempts makes no further one', async (t) => {
-    const stop = new AbortController()
-    const server = await scripted(t, answers(503, {}))
-    const asleep = async () => stop.abort()
-    const { reply, events } = await call(server.url, { signal: stop.signal, sleep: asleep })
-    assert.equal(reply.stop.reason, 'cancelled')
-    assert.deepEqual(
-      events.map(({ type }) => type),
-      ['retry', 'reply-start', 'reply-end'],
-    )
-    assert.equal(server.requests.length, 1)
-  })
-
-  test('wakes the sleep between two attempts', async (t) => {
-    const stop = new AbortController()
-    const server = await scripted(t, answers(429, {}, { 'retry-after': '50' }))
-    const events: (ReplyEvent | RetryEvent)[] = []
-    const { sleep: _, ...awake } = callOf(server.url, { signal: stop.signal })
-    for await (const piece of streamReply(awake)) {
-      events.push(piece)
-      if (piece.type === 'retry') setImmediate(() => stop.abort())
-    }
-    assert.equal(summed(events).reply.stop.reason, 'cancelled')
-  })
-
-  test('before it began asks nobody', async (t) => {
-    const server = await scripted(t, says('x'))
-    const { reply } = await call(server.url, { signal: AbortSignal.abort() })
-    assert.equal(reply.stop.reason, 'cancelled')
-    assert.equal(server.requests.length, 0)
-  })
-
-  test('by walking away from the events closes the socket', async (t) => {
-    const server = await scripted(t, (reply) => {
-      reply.writeHead(200, sse)
-      reply.write(event({ text: 'half' }))
-    })
-    for await (const piece of streamReply(callOf(server.url))) if (piece.type === 'part-delta') break
-    await server.closed()
-  })
-})
-
-describe('the key', () => {
-  const echo = `Incorrect API key provided: ${key}.`
-
-  test('echoed in an error body appears nowhere', async (t) => {
-    const server = await scripted(t, answers(401, { error: { message: echo, code: 'invalid_api_key', seen: [key] } }))
-    const { failure, events } = await call(server.url, { keyVariable: 'TOYBOX_KEY' })
-    assert.ok(!JSON.stringify(events).includes(key))
-    assert.equal(
-      failure?.message,
-      'toybox answered 401: Incorrect API key provided: [hidden]. Check the API key in TOYBOX_KEY.',
-    )
-  })
-
-  test('echoed in the middle of a stream appears nowhere', async (t) => {
-    const server = await scripted(t, (reply) =>
-      reply.writeHead(200, sse).end(event({ text: 'a' }) + event({ error: { message: echo } })),
-    )
-    const { events, failure } = await call(server.url)
-    assert.equal(failure?.kind, 'auth')
-    assert.ok(!JSON.stringify(events).includes(key))
-  })
-
-  test('echoed with 200 appears nowhere', async (t) => {
-    const server = await scripted(t, answers(200, { error: { message: echo } }))
-    assert.ok(!JSON.stringify((await call(server.url)).events).includes(key))
-  })
-
-  test('that cannot be sent is not shown either', async () => {
-    const bad = call('http://127.0.0.1:1/', { headers: { authorization: `Bearer ${key}\nx` } })
-    await assert.rejects(bad, (error: Error) => {
-      assert.match(error.message, /"authorization" has a value that cannot be sent/)
-      return !error.message.includes(key)
-    })
   })
 })

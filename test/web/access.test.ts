@@ -4,26 +4,15 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test, type TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import axe from 'axe-core'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { buildWeb } from '../../scripts/build-web.ts'
 import type { Message } from '../../src/core/message.ts'
-import { noBrowser, openBrowser } from './browser.ts'
-import { openSite, say, settled, visit, type Site, type Visitor } from './site.ts'
-
-let browser: Browser | undefined
-let site: Site
-
-before(async () => {
-  browser = await openBrowser()
-  site = await openSite()
-})
-after(async () => {
-  await browser?.close()
-  await site.close()
-})
+import { noBrowser } from './browser.ts'
+import { say, settled, visit, type Visitor } from './site.ts'
+import { browser, site } from './story.ts'
 
 async function withVisitor(t: TestContext, dark: boolean, tell: (visitor: Visitor) => Promise<void>): Promise<void> {
   if (!browser) return t.skip(noBrowser)

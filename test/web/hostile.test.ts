@@ -2,26 +2,15 @@
 // elements behind that it should not have.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Message } from '../../src/core/message.ts'
-import { noBrowser, openBrowser } from './browser.ts'
+import { noBrowser } from './browser.ts'
 import { payloads } from './payloads.ts'
-import { openSite, say, settled, visit, type Site } from './site.ts'
-
-let browser: Browser | undefined
-let site: Site
-
-before(async () => {
-  browser = await openBrowser()
-  site = await openSite()
-})
-after(async () => {
-  await browser?.close()
-  await site.close()
-})
+import { say, settled, visit } from './site.ts'
+import { browser, site } from './story.ts'
 
 /** Every payload as a reply, as thoughts, as what a tool was asked and answered, and as the user's own words. */
 async function conversationOf(texts: readonly string[]): Promise<string> {

@@ -8,7 +8,7 @@ import type { Message } from '../../src/core/message.ts'
 import { noBrowser, openBrowser } from './browser.ts'
 import { openSite, say, visit, type Site, type Visitor } from './site.ts'
 
-let browser: Browser | undefined
+export let browser: Browser | undefined
 export let site: Site
 
 before(async () => {
