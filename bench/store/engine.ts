@@ -12,10 +12,23 @@ export interface Engine {
   close(): Promise<void>
 }
 
-/** The driver alone: one table with a column of JSON, statements prepared once, the same durability. */
+/**
+ * The driver alone, statements prepared once, the same durability: a log by hand, whose tables have the keys and indexes
+ * that a tree of messages and a list of conversations need, with one conversation in it.
+ */
 export interface RawStore {
+  /** An entry behind the last one, and the head moved to it. */
   append(json: string): unknown
+  /** Into a table of numbers and texts, which knows nothing of conversations. */
+  insert(json: string): unknown
   /** The messages, parsed. */
   load(count: number): unknown
   close(): unknown
 }
+
+/** Ids that ascend, as those of ours do. */
+export function nextId(): string {
+  return `entry-${String(++made).padStart(12, '0')}`
+}
+
+let made = 0

@@ -1,11 +1,11 @@
 import pg from 'pg'
-import { documentFilters } from '../../src/store/filter-words.ts'
+import { filteredDocuments } from '../../src/store/filter-words.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
-import { wordVector } from '../../src/store/postgres/words.ts'
+import { wordVectors } from '../../src/store/postgres/vectors.ts'
 import { prepareEntry } from '../../src/store/prepare.ts'
 import { maxDocuments } from '../../src/store/search-text.ts'
 import { makePostgres } from '../../test/store/postgres-server.ts'
-import type { Engine, RawStore } from './engine.ts'
+import { nextId, type Engine, type RawStore } from './engine.ts'
 import { archive, each, owner, type Archived } from './messages.ts'
 
 /** `programs`: the folder of the server's programs. A server of its own, with the settings it comes with. */
@@ -35,12 +35,27 @@ async function clientOf(url: string): Promise<pg.Client & AsyncDisposable> {
 
 async function rawStore(url: string): Promise<RawStore> {
   const client = await clientOf(url)
-  await client.query('CREATE TABLE entries (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, message text)')
+  await client.query(`
+    CREATE TABLE conversations (n bigint PRIMARY KEY, id text UNIQUE, owner text, updated_at text, entries int, head bigint);
+    CREATE INDEX ON conversations (owner, updated_at, id);
+    CREATE TABLE entries (n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text UNIQUE,
+      conversation bigint REFERENCES conversations, parent bigint, message text);
+    CREATE INDEX ON entries (conversation, parent);
+    CREATE TABLE texts (n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, message text);
+    INSERT INTO conversations VALUES (1, 'raw', '${owner}', '', 0, NULL);
+  `)
+  const append = `
+    WITH e AS (
+      INSERT INTO entries (id, conversation, parent, message)
+      SELECT $1, 1, head, $2 FROM conversations WHERE n = 1 RETURNING n
+    )
+    UPDATE conversations SET entries = entries + 1, updated_at = $3, head = e.n FROM e WHERE conversations.n = 1`
   return {
     append: (json) =>
-      client.query({ name: 'append', text: 'INSERT INTO entries (message) VALUES ($1)', values: [json] }),
+      client.query({ name: 'append', text: append, values: [nextId(), json, new Date().toISOString()] }),
+    insert: (json) => client.query({ name: 'insert', text: 'INSERT INTO texts (message) VALUES ($1)', values: [json] }),
     async load(count) {
-      const text = 'SELECT message FROM entries ORDER BY id LIMIT $1'
+      const text = 'SELECT message FROM entries ORDER BY n LIMIT $1'
       const { rows } = await client.query<{ message: string }>({ name: 'load', text, values: [count] })
       return rows.map(({ message }) => JSON.parse(message) as unknown)
     },
@@ -75,14 +90,22 @@ async function insert(client: pg.Client, first: number, batch: readonly Archived
   const entries = batch.flatMap(({ id, at, messages }, c) =>
     messages.map((message, depth) => {
       const n = (first + c - 1) * each + depth + 1
-      return { n, c: first + c, depth, conversation: id, ...prepareEntry({ id: `entry-${n}`, message, at }, 0) }
+      return {
+        n,
+        c: first + c,
+        depth,
+        conversation: id,
+        message,
+        ...prepareEntry({ id: `entry-${n}`, message, at }, 0),
+      }
     }),
   )
-  const documents = entries.flatMap(({ n, c, conversation, provider, documents: own }) =>
-    own.map((document, i) => ({
+  const documents = entries.flatMap(({ n, c, conversation, message }) =>
+    filteredDocuments(owner, conversation, message).map(({ text, filters }, i) => ({
       n: n * maxDocuments + i,
       c,
-      words: wordVector(document.text, documentFilters(owner, conversation, provider, document)),
+      text,
+      filters,
     })),
   )
   await client.query(
@@ -99,9 +122,9 @@ async function insert(client: pg.Client, first: number, batch: readonly Archived
     (['n', 'id', 'c', 'depth', 'role', 'at', 'checksum', 'json'] as const).map((name) => column(entries, name)),
   )
   await client.query(
-    `INSERT INTO synapse.search (n, conversation, owner, words) SELECT n, c, $1, words::tsvector
-     FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS t (n, c, words)`,
-    [owner, column(documents, 'n'), column(documents, 'c'), column(documents, 'words')],
+    `INSERT INTO synapse.search (n, conversation, owner, words) SELECT n, c, $1, words
+     FROM unnest($2::bigint[], $3::bigint[], $4::tsvector[]) AS t (n, c, words)`,
+    [owner, column(documents, 'n'), column(documents, 'c'), wordVectors(documents)],
   )
 }
 

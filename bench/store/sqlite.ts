@@ -6,7 +6,8 @@ import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { connect } from '../../src/store/sqlite/connection.ts'
 import { indexNow } from '../../src/store/sqlite/search-index.ts'
 import { prepareEntry } from '../../src/store/prepare.ts'
-import type { Engine, RawStore } from './engine.ts'
+import { documentsOf } from '../../src/store/search-text.ts'
+import { nextId, type Engine, type RawStore } from './engine.ts'
 import { archive, each, owner } from './messages.ts'
 
 export function sqliteEngine(): Engine {
@@ -23,13 +24,30 @@ export function sqliteEngine(): Engine {
 
 function rawStore(path: string): RawStore {
   const db = new DatabaseSync(path)
-  db.exec(
-    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE entries (id INTEGER PRIMARY KEY, message TEXT)',
-  )
-  const insert = db.prepare('INSERT INTO entries (message) VALUES (?)')
-  const select = db.prepare('SELECT message FROM entries ORDER BY id LIMIT ?')
+  db.exec(`
+    PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;
+    CREATE TABLE conversations (n INTEGER PRIMARY KEY, id TEXT UNIQUE, owner TEXT, updated_at TEXT, entries INTEGER, head INTEGER);
+    CREATE INDEX newest ON conversations (owner, updated_at, id);
+    CREATE TABLE entries (n INTEGER PRIMARY KEY, id TEXT UNIQUE, conversation INTEGER, parent INTEGER, message TEXT);
+    CREATE INDEX tree ON entries (conversation, parent);
+    CREATE TABLE texts (n INTEGER PRIMARY KEY, message TEXT);
+    INSERT INTO conversations VALUES (1, 'raw', '${owner}', '', 0, NULL);
+  `)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const entry = db.prepare('INSERT INTO entries (id, conversation, parent, message) VALUES (?, 1, ?, ?)')
+  const head = db.prepare('UPDATE conversations SET entries = entries + 1, updated_at = ?, head = ? WHERE n = 1')
+  const commit = db.prepare('COMMIT')
+  const text = db.prepare('INSERT INTO texts (message) VALUES (?)')
+  const select = db.prepare('SELECT message FROM entries ORDER BY n LIMIT ?')
+  let last: number | bigint | null = null
   return {
-    append: (json) => insert.run(json),
+    append(json) {
+      begin.run()
+      last = entry.run(nextId(), last, json).lastInsertRowid
+      head.run(new Date().toISOString(), last)
+      commit.run()
+    },
+    insert: (json) => text.run(json),
     load: (count) => select.all(count).map((row) => JSON.parse(String(row['message'])) as unknown),
     close: () => db.close(),
   }
@@ -64,7 +82,7 @@ async function fill(place: string, conversations: number): Promise<void> {
         depth,
         entry.role,
         at,
-        entry.documents.length,
+        documentsOf(message).length,
         entry.checksum,
         entry.json,
       )

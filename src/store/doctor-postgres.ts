@@ -2,14 +2,12 @@
 // what it cannot know: whether the log is whole, whether the index fits it, and whether a commit is durable.
 
 import { crc32 } from 'node:zlib'
-import type { Message } from '../core/message.ts'
-import { counted, finding, type Finding, type Mended, type Progress } from './doctor.ts'
+import { counted, finding, indexFinding, type Finding, type Mended, type Progress } from './doctor.ts'
 import { pointerChecks, pointerRepairs } from './doctor-pointers.ts'
-import { documentFilters } from './filter-words.ts'
 import { connect, type Database, type Queries } from './postgres/database.ts'
 import { migrations } from './postgres/migrations.ts'
-import { wordVector } from './postgres/words.ts'
-import { documentsOf, maxDocuments } from './search-text.ts'
+import { indexDocuments, indexRows, selectLog, type LogRow } from './postgres/search-index.ts'
+import { wordVectors } from './postgres/vectors.ts'
 
 const settings = { now: Date.now, leaseSkewMs: () => 0, connections: 2 }
 const of = (table: string): string => `synapse.${table}`
@@ -39,37 +37,33 @@ async function checkPointers(db: Database, findings: Finding[]): Promise<void> {
     findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
 }
 
-interface LogRow {
-  n: number
-  id: string
-  conversation_id: string
-  owner: string
-  checksum: number
-  message: string
-}
-
 async function checkLog(db: Database, findings: Finding[], progress: Progress): Promise<void> {
   const damaged: string[] = []
   const unindexed: string[] = []
   let entries = 0
   let documents = 0
+  let waits = 0
   for await (const rows of pages(db, progress)) {
+    // Before the index is looked at: what is indexed meanwhile is in it.
+    const waiting = await waitingOf(db, rows)
+    const own = indexDocuments(rows)
+    // As text: the bytes of a tsvector also depend on the way it came.
     const indexed = await db.plan<{ n: number; fits: boolean }>(
-      `SELECT s.n, s.words = d.words::tsvector AS fits FROM unnest($1::bigint[], $2::text[]) AS d (n, words)
+      `SELECT s.n, s.words::text = d.words::text AS fits FROM unnest($1::bigint[], $2::tsvector[]) AS d (n, words)
        JOIN synapse.search s ON s.n = d.n`,
-      vectorsOf(rows),
+      [own.map(({ n }) => n), wordVectors(own)],
     )
     const fitting = new Set(indexed.filter(({ fits }) => fits).map(({ n }) => n))
-    for (const row of rows) {
-      entries++
-      if (crc32(row.message) !== row.checksum) {
-        damaged.push(row.id)
-        continue
-      }
-      const own = documentsOf(JSON.parse(row.message) as Message)
-      documents += own.length
-      if (!own.every((_, i) => fitting.has(row.n * maxDocuments + i))) unindexed.push(row.id)
+    const missing = new Set<string>()
+    for (const { n, row } of own) {
+      if (waiting.has(row.n)) continue
+      documents++
+      if (!fitting.has(n)) missing.add(row.id)
     }
+    entries += rows.length
+    waits += waiting.size
+    unindexed.push(...missing)
+    damaged.push(...rows.filter((row) => crc32(row.message) !== row.checksum).map(({ id }) => id))
   }
   findings.push(
     damaged.length === 0
@@ -81,11 +75,12 @@ async function checkLog(db: Database, findings: Finding[], progress: Progress): 
     const what = counted(unindexed.length, 'entry', 'entries')
     findings.push(finding('stale', `${what} cannot be found by the search, or not by all words.`, unindexed))
   }
-  findings.push(
-    found === documents
-      ? finding('fine', `The search index holds the ${counted(found, 'document')} of the log.`)
-      : finding('stale', `The search index holds ${counted(found, 'document')}, the log ${documents}.`),
-  )
+  findings.push(indexFinding(found, documents, waits))
+}
+
+async function waitingOf(db: Database, rows: readonly LogRow[]): Promise<Set<number>> {
+  const sql = 'SELECT entry FROM synapse.waiting WHERE entry = ANY ($1::bigint[])'
+  return new Set((await db.all<{ entry: number }>(sql, [rows.map(({ n }) => n)])).map(({ entry }) => entry))
 }
 
 async function checkSettings(db: Database, findings: Finding[]): Promise<void> {
@@ -107,16 +102,9 @@ export async function mendPostgres(url: string, progress: Progress): Promise<Men
   try {
     await db.transaction(async (queries) => {
       for (const sql of pointerRepairs(of)) await queries.all(sql)
+      await queries.all('DELETE FROM synapse.waiting')
       await queries.all('DELETE FROM synapse.search')
-      for await (const rows of pages(queries, progress)) {
-        await queries.all(
-          `INSERT INTO synapse.search (n, conversation, owner, words)
-           SELECT d.n, e.conversation, c.owner, d.words::tsvector
-           FROM unnest($1::bigint[], $2::text[]) AS d (n, words)
-           JOIN synapse.entries e ON e.n = d.n / ${maxDocuments} JOIN synapse.conversations c ON c.n = e.conversation`,
-          vectorsOf(rows),
-        )
-      }
+      for await (const rows of pages(queries, progress)) await indexRows(queries, rows)
     })
     await db.plan('REINDEX SCHEMA synapse')
     return {
@@ -133,30 +121,10 @@ export async function mendPostgres(url: string, progress: Progress): Promise<Men
 async function* pages(db: Queries, progress: Progress): AsyncGenerator<LogRow[]> {
   const { last } = (await db.get<{ last: number | null }>('SELECT max(n) AS last FROM synapse.entries')) ?? { last: 0 }
   for (let after = 0; ;) {
-    const rows = await db.all<LogRow>(
-      `SELECT e.n, e.id, c.id AS conversation_id, c.owner, e.checksum, e.message
-       FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
-       WHERE e.n > $1 ORDER BY e.n LIMIT 500`,
-      [after],
-    )
+    const rows = await db.all<LogRow>(`${selectLog} WHERE e.n > $1 ORDER BY e.n LIMIT 500`, [after])
     if (rows.length === 0) return
     yield rows
     after = rows.at(-1)?.n ?? after
     progress(after / Number(last))
   }
-}
-
-/** The number and the words of every document of these entries, as the index has them. */
-function vectorsOf(rows: readonly LogRow[]): [number[], string[]] {
-  const [numbers, vectors]: [number[], string[]] = [[], []]
-  for (const { n, conversation_id, owner, checksum, message: text } of rows) {
-    if (crc32(text) !== checksum) continue
-    const message = JSON.parse(text) as Message
-    const provider = message.role === 'assistant' ? message.origin.provider : undefined
-    for (const [i, document] of documentsOf(message).entries()) {
-      numbers.push(n * maxDocuments + i)
-      vectors.push(wordVector(document.text, documentFilters(owner, conversation_id, provider, document)))
-    }
-  }
-  return [numbers, vectors]
 }

@@ -77,3 +77,11 @@ export function finding(level: Finding['level'], what: string, examples: readonl
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
+
+/** `found` and `expected`: documents; `waiting`: entries that are not indexed yet. */
+export function indexFinding(found: number, expected: number, waiting: number): Finding {
+  if (found !== expected)
+    return finding('stale', `The search index holds ${counted(found, 'document')}, the log ${expected}.`)
+  const more = waiting === 0 ? '' : `; ${counted(waiting, 'entry waits', 'entries wait')} to be indexed`
+  return finding('fine', `The search index holds the ${counted(found, 'document')} of the log${more}.`)
+}

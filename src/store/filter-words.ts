@@ -2,22 +2,22 @@
 // the index, however many other owners and conversations share it. Hashed, so that they survive any tokenizer.
 
 import { hash } from 'node:crypto'
-import type { SearchDocument } from './search-text.ts'
+import type { Message } from '../core/message.ts'
+import { documentsOf, type SearchDocument } from './search-text.ts'
 import type { SearchQuery } from './store.ts'
 
-export function documentFilters(
-  owner: string,
-  conversationId: string,
-  provider: string | undefined,
-  document: SearchDocument,
-): string[] {
-  return [
-    filterWord('owner', owner),
-    filterWord('conversation', conversationId),
-    filterWord('kind', document.kind),
-    ...(provider !== undefined ? [filterWord('provider', provider)] : []),
-    ...(document.tool !== undefined ? [filterWord('tool', document.tool)] : []),
-  ]
+export interface FilteredDocument extends SearchDocument {
+  filters: string[]
+}
+
+export function filteredDocuments(owner: string, conversationId: string, message: Message): FilteredDocument[] {
+  const shared = [filterWord('owner', owner), filterWord('conversation', conversationId)]
+  if (message.role === 'assistant') shared.push(filterWord('provider', message.origin.provider))
+  return documentsOf(message).map((document) => {
+    const filters = [...shared, filterWord('kind', document.kind)]
+    if (document.tool !== undefined) filters.push(filterWord('tool', document.tool))
+    return { ...document, filters }
+  })
 }
 
 export function queryFilters(owner: string, query: SearchQuery): string[] {
@@ -31,5 +31,14 @@ export function queryFilters(owner: string, query: SearchQuery): string[] {
 }
 
 export function filterWord(field: 'owner' | 'conversation' | 'provider' | 'tool' | 'kind', value: string): string {
-  return `${field}${hash('sha256', value).slice(0, 16)}`
+  const key = `${field}${value}`
+  const known = knownWords.get(key)
+  if (known !== undefined) return known
+  const word = `${field}${hash('sha256', value).slice(0, 16)}`
+  if (knownWords.size === 1000) knownWords.clear()
+  if (value.length < 200) knownWords.set(key, word)
+  return word
 }
+
+/** The same few come with document after document. */
+const knownWords = new Map<string, string>()

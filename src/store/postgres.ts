@@ -13,6 +13,7 @@ import { leaseMethods } from './postgres/leases.ts'
 import { listening } from './postgres/listen.ts'
 import { overlayMethods } from './postgres/overlays.ts'
 import { recordMethods } from './postgres/records.ts'
+import { indexWaiting } from './postgres/search-index.ts'
 import { searchMethods } from './postgres/search.ts'
 import { stateMethods } from './postgres/states.ts'
 import { toolMethods } from './postgres/tools.ts'
@@ -41,7 +42,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     ...archiveMethods(db),
     ...recordMethods(db),
     async vacuum() {
-      for (const table of ['entries', 'search', 'pieces', 'journal', 'exchanges', 'conversations']) {
+      await indexWaiting(db)
+      for (const table of ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations']) {
         await db.plan(`VACUUM synapse.${table}`)
       }
     },

@@ -9,7 +9,6 @@ import { cutBlob, type Blob } from './blobs.ts'
 import { uuidv7 } from './ids.ts'
 import { detachMedia } from './media.ts'
 import { damaged, isoTime } from './refusals.ts'
-import { documentsOf, type SearchDocument } from './search-text.ts'
 import type { NewEntry } from './store.ts'
 
 export interface PreparedEntry {
@@ -18,12 +17,9 @@ export interface PreparedEntry {
   /** Absent: the head. */
   parentId?: string | null
   head: NonNullable<NewEntry['head']>
-  message: Message
   role: Message['role']
-  provider?: string
   json: string
   checksum: number
-  documents: SearchDocument[]
   blobs: Blob[]
   /** Blobs that the message names without bringing them. */
   named: string[]
@@ -40,15 +36,17 @@ export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
     at,
     ...(entry.parentId !== undefined && { parentId: entry.parentId }),
     head: entry.head ?? 'advance',
-    message: JSON.parse(json) as Message,
     role: message.role,
-    ...(message.role === 'assistant' && { provider: message.origin.provider }),
     json,
     checksum: crc32(json),
-    documents: documentsOf(message),
     blobs: [...blobs].map(([sha256, bytes]) => cutBlob(bytes, sha256)),
     named: [...named].filter((sha256) => !blobs.has(sha256)),
   }
+}
+
+/** The message as it will be read again: none of it is shared with whoever gave it. */
+export function messageOf(entry: PreparedEntry): Message {
+  return JSON.parse(entry.json) as Message
 }
 
 /** The message of a row, which must still be what was written: SQLite itself has no checksums. */
@@ -132,8 +130,11 @@ export function jsonCopy<T>(value: T, what: string): T {
 }
 
 function checkMessage(message: Message): void {
-  const { role, parts }: { role: string; parts: unknown } = message
+  const { role, parts, origin }: { role: string; parts: unknown; origin?: unknown } = message
   if (!['system', 'user', 'assistant', 'tool'].includes(role) || !Array.isArray(parts)) {
     throw badInput('An entry needs a message with a role (system, user, assistant, tool) and a list of parts.')
+  }
+  if (role === 'assistant' && (typeof origin !== 'object' || origin === null)) {
+    throw badInput('A message of the assistant needs its origin: protocol, provider and model.')
   }
 }

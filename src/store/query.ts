@@ -4,7 +4,7 @@
 
 import { isoTime } from './refusals.ts'
 import type { SearchQuery } from './store.ts'
-import { wordsOf } from './words.ts'
+import { wordList } from './words.ts'
 
 /** Words in a row; with `prefix` the last one may go on. */
 export interface Term {
@@ -15,7 +15,7 @@ export interface Term {
 export function parseQuery(text: string): Term[] {
   const terms: Term[] = []
   for (const [, phrase, word] of text.matchAll(/"([^"]*)"?|([^\s"]+)/g)) {
-    const words = Array.from(wordsOf(phrase ?? word ?? ''), (found) => found.word)
+    const words = wordList(phrase ?? word ?? '')
     if (words.length === 0) continue
     const last = words.at(-1) ?? ''
     terms.push({ words, prefix: word !== undefined && word.endsWith('*') && last.length >= shortestPrefix })
@@ -24,9 +24,9 @@ export function parseQuery(text: string): Term[] {
 }
 
 /** Whether the words at this place begin a match; gives how many words it takes, or 0. */
-export function matchAt(term: Term, words: readonly { word: string }[], at: number): number {
+export function matchAt(term: Term, words: readonly string[], at: number): number {
   for (const [i, wanted] of term.words.entries()) {
-    const found = words[at + i]?.word
+    const found = words[at + i]
     if (found === undefined) return 0
     const open = term.prefix && i === term.words.length - 1
     if (open ? !found.startsWith(wanted) : found !== wanted) return 0
@@ -36,7 +36,7 @@ export function matchAt(term: Term, words: readonly { word: string }[], at: numb
 
 /** Whether all of them are in the text. */
 export function matchesAll(terms: readonly Term[], text: string): boolean {
-  const words = [...wordsOf(text)]
+  const words = wordList(text)
   return terms.every((term) => words.some((_, at) => matchAt(term, words, at) > 0))
 }
 

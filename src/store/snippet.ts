@@ -44,9 +44,10 @@ export function snippetOf(text: string, terms: readonly Term[]): { snippet: stri
 
 function matches(words: readonly Word[], terms: readonly Term[]): [number, number][] {
   const found: [number, number][] = []
+  const plain = words.map(({ word }) => word)
   for (const [at, word] of words.entries()) {
     let taken = 0
-    for (const term of terms) taken = Math.max(taken, matchAt(term, words, at))
+    for (const term of terms) taken = Math.max(taken, matchAt(term, plain, at))
     const last = words[at + taken - 1]
     if (taken > 0 && last) found.push([word.start, last.end])
   }

@@ -235,6 +235,10 @@ test(
     const place = await newPlace(t, 'postgres')
     const store = await openPlace(place)
     await fill(store)
+    const young = (await examine(place.url)).findings
+    assert.deepEqual(wrong(young), [])
+    assert.match(shown(young), /0 documents of the log; 30 entries wait to be indexed/)
+    await store.vacuum()
     await store.close()
     assert.deepEqual(wrong((await examine(place.url)).findings), [])
     const { default: pg } = await import('pg')

@@ -1,7 +1,6 @@
 import type { Archives } from '../archive.ts'
 import { cleanLabels, givenId, jsonCopy, plainText, prepareEntry } from '../prepare.ts'
 import { idTaken, isoTime } from '../refusals.ts'
-import { appendTo } from './entries.ts'
 import type { KeptConversation, MemoryState } from './state.ts'
 
 export function archiveMethods(state: MemoryState): Archives {
@@ -36,7 +35,7 @@ export function archiveMethods(state: MemoryState): Archives {
       }
       const prepared = copy.entries.map((entry) => prepareEntry({ ...entry, head: 'stay' }, state.now()))
       try {
-        for (const entry of prepared) appendTo(state, kept, entry)
+        for (const entry of prepared) state.append(kept, entry)
         for (const pointer of pointersOf(about.head, copy)) state.entryIn(kept, pointer)
       } catch (error) {
         for (const entry of kept.entries) state.entries.delete(entry.id)

@@ -1,7 +1,6 @@
 import type { Branch, Conversation } from '../../core/log.ts'
 import { inBranchOrder } from '../branch-order.ts'
-import { documentFilters } from '../filter-words.ts'
-import { plainText, prepareEntry, type PreparedEntry } from '../prepare.ts'
+import { plainText, prepareEntry } from '../prepare.ts'
 import { notFound } from '../refusals.ts'
 import type { Branches, Entries } from '../store.ts'
 import { putAll } from './records.ts'
@@ -11,7 +10,7 @@ export function entryMethods(state: MemoryState): Entries & Branches {
   return {
     async append(owner, conversationId, entry, write) {
       const prepared = prepareEntry(entry, state.now())
-      return appendTo(state, state.writable(owner, conversationId, write), prepared)
+      return state.append(state.writable(owner, conversationId, write), prepared)
     },
 
     async appendAll(owner, conversationId, entries, write, records = []) {
@@ -19,7 +18,7 @@ export function entryMethods(state: MemoryState): Entries & Branches {
       const conversation = state.writable(owner, conversationId, write)
       const undo = snapshot(state, conversation)
       try {
-        const appended = prepared.map((entry) => appendTo(state, conversation, entry))
+        const appended = prepared.map((entry) => state.append(conversation, entry))
         putAll(state, records)
         return appended
       } catch (error) {
@@ -96,16 +95,6 @@ export function entryMethods(state: MemoryState): Entries & Branches {
       if (about.branch === name) delete about.branch
     },
   }
-}
-
-export function appendTo(
-  state: MemoryState,
-  conversation: KeptConversation,
-  entry: PreparedEntry,
-): ReturnType<typeof toEntry> {
-  const { owner, id } = conversation.about
-  const filters = entry.documents.map((document) => documentFilters(owner, id, entry.provider, document))
-  return state.append(conversation, entry, filters)
 }
 
 function snapshot(state: MemoryState, conversation: KeptConversation): () => void {

@@ -7,7 +7,6 @@ import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../refusals.ts'
 import type { Exchanges, Write } from '../store.ts'
-import { appendTo } from './entries.ts'
 import type { KeptExchange, MemoryState } from './state.ts'
 
 export function exchangeMethods(state: MemoryState): Exchanges {
@@ -53,7 +52,7 @@ export function exchangeMethods(state: MemoryState): Exchanges {
       const reply = end.reply && prepareEntry(end.reply, now)
       const { outcome, usage, cost, failure, notes } = jsonCopy({ ...end, reply: undefined }, 'The end of the exchange')
       const kept = openOne(state, owner, exchangeId, write)
-      const entry = reply && appendTo(state, kept.conversation, reply)
+      const entry = reply && state.append(kept.conversation, reply)
       Object.assign(kept.about, {
         outcome,
         endedAt: new Date(now).toISOString(),

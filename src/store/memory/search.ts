@@ -43,8 +43,8 @@ function* candidates(
     const { labels } = entry.conversation.about
     if (entry.at < after || entry.at >= before) continue
     if (query.label !== undefined && !labels.includes(query.label)) continue
-    for (const [i, document] of [...entry.documents.entries()].toReversed()) {
-      if (wanted.every((filter) => entry.filters[i]?.includes(filter))) yield { entry, document }
+    for (const document of entry.documents.toReversed()) {
+      if (wanted.every((filter) => document.filters.includes(filter))) yield { entry, document }
     }
   }
 }

@@ -5,10 +5,11 @@ import type { ReplyEvent } from '../../core/event.ts'
 import type { Conversation, Entry, Exchange, Overlay, ProviderState, RecordedToolRun } from '../../core/log.ts'
 import type { Blob } from '../blobs.ts'
 import { checkWriter, type Fence } from '../fence.ts'
+import type { FilteredDocument } from '../filter-words.ts'
+import { documentsIn } from '../hits.ts'
 import { readMessage, type PreparedEntry } from '../prepare.ts'
 import { headMoved, idTaken, notFound } from '../refusals.ts'
 import type { StoredRecord } from '../records.ts'
-import type { SearchDocument } from '../search-text.ts'
 import type { StoreOptions, Write } from '../store.ts'
 
 export interface KeptEntry {
@@ -20,8 +21,7 @@ export interface KeptEntry {
   at: string
   json: string
   checksum: number
-  documents: SearchDocument[]
-  filters: string[][]
+  documents: FilteredDocument[]
 }
 
 export interface KeptExchange {
@@ -102,7 +102,7 @@ export class MemoryState {
   }
 
   /** Throws before it changes anything. */
-  append(conversation: KeptConversation, entry: PreparedEntry, filters: string[][]): Entry {
+  append(conversation: KeptConversation, entry: PreparedEntry): Entry {
     const { about } = conversation
     if (this.entries.has(entry.id)) throw idTaken('entry', entry.id)
     const parentId = entry.parentId === undefined ? about.head : entry.parentId
@@ -110,9 +110,10 @@ export class MemoryState {
     const parent = parentId === null ? undefined : this.entryIn(conversation, parentId)
     for (const sha256 of entry.named) if (!this.hasBlob(about.owner, sha256)) throw notFound('blob', sha256)
 
-    const { id, role, at, json, checksum, documents } = entry
+    const { id, role, at, json, checksum } = entry
+    const documents = documentsIn(about.owner, { conversation_id: about.id, checksum, message: json })
     const depth = parent ? parent.depth + 1 : 0
-    const kept: KeptEntry = { id, conversation, parentId, depth, role, at, json, checksum, documents, filters }
+    const kept: KeptEntry = { id, conversation, parentId, depth, role, at, json, checksum, documents }
     conversation.entries.push(kept)
     this.entries.set(id, kept)
     for (const blob of entry.blobs) this.keepBlob(conversation, blob)

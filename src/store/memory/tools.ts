@@ -2,7 +2,6 @@ import type { RecordedToolRun } from '../../core/log.ts'
 import { prepareEntry } from '../prepare.ts'
 import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
 import type { ToolRuns } from '../store.ts'
-import { appendTo } from './entries.ts'
 import type { MemoryState } from './state.ts'
 
 export function toolMethods(state: MemoryState): ToolRuns {
@@ -37,7 +36,7 @@ export function toolMethods(state: MemoryState): ToolRuns {
       const conversation = state.writable(owner, conversationId, write)
       const run = conversation.tools.get(callId)
       if (!run || run.outcome) throw toolNotRunning(callId, run)
-      const entry = appendTo(state, conversation, result)
+      const entry = state.append(conversation, result)
       run.outcome = end.outcome
       run.endedAt = new Date(state.now()).toISOString()
       run.resultEntryId = entry.id

@@ -1,17 +1,14 @@
-// One entry, one statement: lock the conversation, check who writes and where, insert, index, move the head. As four
-// round trips the same takes more than twice as long.
+// One entry, one statement: look up the parent, lock the conversation, check who writes and where, move the head,
+// insert. As four round trips the same takes more than twice as long.
 
 import type { QueryResultRow } from 'pg'
 import type { Entry } from '../../core/log.ts'
-import { documentFilters } from '../filter-words.ts'
-import type { PreparedEntry } from '../prepare.ts'
+import { messageOf, type PreparedEntry } from '../prepare.ts'
 import { damaged, headMoved, idTaken } from '../refusals.ts'
-import { maxDocuments } from '../search-text.ts'
 import type { Write } from '../store.ts'
 import { clock, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { isLost, isUniqueViolation } from './errors.ts'
-import { wordVector } from './words.ts'
 
 export async function appendAlone(
   db: Database,
@@ -20,7 +17,7 @@ export async function appendAlone(
   entry: PreparedEntry,
   write: Write | undefined,
 ): Promise<Entry> {
-  const sent = await insert(db, valuesOf(db, owner, conversationId, entry, write), entry.id).then(
+  const sent = await insert(db, db, owner, conversationId, entry, write).then(
     (row) => ({ row, lost: false }),
     (error: unknown) => {
       if (isLost(error)) return { row: undefined, lost: true }
@@ -67,7 +64,7 @@ export async function appendEntry(
   entry: PreparedEntry,
   write: Write | undefined,
 ): Promise<Entry> {
-  const row = await insert(queries, valuesOf(db, owner, conversationId, entry, write), entry.id)
+  const row = await insert(db, queries, owner, conversationId, entry, write)
   if (row) return toEntry(conversationId, entry, row)
   throw await reason(db, queries, owner, conversationId, entry, write)
 }
@@ -79,9 +76,6 @@ function valuesOf(
   entry: PreparedEntry,
   write: Write | undefined,
 ): unknown[] {
-  const words = entry.documents.map((document) =>
-    wordVector(document.text, documentFilters(owner, conversationId, entry.provider, document)),
-  )
   return [
     conversationId,
     owner,
@@ -95,7 +89,6 @@ function valuesOf(
     entry.at,
     entry.checksum,
     entry.json,
-    words,
   ]
 }
 
@@ -104,57 +97,62 @@ interface Place {
   depth: number
 }
 
-function toEntry(conversationId: string, { id, at, message }: PreparedEntry, place: Place): Entry {
-  return { id, conversationId, parentId: place.parent_id, depth: place.depth, message, at }
+function toEntry(conversationId: string, entry: PreparedEntry, place: Place): Entry {
+  const { id, at } = entry
+  return { id, conversationId, parentId: place.parent_id, depth: place.depth, message: messageOf(entry), at }
 }
 
 /**
- * Gives no row when something stands against it. Without a lock before it that can also be this: while the statement
- * waited, another transaction wrote the head, and the statement, which sees the rows of when it began, does not find it.
+ * Gives no row when something stands against it: also when another transaction moved the head or changed the branch
+ * while this one waited for it. `seen` is the conversation as it was when the statement began, `c` as it is now that it
+ * is locked. The parent was committed before that, so its number is lower than `seen.next`.
  */
 const statement = `
-  WITH c AS (
-    SELECT n, owner, head, branch, lease_holder, lease_epoch, lease_expires FROM synapse.conversations
-    WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE
-  ), p AS (
-    SELECT e.n, e.id, e.depth FROM c JOIN synapse.entries e ON e.n = c.head AND e.conversation = c.n
-    WHERE $5::boolean
-    UNION ALL
-    SELECT e.n, e.id, e.depth FROM c JOIN synapse.entries e ON e.id = $6::text AND e.conversation = c.n
-    WHERE NOT $5::boolean
-  ), ok AS (
-    SELECT c.*, p.n AS parent, p.id AS parent_id, coalesce(p.depth + 1, 0) AS depth FROM c LEFT JOIN p ON true
-    WHERE CASE WHEN $3::bigint IS NULL THEN c.lease_holder IS NULL OR c.lease_expires <= ${clock} + $4::bigint
-               ELSE c.lease_epoch = $3::bigint AND c.lease_holder IS NOT NULL END
-      AND (p.n IS NOT NULL OR CASE WHEN $5::boolean THEN c.head IS NULL ELSE $6::text IS NULL END)
-      AND ($7::text <> 'advance' OR p.n IS NOT DISTINCT FROM c.head)
-  ), e AS (
-    INSERT INTO synapse.entries (id, conversation, parent, depth, role, at, checksum, message)
-    SELECT $8, n, parent, depth, $9, $10, $11, $12 FROM ok RETURNING n
-  ), s AS (
-    INSERT INTO synapse.search (n, conversation, owner, words)
-    SELECT e.n * ${maxDocuments} + d.i - 1, ok.n, ok.owner, d.words::tsvector
-    FROM ok, e, unnest($13::text[]) WITH ORDINALITY AS d (words, i)
-  ), b AS (
-    UPDATE synapse.branches b SET entry = e.n FROM ok, e
-    WHERE $7::text <> 'stay' AND ok.parent IS NOT DISTINCT FROM ok.head
-      AND b.conversation = ok.n AND b.name = ok.branch
-  ), u AS (
+  WITH moved AS (
     UPDATE synapse.conversations c SET
       entries = c.entries + 1,
       updated_at = greatest(c.updated_at, $10),
       lease_holder = CASE WHEN $3::bigint IS NOT NULL THEN c.lease_holder END,
-      head = CASE WHEN $7::text = 'stay' THEN c.head ELSE e.n END,
-      branch = CASE WHEN $7::text = 'stay' OR ok.parent IS NOT DISTINCT FROM ok.head THEN c.branch END
-    FROM ok, e WHERE c.n = ok.n
+      head = CASE WHEN $7::text = 'stay' THEN c.head ELSE seen.next END,
+      branch = CASE WHEN $7::text = 'stay' OR seen.parent IS NOT DISTINCT FROM seen.head THEN c.branch END
+    FROM (
+      SELECT o.head, o.branch, p.n AS parent, p.id AS parent_id, p.depth, nextval('synapse.entries_n_seq') AS next
+      FROM synapse.conversations o LEFT JOIN synapse.entries p ON p.conversation = o.n AND p.n = CASE
+        WHEN $5::boolean THEN o.head ELSE (SELECT n FROM synapse.entries WHERE id = $6::text) END
+      WHERE o.id = $1
+    ) seen
+    WHERE c.id = $1 AND c.owner = $2 AND c.head IS NOT DISTINCT FROM seen.head AND c.branch IS NOT DISTINCT FROM seen.branch
+      AND CASE WHEN $3::bigint IS NULL THEN c.lease_holder IS NULL OR c.lease_expires <= ${clock} + $4::bigint
+               ELSE c.lease_epoch = $3::bigint AND c.lease_holder IS NOT NULL END
+      AND (seen.parent IS NOT NULL OR CASE WHEN $5::boolean THEN seen.head IS NULL ELSE $6::text IS NULL END)
+      AND ($7::text <> 'advance' OR seen.parent IS NOT DISTINCT FROM seen.head)
+    RETURNING c.n AS conversation, c.branch, seen.next AS n, seen.parent, seen.parent_id, coalesce(seen.depth + 1, 0) AS depth
+  ), e AS (
+    INSERT INTO synapse.entries (n, id, conversation, parent, depth, role, at, checksum, message)
+    OVERRIDING SYSTEM VALUE SELECT n, $8, conversation, parent, depth, $9, $10, $11, $12 FROM moved
+  ), w AS (
+    INSERT INTO synapse.waiting (entry) SELECT n FROM moved
+  ), b AS (
+    UPDATE synapse.branches b SET entry = moved.n FROM moved
+    WHERE $7::text <> 'stay' AND b.conversation = moved.conversation AND b.name = moved.branch
   )
-  SELECT ok.parent_id, ok.depth FROM ok, e`
+  SELECT n, parent_id, depth FROM moved`
 
-async function insert(queries: Queries, values: unknown[], id: string): Promise<Place | undefined> {
+async function insert(
+  db: Database,
+  queries: Queries,
+  owner: string,
+  conversationId: string,
+  entry: PreparedEntry,
+  write: Write | undefined,
+): Promise<Place | undefined> {
   try {
-    return await queries.get<Place & QueryResultRow>(statement, values)
+    const values = valuesOf(db, owner, conversationId, entry, write)
+    const row = await queries.get<Place & { n: number } & QueryResultRow>(statement, values)
+    if (row) queries.onceCommitted(() => db.indexing.appended(row.n, entry.json.length))
+    return row
   } catch (error) {
-    throw isUniqueViolation(error) ? idTaken('entry', id) : error
+    throw isUniqueViolation(error) ? idTaken('entry', entry.id) : error
   }
 }
 

@@ -5,6 +5,7 @@ import { insertUnique, mustHave, placeOf, setLabels, writable } from './conversa
 import type { Database } from './database.ts'
 import { appendWhole } from './entries.ts'
 import { tokenFields } from './exchanges.ts'
+import { atOnce, indexConversation } from './search-index.ts'
 
 export function archiveMethods(db: Database): Archives {
   return {
@@ -27,6 +28,7 @@ export function archiveMethods(db: Database): Archives {
         if (labels.length > 0) await setLabels(queries, n, labels)
         const conversation = await writable(db, queries, owner, id, undefined)
         for (const entry of prepared) await appendWhole(db, queries, owner, id, entry, undefined)
+        if (prepared.length > atOnce) await indexConversation(queries, n)
         const at = (entryId: string): Promise<number> => placeOf(queries, conversation, entryId)
         const maybe = async (entryId: string | null | undefined): Promise<number | null> =>
           entryId ? at(entryId) : null

@@ -8,6 +8,7 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { SynapseError } from '../../core/error.ts'
 import { fromPostgres, isLost, mayRetry, storageError } from './errors.ts'
 import { migrations } from './migrations.ts'
+import { Indexing } from './search-index.ts'
 
 export interface DatabaseOptions {
   now: () => number
@@ -19,12 +20,15 @@ export interface DatabaseOptions {
 export interface Queries {
   all<R extends QueryResultRow>(sql: string, values?: unknown[]): Promise<R[]>
   get<R extends QueryResultRow>(sql: string, values?: unknown[]): Promise<R | undefined>
+  /** Does it as soon as what was sent before is committed. */
+  onceCommitted(work: () => void): void
 }
 
 export class Database implements Queries {
   readonly place: string
   readonly options: DatabaseOptions
   readonly #pool: Pool
+  readonly indexing = new Indexing(this)
 
   constructor(pool: Pool, place: string, options: DatabaseOptions) {
     this.#pool = pool
@@ -62,11 +66,20 @@ export class Database implements Queries {
     }
   }
 
+  /** At once: outside of a transaction a statement is committed when it is answered. */
+  onceCommitted(work: () => void): void {
+    work()
+  }
+
   async transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const tried = await this.#once(work)
-        if ('result' in tried) return tried.result
+        const after: (() => void)[] = []
+        const tried = await this.#once(work, after)
+        if ('result' in tried) {
+          for (const one of after) one()
+          return tried.result
+        }
         if (attempt === 5) throw tried.error
       } catch (error) {
         throw fromPostgres(error, this.place)
@@ -98,18 +111,22 @@ export class Database implements Queries {
   }
 
   async close(): Promise<void> {
+    await this.indexing.done()
     if (!this.#pool.ended) await this.#pool.end()
   }
 
   /** Gives the error when nothing was done and all of it may be tried again. */
-  async #once<T>(work: (queries: Queries) => Promise<T>): Promise<{ result: T } | { error: unknown }> {
+  async #once<T>(
+    work: (queries: Queries) => Promise<T>,
+    after: (() => void)[],
+  ): Promise<{ result: T } | { error: unknown }> {
     const client = await this.#pool.connect()
     let broken = false
     let committing: { number: string; result: T } | undefined
     let lost: unknown
     try {
       const number = await begin(client)
-      const result = await work(queriesOf(client))
+      const result = await work(queriesOf(client, after))
       committing = { number, result }
       await client.query('COMMIT')
       return { result }
@@ -215,12 +232,13 @@ async function versionOf(queries: Queries): Promise<number> {
   return (await queries.get<{ version: number }>('SELECT version FROM synapse.format'))?.version ?? 0
 }
 
-function queriesOf(client: PoolClient): Queries {
+function queriesOf(client: PoolClient, after: (() => void)[]): Queries {
   const all = async <R extends QueryResultRow>(sql: string, values: unknown[] = []) =>
     (await client.query<R>(prepared(sql, values))).rows
   return {
     all,
     get: async <R extends QueryResultRow>(sql: string, values: unknown[] = []) => (await all<R>(sql, values))[0],
+    onceCommitted: (work) => after.push(work),
   }
 }
 

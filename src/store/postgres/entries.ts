@@ -8,6 +8,7 @@ import { keepBlobs } from './blobs.ts'
 import { writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { putAll } from './records.ts'
+import { atOnce, indexConversation } from './search-index.ts'
 
 export function entryMethods(db: Database): Entries {
   return {
@@ -24,11 +25,12 @@ export function entryMethods(db: Database): Entries {
     async appendAll(owner, conversationId, entries, write, records = []) {
       const prepared = entries.map((entry) => prepareEntry(entry, db.options.now()))
       return db.transaction(async (queries) => {
-        await writable(db, queries, owner, conversationId, write)
+        const { n } = await writable(db, queries, owner, conversationId, write)
         const written: Entry[] = []
         for (const entry of prepared) {
           written.push(await appendWhole(db, queries, owner, conversationId, entry, write))
         }
+        if (prepared.length > atOnce) await indexConversation(queries, n)
         if (records.length > 0) await putAll(db, queries, records)
         return written
       })

@@ -201,4 +201,9 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (stream, first)
   );
   `,
+  `
+  -- Entries that are not in the search index yet. Neither key nor index: they are few, come and go with every message,
+  -- and one whose conversation was deleted is left for whoever takes it.
+  CREATE TABLE synapse.waiting (entry bigint NOT NULL);
+  `,
 ]

@@ -4,11 +4,10 @@
 // looked up in every document that has its words, because the index knows no places: so the newest ones come first.
 
 import { filterWord, queryFilters } from '../filter-words.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
-import { readMessage } from '../prepare.ts'
+import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../hits.ts'
+import { pageSize, readCursor } from '../page.ts'
 import { parseQuery, timeSpan } from '../query.ts'
-import { documentsOf, maxDocuments } from '../search-text.ts'
-import { hitOf } from '../snippet.ts'
+import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
 import type { Database } from './database.ts'
 import { wordQuery } from './words.ts'
@@ -20,92 +19,83 @@ export function searchMethods(db: Database): Search {
       const terms = parseQuery(query.text)
       const below =
         query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
-      const { after, before } = timeSpan(query)
+      const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
       if (terms.length === 0) return { items: [] }
       const narrow = await labelled(db, owner, query)
       if (narrow?.length === 0) return { items: [] }
-      const words = wordQuery(terms, queryFilters(owner, query), narrow)
-      const wanted: Wanted = { words, below, owner, after, before, label: query.label, most: size + 1 }
-      let rows = await db.plan<HitRow>(`WITH hits AS (${walk}) ${fetch}`, valuesOf(wanted))
-      if (rows.length <= size) {
-        const hasPhrase = terms.some((term) => term.words.length > 1)
-        rows = await gathered(db, wanted, hasPhrase)
-      }
-      return pageOf(
-        rows,
-        size,
-        (row) => [row.place],
-        (row) => {
-          const document = documentsOf(readMessage(row))[row.place % maxDocuments] ?? { kind: 'user', text: '' }
-          return hitOf({ ...row, conversationId: row.conversation_id, entryId: row.id }, document, terms)
-        },
-      )
+      // In this order: what is indexed in between is then found twice, and not missed.
+      const waiting = waitingHits(await waitingRows(db, wanted), wanted)
+      const indexed = await indexedHits(db, wanted, wordQuery(terms, queryFilters(owner, query), narrow))
+      const found = new Map([...waiting, ...indexed].map((row) => [row.place, row]))
+      const newestFirst = [...found.values()].sort((a, b) => b.place - a.place)
+      return pageOfHits(newestFirst, size, terms)
     },
   }
 }
 
+const columns = 'e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title'
+
+const condition = `c.owner = $1 AND e.at >= $2 AND e.at < $3 AND ($4::text IS NULL OR EXISTS (
+  SELECT 1 FROM synapse.labels l WHERE l.conversation = c.n AND l.label = $4::text))`
+
+function conditionValues({ owner, query, after, before }: Wanted): unknown[] {
+  return [owner, after, before, query.label ?? null]
+}
+
+async function waitingRows(db: Database, wanted: Wanted): Promise<HitRow[]> {
+  return db.plan<HitRow>(
+    `SELECT e.n * ${maxDocuments} AS place, ${columns} FROM synapse.waiting w
+     JOIN synapse.entries e ON e.n = w.entry JOIN synapse.conversations c ON c.n = e.conversation
+     WHERE ${condition} ORDER BY e.n DESC`,
+    conditionValues(wanted),
+  )
+}
+
+async function indexedHits(db: Database, wanted: Wanted, words: string): Promise<HitRow[]> {
+  const rows = await db.plan<HitRow>(`WITH hits AS (${walk}) ${fetch}`, valuesOf(wanted, words))
+  return rows.length === wanted.most ? rows : gathered(db, wanted, words)
+}
+
 const walk = `
   SELECT w.n FROM (
-    SELECT n, words FROM synapse.search WHERE owner = $3 AND n < $2 ORDER BY n DESC LIMIT 2000
-  ) w WHERE w.words @@ $1::tsquery`
+    SELECT n, words FROM synapse.search WHERE owner = $1 AND n < $6 ORDER BY n DESC LIMIT 2000
+  ) w WHERE w.words @@ $5::tsquery`
 
-/** In steps from the newest on, where looking through all at once could take seconds. */
-async function gathered(db: Database, search: Wanted, inSteps: boolean): Promise<HitRow[]> {
+/** With a phrase in steps from the newest on, where looking through all at once could take seconds. */
+async function gathered(db: Database, wanted: Wanted, words: string): Promise<HitRow[]> {
   const newest = await db.get<{ n: number | null }>(
     'SELECT max(n) AS n FROM synapse.search WHERE owner = $1 AND n < $2',
-    [search.owner, search.below],
+    [wanted.owner, wanted.below],
   )
+  const hasPhrase = wanted.terms.some((term) => term.words.length > 1)
   const rows: HitRow[] = []
   let below = (newest?.n ?? 0) + 1
-  for (const entries of inSteps ? [65_536, 524_288, Infinity] : [Infinity]) {
+  for (const entries of hasPhrase ? [65_536, 524_288, Infinity] : [Infinity]) {
     const from = Math.max(0, below - entries * maxDocuments)
-    const step = valuesOf({ ...search, below, most: search.most - rows.length })
+    const step = valuesOf({ ...wanted, below, most: wanted.most - rows.length }, words)
     rows.push(...(await db.plan<HitRow>(`WITH hits AS MATERIALIZED (${gather}) ${fetch}`, [...step, from])))
-    if (rows.length === search.most || from === 0) break
+    if (rows.length === wanted.most || from === 0) break
     below = from
   }
   return rows
 }
 
-interface Wanted {
-  words: string
-  below: number
-  owner: string
-  after: string
-  before: string
-  label: string | undefined
-  most: number
-}
-
 /** In the order of the placeholders. */
-function valuesOf({ words, below, owner, after, before, label, most }: Wanted): unknown[] {
-  return [words, below, owner, after, before, label ?? null, most]
+function valuesOf(wanted: Wanted, words: string): unknown[] {
+  return [...conditionValues(wanted), words, wanted.below, wanted.most]
 }
 
 const gather = `
   SELECT s.n FROM synapse.search s
-  WHERE s.words @@ $1::tsquery AND s.n < $2 AND s.n >= $8::bigint AND s.owner = $3`
+  WHERE s.words @@ $5::tsquery AND s.n < $6 AND s.n >= $8::bigint AND s.owner = $1`
 
 /** OFFSET 0 keeps the planner from reading the whole table of entries to join it with hits that it thinks are many. */
 const fetch = `
   SELECT h.n AS place, found.* FROM (SELECT n FROM hits ORDER BY n DESC) h CROSS JOIN LATERAL (
-    SELECT e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title
-    FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
-    WHERE e.n = h.n / ${maxDocuments} AND c.owner = $3 AND e.at >= $4 AND e.at < $5
-      AND ($6::text IS NULL OR EXISTS (
-        SELECT 1 FROM synapse.labels l WHERE l.conversation = c.n AND l.label = $6::text))
+    SELECT ${columns} FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
+    WHERE e.n = h.n / ${maxDocuments} AND ${condition}
     OFFSET 0
   ) found ORDER BY h.n DESC LIMIT $7`
-
-interface HitRow {
-  place: number
-  id: string
-  at: string
-  checksum: number
-  message: string
-  conversation_id: string
-  title: string | null
-}
 
 /** A label on few conversations is looked for inside the index too; undefined where there is no such limit. */
 async function labelled(db: Database, owner: string, query: SearchQuery): Promise<string[] | undefined> {

@@ -122,18 +122,21 @@ export class Connection {
   async #writeWaiting(): Promise<void> {
     const group = this.#waiting
     this.#waiting = []
-    if (group.length === 0) return
-    const shared = group.length > 1
-    const began = performance.now()
+    const [first] = group
+    if (!first) return
     try {
-      const answers = await this.#patiently(() =>
-        this.transaction(() => group.map((one) => (shared ? this.#apart(one) : one.run()))),
-      )
-      for (const answer of answers) answer()
+      if (group.length === 1) (await this.#patiently(() => this.transaction(first.run)))()
+      else await this.#writeTogether(group)
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
-    if (shared) this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
+  }
+
+  async #writeTogether(group: readonly WaitingWrite[]): Promise<void> {
+    const began = performance.now()
+    const answers = await this.#patiently(() => this.transaction(() => group.map((one) => this.#apart(one))))
+    for (const answer of answers) answer()
+    this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
   }
 
   /** One of several writes of a transaction: if it fails, it leaves the others alone. */

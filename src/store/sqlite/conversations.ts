@@ -120,7 +120,7 @@ export function mustHave(db: Connection, owner: string, id: string): Conversatio
 }
 
 /** A conversation as a writer needs it. */
-export type WritableRow = {
+export interface WritableRow {
   n: number
   id: string
   owner: string
@@ -128,7 +128,7 @@ export type WritableRow = {
   head_id: string | null
   head_depth: number | null
   branch: string | null
-} & FenceRow
+}
 
 export type FenceRow = {
   id: string
@@ -139,21 +139,39 @@ export type FenceRow = {
   clock: number
 }
 
-export const fenceColumns = `c.id, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires,
-  CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) AS clock`
+const clock = `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`
 
+export const fenceColumns = `c.id, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires, ${clock} AS clock`
+
+/** A list of columns, and the clock only where it counts: this comes before every write. */
 const selectWritable = `
-  SELECT c.n, c.owner, c.head, c.branch, h.id AS head_id, h.depth AS head_depth, ${fenceColumns}
+  SELECT c.n, c.head, h.id, h.depth, c.branch, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires,
+    CASE WHEN c.lease_holder IS NULL THEN 0 ELSE ${clock} END
   FROM conversations c LEFT JOIN entries h ON h.n = c.head AND h.conversation = c.n WHERE c.id = ? AND c.owner = ?`
+
+type WritableColumns = [
+  n: number,
+  head: number | null,
+  headId: string | null,
+  headDepth: number | null,
+  branch: string | null,
+  holder: string | null,
+  epoch: number,
+  since: number,
+  expires: number,
+  clock: number,
+]
 
 /** Finds the conversation and checks that the writer may write to it; to be called inside the transaction. */
 export function writable(db: Connection, owner: string, id: string, write: Write | undefined): WritableRow {
-  const row = db.get<WritableRow>(selectWritable, id, owner)
+  const [row] = db.lists<WritableColumns>(selectWritable, id, owner)
   if (!row) throw notFound('conversation', id)
-  if (row.head !== null && row.head_id === null) throw damaged(`The head of conversation ${id}`)
-  const { takes } = checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
-  if (takes) db.run('UPDATE conversations SET lease_holder = NULL WHERE n = ?', row.n)
-  return row
+  const [n, head, head_id, head_depth, branch, holder, epoch, since, expires, now] = row
+  if (head !== null && head_id === null) throw damaged(`The head of conversation ${id}`)
+  const fence = { conversationId: id, holder, epoch, since, expires }
+  const { takes } = checkWriter(fence, write, now + db.options.leaseSkewMs())
+  if (takes) db.run('UPDATE conversations SET lease_holder = NULL WHERE n = ?', n)
+  return { n, id, owner, head, head_id, head_depth, branch }
 }
 
 export function fenceOf(row: FenceRow): Fence {

@@ -1,5 +1,6 @@
 import type { Entry, EntryOutline } from '../../core/log.ts'
-import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
+import { isTimeToIndex } from '../hits.ts'
+import { byDepth, isLine, isWhole, messageOf, prepareEntry, readMessage, wholePath } from '../prepare.ts'
 import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
 import { headMoved, idTaken, notFound } from '../refusals.ts'
 import type { Entries } from '../store.ts'
@@ -7,7 +8,7 @@ import { keepBlob, useNamedBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { putAll } from './records.ts'
-import { indexNow, isTimeToIndex } from './search-index.ts'
+import { indexNow } from './search-index.ts'
 
 export function entryMethods(db: Connection): Entries {
   return {
@@ -114,7 +115,7 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
         depth,
         entry.role,
         entry.at,
-        entry.documents.length,
+        documentsGuess,
         entry.checksum,
         entry.json,
       ),
@@ -124,8 +125,11 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
   for (const blob of entry.blobs) keepBlob(db, conversation.n, blob)
   if (isTimeToIndex(n, entry.json.length)) indexNow(db)
   moveHead(db, conversation, entry, { n, depth, parentId })
-  return { id: entry.id, conversationId: conversation.id, parentId, depth, message: entry.message, at: entry.at }
+  return { id: entry.id, conversationId: conversation.id, parentId, depth, message: messageOf(entry), at: entry.at }
 }
+
+/** Most entries have one document; where that is not so, indexing puts it right. */
+const documentsGuess = 1
 
 /** Where an entry of the conversation is, by its id. */
 export function placeOf(db: Connection, conversation: WritableRow, entryId: string): { n: number; depth: number } {

@@ -1,24 +1,15 @@
-// Writing the search index. A row of FTS5 in a transaction of its own costs as much as the rest of an append, and in a
-// transaction with others nearly nothing: so entries wait, and every 64th append indexes all that wait, in its own
-// transaction. A search looks at the waiting ones itself (see search.ts): nothing is ever missed, and a crash can leave
-// nothing behind, because `search_upto` is written with the index.
+// Writing the search index: every 64th append indexes all that wait, in its own transaction. A crash can leave nothing
+// behind, because `search_upto` is written with the index.
 
-import { crc32 } from 'node:zlib'
-import type { Message } from '../../core/message.ts'
-import { documentFilters } from '../filter-words.ts'
-import { documentsOf, maxDocuments } from '../search-text.ts'
+import { documentsIn } from '../hits.ts'
+import { maxDocuments } from '../search-text.ts'
 import { indexText } from '../words.ts'
 import type { Connection } from './connection.ts'
-
-/** `n` grows by one with each entry, whichever process writes it. A large message does not wait to be read again. */
-export function isTimeToIndex(n: number, length: number): boolean {
-  return n % 64 === 0 || length > 65_536
-}
 
 /** To be called inside a transaction. */
 export function indexNow(db: Connection, progress: (n: number) => void = () => {}): void {
   for (let upto = uptoOf(db); ;) {
-    const rows = db.all<WaitingRow>(
+    const rows = db.lists<WaitingRow>(
       `SELECT e.n, c.id, c.owner, e.documents, e.checksum, e.message
        FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.n > ? ORDER BY e.n LIMIT 500`,
       upto,
@@ -26,7 +17,7 @@ export function indexNow(db: Connection, progress: (n: number) => void = () => {
     const last = rows.at(-1)
     if (!last) return
     for (const row of rows) indexEntry(db, row)
-    upto = last.n
+    upto = last[0]
     db.run('UPDATE search_upto SET n = ?', upto)
     progress(upto)
   }
@@ -53,20 +44,16 @@ export function lowerUpto(db: Connection): void {
   db.run('UPDATE search_upto SET n = min(n, (SELECT coalesce(max(n), 0) FROM entries))')
 }
 
-type WaitingRow = { n: number; id: string; owner: string; documents: number; checksum: number; message: string }
+type WaitingRow = [n: number, conversation: string, owner: string, documents: number, checksum: number, message: string]
 
-function indexEntry(db: Connection, { n, id, owner, documents, checksum, message: json }: WaitingRow): void {
-  // A damaged message is for the doctor, and must not stand in the way of whoever writes next.
-  if (crc32(json) !== checksum) return
-  const message = JSON.parse(json) as Message
-  const provider = message.role === 'assistant' ? message.origin.provider : undefined
-  const found = documentsOf(message)
-  for (const [i, document] of found.entries()) {
+function indexEntry(db: Connection, [n, conversation_id, owner, documents, checksum, message]: WaitingRow): void {
+  const found = documentsIn(owner, { conversation_id, checksum, message })
+  for (const [i, { text, filters }] of found.entries()) {
     db.run(
       'INSERT INTO search (rowid, text, filters) VALUES (?, ?, ?)',
       n * maxDocuments + i,
-      indexText(document.text),
-      documentFilters(owner, id, provider, document).join(' '),
+      indexText(text),
+      filters.join(' '),
     )
   }
   if (found.length !== documents) db.run('UPDATE entries SET documents = ? WHERE n = ?', found.length, n)

@@ -1,11 +1,10 @@
 // Newest first: the entries that wait to be indexed, which are few and newer than all others, then the index.
 
-import { documentFilters, filterWord, queryFilters } from '../filter-words.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
-import { readMessage } from '../prepare.ts'
-import { matchesAll, parseQuery, timeSpan, type Term } from '../query.ts'
-import { documentsOf, maxDocuments } from '../search-text.ts'
-import { hitOf } from '../snippet.ts'
+import { filterWord, queryFilters } from '../filter-words.ts'
+import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../hits.ts'
+import { pageSize, readCursor } from '../page.ts'
+import { parseQuery, timeSpan, type Term } from '../query.ts'
+import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { uptoOf } from './search-index.ts'
@@ -22,41 +21,13 @@ export function searchMethods(db: Connection): Search {
       const rows = await db.read(() => {
         // In this order: what another process indexes in between is then looked at as waiting, and not twice.
         const upto = uptoOf(db)
-        const waiting = waitingHits(db, upto, wanted)
+        const waiting = waitingHits(waitingRows(db, upto, wanted), wanted)
         const rest = { ...wanted, below: Math.min(below, (upto + 1) * maxDocuments), most: size + 1 - waiting.length }
         return rest.most > 0 ? [...waiting, ...indexedHits(db, rest)] : waiting
       })
-      return pageOf(
-        rows,
-        size,
-        (row) => [row.place],
-        (row) => {
-          const document = documentsOf(readMessage(row))[row.place % maxDocuments] ?? { kind: 'user', text: '' }
-          return hitOf({ ...row, conversationId: row.conversation_id, entryId: row.id }, document, terms)
-        },
-      )
+      return pageOfHits(rows, size, terms)
     },
   }
-}
-
-interface Wanted {
-  owner: string
-  query: SearchQuery
-  terms: readonly Term[]
-  below: number
-  most: number
-  after: string
-  before: string
-}
-
-type HitRow = {
-  place: number
-  id: string
-  at: string
-  checksum: number
-  message: string
-  conversation_id: string
-  title: string | null
 }
 
 const columns = 'e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title'
@@ -69,26 +40,13 @@ function conditionValues({ owner, query, after, before }: Wanted): (string | nul
 }
 
 /** CROSS JOIN keeps the last entries in front: else all conversations of the owner would be looked through. */
-function waitingHits(db: Connection, upto: number, wanted: Wanted): HitRow[] {
-  const { owner, query, terms, below, most } = wanted
-  const filters = queryFilters(owner, query)
-  const hits: HitRow[] = []
-  for (const row of db.all<HitRow>(
+function waitingRows(db: Connection, upto: number, wanted: Wanted): HitRow[] {
+  return db.all<HitRow>(
     `SELECT e.n * ${maxDocuments} AS place, ${columns} FROM entries e CROSS JOIN conversations c ON c.n = e.conversation
      WHERE e.n > ? AND ${condition} ORDER BY e.n DESC`,
     upto,
     ...conditionValues(wanted),
-  )) {
-    const message = readMessage(row)
-    const provider = message.role === 'assistant' ? message.origin.provider : undefined
-    for (const [i, document] of [...documentsOf(message).entries()].toReversed()) {
-      const own = documentFilters(owner, row.conversation_id, provider, document)
-      if (row.place + i >= below || !filters.every((filter) => own.includes(filter))) continue
-      if (matchesAll(terms, document.text)) hits.push({ ...row, place: row.place + i })
-    }
-    if (hits.length >= most) return hits.slice(0, most)
-  }
-  return hits
+  )
 }
 
 function indexedHits(db: Connection, wanted: Wanted): HitRow[] {

@@ -1,0 +1,82 @@
+// What a search finds, where a database has an index for it. An index takes many documents at once for little more than
+// one alone: so an entry is appended without its own, and every 64th append has all that wait indexed. Until then a
+// search looks through the waiting ones itself, so that nothing is ever missed.
+
+import { crc32 } from 'node:zlib'
+import type { Message } from '../core/message.ts'
+import { filteredDocuments, queryFilters, type FilteredDocument } from './filter-words.ts'
+import { pageOf } from './page.ts'
+import { readMessage } from './prepare.ts'
+import { matchesAll, type Term } from './query.ts'
+import { documentsOf, maxDocuments } from './search-text.ts'
+import { hitOf } from './snippet.ts'
+import type { Hit, Page, SearchQuery } from './store.ts'
+
+/** `n` grows with each entry, whichever process writes it. A large message does not wait to be read again. */
+export function isTimeToIndex(n: number, length: number): boolean {
+  return n % 64 === 0 || length > 65_536
+}
+
+/** A document by its number, `maxDocuments * n + its place in the entry`, and the entry that it is of. */
+export type HitRow = {
+  place: number
+  id: string
+  at: string
+  checksum: number
+  message: string
+  conversation_id: string
+  title: string | null
+}
+
+export interface Wanted {
+  owner: string
+  query: SearchQuery
+  terms: readonly Term[]
+  /** Only documents with a lower number. */
+  below: number
+  most: number
+  after: string
+  before: string
+}
+
+/**
+ * What the index has of an entry, or should have. Of a message that is damaged, or none at all, it has nothing: that is
+ * for the doctor, and must not stand in the way of the others.
+ */
+export function documentsIn(
+  owner: string,
+  { conversation_id, checksum, message }: Pick<HitRow, 'conversation_id' | 'checksum' | 'message'>,
+): FilteredDocument[] {
+  if (crc32(message) !== checksum) return []
+  try {
+    return filteredDocuments(owner, conversation_id, JSON.parse(message) as Message)
+  } catch {
+    return []
+  }
+}
+
+/** The hits among entries that wait: these come with the number of their first document, the newest first. */
+export function waitingHits(rows: Iterable<HitRow>, { owner, query, terms, below, most }: Wanted): HitRow[] {
+  const filters = queryFilters(owner, query)
+  const hits: HitRow[] = []
+  for (const row of rows) {
+    for (const [i, document] of [...documentsIn(owner, row).entries()].toReversed()) {
+      if (row.place + i >= below || !filters.every((filter) => document.filters.includes(filter))) continue
+      if (matchesAll(terms, document.text)) hits.push({ ...row, place: row.place + i })
+    }
+    if (hits.length >= most) return hits.slice(0, most)
+  }
+  return hits
+}
+
+export function pageOfHits(rows: readonly HitRow[], size: number, terms: readonly Term[]): Page<Hit> {
+  return pageOf(
+    rows,
+    size,
+    (row) => [row.place],
+    (row) => {
+      const document = documentsOf(readMessage(row))[row.place % maxDocuments] ?? { kind: 'user', text: '' }
+      return hitOf({ ...row, conversationId: row.conversation_id, entryId: row.id }, document, terms)
+    },
+  )
+}

@@ -1,0 +1,139 @@
+// Writing the search index: every 64th append has those that wait indexed, behind it and in transactions of their own.
+// An entry leaves `waiting` in the transaction that puts it into the index, so it is always in one of the two.
+
+import type { FilteredDocument } from '../filter-words.ts'
+import { documentsIn, isTimeToIndex } from '../hits.ts'
+import { maxDocuments } from '../search-text.ts'
+import type { Database, Queries } from './database.ts'
+import { wordVectors } from './vectors.ts'
+
+/** The indexing that a process does for the entries that it appends. Nobody waits for it but the closing of the store. */
+export class Indexing {
+  readonly #db: Database
+  #since = 0
+  #again = false
+  #running: Promise<void> | undefined
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Numbers have gaps here, so that the 64th one may never come: appends are counted too. */
+  appended(n: number, length: number): void {
+    if (++this.#since < atOnce && !isTimeToIndex(n, length)) return
+    this.#since = 0
+    this.#again = true
+    this.#running ??= this.#run()
+  }
+
+  async done(): Promise<void> {
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again) {
+      this.#again = false
+      // What fails goes on waiting, for the next time: whoever appended it has an answer already.
+      await indexWaiting(this.#db).catch(() => {})
+    }
+    this.#running = undefined
+  }
+}
+
+/** More than these are not left waiting by one transaction. */
+export const atOnce = 64
+
+export async function indexWaiting(db: Database): Promise<void> {
+  while ((await db.transaction(indexSome)) === atOnce);
+}
+
+/** Several processes share the work: each takes those that no other one has. Gives how many it took. */
+async function indexSome(queries: Queries): Promise<number> {
+  // The disk is not waited for: what a crash takes back waits again.
+  await queries.all(`SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true)`)
+  const taken = await queries.all<{ entry: number }>(
+    `DELETE FROM synapse.waiting WHERE entry = ANY (ARRAY(
+       SELECT entry FROM synapse.waiting LIMIT ${atOnce} FOR UPDATE SKIP LOCKED)) RETURNING entry`,
+  )
+  await indexEntries(queries, taken)
+  return taken.length
+}
+
+/**
+ * What waits of one conversation, in the transaction that wrote it: of a long one too much would wait for the searches
+ * that come before the indexing.
+ */
+export async function indexConversation(queries: Queries, conversation: number): Promise<void> {
+  const taken = await queries.all<{ entry: number }>(
+    `DELETE FROM synapse.waiting w USING synapse.entries e WHERE e.n = w.entry AND e.conversation = $1
+     RETURNING w.entry`,
+    [conversation],
+  )
+  for (let i = 0; i < taken.length; i += atOnce) await indexEntries(queries, taken.slice(i, i + atOnce))
+}
+
+async function indexEntries(queries: Queries, entries: readonly { entry: number }[]): Promise<void> {
+  // A conversation that is being deleted is waited for: nothing of it may come into the index afterwards.
+  const rows = await queries.all<LogRow>(`${selectLog} WHERE e.n = ANY ($1::bigint[]) FOR KEY SHARE OF c`, [
+    entries.map(({ entry }) => entry),
+  ])
+  await indexRows(queries, rows)
+}
+
+export interface LogRow {
+  n: number
+  conversation: number
+  id: string
+  conversation_id: string
+  owner: string
+  checksum: number
+  message: string
+}
+
+export const selectLog = `
+  SELECT e.n, e.conversation, e.id, c.id AS conversation_id, c.owner, e.checksum, e.message
+  FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation`
+
+export interface IndexDocument extends FilteredDocument {
+  n: number
+  row: LogRow
+}
+
+export async function indexRows(queries: Queries, rows: readonly LogRow[]): Promise<void> {
+  for (const documents of portions(indexDocuments(rows))) {
+    await queries.all(
+      `INSERT INTO synapse.search (n, conversation, owner, words)
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::tsvector[]) ON CONFLICT (n) DO NOTHING`,
+      [
+        documents.map(({ n }) => n),
+        documents.map(({ row }) => row.conversation),
+        documents.map(({ row }) => row.owner),
+        wordVectors(documents),
+      ],
+    )
+  }
+}
+
+/** What the index has of these entries, or should have. */
+export function indexDocuments(rows: readonly LogRow[]): IndexDocument[] {
+  return rows.flatMap((row) =>
+    documentsIn(row.owner, row).map((document, i) => ({ ...document, n: row.n * maxDocuments + i, row })),
+  )
+}
+
+const mostText = 4_000_000
+
+/** Of bounded size: a value has at most 1 GB. */
+function* portions(documents: readonly IndexDocument[]): Generator<IndexDocument[]> {
+  let portion: IndexDocument[] = []
+  let length = 0
+  for (const document of documents) {
+    portion.push(document)
+    length += document.text.length
+    if (length < mostText) continue
+    yield portion
+    portion = []
+    length = 0
+  }
+  if (portion.length > 0) yield portion
+}
