@@ -65,5 +65,12 @@ async function* onePiece(
   }
 }
 
+/** How the name of a file ends that is written in this format. */
+export function endingOf(format: string): string {
+  if (format === 'markdown') return 'md'
+  if (format === 'html') return 'html'
+  return format === 'archive' || lineFormats.has(format) ? 'jsonl' : 'json'
+}
+
 /** Formats whose files are lines of JSON. */
 const lineFormats = new Set(['claude-code', 'codex', 'pi', 'synapse'])

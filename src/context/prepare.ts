@@ -6,6 +6,7 @@
 
 import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
 import type { Message, TextPart } from '../core/message.ts'
+import { cleanJson } from '../protocols/clean-json.ts'
 import type { Capabilities, Encoded, Protocol, Target } from '../protocols/protocol.ts'
 import { estimateJson, estimateTokens, sizesOf } from './count.ts'
 import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
@@ -59,7 +60,7 @@ export function contextOf(draft: Draft): Pick<Assembled, 'context' | 'notes' | '
   const settings = settingsOf(draft.policy ?? 'full')
   const base = baseView(draft)
   const system = systemOf(draft, settings)
-  const { tools, notes } = distinct(draft.tools ?? [])
+  const { tools, notes } = sendable(draft.tools ?? [])
   const head = estimateHead(system, tools)
   const view = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
@@ -80,17 +81,29 @@ export function contextOf(draft: Draft): Pick<Assembled, 'context' | 'notes' | '
   return { context: { ...context, ...(state && { state }) }, notes: [...notes, ...edited.notes], seen: view }
 }
 
-/** Providers refuse two tools of one name. The first is the one that a run calls. */
-function distinct(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[] } {
+/** Providers refuse two tools of one name, and text that is not Unicode. The first tool is the one that a run calls. */
+function sendable(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[] } {
   const byName = new Map<string, ToolSpec>()
   const notes: Note[] = []
-  for (const tool of tools) {
+  for (const [i, tool] of tools.entries()) {
     const what = `a second tool ${JSON.stringify(tool.name)}`
     if (byName.has(tool.name)) notes.push({ kind: 'dropped', what, why: 'the first is the one that is run' })
-    else byName.set(tool.name, tool)
+    else byName.set(tool.name, cleanTool(tool, `tools[${i}]`, notes))
   }
   return { tools: [...byName.values()], notes }
 }
+
+function cleanTool(tool: ToolSpec, at: string, notes: Note[]): ToolSpec {
+  if (cleanTools.has(tool)) return tool
+  const { description, input } = tool
+  const words = { ...(description !== undefined && { description }), input }
+  const clean = cleanJson(words, at, notes)
+  if (clean !== words) return { ...tool, ...clean }
+  cleanTools.add(tool)
+  return tool
+}
+
+const cleanTools = new WeakSet<ToolSpec>()
 
 /** Everything as it was before folds that the provider makes itself, and how far they reach. */
 function unfolded(view: View, capabilities: Capabilities): { messages: Message[]; notes: Note[]; cleared: number } {

@@ -98,10 +98,13 @@ test('what is exported from a chat holds its images, in every format of the comm
   const image = Buffer.concat([Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1'), Buffer.alloc(5000, 7)])
   writeFileSync(join(folder, 'image.png'), image)
   await synapse(['--offline', '-a', 'image.png', 'Look.'])
-  const input = ['/export openai-chat chat.json', '/export html', '/export html chat.html', '/quit', ''].join('\n')
+  const lines = ['/export openai-chat chat.json', '/export html', '/export html chat.html', '/export codex', '/export']
+  const input = [...lines, '/quit', ''].join('\n')
   const { out } = await synapse(['chat', '-c', '--offline'], { input })
   for (const file of ['chat.json', 'chat.html']) {
     assert.ok(readFileSync(join(folder, file), 'utf8').includes(image.toString('base64')), file)
   }
   assert.match(out, /This conversation is in [\w-]+\.html, as html\./)
+  assert.match(out, /This conversation is in [\w-]+\.jsonl, as codex\./)
+  assert.match(out, /[\w-]+\.jsonl is there already/)
 })

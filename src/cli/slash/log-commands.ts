@@ -31,13 +31,13 @@ export const logCommands: SlashCommands = {
     takes: '[FORMAT] [FILE]',
     about: 'write this conversation to a file, in any format; usually synapse',
     async run(rest, { talk, say }) {
-      const { exported, exportFormats } = await import('../exported.ts')
+      const { endingOf, exported, exportFormats } = await import('../exported.ts')
       const [first = '', second] = rest.split(/\s+/).filter(Boolean)
       const named = exportFormats.includes(first)
       if (!named && second !== undefined)
         throw badInput(`There is no format "${first}". The formats are ${exportFormats.join(', ')}.`)
       const format = named ? first : 'synapse'
-      const file = (named ? second : first) || `${talk.conversation.id}.${endings[format] ?? 'json'}`
+      const file = (named ? second : first) || `${talk.conversation.id}.${endingOf(format)}`
       const pieces: string[] = []
       for await (const piece of exported(talk.house, await talk.conversation.info(), format)) pieces.push(piece)
       keep(file, pieces.join(''))
@@ -46,8 +46,6 @@ export const logCommands: SlashCommands = {
     complete: async () => (await import('../exported.ts')).exportFormats,
   },
 }
-
-const endings: Record<string, string> = { archive: 'jsonl', markdown: 'md', html: 'html' }
 
 function keep(file: string, text: string): void {
   try {

@@ -1,15 +1,16 @@
 // Tokens of one reply. The API counts what came from a cache and what was written to one beside `input_tokens`, not
-// in it, and reports running totals: a later number replaces an earlier one.
+// in it, and reports running totals: a later number replaces an earlier one, unless it is 0, which hosts with the same
+// API write for what they have said already.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
 
-/** The later of two reports; a number that the later one leaves out or sets to null stays. */
+/** The later of two reports; a number that the later one leaves out, or sets to null or 0, stays. */
 export function laterUsage(earlier: JsonObject | undefined, later: Json | undefined): JsonObject | undefined {
   if (!isObject(later)) return earlier
   const merged: JsonObject = { ...earlier }
   for (const [key, value] of Object.entries(later)) {
-    if ((value !== null && value !== undefined) || !(key in merged)) merged[key] = value
+    if ((value !== null && value !== undefined && value !== 0) || !(key in merged)) merged[key] = value
   }
   return merged
 }

@@ -51,7 +51,7 @@ function declarations(context: Context, { target, names, notes }: Writing): Json
   }
   return context.tools.slice(0, maxTools).map((tool, index) => ({
     name: names.toWire(tool.name),
-    ...(tool.description !== undefined && { description: cleanText(tool.description, `tools[${index}]`, notes) }),
+    ...(tool.description !== undefined && { description: tool.description }),
     // `parameters` is an OpenAPI subset that refuses what it does not know (G-12); this one is JSON Schema.
     parametersJsonSchema: toolSchema(tool, `tools[${index}]`, notes),
   }))

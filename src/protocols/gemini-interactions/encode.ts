@@ -61,7 +61,7 @@ function declarations(context: Context, { target, names, notes }: Writing): Json
   return context.tools.slice(0, maxTools).map((tool, index) => ({
     type: 'function',
     name: names.toWire(tool.name),
-    ...(tool.description !== undefined && { description: cleanText(tool.description, `tools[${index}]`, notes) }),
+    ...(tool.description !== undefined && { description: tool.description }),
     parameters: toolSchema(tool, `tools[${index}]`, notes),
   }))
 }

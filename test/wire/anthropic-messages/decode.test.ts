@@ -239,6 +239,7 @@ test('usage is what the last report says, with the cache inside the input', () =
     }),
     { ...counts, input: 127, output: 30, cacheRead: 100, cacheWrite: 20, reasoning: 9 },
   )
+  assert.deepEqual(usageOf(first, { input_tokens: 0, output_tokens: 30 }), usageOf(first, { output_tokens: 30 }))
   const iterations = [
     { type: 'compaction', input_tokens: 1000, output_tokens: 50 },
     { type: 'message', input_tokens: 5, output_tokens: 30 },

@@ -1,4 +1,4 @@
-// Two tools of one name, as two tool sources may bring them.
+// Tools as sources that nobody has checked may bring them: two of one name, and words that are not Unicode.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -24,5 +24,25 @@ for (const target of everyTarget) {
       notes.filter(({ kind }) => kind === 'dropped').map(({ what }) => what),
       ['a second tool "clock"'],
     )
+  })
+}
+
+const half = '\ud83d'
+const broken = [
+  {
+    name: 'clock',
+    description: `the time ${half}`,
+    input: { type: 'object', properties: { zone: { type: 'string', description: half } } },
+  },
+]
+
+for (const target of everyTarget) {
+  test(`half a character in a tool goes to ${target.provider}/${target.model} on ${target.protocol} as U+FFFD`, () => {
+    const { body, notes } = prepare({ ...target, messages: [user('Go.')], tools: broken })
+    assert.deepEqual(refuse(target.protocol, body, { provider: target.provider, model: target.model }), [])
+    const sent = JSON.stringify(body)
+    assert.doesNotMatch(sent, /\\ud83d/)
+    assert.match(sent, /the time \ufffd/)
+    assert.ok(notes.some(({ kind, at }) => kind === 'changed' && at === 'tools[0]'))
   })
 }
