@@ -31,10 +31,12 @@ const statusOf: Record<ErrorKind, number> = {
 /** A refusal whose status does not follow from its kind. */
 export class Refusal extends SynapseError {
   readonly status: number
+  readonly headers: Record<string, string>
 
-  constructor(status: number, failure: Failure) {
+  constructor(status: number, failure: Failure, headers: Record<string, string> = {}) {
     super(failure)
     this.status = status
+    this.headers = headers
   }
 }
 
@@ -60,6 +62,7 @@ export function answerFor(error: unknown): Answer {
   return {
     status,
     headers: {
+      ...(error instanceof Refusal && error.headers),
       ...(wait !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(wait / 1000))) }),
       ...(status === 401 && { 'www-authenticate': 'Bearer realm="synapse"' }),
     },

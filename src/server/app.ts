@@ -2,7 +2,7 @@
 // asker is known; only then a route is looked for, so that no way of writing a path leads around the check.
 
 import { Hono, type Context } from 'hono'
-import { answerFor, json } from './answer.ts'
+import { answerFor, json, Refusal } from './answer.ts'
 import type { ServerHouse } from './house.ts'
 import { traceOf } from './log.ts'
 import { openApiOf } from './openapi.ts'
@@ -75,9 +75,15 @@ export function createApp({ house, page, names }: AppOptions): App {
     return undefined
   })
   for (const route of routes) {
-    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => {
+    app.on(route.method, honoPath(route.path), (c) => {
       const visit = { request: c.req.raw, params: c.req.param(), principal: c.get('principal'), house }
       return route.respond(visit)
+    })
+  }
+  // Behind all routes: what comes here has the path of some, and the method of none of them.
+  for (const [path, there] of Map.groupBy(routes, ({ path }) => path)) {
+    app.all(honoPath(path), () => {
+      throw wrongMethod(there.map(({ method }) => method.toUpperCase()))
     })
   }
   app.notFound(() => {
@@ -130,4 +136,13 @@ export function createApp({ house, page, names }: AppOptions): App {
       return json({ ready: false, why: 'storage' }, 503, { 'retry-after': '5' })
     }
   }
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function wrongMethod(allowed: readonly string[]): Refusal {
+  const message = `This path takes ${allowed.join(', ')} only.`
+  return new Refusal(405, { kind: 'bad-input', message }, { allow: allowed.join(', ') })
 }

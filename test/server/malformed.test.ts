@@ -89,6 +89,19 @@ test('odd queries and ids are refused or not found', async (t) => {
   }
 })
 
+test('a path that does not take a method says which ones it takes', async (t) => {
+  const { url, api } = await serving(t)
+  const id = await newConversation(api)
+  const answer = await fetch(`${url}/api/conversations/${id}`, { method: 'PUT' })
+  assert.equal(answer.status, 405)
+  assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['DELETE', 'GET', 'PATCH'])
+  assert.deepEqual(await answer.json(), {
+    error: { kind: 'bad-input', message: `This path takes ${answer.headers.get('allow')} only.` },
+  })
+  assert.equal((await api('DELETE', '/api/search')).status, 405)
+  assert.equal((await api('POST', '/api/nothing')).status, 404)
+})
+
 test('a body over the limit is refused while it comes, whatever its length was said to be', async (t) => {
   const { url, api } = await serving(t, { limits: { body: 100_000 } })
   const id = await newConversation(api)
