@@ -10,26 +10,28 @@ import { clock, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { isLost, isUniqueViolation } from './errors.ts'
 
-export async function appendAlone(
-  db: Database,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-  write: Write | undefined,
-): Promise<Entry> {
-  const sent = await insert(db, db, owner, conversationId, entry, write).then(
+/** An entry, and who wants it where. */
+export interface Appending {
+  owner: string
+  conversationId: string
+  entry: PreparedEntry
+  write: Write | undefined
+}
+
+export async function appendAlone(db: Database, one: Appending): Promise<Entry> {
+  const sent = await insert(db, db, one).then(
     (row) => ({ row, lost: false }),
     (error: unknown) => {
       if (isLost(error)) return { row: undefined, lost: true }
       throw error
     },
   )
-  if (sent.row) return toEntry(conversationId, entry, sent.row)
+  if (sent.row) return toEntry(one, sent.row)
   return db.transaction(async (queries) => {
-    const known = sent.lost && (await written(queries, owner, conversationId, entry))
+    const known = sent.lost && (await written(queries, one))
     if (known) return known
-    await writable(db, queries, owner, conversationId, write)
-    return appendEntry(db, queries, owner, conversationId, entry, write)
+    await writable(db, queries, one.owner, one.conversationId, one.write)
+    return appendEntry(db, queries, one)
   })
 }
 
@@ -37,12 +39,8 @@ export async function appendAlone(
  * The entry, if a statement whose answer was lost has written it. Under the lock of the conversation: one that is still
  * on its way will then fail, because its id is taken.
  */
-async function written(
-  queries: Queries,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-): Promise<Entry | undefined> {
+async function written(queries: Queries, one: Appending): Promise<Entry | undefined> {
+  const { owner, conversationId, entry } = one
   await queries.all('SELECT 1 FROM synapse.conversations WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE', [
     conversationId,
     owner,
@@ -52,44 +50,14 @@ async function written(
      LEFT JOIN synapse.entries p ON p.n = e.parent WHERE e.id = $1 AND e.checksum = $2 AND c.id = $3 AND c.owner = $4`,
     [entry.id, entry.checksum, conversationId, owner],
   )
-  return row && toEntry(conversationId, entry, row)
+  return row && toEntry(one, row)
 }
 
 /** Inside a transaction that has locked the conversation by `writable`. */
-export async function appendEntry(
-  db: Database,
-  queries: Queries,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-  write: Write | undefined,
-): Promise<Entry> {
-  const row = await insert(db, queries, owner, conversationId, entry, write)
-  if (row) return toEntry(conversationId, entry, row)
-  throw await reason(db, queries, owner, conversationId, entry, write)
-}
-
-function valuesOf(
-  db: Database,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-  write: Write | undefined,
-): unknown[] {
-  return [
-    conversationId,
-    owner,
-    write?.epoch ?? null,
-    db.options.leaseSkewMs(),
-    entry.parentId === undefined,
-    entry.parentId ?? null,
-    entry.head,
-    entry.id,
-    entry.role,
-    entry.at,
-    entry.checksum,
-    entry.json,
-  ]
+export async function appendEntry(db: Database, queries: Queries, one: Appending): Promise<Entry> {
+  const row = await insert(db, queries, one)
+  if (row) return toEntry(one, row)
+  throw await reason(db, queries, one)
 }
 
 interface Place {
@@ -97,9 +65,8 @@ interface Place {
   depth: number
 }
 
-function toEntry(conversationId: string, entry: PreparedEntry, place: Place): Entry {
-  const { id, at } = entry
-  return { id, conversationId, parentId: place.parent_id, depth: place.depth, message: messageOf(entry), at }
+function toEntry({ conversationId, entry }: Appending, { parent_id: parentId, depth }: Place): Entry {
+  return { id: entry.id, conversationId, parentId, depth, message: messageOf(entry), at: entry.at }
 }
 
 /**
@@ -138,16 +105,23 @@ const statement = `
   )
   SELECT n, parent_id, depth FROM moved`
 
-async function insert(
-  db: Database,
-  queries: Queries,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-  write: Write | undefined,
-): Promise<Place | undefined> {
+async function insert(db: Database, queries: Queries, one: Appending): Promise<Place | undefined> {
+  const { owner, conversationId, entry, write } = one
+  const values = [
+    conversationId,
+    owner,
+    write?.epoch ?? null,
+    db.options.leaseSkewMs(),
+    entry.parentId === undefined,
+    entry.parentId ?? null,
+    entry.head,
+    entry.id,
+    entry.role,
+    entry.at,
+    entry.checksum,
+    entry.json,
+  ]
   try {
-    const values = valuesOf(db, owner, conversationId, entry, write)
     const row = await queries.get<Place & { n: number } & QueryResultRow>(statement, values)
     if (row) queries.onceCommitted(() => db.indexing.appended(row.n, entry.json.length))
     return row
@@ -156,13 +130,11 @@ async function insert(
   }
 }
 
+/** Why the statement gave no row. */
 async function reason(
   db: Database,
   queries: Queries,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-  write: Write | undefined,
+  { owner, conversationId, entry, write }: Appending,
 ): Promise<Error> {
   const conversation = await writable(db, queries, owner, conversationId, write)
   const { head_id: head } = conversation

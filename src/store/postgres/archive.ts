@@ -27,7 +27,9 @@ export function archiveMethods(db: Database): Archives {
         const labels = cleanLabels(about.labels)
         if (labels.length > 0) await setLabels(queries, n, labels)
         const conversation = await writable(db, queries, owner, id, undefined)
-        for (const entry of prepared) await appendWhole(db, queries, owner, id, entry, undefined)
+        for (const entry of prepared) {
+          await appendWhole(db, queries, { owner, conversationId: id, entry, write: undefined })
+        }
         if (prepared.length > atOnce) await indexConversation(queries, n)
         const at = (entryId: string): Promise<number> => placeOf(queries, conversation, entryId)
         const maybe = async (entryId: string | null | undefined): Promise<number | null> =>

@@ -1,9 +1,9 @@
 import type { QueryResultRow } from 'pg'
 import type { Entry, EntryOutline } from '../../core/log.ts'
 import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
-import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
-import type { Entries, Write } from '../store.ts'
-import { appendAlone, appendEntry } from './append.ts'
+import type { PathEnd, PathRow } from '../prepare.ts'
+import type { Entries } from '../store.ts'
+import { appendAlone, appendEntry, type Appending } from './append.ts'
 import { keepBlobs } from './blobs.ts'
 import { writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
@@ -15,10 +15,11 @@ export function entryMethods(db: Database): Entries {
     async append(owner, conversationId, entry, write) {
       const prepared = prepareEntry(entry, db.options.now())
       const alone = prepared.blobs.length === 0 && prepared.named.length === 0
-      if (alone) return appendAlone(db, owner, conversationId, prepared, write)
+      const one = { owner, conversationId, entry: prepared, write }
+      if (alone) return appendAlone(db, one)
       return db.transaction(async (queries) => {
         await writable(db, queries, owner, conversationId, write)
-        return appendWhole(db, queries, owner, conversationId, prepared, write)
+        return appendWhole(db, queries, one)
       })
     },
 
@@ -28,7 +29,7 @@ export function entryMethods(db: Database): Entries {
         const { n } = await writable(db, queries, owner, conversationId, write)
         const written: Entry[] = []
         for (const entry of prepared) {
-          written.push(await appendWhole(db, queries, owner, conversationId, entry, write))
+          written.push(await appendWhole(db, queries, { owner, conversationId, entry, write }))
         }
         if (prepared.length > atOnce) await indexConversation(queries, n)
         if (records.length > 0) await putAll(db, queries, records)
@@ -96,16 +97,9 @@ async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]
 }
 
 /** The entry with the blobs that it brings or names, inside a transaction that has locked the conversation. */
-export async function appendWhole(
-  db: Database,
-  queries: Queries,
-  owner: string,
-  conversationId: string,
-  entry: PreparedEntry,
-  write: Write | undefined,
-): Promise<Entry> {
-  const written = await appendEntry(db, queries, owner, conversationId, entry, write)
-  await keepBlobs(queries, owner, conversationId, entry.blobs, entry.named)
+export async function appendWhole(db: Database, queries: Queries, one: Appending): Promise<Entry> {
+  const written = await appendEntry(db, queries, one)
+  await keepBlobs(queries, one.owner, one.conversationId, one.entry.blobs, one.entry.named)
   return written
 }
 

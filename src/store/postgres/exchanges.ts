@@ -56,7 +56,8 @@ export function exchangeMethods(db: Database): Exchanges {
       const added = JSON.parse(jsonText(end.notes ?? [], 'The notes')) as Note[]
       return db.transaction(async (queries) => {
         const open = await openOne(db, queries, owner, exchangeId, write)
-        const entry = reply && (await appendWhole(db, queries, owner, open.conversation_id, reply, write))
+        const { conversation_id: conversationId } = open
+        const entry = reply && (await appendWhole(db, queries, { owner, conversationId, entry: reply, write }))
         const notes = JSON.stringify([...(JSON.parse(open.notes) as Note[]), ...added])
         const endedAt = new Date(now).toISOString()
         await queries.all(

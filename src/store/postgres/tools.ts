@@ -34,7 +34,7 @@ export function toolMethods(db: Database): ToolRuns {
         const conversation = await writable(db, queries, owner, conversationId, write)
         const run = await find(queries, conversation.n, callId)
         if (!run || run.outcome) throw toolNotRunning(callId, run && toRun(run))
-        const entry = await appendWhole(db, queries, owner, conversationId, result, write)
+        const entry = await appendWhole(db, queries, { owner, conversationId, entry: result, write })
         await queries.all(
           `UPDATE synapse.tool_runs SET outcome = $1, ended_at = $2,
              result = (SELECT n FROM synapse.entries WHERE id = $3) WHERE n = $4`,
