@@ -4,7 +4,7 @@ import { openPostgresStore } from '../../src/store/postgres.ts'
 import { wordVectors } from '../../src/store/postgres/vectors.ts'
 import { prepareEntry } from '../../src/store/prepare.ts'
 import { maxDocuments } from '../../src/store/search-text.ts'
-import { makePostgres } from '../../test/store/postgres-server.ts'
+import { makePostgres, newDatabase } from '../../test/store/postgres-server.ts'
 import { nextId, type Engine, type RawStore } from './engine.ts'
 import { archive, each, owner, type Archived } from './messages.ts'
 
@@ -12,16 +12,11 @@ import { archive, each, owner, type Archived } from './messages.ts'
 export async function postgresEngine(programs: string): Promise<Engine> {
   const server = await makePostgres(programs)
   await server.start()
-  const place = async (name: string) => {
-    await using client = await clientOf(server.url)
-    await client.query(`CREATE DATABASE ${name}`)
-    return server.url.replace('/postgres?', `/${name}?`)
-  }
   return {
     name: 'PostgreSQL',
     searchBound: 300,
-    place,
-    raw: async () => rawStore(await place('raw')),
+    place: () => newDatabase(server.url),
+    raw: async () => rawStore(await newDatabase(server.url)),
     fill,
     close: () => server.remove(),
   }

@@ -86,9 +86,10 @@ function sendable(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[
   const byName = new Map<string, ToolSpec>()
   const notes: Note[] = []
   for (const [i, tool] of tools.entries()) {
-    const what = `a second tool ${JSON.stringify(tool.name)}`
-    if (byName.has(tool.name)) notes.push({ kind: 'dropped', what, why: 'the first is the one that is run' })
-    else byName.set(tool.name, cleanTool(tool, `tools[${i}]`, notes))
+    if (byName.has(tool.name)) {
+      const what = `a second tool ${JSON.stringify(tool.name)}`
+      notes.push({ kind: 'dropped', what, why: 'the first is the one that is run' })
+    } else byName.set(tool.name, cleanTool(tool, `tools[${i}]`, notes))
   }
   return { tools: [...byName.values()], notes }
 }

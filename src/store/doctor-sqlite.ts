@@ -121,6 +121,7 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
     const said = JSON.parse(message) as Message
     if (said.role !== row['role']) damaged.push(id)
     if (n > upto) continue
+    // Only the texts count here: whom they belong to is not looked at.
     const documents = documentsIn('', { conversation_id: '', checksum: row['checksum'], message })
     const fits = documents.every(({ text }, i) => {
       const size = indexed.get(n * maxDocuments + i)?.['sz']

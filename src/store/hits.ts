@@ -12,9 +12,12 @@ import { documentsOf, maxDocuments } from './search-text.ts'
 import { hitOf } from './snippet.ts'
 import type { Hit, Page, SearchQuery } from './store.ts'
 
+/** About as many entries wait before they are indexed. */
+export const mostWaiting = 64
+
 /** `n` grows with each entry, whichever process writes it. A large message does not wait to be read again. */
 export function isTimeToIndex(n: number, length: number): boolean {
-  return n % 64 === 0 || length > 65_536
+  return n % mostWaiting === 0 || length > 65_536
 }
 
 /** A document by its number, `maxDocuments * n + its place in the entry`, and the entry that it is of. */

@@ -2,6 +2,7 @@
 // in that folder. It refuses to run as root, so root starts it as another user.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -90,4 +91,25 @@ export async function lastWords(url: string, clientName: string): Promise<void> 
   } finally {
     await client.end()
   }
+}
+
+/** The address of an empty database on the server. */
+export async function newDatabase(url: string): Promise<string> {
+  const { default: pg } = await import('pg')
+  const name = `made_${randomUUID().replaceAll('-', '')}`
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  return url.replace('/postgres?', `/${name}?`)
+}
+
+/** Until a connection to this database waits for a lock that another one holds. */
+export async function somebodyWaits(url: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(url)
+  await client.connect()
+  const look = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  while ((await client.query(look)).rowCount === 0) await new Promise(setImmediate)
+  await client.end()
 }

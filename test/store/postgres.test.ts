@@ -1,22 +1,25 @@
 // The store on a real PostgreSQL, which the tests start themselves.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres.ts'
-import { connect, type Database } from '../../src/store/postgres/database.ts'
+import { connect } from '../../src/store/postgres/database.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
-import { indexWaiting } from '../../src/store/postgres/search-index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { conformance } from './conformance.ts'
 import { fails, request } from './conformance/given.ts'
 import { reply, textsOf, user } from './messages.ts'
 import { proxyTo, type Cut } from './postgres-proxy.ts'
-import { findPostgres, lastWords, makePostgres, type PostgresServer } from './postgres-server.ts'
+import {
+  findPostgres,
+  lastWords,
+  makePostgres,
+  newDatabase,
+  somebodyWaits,
+  type PostgresServer,
+} from './postgres-server.ts'
 import { startWorker } from './process.ts'
 import { recordsConformance } from './records-conformance.ts'
-import { searchConformance } from './search-conformance.ts'
-import { searchIndexConformance } from './search-index-conformance.ts'
 import { checkAcknowledged, race, zombie } from './several-writers.ts'
 
 const programs = findPostgres()
@@ -31,112 +34,6 @@ describe('postgres', { skip }, () => {
   after(() => server?.remove())
 
   conformance('postgres', (options) => openPostgresStore(server.url, { ...options, connections: 3 }))
-  searchConformance('postgres', (options) => openPostgresStore(server.url, { ...options, connections: 3 }))
-  searchConformance('postgres, all indexed', async (options): Promise<Store> => {
-    const store = await openPostgresStore(server.url, { ...options, connections: 3 })
-    const db = await connect(server.url, { now: Date.now, leaseSkewMs: () => 0, connections: 1 })
-    return {
-      ...store,
-      async search(owner, query) {
-        await indexWaiting(db)
-        return store.search(owner, query)
-      },
-      async close() {
-        await db.close()
-        await store.close()
-      },
-    }
-  })
-
-  searchIndexConformance('postgres', async () => {
-    const url = await newDatabase(server.url)
-    return {
-      open: () => openPostgresStore(url),
-      async indexed() {
-        const db = await connect(url, { now: Date.now, leaseSkewMs: () => 0, connections: 1 })
-        const counted = await db.get<{ count: number }>('SELECT count(*) AS count FROM synapse.search')
-        await db.close()
-        return counted?.count ?? 0
-      },
-    }
-  })
-
-  describe('postgres: behind an append, and beside it', () => {
-    const open = async () => {
-      const url = await newDatabase(server.url)
-      const store = await openPostgresStore(url)
-      const db = await connect(url, { now: Date.now, leaseSkewMs: () => 0, connections: 4 })
-      const count = async (table: string) =>
-        (await db.get<{ count: number }>(`SELECT count(*) AS count FROM synapse.${table}`))?.count
-      const { id } = await store.createConversation('someone')
-      return { store, db, id, count }
-    }
-
-    const somebodyWaits = async (db: Database) => {
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-      while (!(await db.get(waiting)));
-    }
-
-    test('what waits of a conversation that is being deleted does not come into the index', async () => {
-      const { store, db, id, count } = await open()
-      await store.append('someone', id, { message: user('zebra') })
-      let indexing: Promise<void> | undefined
-      await db.transaction(async (queries) => {
-        await queries.all('DELETE FROM synapse.conversations WHERE id = $1', [id])
-        indexing = indexWaiting(db)
-        await somebodyWaits(db)
-      })
-      await indexing
-      for (const table of ['waiting', 'search', 'entries']) assert.equal(await count(table), 0, table)
-      await db.close()
-      await store.close()
-    })
-
-    test('an index that cannot be written stops nobody, and is made up for later', async () => {
-      const { store, db, id, count } = await open()
-      await db.all('ALTER TABLE synapse.search ADD CONSTRAINT full_disk CHECK (false) NOT VALID')
-      for (let i = 0; i < 70; i++) await store.append('someone', id, { message: user('zebra') })
-      assert.equal((await store.search('someone', { text: 'zebra', limit: 100 })).items.length, 70)
-      await db.all('ALTER TABLE synapse.search DROP CONSTRAINT full_disk')
-      for (let i = 0; i < 60; i++) await store.append('someone', id, { message: user('zebra') })
-      await store.close()
-      assert.ok(Number(await count('search')) >= 128)
-      await db.close()
-    })
-
-    test('numbers with gaps do not keep entries waiting for ever', async () => {
-      const { store, db, id, count } = await open()
-      for (let i = 0; i < 100; i++) {
-        await store.append('someone', id, { id: `entry-${i}`, message: user('zebra') })
-        await fails(store.append('someone', id, { id: `entry-${i}`, message: user('zebra') }), 'conflict')
-      }
-      await store.close()
-      assert.ok(Number(await count('search')) >= 64)
-      await db.close()
-    })
-
-    test('a branch that is checked out while an append waits moves with it', async () => {
-      const { store, db, id } = await open()
-      const first = await store.append('someone', id, { message: user('first') })
-      let late: Promise<{ id: string }> | undefined
-      await db.transaction(async (queries) => {
-        await queries.all('ALTER SEQUENCE synapse.entries_n_seq MAXVALUE 9000000000000')
-        late = store.append('someone', id, { message: user('late') })
-        await somebodyWaits(db)
-        await store.nameBranch('someone', id, 'side', first.id)
-        await store.setHead('someone', id, { branch: 'side' })
-      })
-      const entryId = (await late)?.id
-      const [side] = await store.branches('someone', id)
-      assert.deepEqual(
-        { name: side?.name, entryId: side?.entryId, current: side?.current },
-        { name: 'side', entryId, current: true },
-      )
-      await db.close()
-      await store.close()
-    })
-  })
-
   recordsConformance('postgres', (options) => openPostgresStore(server.url, { ...options, connections: 3 }))
 
   describe('postgres: several processes', () => {
@@ -208,6 +105,30 @@ describe('postgres', { skip }, () => {
       for (const result of results) {
         if (result.status === 'rejected') await fails(Promise.reject(result.reason), 'conflict', 'head-moved')
       }
+      await store.close()
+    })
+
+    test('a branch that is checked out while an append waits moves with it', async () => {
+      const url = await newDatabase(server.url)
+      const store = await openPostgresStore(url)
+      const db = await connect(url, { now: Date.now, leaseSkewMs: () => 0, connections: 2 })
+      const { id } = await store.createConversation('someone')
+      const first = await store.append('someone', id, { message: user('first') })
+      let late: Promise<{ id: string }> | undefined
+      await db.transaction(async (queries) => {
+        await queries.all('ALTER SEQUENCE synapse.entries_n_seq MAXVALUE 9000000000000')
+        late = store.append('someone', id, { message: user('late') })
+        await somebodyWaits(url)
+        await store.nameBranch('someone', id, 'side', first.id)
+        await store.setHead('someone', id, { branch: 'side' })
+      })
+      const entryId = (await late)?.id
+      const [side] = await store.branches('someone', id)
+      assert.deepEqual(
+        { name: side?.name, entryId: side?.entryId, current: side?.current },
+        { name: 'side', entryId, current: true },
+      )
+      await db.close()
       await store.close()
     })
 
@@ -393,13 +314,3 @@ describe('postgres', { skip }, () => {
     })
   })
 })
-
-async function newDatabase(url: string): Promise<string> {
-  const { default: pg } = await import('pg')
-  const name = `test_${randomUUID().replaceAll('-', '')}`
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query(`CREATE DATABASE ${name}`)
-  await client.end()
-  return url.replace('/postgres?', `/${name}?`)
-}

@@ -5,7 +5,7 @@ import { insertUnique, mustHave, placeOf, setLabels, writable } from './conversa
 import type { Database } from './database.ts'
 import { appendWhole } from './entries.ts'
 import { tokenFields } from './exchanges.ts'
-import { atOnce, indexConversation } from './search-index.ts'
+import { indexIfMany } from './search-index.ts'
 
 export function archiveMethods(db: Database): Archives {
   return {
@@ -30,7 +30,7 @@ export function archiveMethods(db: Database): Archives {
         for (const entry of prepared) {
           await appendWhole(db, queries, { owner, conversationId: id, entry, write: undefined })
         }
-        if (prepared.length > atOnce) await indexConversation(queries, n)
+        await indexIfMany(queries, n, prepared.length)
         const at = (entryId: string): Promise<number> => placeOf(queries, conversation, entryId)
         const maybe = async (entryId: string | null | undefined): Promise<number | null> =>
           entryId ? at(entryId) : null

@@ -8,7 +8,7 @@ import { keepBlobs } from './blobs.ts'
 import { writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { putAll } from './records.ts'
-import { atOnce, indexConversation } from './search-index.ts'
+import { indexIfMany } from './search-index.ts'
 
 export function entryMethods(db: Database): Entries {
   return {
@@ -31,7 +31,7 @@ export function entryMethods(db: Database): Entries {
         for (const entry of prepared) {
           written.push(await appendWhole(db, queries, { owner, conversationId, entry, write }))
         }
-        if (prepared.length > atOnce) await indexConversation(queries, n)
+        await indexIfMany(queries, n, prepared.length)
         if (records.length > 0) await putAll(db, queries, records)
         return written
       })

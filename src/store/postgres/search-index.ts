@@ -2,7 +2,7 @@
 // An entry leaves `waiting` in the transaction that puts it into the index, so it is always in one of the two.
 
 import type { FilteredDocument } from '../filter-words.ts'
-import { documentsIn, isTimeToIndex } from '../hits.ts'
+import { documentsIn, isTimeToIndex, mostWaiting } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
 import type { Database, Queries } from './database.ts'
 import { wordVectors } from './vectors.ts'
@@ -20,7 +20,7 @@ export class Indexing {
 
   /** Numbers have gaps here, so that the 64th one may never come: appends are counted too. */
   appended(n: number, length: number): void {
-    if (++this.#since < atOnce && !isTimeToIndex(n, length)) return
+    if (++this.#since < mostWaiting && !isTimeToIndex(n, length)) return
     this.#since = 0
     this.#again = true
     this.#running ??= this.#run()
@@ -40,11 +40,8 @@ export class Indexing {
   }
 }
 
-/** More than these are not left waiting by one transaction. */
-export const atOnce = 64
-
 export async function indexWaiting(db: Database): Promise<void> {
-  while ((await db.transaction(indexSome)) === atOnce);
+  while ((await db.transaction(indexSome)) === mostWaiting);
 }
 
 /** Several processes share the work: each takes those that no other one has. Gives how many it took. */
@@ -53,23 +50,21 @@ async function indexSome(queries: Queries): Promise<number> {
   await queries.all(`SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true)`)
   const taken = await queries.all<{ entry: number }>(
     `DELETE FROM synapse.waiting WHERE entry = ANY (ARRAY(
-       SELECT entry FROM synapse.waiting LIMIT ${atOnce} FOR UPDATE SKIP LOCKED)) RETURNING entry`,
+       SELECT entry FROM synapse.waiting LIMIT ${mostWaiting} FOR UPDATE SKIP LOCKED)) RETURNING entry`,
   )
   await indexEntries(queries, taken)
   return taken.length
 }
 
-/**
- * What waits of one conversation, in the transaction that wrote it: of a long one too much would wait for the searches
- * that come before the indexing.
- */
-export async function indexConversation(queries: Queries, conversation: number): Promise<void> {
+/** In the transaction that appended `count` entries: of many, too much would be left for the next searches to look at. */
+export async function indexIfMany(queries: Queries, conversation: number, count: number): Promise<void> {
+  if (count <= mostWaiting) return
   const taken = await queries.all<{ entry: number }>(
     `DELETE FROM synapse.waiting w USING synapse.entries e WHERE e.n = w.entry AND e.conversation = $1
      RETURNING w.entry`,
     [conversation],
   )
-  for (let i = 0; i < taken.length; i += atOnce) await indexEntries(queries, taken.slice(i, i + atOnce))
+  for (let i = 0; i < taken.length; i += mostWaiting) await indexEntries(queries, taken.slice(i, i + mostWaiting))
 }
 
 async function indexEntries(queries: Queries, entries: readonly { entry: number }[]): Promise<void> {
