@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { longHistory } from '../history.ts'
 
 const [messages = '200', turns = '20'] = process.argv.slice(2)

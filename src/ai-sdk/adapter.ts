@@ -2,8 +2,8 @@
 
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { badInput } from '../core/error.ts'
-import type { Adapter } from '../open.ts'
-import type { Capabilities, Protocol } from '../protocols/protocol.ts'
+import type { Adapter } from '../runtime/open.ts'
+import type { Capabilities, Wire } from '../wires/wire.ts'
 import { isObject } from '../core/json.ts'
 import { fetchFrom } from './call-model.ts'
 import { decoder } from './decode.ts'
@@ -23,7 +23,7 @@ const capabilities: Capabilities = {
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
 }
 
-const protocol: Protocol = {
+const protocol: Wire = {
   id: protocolId,
   framing: { kind: 'ndjson' },
   capabilities,

@@ -8,7 +8,7 @@ import { loadConfig, shownPath, type Config } from '../config/load.ts'
 import { dirname } from 'node:path'
 import { asFailure } from '../core/error.ts'
 import { exitCode } from './command.ts'
-import { rowsBeside } from './configured.ts'
+import { rowsBeside } from './project-config.ts'
 import { neutral } from './terminal.ts'
 
 interface Values {

@@ -2,7 +2,7 @@
 
 import type { GuardReason, ReplyEvent, RunEvent } from '../core/event.ts'
 import type { ToolResultPart } from '../core/message.ts'
-import { seconds } from './figures.ts'
+import { seconds } from './format-number.ts'
 import { clip, neutral, neutralLine, widthOf, type Style } from './terminal.ts'
 
 export interface Screen {

@@ -6,8 +6,8 @@
 
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
-import { flatResult, orphanLabel, unansweredText } from '../protocols/words.ts'
-import { prefixes } from './prefixes.ts'
+import { flatResult, orphanLabel, unansweredText } from '../wires/shared/injected-text.ts'
+import { prefixes } from './prefix-memo.ts'
 
 export interface Paired {
   messages: Message[]

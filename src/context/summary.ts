@@ -2,7 +2,7 @@
 // summary must itself fit, so the history is told as text, each message as long as there is room for it.
 
 import { callsOf, textOf, type Message } from '../core/message.ts'
-import { mediaStandIn } from '../protocols/words.ts'
+import { mediaStandIn } from '../wires/shared/injected-text.ts'
 import { estimateMessage, estimateTokens } from './count.ts'
 import type { CompactionSettings } from './policy.ts'
 import type { View } from './view.ts'

@@ -5,7 +5,7 @@
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import { estimateMessage, rememberSizes, sizesOf } from './count.ts'
-import { prefixes } from './prefixes.ts'
+import { prefixes } from './prefix-memo.ts'
 import { placesFrom, type View } from './view.ts'
 
 export interface ToolTurn {

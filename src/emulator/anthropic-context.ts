@@ -43,7 +43,7 @@ export function dueCompaction(body: JsonObject, count: CountTokens): JsonObject 
 }
 
 /** The body less everything in front of its last compaction block. */
-export function behindCompaction(body: JsonObject): JsonObject {
+export function afterCompaction(body: JsonObject): JsonObject {
   const last = [...blocksOf(body)].findLast(({ block }) => isCompaction(block))
   if (!last || !Array.isArray(body.messages)) return body
   const messages = body.messages.slice(last.at.message).map((message, i) => {

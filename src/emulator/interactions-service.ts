@@ -7,21 +7,21 @@ import { objectsIn, textIn } from './json-fields.ts'
 import { Refusal } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
 import type { Incoming, Opened, Service } from './service.ts'
-import { createShelf, type Shelf } from './shelf.ts'
+import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
 
-interface KeptInteraction {
+interface StoredInteraction {
   steps: JsonObject[]
   whole: JsonObject
 }
 
 export interface InteractionsService extends Service {
-  interactions: Shelf<KeptInteraction>
+  interactions: ExpiringMap<StoredInteraction>
 }
 
 const lifetimeMs = 55 * 24 * 3_600_000
 
 export function createInteractionsService(): InteractionsService {
-  const interactions = createShelf<KeptInteraction>(lifetimeMs)
+  const interactions = createExpiringMap<StoredInteraction>(lifetimeMs)
   return {
     interactions,
     expire: (id) => interactions.expire(id),

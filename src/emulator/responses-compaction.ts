@@ -5,9 +5,9 @@
 // the server ignore everything in front of it.
 
 import { isObject, type JsonObject } from '../core/json.ts'
-import { summaryLabel } from '../protocols/words.ts'
+import { summaryLabel } from '../wires/shared/injected-text.ts'
 import { objectsIn } from './json-fields.ts'
-import { summaryOf } from './brain.ts'
+import { summaryOf } from './responder.ts'
 import { promptOf, promptTokens } from './prompt.ts'
 import { seal, unseal } from './seal.ts'
 import type { Incoming } from './service.ts'

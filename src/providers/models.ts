@@ -2,7 +2,7 @@
 // counts, a later one over an earlier one. A name that nobody knows yet gets the newest, strictest rules of its family,
 // because those are valid on older models too. Facts checked 2026-11.
 
-import type { Capabilities } from '../protocols/protocol.ts'
+import type { Capabilities } from '../wires/wire.ts'
 import type { Caching } from './provider.ts'
 
 export interface ModelPatch {

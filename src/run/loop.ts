@@ -7,12 +7,12 @@ import type { Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import type { Approval } from './approval.ts'
-import { askStep } from './ask-step.ts'
+import { modelStep } from './model-step.ts'
 import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
-import { composes } from './compose.ts'
+import { rewritesAnswer } from './rewrite-answer.ts'
 import { nextStep } from './next-step.ts'
 import { stuck } from './repeats.ts'
-import type { LoopRun } from './running.ts'
+import type { LoopContext } from './run-context.ts'
 import { runCalls } from './tool-step.ts'
 
 /** How a run ended. */
@@ -32,7 +32,7 @@ export interface RunEnd {
 }
 
 /** Goes on from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
-export async function loop(run: LoopRun, message: UserMessage | undefined): Promise<RunEnd> {
+export async function loop(run: LoopContext, message: UserMessage | undefined): Promise<RunEnd> {
   const { store, owner, conversationId } = run
   let counter: Meter | undefined
   let usage = noUsage
@@ -58,7 +58,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
       }
       if (await heard(history)) continue
       if (next.kind === 'rest') {
-        if (reply && next.reply === reply && (await composes(run, history))) {
+        if (reply && next.reply === reply && (await rewritesAnswer(run, history))) {
           step++
           reply = await compose(history, step)
         }
@@ -79,7 +79,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
   }
 
   async function ask(history: readonly Entry[], step: number, kind: 'ask' | 'answer') {
-    const finished = await askStep(run, history, { step, kind, usage, cost: counter?.spent.usd ?? 0 })
+    const finished = await modelStep(run, history, { step, kind, usage, cost: counter?.spent.usd ?? 0 })
     const counted = (await counter?.read()) ?? []
     for (const each of counted) {
       run.counted?.(each)
@@ -137,7 +137,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
 
 /** The guard that forbids the next request; undefined: none does. */
 function guarded(
-  run: LoopRun,
+  run: LoopContext,
   history: readonly Entry[],
   step: number,
   spent: Spent,

@@ -9,9 +9,9 @@ import type { Endpoint } from '../providers/resolve.ts'
 import type { Store } from '../store/store.ts'
 import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
-import type { PathTo } from './known-path.ts'
+import type { PathTo } from './path-cache.ts'
 import type { Fallback, Route } from './route.ts'
-import type { Observer, Transport } from './running.ts'
+import type { Observer, Transport } from './run-context.ts'
 
 /** Where and how to go on; anything can change from one message to the next. */
 export interface RunSettings {
@@ -54,8 +54,8 @@ export interface Guards {
   outputSize?: number
 }
 
-/** What a conversation needs from the house around it. */
-export interface Surroundings {
+/** What a conversation needs from the runtime around it. */
+export interface Runtime {
   store: Store
   owner: string
   /** Finds who serves a model: by the rows of providers, or by an emulator in their place. */
@@ -69,9 +69,9 @@ export interface Surroundings {
   observe?: () => Observer
 }
 
-export type Said = string | UserMessage['parts']
+export type UserInput = string | UserMessage['parts']
 
-export function userMessage(said: Said): UserMessage {
+export function userMessage(said: UserInput): UserMessage {
   if (typeof said !== 'string' && !Array.isArray(said)) throw badInput('A message is a text or a list of parts.')
   return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
 }

@@ -7,7 +7,7 @@ import { answerTo, argsHashOf, type Approval } from './approval.ts'
 import { readCall } from './read-call.ts'
 import { repeatNote, withNote } from './repeats.ts'
 import { notRun, runTool } from './run-tool.ts'
-import type { LoopRun } from './running.ts'
+import type { LoopContext } from './run-context.ts'
 
 export interface ToolStep {
   /** The results, in the order of the log. */
@@ -17,7 +17,7 @@ export interface ToolStep {
 }
 
 export async function runCalls(
-  run: LoopRun,
+  run: LoopContext,
   history: readonly Entry[],
   replyEntry: Entry,
   calls: readonly ToolCallPart[],

@@ -4,7 +4,7 @@
 import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
 import { readJson } from './body.ts'
-import type { ServerHouse } from './house.ts'
+import type { ServerContext } from './context.ts'
 import type { Access } from './keys.ts'
 import { allow, type Principal } from './principal.ts'
 
@@ -19,7 +19,7 @@ export interface Route {
   answer: Answered
   /** Takes an Idempotency-Key, and answers with a stream where that is asked for. */
   startsRun: boolean
-  respond: (visit: Visit) => Promise<globalThis.Response>
+  respond: (visit: RouteRequest) => Promise<globalThis.Response>
 }
 
 export interface Answered {
@@ -31,14 +31,14 @@ export interface Answered {
 }
 
 /** A request that was let in. */
-interface Visit {
+interface RouteRequest {
   request: globalThis.Request
   params: Readonly<Record<string, string>>
   principal: Principal
-  house: ServerHouse
+  server: ServerContext
 }
 
-export interface Call<Q, B> extends Visit {
+export interface Call<Q, B> extends RouteRequest {
   owner: string
   query: Q
   body: B
@@ -69,7 +69,7 @@ export function route<Q = unknown, B = unknown>(spec: {
       }
       const query = spec.query ? check(spec.query, queryOf(visit.request), 'The query') : (undefined as Q)
       const { text, value } = spec.body
-        ? await readJson(visit.request, visit.house.limits.body)
+        ? await readJson(visit.request, visit.server.limits.body)
         : { text: '', value: undefined }
       const body = spec.body ? check(spec.body, value, 'The body') : (undefined as B)
       const param = (name: string): string => {

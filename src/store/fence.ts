@@ -3,7 +3,7 @@
 
 import { badInput, type SynapseError } from '../core/error.ts'
 import type { Lease } from '../core/log.ts'
-import { conflict } from './refusals.ts'
+import { conflict } from './store-errors.ts'
 import type { NewLease, Write } from './store.ts'
 
 /** The lease as it is kept with its conversation. Times are milliseconds of the database's clock. */

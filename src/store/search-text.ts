@@ -5,7 +5,7 @@
 import type { Json } from '../core/json.ts'
 import { textOf, type Message, type Part } from '../core/message.ts'
 import type { HitKind } from './store.ts'
-import { isDense } from './words.ts'
+import { isDense } from './tokenize.ts'
 
 export interface SearchDocument {
   kind: HitKind

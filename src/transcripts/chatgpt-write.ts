@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Part } from '../core/message.ts'
-import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
+import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
 
 export function newConversation(messages: readonly Message[]): JsonObject {
   const root = 'client-created-root'

@@ -5,8 +5,8 @@
 
 import { badInput, SynapseError, type Failure } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
-import { readFailure } from '../protocols/failure.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import { readFailure } from '../wires/shared/failure.ts'
+import type { Wire } from '../wires/wire.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { unframeNdjson } from './ndjson.ts'
 import { networkFailure } from './network.ts'
@@ -37,7 +37,7 @@ export interface FetchedReply {
 }
 
 export interface Attempt {
-  protocol: Protocol
+  protocol: Wire
   url: string
   headers: Record<string, string>
   /** Serialised once, by the caller. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from '../property.ts'
-import { count, dollars, inShort } from '../../src/cli/figures.ts'
+import { count, dollars, inShort } from '../../src/cli/format-number.ts'
 import { bodyDiff } from '../../src/cli/inspect/body-diff.ts'
 import { pathAt, prefixBreak } from '../../src/cli/inspect/prefix-break.ts'
 import { table } from '../../src/cli/table.ts'

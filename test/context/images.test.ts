@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refuse } from '../../src/conformance.ts'
+import { refuse } from '../../src/runtime/prepare.ts'
 import type { MediaPart, Message } from '../../src/core/message.ts'
 import { imageTokens } from '../../src/context/images.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { resolveWith } from '../../src/providers/resolve.ts'
 import { rows } from '../../src/providers/rows.ts'
-import { allProtocols } from '../../src/protocols/all.ts'
+import { allWires } from '../../src/wires/all.ts'
 import { prepare } from '../../src/index.ts'
 
 /** A picture of this size, as far as its first bytes go. */
@@ -53,7 +53,7 @@ const again: Message = { role: 'user', parts: [{ type: 'text', text: 'And now?' 
 
 function endpointOf(provider: string, model: string, protocol?: string) {
   const wanted = { provider, model, keyless: true, env: {}, rows, ...(protocol && { protocol }) }
-  const protocolOf = (id: string) => allProtocols().find((one) => one.id === id) ?? assert.fail()
+  const protocolOf = (id: string) => allWires().find((one) => one.id === id) ?? assert.fail()
   return resolveWith(wanted, protocolOf, catalogue)
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { prepare, refuse } from '../../src/conformance.ts'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import { user } from '../histories.ts'
 import { everyTarget } from '../targets.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { prepare, refuse } from '../../src/conformance.ts'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import type { Entry } from '../../src/core/log.ts'
 import { callsOf, textOf, type Message, type Part } from '../../src/core/message.ts'
 import { fold } from '../../src/core/fold.ts'

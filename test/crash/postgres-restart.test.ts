@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { gate } from '../server/serving.ts'

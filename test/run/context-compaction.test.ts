@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
 import type { PolicySettings } from '../../src/context/policy.ts'
-import type { EmulatorOptions, Situation } from '../../src/testing.ts'
+import type { EmulatorOptions, ResponderInput } from '../../src/testing.ts'
 import { clockTool, talk, type Talk } from './talking.ts'
 
 /** What a request for a summary gives to read; nothing where it asks for something else. */
-function toSummarise({ system, messages }: Situation): string | undefined {
+function toSummarise({ system, messages }: ResponderInput): string | undefined {
   const told = [...system, ...messages.flatMap((message) => (message.role === 'system' ? message.parts : []))]
   if (!/memory of a conversation/.test(textOf(told))) return undefined
   return textOf(messages.at(-1)?.parts ?? [])
@@ -125,7 +125,7 @@ test('a second summary brings the first one up to date', async () => {
   assert.doesNotMatch(body, /SUMMARY 1/)
 })
 
-test('undone, a summary stands for nothing, and another branch never saw it', async () => {
+test('undone, a summary stands for nothing, and another branch never onEvent it', async () => {
   const chat = await longTalk('deepseek/deepseek-v4-flash')
   const { length } = chat.history
   const made = await chat.compact()

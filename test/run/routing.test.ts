@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
 import type { RouteStep } from '../../src/run/route.ts'
 import { cooldown } from '../../src/run/cooldown.ts'

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { mistralChat } from '../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../src/wires/mistral-chat/index.ts'
 import { mistralChatFormat } from '../../src/transcripts/mistral-chat.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { ollamaChat } from '../../src/protocols/ollama-chat/index.ts'
+import { ollamaChat } from '../../src/wires/ollama-chat/index.ts'
 import { ollamaChatFormat } from '../../src/transcripts/ollama-chat.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 

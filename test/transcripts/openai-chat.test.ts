@@ -6,7 +6,7 @@ import { pair } from '../../src/context/pair.ts'
 import { SynapseError } from '../../src/core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import type { Message, Part } from '../../src/core/message.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { openaiChatFormat } from '../../src/transcripts/openai-chat.ts'
 import { failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { openaiResponses } from '../../src/protocols/openai-responses/index.ts'
+import { openaiResponses } from '../../src/wires/openai-responses/index.ts'
 import { openaiResponsesFormat } from '../../src/transcripts/openai-responses.ts'
 import { call, reply, result, user } from '../histories.ts'
 

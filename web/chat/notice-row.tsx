@@ -3,7 +3,7 @@
 import type { Failure, RunView } from '../api/types.ts'
 import { approvals, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
 import { live } from '../state/run.ts'
-import { goOn, retry, send } from '../state/say.ts'
+import { goOn, retry, send } from '../state/actions.ts'
 import { pickingModel } from '../state/surface.ts'
 
 export function hasNotice(): boolean {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Entry, Exchange, Part, Reply, ToolResultPart } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
-import { compact, duration, money, share, timeOf } from '../parts/words.ts'
+import { compact, duration, money, share, timeOf } from '../parts/format.ts'
 import { exchangeOfReply } from '../state/conversation.ts'
 import { providerName } from '../state/session.ts'
 import type { Row } from '../state/rows.ts'

@@ -8,7 +8,7 @@ import { announce, announceCopy } from '../state/announce.ts'
 import { changed, exchangeOfReply, following, goTo, leaf, tree } from '../state/conversation.ts'
 import { inspectExchange } from '../state/inspector.ts'
 import { live } from '../state/run.ts'
-import { retry } from '../state/say.ts'
+import { retry } from '../state/actions.ts'
 import { attempt } from '../state/session.ts'
 import { newestLeaf, siblingsOf } from '../state/tree.ts'
 

@@ -1,7 +1,7 @@
 // What is there before anything was said.
 
 import { status } from '../state/session.ts'
-import { send } from '../state/say.ts'
+import { send } from '../state/actions.ts'
 
 const beginnings = ['What time is it?', 'What is 17 + 25?', 'Think about it: what time is it in Tokyo and Paris?']
 

@@ -3,7 +3,7 @@
 // into the next.
 
 import { Lexer, Marked, type Token, type TokensList } from 'marked'
-import { dress } from './dress.ts'
+import { dress } from './decorate.ts'
 import { sanitize } from './sanitize.ts'
 
 const marked = new Marked({

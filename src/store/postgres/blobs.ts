@@ -1,5 +1,5 @@
 import { joinBlob, packPiece, type Blob, type Piece } from '../blobs.ts'
-import { notFound } from '../refusals.ts'
+import { notFound } from '../store-errors.ts'
 import type { Blobs } from '../store.ts'
 import type { Database, Queries } from './database.ts'
 
@@ -19,7 +19,7 @@ export function blobMethods(db: Database): Blobs {
 }
 
 /** To be called inside the transaction of what uses them. `named` ones must be the owner's already. */
-export async function keepBlobs(
+export async function storeBlobs(
   queries: Queries,
   owner: string,
   conversationId: string,

@@ -9,8 +9,8 @@ import { fold, type Folded } from '../../../src/core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { callsOf, type Message } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
-import type { Target } from '../../../src/protocols/protocol.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
+import type { Target } from '../../../src/wires/wire.ts'
 import { anthropicMessagesFormat } from '../../../src/transcripts/anthropic-messages.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { ReplyEvent } from '../../../src/core/event.ts'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
-import type { DecoderOptions, EndCause } from '../../../src/protocols/protocol.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
+import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
 
 const origin = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-6' }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message, Part, SystemMessage, ToolMessage } from '../../../src/core/message.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encode, said, sent, texts } from './asking.ts'
 

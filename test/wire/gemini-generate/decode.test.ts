@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { StopReason } from '../../../src/core/message.ts'
-import { geminiGenerate } from '../../../src/protocols/gemini-generate/index.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import { chunk, decoded, origin } from './target.ts'
 
 const stop = { finishReason: 'STOP' }

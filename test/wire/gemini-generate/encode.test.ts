@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part } from '../../../src/core/message.ts'
 import type { Options } from '../../../src/core/options.ts'
-import { geminiGenerate } from '../../../src/protocols/gemini-generate/index.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { chunk, contentsOf, decoded, native, sent, type Asking } from './target.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { geminiGenerate } from '../../../src/protocols/gemini-generate/index.ts'
-import type { Profile } from '../../../src/protocols/protocol.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
+import type { Profile } from '../../../src/wires/wire.ts'
 
 const say = (text: string) => ({ role: 'user', parts: [{ text }] })
 const answer = (text: string) => ({ role: 'model', parts: [{ text }] })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { StopReason } from '../../../src/core/message.ts'
-import { geminiInteractions } from '../../../src/protocols/gemini-interactions/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { decoded, origin } from './target.ts'
 
 const created = { event_type: 'interaction.created', interaction: { id: 'v1_a', status: 'in_progress' } }

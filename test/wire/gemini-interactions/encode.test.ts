@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message } from '../../../src/core/message.ts'
 import type { Options } from '../../../src/core/options.ts'
-import { geminiInteractions } from '../../../src/protocols/gemini-interactions/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { decoded, native, sent, stepsOf, type Asking } from './target.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, target, wireMessages } from './target.ts'
 

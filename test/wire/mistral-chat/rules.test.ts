@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
 
 const hi = { role: 'user', content: 'hi' }
 const made = (...ids: Json[]) => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
-import { ollamaChat } from '../../../src/protocols/ollama-chat/index.ts'
+import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, wireMessages } from './target.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Part } from '../../../src/core/message.ts'
-import { openaiChat } from '../../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
 import { decoded, delta, fragment, origin } from './target.ts'
 
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }

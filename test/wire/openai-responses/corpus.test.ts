@@ -8,8 +8,8 @@ import type { Context } from '../../../src/core/context.ts'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { callsOf, textOf, type Message, type Origin, type Reply } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
-import type { Target } from '../../../src/protocols/protocol.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
+import type { Target } from '../../../src/wires/wire.ts'
 
 const corpus = resolve(import.meta.dirname, '../../../../shared/corpus')
 const absent = existsSync(corpus) ? false : 'the recordings are not on this machine'

@@ -4,8 +4,8 @@ import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { ReplyEvent } from '../../../src/core/event.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Origin } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
-import type { DecoderOptions, EndCause } from '../../../src/protocols/protocol.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
+import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
 import { called, reasoning, said } from './target.ts'
 
 const origin: Origin = { protocol: 'openai-responses', provider: 'openai', model: 'gpt-5.5' }

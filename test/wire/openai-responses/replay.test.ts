@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
 import { called, encoded, native, reasoning, said, written } from './target.ts'
 
