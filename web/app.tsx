@@ -112,7 +112,7 @@ function KeyDialog() {
         <p class="hint">It stays in this tab. Keys are made with: synapse keys</p>
         <div class="buttons">
           <button type="submit" class="primary">
-            Go on
+            Continue
           </button>
         </div>
       </form>

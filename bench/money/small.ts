@@ -1,4 +1,4 @@
-// Models with a few thousand tokens, at home: what counts is how much must be read anew. The preset `small` plays, with
+// Models with a few thousand tokens, locally: what counts is how much must be read again. The preset `small` plays, with
 // the product's own proposals, against the cheapest way to stay within the same limits.
 
 import { estimateMessage } from '../../src/context/count.ts'
@@ -79,7 +79,7 @@ export function smallWindow(whole: Trajectory, window: number): SmallWindow {
 
 /**
  * No single message, nor the system prompt, takes more than a share of such a window; tokens are those of the estimate.
- * Sealed thoughts cannot be made shorter, and no model at home has them.
+ * Sealed thoughts cannot be made shorter, and no model locally has them.
  */
 function shortened(whole: Trajectory, limit: number): Trajectory {
   const most = limit / 10

@@ -13,7 +13,7 @@ import type { Row } from '../row.ts'
 export const render: Row = {
   name: 'render',
   about:
-    'A whole history to the bytes of a request, with pairing, notes and encoding, for a provider that was not asked before; bare `JSON.stringify` of the ready body = 1. “Next turn” is a conversation that goes on, with two messages more than in the request before.',
+    'A whole history to the bytes of a request, with pairing, notes and encoding, for a provider that was not asked before; bare `JSON.stringify` of the ready body = 1. “Next turn” is a conversation that continues, with two messages more than in the request before.',
 
   async run({ quick }) {
     const sizes = quick ? [200, 2000] : [20, 200, 2000, 20_000]

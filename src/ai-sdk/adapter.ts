@@ -30,7 +30,7 @@ const protocol: Wire = {
   encode,
   decoder,
   split: (whole) => (Array.isArray(whole) ? whole : [whole]),
-  // What is behind a model is not known, so nothing can be said about what it refuses.
+  // What is after a model is not known, so nothing can be said about what it refuses.
   refuse: () => [],
   errorBody: ({ message }) => ({ error: { message } }),
   whole: (reply) => [
@@ -48,7 +48,7 @@ const protocol: Wire = {
 }
 
 /**
- * A provider whose models are language models of the AI SDK: one, or one for each name behind the slash.
+ * A provider whose models are language models of the AI SDK: one, or one for each name after the slash.
  *
  * @example
  * const synapse = await openSynapse({ adapters: [aiSdkProvider('mine', (name) => anthropic(name))] })

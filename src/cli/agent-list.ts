@@ -36,7 +36,7 @@ export async function listAgents(values: Values): Promise<number> {
     const name = agentName(file).padEnd(width)
     const about = read
       ? `${read.settings.model}  ${read.description ?? ''}`
-      : `is not right: synapse agent check ${name.trim()}`
+      : `is not valid: synapse agent check ${name.trim()}`
     process.stdout.write(`${neutral(`${name}  ${about}`.trimEnd())}\n`)
   }
   return exitCode.ok

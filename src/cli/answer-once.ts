@@ -16,7 +16,7 @@ export interface OnceValues extends SessionFlags {
   json?: boolean | undefined
 }
 
-/** Without a question, the conversation goes on where its last run ended. */
+/** Without a question, the conversation continues where its last run ended. */
 export async function answerOnce(values: OnceValues, question?: UserMessage['parts']): Promise<number> {
   const session = await openChatSession(values)
   const { conversation } = session
@@ -27,7 +27,7 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   try {
     const isOpen = json || (await introduce(session))
     if (!question && !isOpen) {
-      tell('Nothing was left open, so there is nothing to go on with.')
+      tell('Nothing was left open, so there is nothing to continue with.')
       return exitCode.ok
     }
     if (!question && !(await allowed())) return exitCode.waiting

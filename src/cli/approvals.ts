@@ -4,7 +4,7 @@ import type { Conversation } from '../run/conversation.ts'
 import { neutral } from './terminal.ts'
 
 /**
- * Whether all calls that wait were answered. Where nobody can be asked they are denied, and the model is told so; a
+ * Whether all calls that wait were answered. Where no one can be asked they are denied, and the model is informed; a
  * person who does not answer finds them again later.
  */
 export async function answerApprovals(conversation: Conversation, allowAll: boolean): Promise<boolean> {
@@ -12,7 +12,7 @@ export async function answerApprovals(conversation: Conversation, allowAll: bool
     const allowed = allowAll || (await asked(`${call.name} ${JSON.stringify(call.input)}`))
     if (allowed === undefined) return false
     if (allowed) await conversation.approve(call.callId, { argsHash })
-    else await conversation.deny(call.callId, process.stdin.isTTY ? undefined : 'nobody was there to allow it')
+    else await conversation.deny(call.callId, process.stdin.isTTY ? undefined : 'no one was there to allow it')
   }
   return true
 }

@@ -9,7 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>
 export interface Choice {
   model: string
   offline: boolean
-  /** Set when the emulator answers though nobody asked for it. */
+  /** Set when the emulator answers though no one asked for it. */
   whyOffline?: string
 }
 

@@ -16,7 +16,7 @@ export interface LocalStore {
   owner: string
   /** A conversation by its id or the beginning of it. */
   find(id: string): Promise<Stored>
-  /** The last conversation in which something was said: a chat that was opened and left again is none to go on with. */
+  /** The last conversation in which something was said: a chat that was opened and left again is none to continue with. */
   last(wanted?: (one: Stored) => boolean): Promise<Stored | undefined>
   close(): Promise<void>
 }

@@ -25,7 +25,7 @@ export function openAgentNamed(name: string, values: Values, local: LocalStore):
   return open(findAgentFile(name, loadConfig({ file: values.config })), values, local)
 }
 
-/** The agent that a conversation was started with; without it, the conversation can still be gone on with. */
+/** The agent that a conversation was started with; without it, the conversation can still be continued. */
 export async function openAgentOf(name: string, values: Values, local: LocalStore): Promise<OpenAgent | undefined> {
   let file: string
   try {

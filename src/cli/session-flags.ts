@@ -23,7 +23,7 @@ export const sessionFlags = {
   json: { type: 'boolean' },
 } as const
 
-/** A question can be left out: the last run goes on. */
+/** A question can be left out: the last run continues. */
 export const askFlags = { ...sessionFlags, resume: { type: 'boolean' } } as const
 
 export interface SessionFlags {

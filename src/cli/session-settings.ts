@@ -1,4 +1,4 @@
-// How a conversation goes on at the terminal: what was typed counts first, then the agent that it is with, then what it
+// How a conversation continues at the terminal: what was typed counts first, then the agent that it is with, then what it
 // was started with, then synapse.yaml.
 
 import { badInput } from '../core/error.ts'

@@ -45,7 +45,7 @@ export async function completeSlash(line: string, context: SlashContext): Promis
   }
   const choices = (await commandNamed(name)?.complete?.(context)) ?? []
   const fitting = choices.filter((choice) => choice.startsWith(rest))
-  // A list of hundreds helps nobody: as far as the next slash is enough.
+  // A list of hundreds helps no one: as far as the next slash is enough.
   const short = [...new Set(fitting.map((choice) => upToSlash(choice, rest.length)))]
   return [fitting.length > 40 ? short : fitting, rest]
 }

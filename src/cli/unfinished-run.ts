@@ -1,4 +1,4 @@
-// What the last run has left behind when it did not come to its end: for the person who goes on.
+// What the last run has left behind when it did not come to its end: for the person who continues.
 
 import type { StopReason } from '../core/message.ts'
 import { nextStep } from '../run/next-step.ts'
@@ -16,7 +16,7 @@ export async function unfinishedRun({
     store.toolRuns(owner, id, { unfinished: true }),
   ])
   const last = history.at(-1)?.message
-  const goOn = '"synapse --resume" goes on from there, and /resume in a chat.'
+  const goOn = '"synapse --resume" continues from there, and /resume in a chat.'
   const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => tool.name)
   if (unknown.length > 0)
     return `The last run was cut off while ${unknown.join(' and ')} ran: whether it had any effect is not known. ${goOn}`

@@ -1,5 +1,5 @@
 // Where a prompt cache is to be written, and where it is to be looked for. Four places count, and a wire that knows fewer
-// takes the last of them: behind tools and system; exactly where the next cut will break, so that everything before it
+// takes the last of them: after tools and system; exactly where the next cut will break, so that everything before it
 // stays readable then; at the end of the request before, where the cache was written last; and at the newest message.
 //
 // The mark at the break stands still between cuts, so every request keeps it alive. The end of the last request is
@@ -28,7 +28,7 @@ export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number
   const lastReply = messages.findLastIndex((message) => message.role === 'assistant')
   const marks = [
     messages.length - 1,
-    // A window breaks behind the message that it keeps of the beginning.
+    // A window breaks after the message that it keeps of the beginning.
     ...(typeof settings.maxMessages === 'number' ? [pinnedIn(messages)] : []),
     // Turns that the last cut left standing before it were too far back to be worth it, and will be.
     ...(turns[0] ? [turns[0].start - 1] : []),

@@ -1,4 +1,4 @@
-// What was worked out for a list of messages, for the next list that begins like it: a conversation is planned anew for
+// What was worked out for a list of messages, for the next list that begins like it: a conversation is planned again for
 // every request, and nearly all of it is as it was. Lists that were given here must not be changed any more.
 
 import type { Message } from '../core/message.ts'
@@ -31,7 +31,7 @@ export function prefixes<T>(): Prefixes<T> {
     keep(messages, value) {
       const [first] = messages
       if (!first) return
-      // One that this one goes on from is not needed any more.
+      // One that this one continues from is not needed any more.
       const others = (lists.get(first) ?? []).filter(
         (kept) => messages[kept.messages.length - 1] !== kept.messages.at(-1),
       )

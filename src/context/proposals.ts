@@ -21,7 +21,7 @@ export interface PlanFacts {
   /** Whose requests count: those that this provider and model answered. */
   provider: string
   model: string
-  /** How many it answered in all, also in what a summary stands for. */
+  /** How many it answered in all, also in what a summary represents. */
   requests: number
   cache: CachePrice
   /** The provider's cache does not hold this view, or it is not known to. */
@@ -81,7 +81,7 @@ const leastFreed = 0.25
 
 /**
  * Because it does not fit: everything that may be folded, if that helps for longer than a few turns. Where a cut is what
- * comes in the end it comes at once: it frees more, and what is sent is read anew less often.
+ * comes in the end it comes at once: it frees more, and what is sent is read again less often.
  */
 export function proposeFoldForSize(situation: PlanFacts): Proposal | undefined {
   const { settings, limit } = situation
@@ -123,7 +123,7 @@ function proposeFold(situation: PlanFacts, keep: number): { proposal: Proposal; 
   for (const [i, turn] of older.entries()) {
     const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
     if (saves <= leastSaving) continue
-    // It could go as soon as as many turns as must stay had come behind it.
+    // It could go as soon as as many turns as must stay had come after it.
     const since = requests - (answersAfter[(turns[i + keep] ?? turn).start] ?? 0)
     const at = measured.before[turn.start] ?? 0
     items.push({ turn, saves, at, since, found: found?.[i] ?? at })
@@ -153,8 +153,8 @@ interface Item extends Removable {
 
 /**
  * What a cache of whole units gives when the view breaks at each turn. It holds ends of requests, and a turn begins where
- * one ended, but only as long as nothing before it is folded: then those ends are of another prompt. What stood before a
- * fold was seen twice, and is held from then on. When the cache was cold, all begins anew.
+ * one ended, but only as long as nothing before it is folded: then those ends are of another prompt. What came before a
+ * fold was seen twice, and is held from then on. When the cache was cold, all begins again.
  */
 function foundInUnits(
   { decisions, view }: PlanFacts,
@@ -183,7 +183,7 @@ function foundInUnits(
   })
 }
 
-/** For a window one thing can go: all that stands before it. What stays is written again as a whole. */
+/** For a window one thing can go: all that comes before it. What stays is written again as a whole. */
 function proposeWindow(situation: PlanFacts, most: number, broken: number): Proposal | undefined {
   const { requests, cold } = situation
   const view = applyCuts(situation.view, situation.decisions)
@@ -252,11 +252,11 @@ function numbersOf(decision: Fold): Partial<Numbers> {
 }
 
 interface Measured {
-  /** Tokens that are sent before each message, and behind the last of all. */
+  /** Tokens that are sent before each message, and after the last of all. */
   before: number[]
   /** Where the folded turns begin. */
   folded: Set<number>
-  /** Whether a turn stands behind the cut. */
+  /** Whether a turn comes after the cut. */
   sent(turn: ToolTurn): boolean
 }
 
@@ -284,7 +284,7 @@ function beforeEach(sizes: readonly number[], head: number): number[] {
   return before
 }
 
-/** How many answers of the provider and model stand behind each message. */
+/** How many answers of the provider and model come after each message. */
 function countAnswers({ view, provider, model }: PlanFacts): number[] {
   const after = Array.from<number>({ length: view.messages.length })
   let count = 0

@@ -17,7 +17,7 @@ export function sharedTokens(before: Sent, now: Sent, head: number): number {
   return tokens
 }
 
-/** Policies make a message anew from the same place of the log; then it is as long as before, or it is another. */
+/** Policies make a message again from the same place of the log; then it is as long as before, or it is another. */
 function isSame(a: Message, b: Message, placeOfA: number | undefined, placeOfB: number | undefined): boolean {
   if (a === b) return true
   return placeOfA === placeOfB && a.role === b.role && estimateMessage(a) === estimateMessage(b)

@@ -1,5 +1,5 @@
 // What the Anthropic server takes out of a conversation by itself: old tool results, old thinking, and everything in
-// front of a compaction block. The client goes on sending all of it; only the model sees less.
+// front of a compaction block. The client continues sending all of it; only the model sees less.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { blocksOf, isCompaction } from './anthropic-thinking.ts'

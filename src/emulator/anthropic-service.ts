@@ -214,7 +214,7 @@ function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject):
   }
 }
 
-/** A compaction is billed in `iterations` alone; where nothing is said behind it, the rest of the usage is nothing. */
+/** A compaction is billed in `iterations` alone; where nothing is said after it, the rest of the usage is nothing. */
 function usageWith(compaction: Compaction, whole: JsonObject): JsonObject {
   const usage = isObject(whole.usage) ? whole.usage : {}
   const none = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }

@@ -20,7 +20,7 @@ interface StoredThread {
 
 export interface Threads {
   shelf: ExpiringMap<StoredThread>
-  /** The request in full, and the thread it goes on from. Throws a Refusal. */
+  /** The request in full, and the thread it continues from. Throws a Refusal. */
   resolve(incoming: Incoming): { body: JsonObject; from?: StoredThread }
   keep(incoming: Incoming, body: JsonObject, reply: JsonObject, from: StoredThread | undefined): void
 }
@@ -84,7 +84,7 @@ export function createThreads(): Threads {
       throw anthropicRefusal(
         400,
         'thread_fingerprint_mismatch',
-        `These fields belong to the thread and cannot be sent anew: ${fields}.`,
+        `These fields belong to the thread and cannot be sent again: ${fields}.`,
       )
     }
     const messages = [...from.messages, ...(Array.isArray(body.messages) ? body.messages : [])]

@@ -100,7 +100,7 @@ function refuse({ protocol, provider, model }: Incoming, body: JsonObject, excep
   if (issue) throw refusalFor(protocol, issue, { provider })
 }
 
-/** Refuses a prompt that the model's window cannot hold; Ollama cuts it instead, and tells nobody. */
+/** Refuses a prompt that the model's window cannot hold; Ollama cuts it instead, and tells no one. */
 function fitted(
   { protocol, provider, model, body, count }: Incoming,
   view: JsonObject,
@@ -181,7 +181,7 @@ function scopeOf({ owner, model, body }: Incoming): string {
   return [owner, model, textIn(body.prompt_cache_key), textIn(body.user_id)].join(' ')
 }
 
-/** DeepSeek also keeps the end of what it said, which the next prompt goes on from. */
+/** DeepSeek also keeps the end of what it said, which the next prompt continues from. */
 function rememberAnswer(
   cache: PromptCache,
   scope: string,

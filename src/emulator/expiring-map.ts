@@ -1,4 +1,4 @@
-// What a server remembers under an id, for the one who put it there, and not for ever.
+// What a server remembers under an id, for the one who put it there, and not forever.
 
 export interface ExpiringMap<T> {
   put(id: string, owner: string, value: T, now: number): void

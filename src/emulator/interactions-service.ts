@@ -1,5 +1,5 @@
 // Server state of the Interactions wire: the steps of earlier interactions, under the id of the last one. Only the steps
-// are kept: tools, system instruction and settings must be sent anew (checked 2026-11).
+// are kept: tools, system instruction and settings must be sent again (checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { digestOf, escapes } from './gemini-service.ts'

@@ -93,7 +93,7 @@ function handleItems(
   return listOf(items)
 }
 
-/** `POST /responses/compact`: all user messages as they are, and one sealed item behind them. */
+/** `POST /responses/compact`: all user messages as they are, and one sealed item after them. */
 export function compact(service: ResponsesService, incoming: Incoming): Json {
   const { body, protocol, provider, model, count, replyId, now } = incoming
   if (model === '') {

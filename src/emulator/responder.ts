@@ -1,5 +1,5 @@
-// What stands behind the emulator instead of a model: a few rules that respond from the messages of this one request.
-// It keeps nothing between requests, so what it can tell is exactly what was sent, and it says what it is: nobody may
+// What answers in the emulator instead of a model: a few rules that respond from the messages of this one request.
+// It keeps nothing between requests, so what it can tell is exactly what was sent, and it says what it is: no one may
 // take it for a model.
 
 import { isObject, type JsonObject } from '../core/json.ts'

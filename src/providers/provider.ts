@@ -14,7 +14,7 @@ export interface ProviderRow {
   keyVariables: readonly string[]
   /** How the key is sent: in a header, never in a URL. */
   auth: Auth
-  /** Servers at home mostly want no key. */
+  /** Servers locally mostly want no key. */
   keyOptional?: boolean
   /** Where a person gets a key. */
   keysAt?: string

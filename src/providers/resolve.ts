@@ -44,7 +44,7 @@ export interface Endpoint {
   /** How to ask for the tokens of a request; absent: the provider does not say. */
   counting?: Counting
   price?: Price
-  /** The emulator answers in the provider's place, and nobody is billed. */
+  /** The emulator answers in the provider's place, and no one is billed. */
   offline?: true
 }
 

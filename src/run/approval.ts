@@ -36,7 +36,7 @@ export function argsHashOf(call: ToolCallPart): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** What the person said to this call; asks if nobody was asked yet. */
+/** What the person said to this call; asks if no one was asked yet. */
 export async function answerTo(
   runtime: Asking,
   replyEntry: Entry,
@@ -55,7 +55,7 @@ export async function answerTo(
   const question = kept.find((overlay) => overlay.kind === asked)
   const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= runtime.now()) {
-    return denied(`Nobody allowed ${call.name} in time, so it was not run.`)
+    return denied(`No one allowed ${call.name} in time, so it was not run.`)
   }
   if (!question) {
     const data = { callId: call.callId, name: call.name, argsHash, expiresAt }

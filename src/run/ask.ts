@@ -54,7 +54,7 @@ export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, o
   return { opened, ...fold.result() }
 }
 
-/** What the emulator counts is marked, so that nobody takes it for a bill. */
+/** What the emulator counts is marked, so that no one takes it for a bill. */
 function unbilled<E extends ReplyEvent | RetryEvent>(event: E): E {
   return event.type === 'reply-end' && event.usage ? { ...event, usage: { ...event.usage, offline: true } } : event
 }

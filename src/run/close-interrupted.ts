@@ -1,5 +1,5 @@
 // After a crash: what was under way is brought to an honest end before anything else is written. A partial reply is
-// kept and marked interrupted. A tool that had started and has no result gets one that says that nobody knows, unless
+// kept and marked interrupted. A tool that had started and has no result gets one that says that no one knows, unless
 // it may be run again: then its call is left open, and the loop runs it.
 //
 // Each step is one transaction that leaves less to closeInterrupted, so that a crash while settling is settled the same way.
@@ -60,7 +60,7 @@ async function closeExchange(
   // Where the journal holds the end of the reply, the reply is whole, and counts as it would have.
   const { reply, usage, failure } = fold.result()
   const { head: place } = (await store.conversation(owner, conversationId)) ?? {}
-  // Who went on elsewhere in the meantime stays there.
+  // Who continued elsewhere in the meantime stays there.
   const head = place === basedOn ? 'advance' : 'stay'
   await store.finishExchange(
     owner,
@@ -92,7 +92,7 @@ async function closeUnknown(runtime: ClosingContext, run: RecordedToolRun): Prom
   return (await store.finishTool(owner, conversationId, callId, end, write())).entry
 }
 
-/** A result goes to the head if that is behind its call; else to the end of the branch that the call is on. */
+/** A result goes to the head if that is after its call; else to the end of the branch that the call is on. */
 async function behind(runtime: ClosingContext, callEntryId: string): Promise<Pick<NewEntry, 'parentId' | 'head'>> {
   const { store, owner, conversationId } = runtime
   const outline = await store.outline(owner, conversationId)

@@ -1,4 +1,4 @@
-// Compaction: a summary that stands for the beginning of the history. It is an overlay: the log stays as it is, other
+// Compaction: a summary that represents the beginning of the history. It is an overlay: the log stays as it is, other
 // branches do not see it, and it can be undone. Three ways, each tried once: the provider's own, a summary by the model,
 // and one without a model, which cannot fail.
 
@@ -130,7 +130,7 @@ interface Stretch {
   settings: CompactionSettings
 }
 
-/** The history is told as text, so that no rule of the wire about calls, thinking or media is in the way. */
+/** The history is written as text, so that no rule of the wire about calls, thinking or media is in the way. */
 function summaryRequest(run: RunContext, { history, decisions, limit, settings }: Stretch): Assembled {
   const { target, protocol } = draftOf(run, history, decisions)
   const prompt = settings.prompt ?? summaryPrompt

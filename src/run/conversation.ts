@@ -23,13 +23,13 @@ import { usageOf, type ConversationUsage } from './usage.ts'
 
 export type { RunSettings, Runtime } from './settings.ts'
 
-/** A run under way. It goes on whether or not its events are read; only `abort` stops it. */
+/** A run under way. It continues whether or not its events are read; only `abort` stops it. */
 export interface Run extends AsyncIterable<RunEvent> {
   /** How it ended. Never rejects: what went wrong is in the outcome. */
   ended: Promise<RunEnd>
   /** Stops it; what was said so far is kept. */
   abort(): void
-  /** Says something while it goes on: the model gets it with its next request. */
+  /** Says something while it continues: the model gets it with its next request. */
   steer(message: UserInput): void
   /** Other tools, another model, another policy: from the next request on. */
   update(change: Partial<RunSettings>): void
@@ -42,23 +42,23 @@ export interface Conversation {
   readonly id: string
   /** Appends what the user says, and answers it. */
   send(message: UserInput, settings?: Partial<RunSettings>): Run
-  /** Goes on where a run was interrupted, stopped by a guard, or waited for an approval. */
+  /** Continues where a run was interrupted, stopped by a guard, or waited for an approval. */
   resume(settings?: Partial<RunSettings>): Run
   /** Answers what the user said last once more; the earlier answer stays in the log as a branch. */
   retry(settings?: Partial<RunSettings>): Run
-  /** Says something else in the place of an earlier message of the user, and answers that. */
+  /** Says something else in place of an earlier message of the user, and answers that. */
   edit(entryId: string, message: UserInput, settings?: Partial<RunSettings>): Run
-  /** Goes on from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
+  /** Continues from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
   fork(entryId: string, options?: { name?: string }): Promise<void>
   /** Goes to a branch by its name. */
   checkout(branch: string): Promise<void>
   /** Lets a call run that waits for it. `argsHash` says which arguments were looked at; then `resume`. */
   approve(callId: string, answer: { argsHash: string }): Promise<void>
-  /** Does not let it run; the model is told why. Then `resume`. */
+  /** Does not let it run; the model is informed why. Then `resume`. */
   deny(callId: string, reason?: string): Promise<void>
   /** The calls that wait for a person. */
   approvals(): Promise<Approval[]>
-  /** Lets a summary stand for the older part of what is sent; undefined: there is too little to summarise. */
+  /** Lets a summary represent the older part of what is sent; undefined: there is too little to summarise. */
   compact(settings?: Partial<RunSettings>): Promise<Compacted | undefined>
   /** Takes a summary back, or any other decision about what is sent: the log was never changed. */
   undo(overlayId: string): Promise<void>
@@ -68,11 +68,11 @@ export interface Conversation {
   inspect(settings?: Partial<RunSettings>): Promise<Inspected>
   /** The tokens of that request by the provider's own count; rejects where the provider has no answer to that. */
   count(settings?: Partial<RunSettings>): Promise<TokenCount>
-  /** The path from the root to where the conversation goes on, whole, whatever was sent of it. */
+  /** The path from the root to where the conversation continues, whole, whatever was sent of it. */
   history(): Promise<Entry[]>
   /** All entries of all branches, without their messages. */
   tree(): Promise<EntryOutline[]>
-  /** The places that the conversation can go on from. */
+  /** The places that the conversation can continue from. */
   branches(): Promise<Branch[]>
   info(): Promise<Stored>
 }

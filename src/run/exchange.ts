@@ -91,7 +91,7 @@ async function attempt(
   return finished
 }
 
-/** A provider that has summarised by itself reads on from its reply; what stood before need not be sent again. */
+/** A provider that has summarised by itself reads on from its reply; what came before need not be sent again. */
 async function keepSummary(
   { store, owner, conversationId, write }: RunContext,
   entry: Entry,

@@ -7,7 +7,7 @@ import type { Assembled } from '../context/assemble.ts'
 import { planRequest } from './plan-request.ts'
 import type { RunContext } from './run-context.ts'
 
-/** What looking takes: no right to write, and nobody who watches. */
+/** What looking takes: no right to write, and no one who watches. */
 export type Looking = Pick<
   RunContext,
   'store' | 'owner' | 'conversationId' | 'endpoint' | 'system' | 'tools' | 'options' | 'policy' | 'transport'

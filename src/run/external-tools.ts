@@ -38,7 +38,7 @@ export function externalTools(): ExternalTools {
     const known = results.get(callId)
     if (known) return known
     const made = Promise.withResolvers<unknown>()
-    // A failure that comes before its call is waited for is nobody's yet.
+    // A failure that comes before its call is waited for is no one's yet.
     made.promise.catch(() => {})
     results.set(callId, made)
     return made

@@ -1,5 +1,5 @@
 // The loop: ask the model, run the tools it asks for, ask again, until it is done. Every message is in the log before
-// the next thing happens, so a run can be aborted or killed at any point and goes on from its log.
+// the next thing happens, so a run can be aborted or killed at any point and continues from its log.
 
 import type { GuardReason, RunOutcome } from '../core/event.ts'
 import { asFailure, SynapseError, type Failure } from '../core/error.ts'
@@ -31,7 +31,7 @@ export interface RunEnd {
   reply?: Reply
 }
 
-/** Goes on from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
+/** Continues from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
 export async function loop(run: LoopContext, message: UserMessage | undefined): Promise<RunEnd> {
   const { store, owner, conversationId } = run
   let counter: Meter | undefined
@@ -93,7 +93,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
     return finished
   }
 
-  /** The final answer by another model: in the place of the reply that ended the work with tools, which stays in the log. */
+  /** The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. */
   async function compose(history: Entry[], step: number): Promise<Reply | undefined> {
     const rough = history.pop()
     const base = history.at(-1)
@@ -109,7 +109,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
     return reply
   }
 
-  /** What the user has said while the run went on goes in between two steps, never between a call and its result. */
+  /** What the user has said while the run continued goes in between two steps, never between a call and its result. */
   async function heard(history: Entry[]): Promise<boolean> {
     const said = run.incoming()
     for (const each of said) {

@@ -1,10 +1,10 @@
-// The path to where a conversation goes on, from one run to the next. Entries never change, so those that were read
-// once are not read again; and being the same objects, they need not be written anew for a wire either.
+// The path to where a conversation continues, from one run to the next. Entries never change, so those that were read
+// once are not read again; and being the same objects, they need not be written again for a wire either.
 
 import type { Entry } from '../core/log.ts'
 import type { Store } from '../store/store.ts'
 
-/** The path from the root to an entry. The array is the caller's, who appends to it as the conversation goes on. */
+/** The path from the root to an entry. The array is the caller's, who appends to it as the conversation continues. */
 export type PathTo = (head: string | null) => Promise<Entry[]>
 
 /** More than another process adds between two runs, as a rule. */

@@ -34,7 +34,7 @@ export interface RunContext {
 
 export type Transport = Pick<ReplyCall, 'fetch' | 'limits' | 'retry' | 'budget' | 'sleep'>
 
-/** What the loop works with. Its fields are read anew at each step: tools, model and policy may change on the way. */
+/** What the loop works with. Its fields are read again at each step: tools, model and policy may change on the way. */
 export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> {
   readonly model: string
   readonly protocol?: string | undefined
@@ -45,7 +45,7 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly repeats?: RepeatLimits | undefined
   readonly budget?: Budget | undefined
   pathTo: PathTo
-  /** What the user has said since, while the run went on; each is given once. */
+  /** What the user has said since, while the run continued; each is given once. */
   incoming(): UserMessage[]
   /** The guard that aborted the signal, if one did. */
   stoppedBy(): GuardReason | undefined

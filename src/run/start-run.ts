@@ -22,11 +22,11 @@ const defaultMaxSteps = 50
 export interface RunRequest {
   conversationId: string
   pathTo: PathTo
-  /** As they are now: they may change while the run goes on. */
+  /** As they are now: they may change while the run continues. */
   settings: () => RunSettings
-  /** What the user says first; without it, the run goes on where the log ends. */
+  /** What the user says first; without it, the run continues where the log ends. */
   message?: UserMessage | undefined
-  /** What the user says while the run goes on. */
+  /** What the user says while the run continues. */
   incoming: () => UserMessage[]
   /** Moves the head, before anything else is written. */
   before?(held: Held): Promise<void>
@@ -76,7 +76,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
   }
 }
 
-/** The settings as the loop reads them, anew at each step. */
+/** The settings as the loop reads them, again at each step. */
 function loopContext(
   runtime: Runtime,
   { conversationId, pathTo, settings, incoming, counted }: RunRequest,

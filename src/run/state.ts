@@ -93,7 +93,7 @@ export function isStateless({ message, code }: Failure): boolean {
   return /zero data retention/i.test(message) || code === 'thread_unsupported_request'
 }
 
-/** A reply that was cut off is a bad one to go on from. */
+/** A reply that was cut off is a bad one to continue from. */
 function isComplete({ stop }: Reply): boolean {
   return stop.reason === 'done' || stop.reason === 'tool-calls'
 }
@@ -103,7 +103,7 @@ function digestIn(exchange: Exchange | undefined): string | undefined {
   return note && /^prefix (\S+)$/.exec(note.why)?.[1]
 }
 
-/** A message of the log is named by its entry; what policies made of one stands for itself. */
+/** A message of the log is named by its entry; what policies made of one represents itself. */
 function prefixDigest(context: Context, length: number, history: readonly Entry[], model: string): string {
   const hash = createHash('sha256').update(JSON.stringify([model, context.system, context.tools.map(specOf)]))
   for (let index = 0; index < length; index++) {

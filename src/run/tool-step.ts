@@ -1,5 +1,5 @@
 // All calls of one reply, at the same time where the model asked for several. Each start is in the log before the tool
-// runs, and each result when it is there: after a crash nobody has to guess which tools had run (P5).
+// runs, and each result when it is there: after a crash no one has to guess which tools had run (P5).
 
 import type { Entry } from '../core/log.ts'
 import type { ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
@@ -72,7 +72,7 @@ export async function runCalls(
     written(entry)
   }
 
-  /** Writes that were made side by side may be acknowledged in another order: each is told behind those before it. */
+  /** Writes that were made side by side may be acknowledged in another order: each is told after those before it. */
   function written(entry: Entry): void {
     step.entries.push(entry)
     step.entries.sort((a, b) => a.depth - b.depth)

@@ -53,7 +53,7 @@ export interface ProviderState extends Usage {
   requests: number
 }
 
-/** A loop under way: its events, and a say in how it goes on. */
+/** A loop under way: its events, and a say in how it continues. */
 export interface ChatLoop extends Omit<Run, 'update'> {
   /** The result of a call whose tool has no `run` of its own. */
   submit(result: SubmittedResult): void
@@ -63,9 +63,9 @@ export interface ChatLoop extends Omit<Run, 'update'> {
 
 /** One provider. The history is that of the last `chatLoop`, and what `chat` has added to it. */
 export interface Provider {
-  /** Says something and streams the answer; goes on with the history. */
+  /** Says something and streams the answer; continues with the history. */
   chat(prompt: UserInput): Run
-  /** Goes on with a history of your own, or says something in the present one; calls tools until the model rests. */
+  /** Continues with a history of your own, or says something in the present one; calls tools until the model rests. */
   chatLoop(history: UserInput | readonly Message[], tools?: readonly (Tool | ToolSpec)[]): ChatLoop
   state(): ProviderState
   /** A copy: change it by `updateConfig`. */
@@ -74,7 +74,7 @@ export interface Provider {
   updateConfig(change: (config: ProviderConfig) => Partial<ProviderConfig> | void): void
   /** A long text that opens every request and is kept in the provider's prompt cache; undefined takes it away. */
   promptCache(text: string | undefined): void
-  /** The history with a summary in the place of its older part; without one, the present history. */
+  /** The history with a summary in place of its older part; without one, the present history. */
   compact(history?: readonly Message[]): Promise<Message[]>
   /** Everything that was said, with all calls and raw results, whatever was sent of it. */
   getHistory(): Promise<Message[]>
@@ -262,7 +262,7 @@ function runSettings(config: ProviderConfig): RunSettings {
   }
 }
 
-/** Deep enough that nobody changes the settings by accident; functions in them stay the same. */
+/** Deep enough that no one changes the settings by accident; functions in them stay the same. */
 function structuredCloneOf(config: ProviderConfig): ProviderConfig {
   const { route, ...plain } = config
   return { ...structuredClone(plain), ...(route && { route }) }

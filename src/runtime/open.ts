@@ -47,7 +47,7 @@ export interface SynapseOptions {
 
 /** A provider in code: it finds its own models. */
 export interface Adapter {
-  /** What stands before the slash in `provider/model`. */
+  /** What comes before the slash in `provider/model`. */
   id: string
   endpoint(model: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
 }

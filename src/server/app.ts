@@ -67,7 +67,7 @@ export function createApp({ server, page, names }: AppOptions): App {
     const isOpen = c.req.method === 'GET' && Object.hasOwn(open, pathname) ? open[pathname] : undefined
     const found = isOpen ? await isOpen() : page.file(c.req.raw)
     if (found) return found
-    // Nobody would read the stream that a HEAD might open.
+    // No one would read the stream that a HEAD might open.
     if (c.req.method === 'HEAD') throw notHere()
     checkOrigin(c.req.raw.headers)
     c.set('principal', await authenticate(c))

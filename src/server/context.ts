@@ -36,7 +36,7 @@ export interface Limits {
   /** Requests of one key. */
   perMinute: number
   burst: number
-  /** Runs that go on at once, and that wait. */
+  /** Runs that continue at once, and that wait. */
   runs: number
   queued: number
   /** Event streams that are open at once. */

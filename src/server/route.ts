@@ -26,7 +26,7 @@ export interface Answered {
   status: number
   description: string
   schema?: z.ZodType
-  /** `application/json` unless told. */
+  /** `application/json` by default. */
   type?: string
 }
 
@@ -98,7 +98,7 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   if (result.success) return result.data
   const [issue] = result.error.issues
   const place = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
-  throw badInput(`${what} is not right${place}: ${issue?.message ?? 'it has another shape'}.`)
+  throw badInput(`${what} is not valid${place}: ${issue?.message ?? 'it has another shape'}.`)
 }
 
 function queryOf(request: globalThis.Request): Record<string, string> {

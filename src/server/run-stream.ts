@@ -37,7 +37,7 @@ export function checkCapacity(server: ServerContext): void {
   throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
 }
 
-/** Not before it is read: the client may be gone by then, and nobody would give the place back. */
+/** Not before it is read: the client may be gone by then, and no one would give the place back. */
 export function takeSlot(server: ServerContext): void {
   open.set(server, (open.get(server) ?? 0) + 1)
 }

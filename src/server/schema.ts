@@ -1,5 +1,5 @@
 // What comes in over HTTP: the checks of every request, and the requests of the OpenAPI document. They are strict, so that
-// a field that nobody knows (an address, a key, a header) is refused and can have no effect. What goes out: views.ts.
+// a field that no one knows (an address, a key, a header) is refused and can have no effect. What goes out: views.ts.
 //
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 

@@ -32,7 +32,7 @@ export interface ServerOptions {
   env?: Readonly<Record<string, string | undefined>>
   offline?: boolean
   whyOffline?: string
-  /** Loopback unless told. */
+  /** Loopback by default. */
   host?: string
   /** A free one if not said. */
   port?: number
@@ -48,7 +48,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Without a slash at the end. */
   url: string
-  /** Takes no new runs, gives those under way some time (20 seconds unless told), and parks the rest. */
+  /** Takes no new runs, gives those under way some time (20 seconds by default), and parks the rest. */
   stop(graceMs?: number): Promise<void>
 }
 

@@ -44,7 +44,7 @@ export interface Wanted {
 
 /**
  * What the index has of an entry, or should have. Of a message that is damaged, or none at all, it has nothing: that is
- * for the doctor, and must not stand in the way of the others.
+ * for the doctor, and must not block the others.
  */
 export function documentsIn(
   owner: string,

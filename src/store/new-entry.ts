@@ -86,7 +86,7 @@ export function wholePath(rows: readonly PathRow[], last: number, conversationId
   const end = rows.at(-1)
   if (!end) return []
   const [endId, endDepth] = end
-  // By its depth the last one says how many must stand before it.
+  // By its depth the last one says how many must come before it.
   if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
   const first = Math.max(0, rows.length - last)
   return rows.slice(first).map(([id, depth, at, checksum, message], i) => ({

@@ -6,7 +6,7 @@ import { isoTime } from './store-errors.ts'
 import type { SearchQuery } from './store.ts'
 import { tokenList } from './tokenize.ts'
 
-/** Words in a row; with `prefix` the last one may go on. */
+/** Words in a row; with `prefix` the last one may continue. */
 export interface Term {
   words: string[]
   prefix: boolean

@@ -43,7 +43,7 @@ export function isDense(text: string): boolean {
 
 function plain(run: string): string[] {
   if (isAscii.test(run)) return [run.toLowerCase().slice(0, longest)]
-  // In small letters last: what stands for a capital, such as a bold one of mathematics, is only then one.
+  // In small letters last: what represents a capital, such as a bold one of mathematics, is only then one.
   const folded = run
     .normalize('NFKD')
     .replaceAll(/[\u0300-\u036f]/g, '')

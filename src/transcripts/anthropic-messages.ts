@@ -1,6 +1,6 @@
 // Messages of the Anthropic API: a bare list, a request body, or an object that keeps such a list with usage beside it.
 //
-// One message of this format can be two of ours: results and what the user says behind them share a user message.
+// One message of this format can be two of ours: results and what the user says after them share a user message.
 
 import type { Note, ToolSpec } from '../core/context.ts'
 import { fold } from '../core/fold.ts'

@@ -15,7 +15,7 @@ export function newConversation(messages: readonly Message[]): JsonObject {
   return addNodes(empty, messages)
 }
 
-/** A copy of the conversation with the messages behind its current node. */
+/** A copy of the conversation with the messages after its current node. */
 export function addNodes(conversation: JsonObject, messages: readonly Message[]): JsonObject {
   const mapping: JsonObject = isObject(conversation.mapping) ? { ...conversation.mapping } : {}
   let parent =

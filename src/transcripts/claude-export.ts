@@ -216,7 +216,7 @@ function write(messages: Message[]): Json {
   return groups.flat()
 }
 
-/** Results go into the assistant's message, behind their calls. */
+/** Results go into the assistant's message, after their calls. */
 function chatMessages(written: readonly WrittenMessage[]): JsonObject[] {
   const out: { sender: string; content: Block[] }[] = []
   for (const { role, content } of written) {

@@ -1,5 +1,5 @@
 // Rollout files of Codex: one JSON object per line. Only `response_item` lines are items of the conversation; the
-// others (session, turn context, events, token counts) are carried in the source of the message they stand before, so
+// others (session, turn context, events, token counts) are carried in the source of the message they come before, so
 // that the whole file comes back.
 
 import { createHash } from 'node:crypto'

@@ -99,7 +99,7 @@ function userItem(text: string): Item {
 export interface SourcedItem {
   item: Item
   origin: Origin
-  /** What the item stands for, where it is none of this wire. */
+  /** What the item represents, where it is none of this wire. */
   message?: Message
 }
 

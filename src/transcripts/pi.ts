@@ -21,7 +21,7 @@ function recognise(json: Json): boolean {
   )
 }
 
-/** A message that was read, and the line it was read from; a summary stands before the line that it goes up to. */
+/** A message that was read, and the line it was read from; a summary comes before the line that it goes up to. */
 interface Found {
   message: Message
   line: number

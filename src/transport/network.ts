@@ -28,7 +28,7 @@ const reasons: readonly { codes: RegExp; kind: ErrorKind; words: string }[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
     kind: 'network',
-    words: 'nobody knows a host of this name; check the base URL and the network',
+    words: 'no one knows a host of this name; check the base URL and the network',
   },
   {
     codes: /^(EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/,

@@ -16,7 +16,7 @@ import { unframeSse } from './sse.ts'
 import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
 import { watch, type Watch } from './watch.ts'
 
-/** As much of `fetch` as is used: whoever answers at home need not load the platform's, which takes its time. */
+/** As much of `fetch` as is used: a fetch of one's own avoids loading the platform's, which is slow to load. */
 export type Fetch = (
   url: string,
   init: {

@@ -14,7 +14,7 @@ export interface Wire {
   framing: Framing
   capabilities: Capabilities
 
-  /** Expects paired messages (context/pair): every call answered right behind its reply, once, in the order of the calls. */
+  /** Expects paired messages (context/pair): every call answered right after its reply, once, in the order of the calls. */
   encode(context: Context, target: Target): Encoded
 
   /** Reads the chunks of one streamed reply. Never throws on content: what it does not know becomes opaque. */
@@ -42,7 +42,7 @@ export interface Wire {
 export type Compacting =
   /** These fields beside an ordinary request: the answer is a summary and nothing else. */
   | { kind: 'reply'; fields: JsonObject }
-  /** A question of its own, with these fields of a request. `read`: the items that stand for it all, none if it failed. */
+  /** A question of its own, with these fields of a request. `read`: the items that represent it all, none if it failed. */
   | {
       kind: 'question'
       path: string
@@ -51,7 +51,7 @@ export type Compacting =
     }
 
 export interface Counting {
-  /** Behind the base URL; `{model}` stands for the model. */
+  /** Behind the base URL; `{model}` represents the model. */
   path: string
   /** The fields of a request that count. All others are refused. */
   fields: readonly string[]
@@ -89,7 +89,7 @@ export interface Encoded {
 export interface DecoderOptions {
   /** Our id for the reply's n-th call (from 0); without it, the alias where that is unique in the reply, else `call-<n>`. */
   callId?: (position: number, alias: string | undefined) => string
-  /** `Encoded.toolNames`, to give the tools back the names they have at home. */
+  /** `Encoded.toolNames`, to restore the names of the tools. */
   toolNames?: Record<string, string>
 }
 
@@ -204,9 +204,9 @@ export interface Quirks {
   noToolChoice?: boolean
   /** Refuses `stream_options`. */
   noStreamOptions?: boolean
-  /** Refuses tool messages in the history: calls and results are told as labelled text. */
+  /** Refuses tool messages in the history: calls and results are written as labelled text. */
   flattenToolHistory?: boolean
-  /** A user message right behind a tool result is refused: an assistant message goes between. */
+  /** A user message right after a tool result is refused: an assistant message goes between. */
   bridgeAfterTool?: boolean
   /** Reasoning is asked for by `thinking: { type }` instead of an effort alone. */
   thinkingSwitch?: boolean

@@ -68,7 +68,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/off {2}clock/)
   seen(/anthropic\/claude-opus-5 +1M +\$5\.00/)
   seen(/Going on with mistral\./)
-  seen(/A summary by the model now stands for the first \d+ messages/)
+  seen(/A summary by the model now represents the first \d+ messages/)
   seen(/8 messages in the log: \d summarised, \d sent/)
   seen(/The summary no longer counts/)
   seen(/This conversation is in chat\.json, as openai-chat/)
@@ -86,9 +86,9 @@ test('a failed answer in a pipe is exit code 1, and nothing is asked without a m
   assert.equal(code, 0)
   const { code: failed, out } = await synapse(['chat', '-m', 'openai-compatible/m', '-o', 'stream=false'], {
     env,
-    input: '/model nobody/x\nhello\n',
+    input: '/model no one/x\nhello\n',
   })
-  assert.match(out, /There is no provider "nobody"/)
+  assert.match(out, /There is no provider "no one"/)
   assert.match(out, /127\.0\.0\.1/)
   assert.equal(failed, 1)
 })

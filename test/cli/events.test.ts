@@ -36,7 +36,7 @@ async function local(t: TestContext) {
 const useStamp = 'use the tool stamp with {"page":7}'
 const down = { status: 503, headers: { 'x-should-retry': 'false' } }
 
-test('a retry tells how long it waits, and a fallback who goes on and why', async (t) => {
+test('a retry tells how long it waits, and a fallback who continues and why', async (t) => {
   const { synapse, server } = await local(t)
   server.order({ status: 429, headers: { 'retry-after-ms': '20' } })
   const again = await synapse(['How many messages?'])
@@ -54,7 +54,7 @@ test('a guard that stops a run says which and why, as text and as an event', asy
   assert.equal(plain.code, 0)
   assert.match(
     plain.err,
-    /Stopped \(most steps\): The run has made the 1 steps that it may\.\nSay "go on" to continue\./,
+    /Stopped \(most steps\): The run has made the 1 steps that it may\.\nSay "continue" to continue\./,
   )
   const json = await synapse(['agent', 'run', 'hasty', '--json', useStamp])
   const guard = events(json.out).find(({ type }) => type === 'guard')
@@ -64,7 +64,7 @@ test('a guard that stops a run says which and why, as text and as an event', asy
   )
 })
 
-test('an answer that breaks off is kept, said so, and gone on with', async (t) => {
+test('an answer that breaks off is kept, said so, and continued', async (t) => {
   const { synapse, server } = await local(t)
   server.order({ cutAt: 4 })
   const broken = await synapse(['Count to 50'])
@@ -94,14 +94,14 @@ test('with --json a call that must be allowed waits, and the exit code says so',
   assert.match(allowed.out, /stamped 7/)
 })
 
-test('where nobody can be asked, a call is denied and the model told so', async (t) => {
+test('where no one can be asked, a call is denied and the model told so', async (t) => {
   const { synapse } = await local(t)
   const denied = await synapse(['agent', 'run', 'clerk', useStamp])
   assert.equal(denied.code, 0, denied.err)
-  assert.match(denied.out, /did not allow stamp.*nobody was there to allow it/)
+  assert.match(denied.out, /did not allow stamp.*no one was there to allow it/)
 })
 
-test('a conversation with an agent is inspected and gone on with as the agent left it', async (t) => {
+test('a conversation with an agent is inspected and continued as the agent left it', async (t) => {
   const { synapse, folder } = await local(t)
   await synapse(['agent', 'run', 'clerk', '--yes', useStamp])
   const body = (await synapse(['inspect', 'last', '--body'])).out

@@ -19,7 +19,7 @@ function typed(...lines: string[]): string[] {
   return [...whole, ...(message.rest() === undefined ? [] : ['(rest)'])]
 }
 
-test('a message goes on behind a backslash, and from quotes to quotes', () => {
+test('a message continues behind a backslash, and from quotes to quotes', () => {
   assert.deepEqual(typed('one', 'two'), ['one', 'two'])
   assert.deepEqual(typed('one \\', 'two'), ['one \ntwo'])
   assert.deepEqual(typed('a path \\\\', 'next'), ['a path \\\\', 'next'], 'two backslashes are a backslash')

@@ -113,7 +113,7 @@ for (const { name, media, left, why } of [
     why: /more of them than/,
   },
 ]) {
-  test(`words stand for pictures that the provider would refuse: ${name}`, () => {
+  test(`words represent pictures that the provider would refuse: ${name}`, () => {
     const model = 'claude-sonnet-4-5'
     const { body, notes } = prepare({ messages: [...asking(...media), again], provider: 'anthropic', model })
     const messages = body['messages'] as { content: { type: string; text?: string }[] }[]

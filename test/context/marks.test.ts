@@ -32,7 +32,7 @@ function folded(from: number, through: number): Decisions {
   return { ...noDecisions, folds: [{ from, through, style: 'stub', why: 'old' }] }
 }
 
-test('between folds marks stand behind the system, at the next break, at the end of the last request, and at the newest', () => {
+test('between folds marks come after the system, at the next break, at the end of the last request, and at the newest', () => {
   assert.deepEqual(marksOf(6, noDecisions), [-1, 0, 10, 12])
 })
 

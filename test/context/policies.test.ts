@@ -116,7 +116,7 @@ test('recorded decisions leave a valid request on every provider', () => {
   }
 })
 
-test('recorded decisions are what they are, whatever comes behind', () => {
+test('recorded decisions are what they are, whatever comes after', () => {
   fc.assert(
     fc.property(keptHistory, anyDecisions, (messages, decisions) => {
       let before: { body: Json[]; notes: string } | undefined

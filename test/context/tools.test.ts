@@ -1,4 +1,4 @@
-// Tools as sources that nobody has checked may bring them: two of one name, and words that are not Unicode.
+// Tools as sources that no one has checked may bring them: two of one name, and words that are not Unicode.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -48,7 +48,7 @@ test('after a fold in a cold cache nothing is found at the break of the next, wh
   assert.ok(nextFold(true, folded(true)) > nextFold(false, folded(true)))
 })
 
-test('after a warm fold only what stood before it is found, which costs less than that', () => {
+test('after a warm fold only what came before it is found, which costs less than that', () => {
   const [warm, cold] = [nextFold(true, folded(false)), nextFold(true, folded(true))]
   assert.ok(warm < cold && warm >= nextFold(false, folded(false)))
 })

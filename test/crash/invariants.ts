@@ -1,4 +1,4 @@
-// What must hold after a process was killed and its conversation was gone on with. The numbers are those of docs/crash.md.
+// What must hold after a process was killed and its conversation was continued. The numbers are those of docs/crash.md.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -84,7 +84,7 @@ for (const kind of kinds) {
         ['user', 'assistant', 'tool', 'assistant'],
       )
 
-      sleeper.send('go on')
+      sleeper.send('continue')
       sleeper.signal('SIGCONT')
       assert.deepEqual(await sleeper.rest(), [{ outcome: 'failed', kind: 'conflict', code: 'lease-lost' }])
       assert.deepEqual(await chat.history(), before)

@@ -1,5 +1,5 @@
 // A PostgreSQL that goes away in the middle of a run and comes back: the run ends with a sentence, the process lives,
-// and the conversation goes on.
+// and the conversation continues.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -43,7 +43,7 @@ function callsFor(question: string, tools: ToolSpec[], rest: Partial<ResponderIn
 }
 
 describe('what the brain says', () => {
-  test('nobody can take it for a model', () => {
+  test('no one can take it for a model', () => {
     const text = wordsFor([user('Who are you?')])
     assert.match(text, /offline emulator, not a model/)
     assert.ok(text.includes('"Who are you?"'))

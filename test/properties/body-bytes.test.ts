@@ -31,7 +31,7 @@ test('bytes that are copied are those that would be written, for any sequence of
   )
 })
 
-test('a body that goes on is copied, but for what is new in it', () => {
+test('a body that continues is copied, but for what is new in it', () => {
   let written: string[] = []
   const pieceNamed = (name: string): CachedElement =>
     cachedElement({

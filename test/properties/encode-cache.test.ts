@@ -44,7 +44,7 @@ for (const target of everyTarget) {
   })
 }
 
-test('a message that was written for one provider is written anew for another, and back', () => {
+test('a message that was written for one provider is written again for another, and back', () => {
   const endpoints = everyTarget.map(endpointOf)
   fc.assert(
     fc.property(
@@ -57,7 +57,7 @@ test('a message that was written for one provider is written anew for another, a
   )
 })
 
-test('a later message that takes the name of an earlier tool has the earlier one written anew', () => {
+test('a later message that takes the name of an earlier tool has the earlier one written again', () => {
   const named = conversation(8).map((message, index): Message => {
     const name = index < 4 ? 'fs.read file' : 'fs_read_file'
     const parts = message.parts.map((part) => ('name' in part ? { ...part, name } : part))
@@ -106,7 +106,7 @@ test('messages that are not of the log may be changed between two requests', () 
   assert.match(after, /one more thing/)
 })
 
-/** The request as it is made with all that was kept, against the same one for messages that nobody has seen before. */
+/** The request as it is made with all that was kept, against the same one for messages that no one has seen before. */
 function sameAsFirst(draft: RequestDraft): void {
   const { fromLog: _, ...first } = { ...draft, history: structuredClone(draft.history) }
   const { context: _context, ...written } = assemble(first)

@@ -83,7 +83,7 @@ describe('the key', () => {
     assert.equal(endpoint.keyVariable, undefined)
   })
 
-  test('is not needed at home, or to only look at a request', async () => {
+  test('is not needed locally, or to only look at a request', async () => {
     assert.deepEqual((await resolve({ provider: 'ollama', model: 'm', env: {} })).headers, {})
     assert.deepEqual((await resolve({ provider: 'openai', keyless: true, env: {} })).headers, {})
   })

@@ -41,7 +41,7 @@ for (const row of rows) {
       for (const protocol of spoken) assert.ok(wireIds.includes(protocol), protocol)
     })
 
-    test('has an address without a slash at its end, safe unless it is at home', () => {
+    test('has an address without a slash at its end, safe unless it is locally', () => {
       for (const { baseUrl } of row.wires) {
         assert.doesNotMatch(baseUrl, /\/$/)
         if (baseUrl.startsWith('/')) assert.ok(row.baseUrlVariables, 'a host must be given somehow')

@@ -63,7 +63,7 @@ test('after a retry, an edit and a fork the next request is the one that a new p
   assert.deepEqual(ours, fresh)
 })
 
-test('the path is that of the log, wherever in the tree the conversation goes on', async () => {
+test('the path is that of the log, wherever in the tree the conversation continues', async () => {
   const step = fc.record({ back: fc.nat(), added: fc.nat({ max: 40 }), seen: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {

@@ -25,7 +25,7 @@ export interface Talk {
   clock: { now: number }
   history: Entry[]
   events: RunEvent[]
-  /** Says something and lets the model go on until it rests; gives the last exchange. */
+  /** Says something and lets the model continue until it rests; gives the last exchange. */
   say(text: string, settings?: Partial<TalkSettings>): Promise<Exchange>
   /** The last bodies that the emulator received. */
   bodies(): JsonObject[]
@@ -34,7 +34,7 @@ export interface Talk {
   compact(settings?: Partial<TalkSettings>): Promise<Compacted | undefined>
   /** What would be sent now, without sending it. */
   look(settings?: Partial<TalkSettings>): Promise<NextRequest>
-  /** Goes on from an earlier entry. */
+  /** Continues from an earlier entry. */
   fork(length: number): Promise<void>
 }
 

@@ -33,7 +33,7 @@ test('whoever comes back with the number of an event gets every later one, the s
   }
 })
 
-test('while the run goes on, readers that join at any event all see the same', async (t) => {
+test('while the run continues, readers that join at any event all see the same', async (t) => {
   const held = gate(6)
   const { events } = await startRun(t, { between: held.between })
   await held.held
@@ -111,7 +111,7 @@ test('cancelling is safe at any moment, twice, and after the end', async (t) => 
   assert.equal((await api('POST', '/api/runs/nobody/cancel')).status, 404)
 })
 
-test('a reader that does not read slows nobody down, and gets everything when it does', async (t) => {
+test('a reader that does not read slows no one down, and gets everything when it does', async (t) => {
   const large = { ...clock, run: () => '12:00 '.repeat(100_000) }
   const server = await serving(t, { tools: [large] })
   const id = await newConversation(server.api)

@@ -46,7 +46,7 @@ export const samples: Record<string, Json> = {
   ImportWish: { content: [{ role: 'user', content: 'Hello' }], format: 'openai-chat', labels: ['a'] },
 }
 
-/** What a path's names stand for. */
+/** What a path's names represent. */
 export type Things = Record<string, Record<string, string>>
 
 /** A conversation with something of everything in it. */

@@ -16,7 +16,7 @@ function imported({ body, status, text }: Answer): string {
   return str(conversation?.['id'])
 }
 
-test('a transcript from elsewhere becomes a conversation that goes on here', async (t) => {
+test('a transcript from elsewhere becomes a conversation that continues here', async (t) => {
   const server = await serving(t)
   const { api } = server
   const id = imported(await api('POST', '/api/import', { content: said, format: 'openai-chat', labels: ['old'] }))
@@ -40,7 +40,7 @@ test('lines of JSON are taken as text, and what was exported comes in again', as
   assert.deepEqual(await messages(again), await messages(id))
 })
 
-test('a call that nobody answered elsewhere is not carried out here', async (t) => {
+test('a call that no one answered elsewhere is not carried out here', async (t) => {
   let runs = 0
   const server = await serving(t, { tools: [{ ...clock, run: () => ++runs }] })
   const call = { id: 'call_1', type: 'function', function: { name: 'clock', arguments: '{}' } }

@@ -157,7 +157,7 @@ test('a long history is read page by page in both directions, each entry once', 
   assert.equal((await api('GET', `/api/conversations/${id}/entries?before=nobody`)).status, 404)
 })
 
-test('a second message while a run goes on is a conflict, and a message that saw another head too', async (t) => {
+test('a second message while a run continues is a conflict, and a message that saw another head too', async (t) => {
   const held = gate(0)
   const { api, url } = await serving(t, { between: held.between })
   const id = await newConversation(api)
@@ -189,7 +189,7 @@ test('the conversation is free again when the end of a run is heard', async (t) 
   }
 })
 
-test('a summary stands for the older part, is listed, and can be undone', async (t) => {
+test('a summary represents the older part, is listed, and can be undone', async (t) => {
   const server = await serving(t)
   const { api } = server
   const id = await newConversation(api)
@@ -201,7 +201,7 @@ test('a summary stands for the older part, is listed, and can be undone', async 
   assert.equal(overlay['kind'], 'compaction')
   const targets = [{ model: 'anthropic/claude-opus-5' }]
   const fates = async () => {
-    const { body } = await api('POST', `/api/conversations/${id}/prepare`, { targets, text: 'Go on.' })
+    const { body } = await api('POST', `/api/conversations/${id}/prepare`, { targets, text: 'Continue.' })
     const { messages = [] } = items(body)[0] as { messages?: JsonObject[] }
     return new Set(messages.map((message) => message['fate']))
   }
@@ -224,7 +224,7 @@ test('watching a conversation tells of changes by others, and of its end', async
   assert.deepEqual(seen, ['null', 'Tea', 'deleted'])
 })
 
-test('a call that a person must allow waits for it, and goes on when it was', async (t) => {
+test('a call that a person must allow waits for it, and continues when it was', async (t) => {
   const { api, url } = await serving(t, { tools: [{ ...clock, ask: true }] })
   const id = await newConversation(api)
   const started = await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })

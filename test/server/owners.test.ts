@@ -67,7 +67,7 @@ test('no route gives one owner anything of the other, or changes it', async (t) 
   )
 })
 
-test('every route is in the OpenAPI document, says what it needs, and lets nobody in without a key', async (t) => {
+test('every route is in the OpenAPI document, says what it needs, and lets no one in without a key', async (t) => {
   const { url } = await withKeys(t, [{ owner: 'alice' }])
   const known = await routesOf(url)
   assert.deepEqual(

@@ -72,7 +72,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     )
   })
 
-  test('whoever follows a run from elsewhere goes on when the connection that tells of it was cut', async (t) => {
+  test('whoever follows a run from elsewhere continues when the connection that tells of it was cut', async (t) => {
     const held = gate(6)
     const first = await another(t, { between: held.between })
     const second = await another(t)

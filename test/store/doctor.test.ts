@@ -70,11 +70,11 @@ const stale: [string, string, RegExp][] = [
   ],
   ['a branch that leads nowhere', `INSERT INTO branches VALUES (1, 'lost', 777)`, /1 named branch that leads nowhere/],
   ['exchanges of nothing', 'UPDATE exchanges SET based_on = 777 WHERE n = 1', /1 exchange without the entry/],
-  ['a blob that nobody uses', 'DELETE FROM blob_uses WHERE conversation = 2', /1 blob that nobody uses/],
+  ['a blob that no one uses', 'DELETE FROM blob_uses WHERE conversation = 2', /1 blob that no one uses/],
 ]
 
 for (const [what, sql, expected] of stale) {
-  test(`${what}: found, and made anew from the log`, async (t) => {
+  test(`${what}: found, and made again from the log`, async (t) => {
     const path = await filled(t)
     const log = await entriesOf(path)
     damage(path, sql)
@@ -259,7 +259,7 @@ test(
   },
 )
 
-test('the command: exit code 0 when all is well, 1 when not, and --repair mends', async (t) => {
+test('the command: exit code 0 when all is well, 1 when not, and --repair repairs', async (t) => {
   const { synapse, folder } = newHome(t)
   const path = await filled(t)
   const well = await synapse(['doctor', '--db', path])

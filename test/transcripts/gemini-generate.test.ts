@@ -316,7 +316,7 @@ test('recorded conversations are read and written without a difference', { skip 
   }
 })
 
-test('a recorded conversation, cut anywhere, can go on with Google', { skip }, (t) => {
+test('a recorded conversation, cut anywhere, can continue with Google', { skip }, (t) => {
   let bodies = 0
   for (const { file, json } of trajectories) {
     const { messages } = read(json)

@@ -54,7 +54,7 @@ test('a list of messages is read, with replies in their own words', () => {
   ])
 })
 
-test('the same list comes back, and goes on in the same form', () => {
+test('the same list comes back, and continues in the same form', () => {
   const { messages } = mistralChatFormat.read(conversation)
   assert.deepEqual(mistralChatFormat.write(messages), conversation)
   assert.deepEqual(mistralChatFormat.write([...messages, user('thanks')]), [

@@ -62,7 +62,7 @@ test('calls of later replies have ids of their own', () => {
   assert.deepEqual(ids, ['call-0', 'call-0', 'call-1', 'call-1', 'call_1', 'call_1'])
 })
 
-test('the same list comes back, and goes on in the same form', () => {
+test('the same list comes back, and continues in the same form', () => {
   const { messages } = ollamaChatFormat.read(conversation)
   assert.deepEqual(ollamaChatFormat.write(messages), conversation)
   assert.deepEqual(ollamaChatFormat.write([...messages, user('thanks', onePixel)]), [

@@ -138,18 +138,18 @@ test('messages from elsewhere are written as items, with the call ids of the rep
     ...messages,
     result('call_1', '12:00', 'clock'),
     reply('So.', call('c9', 'add', { a: 1 })),
-    user('Go on.'),
+    user('Continue.'),
   ]
   const written = openaiResponsesFormat.write(more) as JsonObject[]
   assert.deepEqual(written.slice(4), [
     { type: 'function_call_output', call_id: 'call_1', output: '12:00' },
     { role: 'assistant', content: 'So.' },
     { type: 'function_call', call_id: written[6]?.call_id ?? null, name: 'add', arguments: '{"a":1}' },
-    { role: 'user', content: 'Go on.' },
+    { role: 'user', content: 'Continue.' },
   ])
 })
 
-test('a changed message is written anew, the others as they were', () => {
+test('a changed message is written again, the others as they were', () => {
   const { messages } = openaiResponsesFormat.read(items)
   const changed = messages.map((message, i) => (i === 7 ? user('Thank you.') : message))
   assert.deepEqual(openaiResponsesFormat.write(changed), [

@@ -57,7 +57,7 @@ const session: Json[] = [
     isError: true,
     timestamp: 2,
   }),
-  says('7', '6', { role: 'user', content: [{ type: 'text', text: 'go on' }], timestamp: 3 }),
+  says('7', '6', { role: 'user', content: [{ type: 'text', text: 'continue' }], timestamp: 3 }),
   entry('8', '7', { type: 'compaction', summary: 'we said hello', firstKeptEntryId: '7', tokensBefore: 9 }),
   says(
     '9',

@@ -58,7 +58,7 @@ describe('cancelling', () => {
     assert.equal(summed(events).reply.stop.reason, 'cancelled')
   })
 
-  test('before it began asks nobody', async (t) => {
+  test('before it began asks no one', async (t) => {
     const server = await scripted(t, says('x'))
     const { reply } = await call(server.url, { signal: AbortSignal.abort() })
     assert.equal(reply.stop.reason, 'cancelled')

@@ -52,7 +52,7 @@ const send: Tool = {
   description: 'Sends a mail.',
   input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
   ask: true,
-  run: (input) => `sent to ${isObject(input) ? JSON.stringify(input['to']) : 'nobody'}`,
+  run: (input) => `sent to ${isObject(input) ? JSON.stringify(input['to']) : 'no one'}`,
 }
 
 export async function openSite(options: { requireKeys?: boolean; name?: string } = {}): Promise<Site> {

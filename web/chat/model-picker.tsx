@@ -92,7 +92,7 @@ export function ModelPicker() {
         <div class="picker-preview">
           <Preview key={chosen} model={chosen} />
           <button type="button" class="primary" disabled={chosen === ''} onClick={() => choose(chosen)}>
-            {chosen === model.value ? 'Stay with it' : 'Go on with it'}
+            {chosen === model.value ? 'Stay with it' : 'Continue with it'}
           </button>
         </div>
       </div>

@@ -131,7 +131,7 @@ function Table({ label, columns, children }: { label: string; columns: string[];
 }
 
 const decisionWords: Record<string, string> = {
-  compaction: 'A summary stands for what came before',
+  compaction: 'A summary represents what came before',
   fold: 'Old tool turns are told in a line each',
   cut: 'Older messages are not sent',
   plain: 'Earlier replies are told in plain words',

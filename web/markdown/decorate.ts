@@ -21,7 +21,7 @@ function dressLink(link: HTMLAnchorElement): void {
   link.append(element('span', 'host', host))
 }
 
-/** Where an address leads: never what stands before an `@`, and in the letters that the network uses. */
+/** Where an address leads: never what comes before an `@`, and in the letters that the network uses. */
 export function hostOf(href: string): string {
   try {
     const url = new URL(href)

@@ -1,4 +1,4 @@
-// Markdown that grows. The text is cut into blocks each time, but only blocks that changed are made anew: while an
+// Markdown that grows. The text is cut into blocks each time, but only blocks that changed are made again: while an
 // answer streams that is the last one. Each block is sanitised on its own, so an element opened in one cannot reach
 // into the next.
 

@@ -1,4 +1,4 @@
-// What a person can do that starts a run: say something, say it in other words, ask again, go on, allow a tool.
+// What a person can do that starts a run: say something, say it in other words, ask again, continue, allow a tool.
 
 import { batch } from '@preact/signals'
 import { api } from '../api/routes.ts'

@@ -15,7 +15,7 @@ export const ask: Command = {
     const { fragment = [], attach = [], resume } = values
     const question = withFiles(await questionOf(positionals), fragment, attach)
     if (resume) {
-      if (question.length > 0) throw badInput('--resume goes on without a question. To ask one, write -c.')
+      if (question.length > 0) throw badInput('--resume continues without a question. To ask one, write -c.')
       return answerOnce({ ...values, continue: true })
     }
     if (question.length > 0) return answerOnce(values, question)

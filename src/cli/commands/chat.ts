@@ -37,7 +37,7 @@ ${slashHelp(Infinity)}`,
     } finally {
       await session.close()
     }
-    // A second Ctrl-C does not wait for a tool that hangs: what it left open is settled when the conversation goes on.
+    // A second Ctrl-C does not wait for a tool that hangs: what it left open is settled when the conversation continues.
     if (code === exitCode.interrupted) process.exit(code)
     return code
   },
@@ -125,7 +125,7 @@ async function converse(session: ChatSession, files: ReturnType<typeof withFiles
       context.say(`${style.yellow('May it run?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
       const said = await input.line('allow? [y/N] ')
       if (said === undefined)
-        return context.say(style.dim('It waits. The conversation goes on when it was allowed or denied.'))
+        return context.say(style.dim('It waits. The conversation continues when it was allowed or denied.'))
       if (/^y(es)?$/i.test(said.trim())) await session.conversation.approve(call.callId, { argsHash })
       else await session.conversation.deny(call.callId, said.trim().replace(/^no?$/i, ''))
     }

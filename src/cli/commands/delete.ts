@@ -25,7 +25,7 @@ takes the words out of the file. There is no way back. Asks first; --yes does no
       }
       const found = [...named.values()]
       if (!values.yes && !process.stdin.isTTY)
-        throw badInput('Nobody can be asked here. Give --yes to delete for good.')
+        throw badInput('No one can be asked here. Give --yes to delete for good.')
       let deleted = 0
       try {
         for (const { id, title, entries } of found) {

@@ -31,7 +31,7 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
     if (copy !== undefined) {
       process.stderr.write(
         `What could be read is in ${copy}. ${place} is as it was. ` +
-          `Look at the copy with --db ${copy}; to go on with it, move the damaged file away and the copy to its place.\n`,
+          `Look at the copy with --db ${copy}; to continue with it, move the damaged file away and the copy to its place.\n`,
       )
       return exitCode.failed
     }
@@ -51,7 +51,7 @@ function print({ place, findings }: Report, isWell: boolean, repairs: boolean): 
     for (const example of examples) process.stdout.write(`      ${neutral(example)}\n`)
   }
   if (!isWell && !repairs)
-    process.stderr.write('Something is wrong. "synapse doctor --repair" mends what can be mended.\n')
+    process.stderr.write('Something is wrong. "synapse doctor --repair" repairs what can be repaired.\n')
 }
 
 function percent(share: number): string {

@@ -25,7 +25,7 @@ export const importing: Command = {
 
 Reads conversations: what "synapse export" wrote comes back as it was, with all branches; every other format becomes a
 new conversation. Which format it is, is seen from the file; --from names it. FILE may be - for a pipe.
-Nothing is written unless all of it can be read. Of a file that was cut off, what stands before the cut is taken, with a
+Nothing is written unless all of it can be read. Of a file that was cut off, what comes before the cut is taken, with a
 note and exit code 1. A conversation that is here already is refused with exit code 2, and the others are taken; --copy
 takes it once more, under new ids.
 Formats: archive, ${formatIds.join(', ')}.`,

@@ -13,7 +13,7 @@ import type { ProviderRow } from '../../providers/provider.ts'
 export const models: Command = {
   usage: `synapse models [PROVIDER] [--live] [--offline] [--json] [--config FILE]
 
-Lists the models of all providers, or of one, as they are written behind -m, with the context window and the price in
+Lists the models of all providers, or of one, as they are written after -m, with the context window and the price in
 US dollars per million tokens: fresh input, input from a cache, output. The list comes with Synapse (${catalogue.generatedAt});
 a model that is not on it can be asked all the same. --live asks the provider itself, which needs its key.`,
 

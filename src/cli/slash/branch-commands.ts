@@ -22,7 +22,7 @@ export const branchCommands: SlashCommands = {
   },
   fork: {
     takes: '[N|NAME]',
-    about: 'go on from message N of /tree; without N, give this place a name to come back to',
+    about: 'continue from message N of /tree; without N, give this place a name to come back to',
     async run(rest, context) {
       const { session, say } = context
       const { store, owner } = session.local
@@ -64,7 +64,7 @@ export const branchCommands: SlashCommands = {
     },
   },
   resume: {
-    about: 'go on where the last run broke off or was stopped',
+    about: 'continue where the last run broke off or was stopped',
     async run(_, { session, answer }) {
       if (!(await unfinishedRun(session)))
         throw badInput('Nothing was left open. /retry answers the last question once more.')

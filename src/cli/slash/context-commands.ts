@@ -28,7 +28,7 @@ export const contextCommands: SlashCommands = {
     complete: async () => ['body'],
   },
   compact: {
-    about: 'let a summary stand for the older part of the conversation; /undo takes it back',
+    about: 'replace with a summary the older part of the conversation; /undo takes it back',
     async run(_, { session, say }) {
       const progress = progressOn()
       progress.tell(`Asking ${session.settings.model} for a summary …`)
@@ -36,7 +36,7 @@ export const contextCommands: SlashCommands = {
       if (!made) return say('There is too little to summarise.')
       const by = { provider: 'the provider itself', model: 'the model', fold: 'Synapse, without a model' }[made.by]
       const stands = count(made.decision.through + 1)
-      say(`A summary by ${by} now stands for the first ${stands} messages. The log keeps them; /undo takes it back.`)
+      say(`A summary by ${by} now represents the first ${stands} messages. The log keeps them; /undo takes it back.`)
     },
   },
   usage: {

@@ -13,12 +13,12 @@ export interface SlashContext {
   say: (text: string) => void
   /** Shows a run as it goes, until it rests. */
   answer: (run: Run) => Promise<void>
-  /** Puts words on the next line to be typed; false where nobody types. */
+  /** Puts words on the next line to be typed; false where no one types. */
   begin: (text: string) => boolean
 }
 
 export interface SlashCommand {
-  /** What may stand behind it. */
+  /** What may come after it. */
   takes?: string
   about: string
   run(rest: string, context: SlashContext): Promise<'quit' | void>

@@ -26,7 +26,7 @@ export const modelCommands: SlashCommands = {
   },
   model: {
     takes: '[PROVIDER/MODEL]',
-    about: 'go on with another model',
+    about: 'continue with another model',
     async run(model, { session, say }) {
       if (!model) return say(neutral(session.settings.model))
       await checkModel(model, { offline: session.offline, env: process.env, rows: session.rows })

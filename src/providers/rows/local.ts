@@ -1,4 +1,4 @@
-// Servers at home, and any other that speaks OpenAI's chat wire.
+// Local servers, and any other that speaks OpenAI's chat wire.
 
 import type { Capabilities } from '../../wires/wire.ts'
 import type { ProviderRow, ProviderWire } from '../provider.ts'

@@ -62,7 +62,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'patch',
     path: '/api/conversations/{id}',
     access: 'write',
-    summary: 'Changes title, labels, settings, or where the conversation goes on',
+    summary: 'Changes title, labels, settings, or where the conversation continues',
     body: conversationChange,
     answer: one,
     async handle({ server, owner, principal, param, body }) {
@@ -96,7 +96,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/conversations/{id}/fork',
     access: 'write',
-    summary: 'Goes on from another entry, on a branch of its own if it gets a name',
+    summary: 'Continues from another entry, on a branch of its own if it gets a name',
     body: fork,
     answer: one,
     async handle({ server, owner, param, body: { entryId, name } }) {

@@ -125,7 +125,7 @@ async function pathThrough(
   }
   const wanted = up(leaf)
   if (wanted.includes(entryId)) return wanted
-  // In the order they were written, so a child comes behind its parent, and the newest child is the last.
+  // In the order they were written, so a child comes after its parent, and the newest child is the last.
   let end = entryId
   const below = new Set([entryId])
   for (const { id, parentId } of outline) {

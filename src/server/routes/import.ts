@@ -46,7 +46,7 @@ function labelled(archive: Archive, labels: string[]): Archive {
   return { ...archive, conversation: { ...archive.conversation, labels } }
 }
 
-/** Calls that nothing stands behind are answered: they were not run. */
+/** Calls that nothing comes after are answered: they were not run. */
 function closed(archive: Archive): Archive {
   const { conversation, entries } = archive
   const byId = new Map(entries.map((entry) => [entry.id, entry]))

@@ -43,7 +43,7 @@ export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/runs',
-    summary: 'Goes on from where the conversation is',
+    summary: 'Continues from where the conversation is',
     body: resumeRequest,
     handle: (call) =>
       startRun(call, call.body.settings, async ({ head }) => {
@@ -72,7 +72,7 @@ export const runRoutes: readonly Route[] = [
       startRun(call, call.body.settings, async ({ id }) => {
         const { message, parentId, id: entryId } = await entryIn(call)
         const from = message.role === 'assistant' ? parentId : entryId
-        if (from === null) throw badInput('Nothing stands before this reply, so it cannot be asked for again.')
+        if (from === null) throw badInput('Nothing comes before this reply, so it cannot be asked for again.')
         const move = async () => {
           await call.server.store.setHead(call.owner, id, { entryId: from })
         }
@@ -82,7 +82,7 @@ export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/approvals/{callId}',
-    summary: 'Allows a tool call that waits for a person, or does not, and goes on when no other one waits',
+    summary: 'Allows a tool call that waits for a person, or does not, and continues when no other one waits',
     body: verdict,
     handle: (call) =>
       startRun(call, undefined, async ({ id, head }) => {

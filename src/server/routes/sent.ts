@@ -93,7 +93,7 @@ export const sentRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/conversations/{id}/compact',
     access: 'write',
-    summary: 'Lets a summary stand for the older part of what is sent; the log stays as it is',
+    summary: 'Lets a summary represent the older part of what is sent; the log stays as it is',
     body: resumeRequest,
     answer: { status: 200, description: 'The decision, or null: there is too little.', schema: compactedView },
     async handle({ server, owner, principal, param, body }) {

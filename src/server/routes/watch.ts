@@ -9,7 +9,7 @@ import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
 import { streamHeaders } from '../runs/sse.ts'
 import { viewOf } from './conversations.ts'
 
-/** Another process on the same store tells nobody here: so it is looked for. */
+/** Another process on the same store tells no one here: so it is looked for. */
 const lookMs = 1000
 const heartbeatMs = 15_000
 
@@ -54,7 +54,7 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
           }
         } catch (error) {
           if (gone) return
-          // Whoever watches comes back, and is told then whether it goes on.
+          // Whoever watches comes back, and is told then whether it continues.
           server.log({ event: 'watch-broken', trace: traceOf(error) })
           close(controller)
         }

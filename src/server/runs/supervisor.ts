@@ -1,4 +1,4 @@
-// Runs belong to the server: they are in the store before they begin, wait for their turn, go on when nobody listens, are
+// Runs belong to the server: they are in the store before they begin, wait for their turn, continue when no one listens, are
 // stopped when asked, parked when the server stops, and taken up again by the next one.
 
 import { SynapseError, asFailure } from '../../core/error.ts'
@@ -20,11 +20,11 @@ import { runSource, until } from './source.ts'
 import type { EventSource } from './sse.ts'
 
 export interface SupervisorOptions extends Omit<RunExecutor, 'paths'> {
-  /** How many runs go on at once, and how many may wait. */
+  /** How many runs continue at once, and how many may wait. */
   maxRuns: number
   maxQueued: number
   log: Log
-  /** Called whenever a run of this conversation begins, goes on or ends. */
+  /** Called whenever a run of this conversation begins, continues or ends. */
   changed: (conversationId: string) => void
 }
 

@@ -1,6 +1,6 @@
 // A checkup of a store: whether the log is whole, whether what is derived from it fits, and whether the settings keep
-// what was promised. It reads and changes nothing. `--repair` builds anew what can be built from the log; a file that
-// is damaged is never mended in place: what can be read goes to a copy, and the file stays as it is.
+// what was promised. It reads and changes nothing. `--repair` builds again what can be built from the log; a file that
+// is damaged is never repaired in place: what can be read goes to a copy, and the file stays as it is.
 
 import { badInput } from '../../core/error.ts'
 

@@ -99,8 +99,8 @@ export function pointerChecks(of: (table: string) => string): PointerCheck[] {
       sql: `SELECT t.id ${gone('states', 'covers')}`,
     },
     {
-      one: 'blob that nobody uses',
-      many: 'blobs that nobody uses',
+      one: 'blob that no one uses',
+      many: 'blobs that no one uses',
       level: 'stale',
       sql: `SELECT b.sha256 FROM ${of('blobs')} b
             WHERE NOT EXISTS (SELECT 1 FROM ${of('blob_uses')} u WHERE u.blob = b.n)`,

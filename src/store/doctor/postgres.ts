@@ -109,7 +109,7 @@ export async function repairPostgres(url: string, progress: Progress): Promise<R
     await db.plan('REINDEX SCHEMA synapse')
     return {
       done: [
-        'The search index and all other indexes were built anew from the log.',
+        'The search index and all other indexes were built again from the log.',
         'Counts and pointers were put right.',
       ],
     }

@@ -1,6 +1,6 @@
 // What can still be read of a damaged file, as a new one beside it. The damaged file is not touched: it is read from a
 // copy, table by table, and where a page is broken around it. What was lost with certainty is told; nothing is guessed
-// but one thing: an entry whose parent cannot be read is joined to the entry that stood before the parent.
+// but one thing: an entry whose parent cannot be read is joined to the entry that came before the parent.
 
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -164,7 +164,7 @@ function fromBothEnds(source: DatabaseSync, query: string, keep: (row: Values) =
 
 type EntryRow = { n: number; conversation: number; parent: number | null; depth: number }
 
-/** Entries that are not what was written go; those behind them are joined to what stood before. */
+/** Entries that are not what was written go; those after them are joined to what came before. */
 function repairEntries(db: Connection): string[] {
   const parents = new Map<number, number | null>()
   let bad = 0
@@ -213,7 +213,7 @@ function repairEntries(db: Connection): string[] {
   }
   return [
     ...(bad > 0 ? [`${counted(bad, 'entry', 'entries')} not as written, left out.`] : []),
-    ...(joined > 0 ? [`${counted(joined, 'entry', 'entries')} joined to what stood before a lost one.`] : []),
+    ...(joined > 0 ? [`${counted(joined, 'entry', 'entries')} joined to what came before a lost one.`] : []),
     ...(homeless.length > 0
       ? [`${counted(homeless.length, 'conversation')} without title and owner: given to "local".`]
       : []),

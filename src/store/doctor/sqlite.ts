@@ -80,7 +80,7 @@ function checkPages(db: DatabaseSync, findings: Finding[]): void {
   const said = all(db, 'PRAGMA integrity_check(20)').map((row) => String(row['integrity_check']))
   if (said.join() === 'ok') findings.push(finding('fine', 'All pages and indexes of the file fit together.'))
   else {
-    // An index that misses rows is made anew from its table; anything else is the table itself.
+    // An index that misses rows is made again from its table; anything else is the table itself.
     const onlyIndexes = said.every((line) => /^(row \d+ missing from|wrong # of entries in) index/.test(line))
     findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file do not fit together.', said))
   }
@@ -224,7 +224,7 @@ export async function repairSqlite(path: string, progress: Progress): Promise<Re
     db.run('REINDEX')
     return {
       done: [
-        'The search index and all other indexes were built anew from the log.',
+        'The search index and all other indexes were built again from the log.',
         'Counts and pointers were put right.',
       ],
     }
@@ -241,7 +241,7 @@ export function isId(id: string): boolean {
 /** To be called inside a transaction. */
 export function rebuildIndex(db: Connection, progress: Progress): void {
   const { sql } = db.get<{ sql: string }>(`SELECT sql FROM sqlite_schema WHERE name = 'search'`) ?? {}
-  // Made anew rather than emptied: a damaged index cannot be emptied.
+  // Made again rather than emptied: a damaged index cannot be emptied.
   if (sql !== undefined) {
     db.run('DROP TABLE search')
     db.run(sql)

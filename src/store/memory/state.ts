@@ -1,4 +1,4 @@
-// What the memory store holds. Messages are kept as JSON text, so that nobody has a reference into the log. Everything
+// What the memory store holds. Messages are kept as JSON text, so that no one has a reference into the log. Everything
 // here runs without a pause: what checks first and changes then is a transaction.
 
 import type { ReplyEvent } from '../../core/event.ts'

@@ -35,7 +35,7 @@ export async function storeBlobs(
   for (const blob of blobs) await use(queries, conversationId, await insertBlob(queries, blob))
 }
 
-/** Takes the conversation's hold of its blobs away, and with it those that nobody else holds. */
+/** Takes the conversation's hold of its blobs away, and with it those that no one else holds. */
 export async function dropBlobs(queries: Queries, conversation: number): Promise<void> {
   const held = await queries.all<{ blob: number }>(
     'DELETE FROM synapse.blob_uses WHERE conversation = $1 RETURNING blob',

@@ -1,5 +1,5 @@
 // The words of documents as PostgreSQL's binary form of a list of tsvectors: it reads this in a third of the time that
-// the text of the same takes. A tsvector keeps at most 255 places of a word, and 16,383 as the place of all behind it.
+// the text of the same takes. A tsvector keeps at most 255 places of a word, and 16,383 as the place of all after it.
 
 import type { FilteredDocument } from '../filter-words.ts'
 import { tokenList } from '../tokenize.ts'
@@ -51,7 +51,7 @@ class Bytes {
     this.#length = this.#buffer.writeInt32BE(value, this.#length)
   }
 
-  /** What `write` writes, behind its length. */
+  /** What `write` writes, after its length. */
   counted(write: () => void): void {
     const start = this.#length
     this.int32(0)

@@ -35,7 +35,7 @@ export function useNamedBlob(db: Connection, conversation: WritableRow, sha256: 
   use(db, conversation.n, n)
 }
 
-/** Takes the conversation's hold of its blobs away, and with it those that nobody else holds. */
+/** Takes the conversation's hold of its blobs away, and with it those that no one else holds. */
 export function dropBlobs(db: Connection, conversation: number): void {
   const blobs = db
     .all<{ blob: number }>('SELECT blob FROM blob_uses WHERE conversation = ?', conversation)

@@ -44,7 +44,7 @@ export function conversationMethods(db: Connection): Conversations {
 
     async conversations(owner, page = {}) {
       const size = pageSize(page)
-      // '~' sorts behind every time.
+      // '~' sorts after every time.
       const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
       const labelled = page.label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM labels WHERE label = ?)'
       const values: SQLInputValue[] = [owner, at, id, ...(page.label === undefined ? [] : [page.label]), size + 1]

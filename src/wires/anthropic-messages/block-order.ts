@@ -12,7 +12,7 @@ import { isReplayed, type Item } from './writer.ts'
 /**
  * To be called when nothing is left away any more: an empty turn is no neighbour.
  *
- * A system message is taken behind a user's turn, at the end or before an assistant's (R-12, checked 2026-11).
+ * A system message is taken after a user's turn, at the end or before an assistant's (R-12, checked 2026-11).
  * Anywhere else, and on models that do not know the role, it becomes labelled text of the user.
  */
 export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes: Note[]): readonly Turn<Item>[] {
@@ -104,7 +104,7 @@ export function trimEnd(turns: readonly Turn<Item>[], context: Context, notes: N
 
 /**
  * Whether the last turn may stay the last one, or a user must speak behind it (R-14): a system message may stand
- * there, a paused reply is gone on with, and a model that takes prefill continues any other. But it does not continue
+ * there, a paused reply is continued, and a model that takes prefill continues any other. But it does not continue
  * where it is to think first, or where thinking was (R-17): taking that away would change what was sent before.
  */
 export function isContinued(

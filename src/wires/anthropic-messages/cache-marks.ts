@@ -15,7 +15,7 @@ export interface Marked {
 }
 
 export interface MarksAsked {
-  /** As in a Context: behind the message of this index; -1 = behind tools and system. */
+  /** As in a Context: after the message of this index; -1 = after tools and system. */
   after: readonly number[]
   ttl: '5m' | '1h' | undefined
   /** How many are left: a mark for the whole request takes one. */

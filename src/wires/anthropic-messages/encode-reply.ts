@@ -1,6 +1,6 @@
 // A reply as assistant content: in its own words where they are good for the target, else built from its parts.
 //
-// Client calls come last in an assistant message: with text behind a `tool_use` the API says that its result is
+// Client calls come last in an assistant message: with text after a `tool_use` the API says that its result is
 // missing, even though it is there (recorded 2026).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -119,7 +119,7 @@ function callsLast(blocks: Block[], at: string, writer: Writer): Block[] {
   const first = blocks.findIndex((block) => block.type === 'tool_use')
   const late = first >= 0 && blocks.slice(first).some((block) => block.type === 'text')
   if (!late) return blocks
-  const why = 'text behind a call hides its result from the API'
+  const why = 'text after a call hides its result from the API'
   writer.notes.push({ kind: 'changed', what: 'order of the reply: its calls go last', why, at, rule: 'R-1' })
   return [
     ...blocks.filter((block) => block.type !== 'tool_use'),

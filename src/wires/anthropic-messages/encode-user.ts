@@ -31,7 +31,7 @@ export function encodeUser(message: UserMessage, at: string, writer: Writer): Bl
   return blocks
 }
 
-/** All results of the message, and behind them what a result has no place for. */
+/** All results of the message, and after them what a result has no place for. */
 export function encodeResults(message: ToolMessage, at: string, writer: Writer): Block[] {
   const behind: Block[] = []
   const flat = writer.target.quirks.flattenToolHistory || !writer.target.capabilities.tools
@@ -105,7 +105,7 @@ function resultContent(part: ToolResultPart, at: string, writer: Writer, behind:
     } else if (outside) {
       behind.push(outside)
       lines.push(`[${piece.mediaType}, shown below the tool results]`)
-      const what = `${piece.mediaType} of the result of ${part.name} to user content behind the results`
+      const what = `${piece.mediaType} of the result of ${part.name} to user content after the results`
       writer.notes.push({ kind: 'changed', what, why: 'a result does not take it here', at })
     } else lines.push(String(standIn(piece, at, writer).text))
   }

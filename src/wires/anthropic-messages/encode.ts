@@ -111,7 +111,7 @@ export function encode(context: Context, target: Target): Encoded {
     return some.length === draft.length && some.every((turn, i) => turn === draft[i])
   }
 
-  /** A reply that was paused is gone on with by sending nothing new at all. */
+  /** A reply that was paused is continued by sending nothing new at all. */
   function finishTail(tail: readonly Turn<Item>[]): Turn<Item>[] {
     return tail.length === 0 && isPaused(context.messages.at(-1), target) ? [] : finish(tail, notes)
   }
@@ -125,7 +125,7 @@ const turnRules = {
 
 interface History {
   turns: readonly Turn<Item>[]
-  /** The index of the first message that is sent: a summary that the provider signed stands for all before it. */
+  /** The index of the first message that is sent: a summary that the provider signed represents all before it. */
   start: number
   compacted: boolean
   /** Some reply of it goes with its thinking. */
@@ -159,7 +159,7 @@ function writeHistory(context: Context, writer: Writer): History {
   }
   const start = Math.max(0, summary)
   if (start > 0) {
-    const why = 'the summary behind them stands in their place'
+    const why = 'the summary after them stands in their place'
     writer.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
   }
   const covered = context.state?.kind === 'thread' ? context.state.covers : 0

@@ -20,7 +20,7 @@ export function declareTools(context: Context, writer: Writer): Declared {
   if (context.tools.length > 0) {
     const kept = context.tools.slice(0, capabilities.maxTools)
     if (kept.length < context.tools.length) {
-      const what = `${context.tools.length - kept.length} tools behind the first ${kept.length}`
+      const what = `${context.tools.length - kept.length} tools after the first ${kept.length}`
       writer.notes.push({ kind: 'dropped', what, why: 'the model takes no more' })
     }
     const tools = kept.map((tool) => ({

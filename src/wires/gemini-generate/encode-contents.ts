@@ -2,7 +2,7 @@
 // joins neighbours of one role itself (checked 2026-11 on recorded requests), and joined is what every model takes.
 //
 // Nothing is joined over a reply, not even over one that could not be sent: the contents of a shorter history must
-// stay a prefix of those of a longer one (P4). For the same reason a reply behind a reply gets a "Continue." between.
+// stay a prefix of those of a longer one (P4). For the same reason a reply after a reply gets a "Continue." between.
 
 import type { Context } from '../../core/context.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -61,7 +61,7 @@ interface Said {
   responses: GeminiPart[]
   media: GeminiPart[]
   rest: GeminiPart[]
-  /** What became of it, together with those behind it. */
+  /** What became of it, together with those after it. */
   turn?: { of: readonly Said[]; turn: Turn<GeminiPart> }
 }
 
@@ -138,7 +138,7 @@ function encodeResult(part: ToolResultPart, at: string, write: Writing): { respo
     } else {
       texts.push(followingText(output.mediaType, output.name))
       media.push(written)
-      const what = `${output.mediaType} of a tool result to a part behind the results`
+      const what = `${output.mediaType} of a tool result to a part after the results`
       write.notes.push({ kind: 'changed', what, why: 'a function response cannot hold it', at })
     }
   }

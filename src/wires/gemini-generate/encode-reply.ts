@@ -202,7 +202,7 @@ export function summaryPart(part: CompactionPart, at: string, write: Writing): G
   return []
 }
 
-/** Media, or a line of text that stands for what cannot be sent. */
+/** Media, or a line of text that represents what cannot be sent. */
 export function mediaPart(part: MediaPart, at: string, { target, notes }: Writing): GeminiPart {
   const written = takesMedia(target.capabilities.media, part.mediaType) ? mediaData(part, target) : undefined
   if (written) return written

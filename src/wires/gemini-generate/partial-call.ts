@@ -1,5 +1,5 @@
 // A call whose arguments come in pieces (Vertex, `streamFunctionCallArguments`): each piece says by a JSON path where
-// it belongs, and texts go on until one comes without `willContinue`. Elsewhere a call is whole in one chunk.
+// it belongs, and texts continue until one comes without `willContinue`. Elsewhere a call is whole in one chunk.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 

@@ -1,7 +1,7 @@
 // The parts of one candidate, as they come: our reading of them, and the words to send back.
 //
-// Only a text at the head of a chunk goes on from the text before it: parts inside one chunk are parts of their own. A
-// part with a signature is never joined with another in `native`, but our reading goes on over it, because signatures
+// Only a text at the head of a chunk continues from the text before it: parts inside one chunk are parts of their own. A
+// part with a signature is never joined with another in `native`, but our reading continues over it, because signatures
 // come in the middle of a sentence.
 
 import type { ReplyEvent } from '../../core/event.ts'
@@ -13,7 +13,7 @@ import { partialCall, type PartialCall } from './partial-call.ts'
 import { dataKeys, protocolId } from './types.ts'
 
 export interface PartReader {
-  /** `head`: nothing stands before it in its chunk. Says whether there was anything in it. */
+  /** `head`: nothing comes before it in its chunk. Says whether there was anything in it. */
   read(part: Json, head: boolean): boolean
   /** Ends what is open; `citations` go to the text that is. */
   close(citations: Json[]): boolean
@@ -166,7 +166,7 @@ export function partReader(emit: (event: ReplyEvent) => void, options: DecoderOp
     return open
   }
 
-  /** A call that was not brought to its end is kept as it is, marked so that nobody runs it. */
+  /** A call that was not brought to its end is kept as it is, marked so that no one runs it. */
   function endCall(whole = false): void {
     if (!call) return
     const { index, name, alias, callId, frame, pieces } = call

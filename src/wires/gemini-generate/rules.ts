@@ -46,7 +46,7 @@ function checkNames(object: JsonObject, at: string, known: ReadonlySet<string>, 
   }
 }
 
-/** The contents as objects, or nothing if there is no way to go on with them. */
+/** The contents as objects, or nothing if there is no way to continue with them. */
 function checkContents(body: JsonObject, check: Check): JsonObject[] | undefined {
   const contents = listOf(body.contents)
   if (contents.length === 0) {

@@ -80,7 +80,7 @@ function signed(steps: Step[], profile: WholeProfile): Step[] {
   const call = steps.findIndex((step) => step.type === 'function_call')
   if (call < 0 || (geminiVersion(profile.model) ?? 0) < 300) return steps
   const thought = steps.findLastIndex((step, index) => index < call && step.type === 'thought')
-  // Without a thought the call bears it itself: a thought that nobody had would be one more part of the reply.
+  // Without a thought the call bears it itself: a thought that no one had would be one more part of the reply.
   const place = thought < 0 ? call : thought
   const signature = Buffer.from(`synapse ${profile.replyId}`).toString('base64')
   return steps.with(place, { ...steps[place], signature })

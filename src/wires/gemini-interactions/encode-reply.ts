@@ -226,7 +226,7 @@ export function summaryContent(part: CompactionPart, at: string, write: Writing)
   return []
 }
 
-/** Media, or a line of text that stands for what cannot be sent. */
+/** Media, or a line of text that represents what cannot be sent. */
 export function mediaContent(part: MediaPart, at: string, { target, notes }: Writing): Content {
   const written = takesMedia(target.capabilities.media, part.mediaType) ? mediaData(part, target) : undefined
   if (written) return written

@@ -19,7 +19,7 @@ export type Extent = 'whole' | 'bare' | { from: number }
 export function encodeSteps(context: Context, write: Writing, extent: Extent): Step[] {
   const first = typeof extent === 'object' ? extent.from : 0
   const turns: Turn<Step>[] = []
-  /** Media of the results so far, to be shown behind the last of them. */
+  /** Media of the results so far, to be shown after the last of them. */
   let media: Content[] = []
   const showMedia = () => {
     if (media.length > 0) turns.push(turnOf('user', [userInput(media)], ''))
@@ -42,7 +42,7 @@ export function encodeSteps(context: Context, write: Writing, extent: Extent): S
 }
 
 interface Written extends Turn<Step> {
-  /** Of results, to be shown behind the last of them. */
+  /** Of results, to be shown after the last of them. */
   media?: Content[]
 }
 
@@ -99,7 +99,7 @@ function encodeResult(part: ToolResultPart, at: string, write: Writing): { step:
       const name = output.name === undefined ? '' : ` ${JSON.stringify(output.name)}`
       inside.push(textContent(`[${output.mediaType}${name}, follows below]`))
       media.push(written)
-      const what = `${output.mediaType} of a tool result to user input behind the results`
+      const what = `${output.mediaType} of a tool result to user input after the results`
       write.notes.push({ kind: 'changed', what, why: 'a function result cannot hold it', at })
     }
   }

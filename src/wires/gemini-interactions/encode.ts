@@ -40,7 +40,7 @@ export function encode(context: Context, target: Target): Encoded {
   }
 }
 
-/** A chain only goes on where it is kept on: who does not want to store sends everything. */
+/** A chain only continues where it is kept on: who does not want to store sends everything. */
 function chainOf({ state }: Context, target: Target, notes: Note[]): { id: string; covers: number } | undefined {
   if (state?.kind !== 'interaction') return undefined
   if (target.options.store !== false) return state

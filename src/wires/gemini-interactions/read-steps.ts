@@ -233,7 +233,7 @@ function given(value: Json | undefined): { input: JsonObject; malformed?: string
   return value === undefined || value === null ? { input: {} } : { input: {}, malformed: JSON.stringify(value) }
 }
 
-/** Lists go on where they were, everything else is replaced by what came last. */
+/** Lists continue where they were, everything else is replaced by what came last. */
 function grow(whole: Step, delta: JsonObject): void {
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'type') continue

@@ -1,6 +1,6 @@
 // What the API refuses in the body of an interaction. The rules about turns, calls and signatures are those of the
 // models behind it (G-…, the same as for generateContent), seen through steps; the others (I-…) are its own. Texts
-// that nobody has published are Google's general ones.
+// that no one has published are Google's general ones.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../shared/gemini-schema.ts'

@@ -94,7 +94,7 @@ export function assembling(options: DecoderOptions | undefined): Assembly {
     }
   }
 
-  /** The block that this delta goes on with, or a new one. */
+  /** The block that this delta continues with, or a new one. */
   function block(kind: 'text' | 'thinking', fields: JsonObject, isNew: boolean, events: ReplyEvent[]): Block {
     if (open?.kind === kind && !isNew) {
       Object.assign(open.fields, fields)

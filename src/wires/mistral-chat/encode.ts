@@ -78,7 +78,7 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
 }
 
 interface Written extends Turn<Item> {
-  /** Of results, to be shown in a user message behind the whole block of them. */
+  /** Of results, to be shown in a user message after the whole block of them. */
   media?: Item[]
 }
 
@@ -152,7 +152,7 @@ function toolItems(message: ToolMessage, at: string, writer: Writer, following: 
         following.push({ chunk: inUser })
         writer.notes.push({
           kind: 'changed',
-          what: `${piece.mediaType} of a result of ${part.name} to a user message behind the results`,
+          what: `${piece.mediaType} of a result of ${part.name} to a user message after the results`,
           why: 'a tool message takes text only',
           at,
           rule: 'T-9',

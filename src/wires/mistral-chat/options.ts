@@ -48,7 +48,7 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
   if (sent.length < tools.length) {
     writer.notes.push({
       kind: 'dropped',
-      what: `${tools.length - sent.length} tools behind the first ${sent.length}`,
+      what: `${tools.length - sent.length} tools after the first ${sent.length}`,
       why: 'the wire takes no more',
       rule: 'T-13',
     })

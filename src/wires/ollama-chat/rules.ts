@@ -1,5 +1,5 @@
 // What an Ollama server refuses on `/api/chat`, in its words. The server is Go: a body is read into typed fields, and
-// the first value of another type ends the request with 400. Null is nobody's type and passes everywhere. Fields it
+// the first value of another type ends the request with 400. Null is no one's type and passes everywhere. Fields it
 // does not know are ignored, and so are roles it does not know: it checks neither order nor pairing of messages.
 // Types as of 2026-08, texts from reports up to 2026-09.
 

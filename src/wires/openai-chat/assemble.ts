@@ -97,7 +97,7 @@ export function wireCall(call: GatheredCall): JsonObject {
   }
 }
 
-/** Text goes on where the last delta left it; the entries of one delta stay apart. */
+/** Text continues where the last delta left it; the entries of one delta stay apart. */
 function addContent(list: Json[], delta: readonly Json[]): void {
   const [first, ...rest] = delta
   const last = list.at(-1)

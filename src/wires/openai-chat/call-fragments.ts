@@ -104,7 +104,7 @@ function argumentsText(value: Json | undefined): string {
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
-/** A call that begins has a name; without one a fragment goes on, even under an id that changes from chunk to chunk. */
+/** A call that begins has a name; without one a fragment continues, even under an id that changes from chunk to chunk. */
 function beginsAnother(slot: GatheredCall, read: Fragment): boolean {
   if (read.name === '' || slot.name === '') return false
   if (read.id !== undefined && slot.id !== undefined) return read.id !== slot.id

@@ -1,6 +1,6 @@
 // Chunks in, events out. A reply is one message, however many deltas bring it: its text is one part, its reasoning is
 // one part, and each call is one; they stay open until the end, because hosts come back to text after a call. `[DONE]`
-// is the framing's; here a reply is complete when it has a finish reason, or when the usage came behind it.
+// is the framing's; here a reply is complete when it has a finish reason, or when the usage came after it.
 
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'

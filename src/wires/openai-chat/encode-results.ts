@@ -9,7 +9,7 @@ import type { Item, Writer } from './encode.ts'
 import { mediaContent, mediaFollows, standIn } from './media.ts'
 import { textPart, type ContentPart } from './types.ts'
 
-/** Media goes to `following`, to be shown in a user message behind the whole block of results. */
+/** Media goes to `following`, to be shown in a user message after the whole block of results. */
 export function toolItems(message: ToolMessage, at: string, writer: Writer, following: Item[]): Item[] {
   return message.parts.map((result) => {
     const lines: string[] = []
@@ -27,7 +27,7 @@ export function toolItems(message: ToolMessage, at: string, writer: Writer, foll
         following.push({ part: behind })
         writer.notes.push({
           kind: 'changed',
-          what: `${piece.mediaType} of a result of ${result.name} to a user message behind the results`,
+          what: `${piece.mediaType} of a result of ${result.name} to a user message after the results`,
           why: 'a tool message takes text only',
           at,
           rule: 'C12',

@@ -1,4 +1,4 @@
-// A context as the body of a chat completion. One message per tool result, right behind the calls; the system prompt and
+// A context as the body of a chat completion. One message per tool result, right after the calls; the system prompt and
 // everything else in one list; nothing cached at the host.
 
 import type { Context, Note } from '../../core/context.ts'
@@ -118,7 +118,7 @@ function setMark(turns: Turn<Item>[], owners: readonly number[], index: number, 
 }
 
 interface Written extends Turn<Item> {
-  /** Of results, to be shown in a user message behind the whole block of them. */
+  /** Of results, to be shown in a user message after the whole block of them. */
   media?: Item[]
 }
 

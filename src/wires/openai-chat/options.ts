@@ -47,7 +47,7 @@ function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
   if (sent.length < tools.length) {
-    drop(writer, `${tools.length - sent.length} tools behind the first ${sent.length}`, 'the wire takes no more', 'C10')
+    drop(writer, `${tools.length - sent.length} tools after the first ${sent.length}`, 'the wire takes no more', 'C10')
   }
   if (sent.length === 0) return {}
   if (options.parallelTools !== undefined && quirks.noParallelTools) {
@@ -100,7 +100,7 @@ function encodeOutputLimit(writer: Writer): JsonObject {
 
 /** More than four are refused (checked 2026-11). */
 function encodeStop(stop: readonly string[], writer: Writer): string[] {
-  if (stop.length > 4) drop(writer, `${stop.length - 4} stop texts behind the first 4`, 'the wire takes no more')
+  if (stop.length > 4) drop(writer, `${stop.length - 4} stop texts after the first 4`, 'the wire takes no more')
   return stop.slice(0, 4)
 }
 

@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
 import { invalid, partsIn, toolsIn, type ChatBody, type Check } from './rules-context.ts'
 
-/** `gpt-5.4-mini-2026-03-05` is 5.4; the series without a number behind the point is .0; undefined for other families. */
+/** `gpt-5.4-mini-2026-03-05` is 5.4; the series without a number after the point is .0; undefined for other families. */
 function version(model: string): number | undefined {
   const match = /^gpt-(\d+(?:\.\d+)?)(?!\d)/.exec(model)
   return match?.[1] === undefined || model.startsWith('gpt-4') ? undefined : Number(match[1])

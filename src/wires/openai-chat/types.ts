@@ -37,5 +37,5 @@ export function textPart(text: string): { type: 'text'; text: string } {
   return { type: 'text', text }
 }
 
-/** How the kind of an opaque part begins that stands for a call which is no function's: nobody here can answer it. */
+/** How the kind of an opaque part begins that represents a call which is no function's: no one here can answer it. */
 export const foreignCall = `${protocolId}/call:`

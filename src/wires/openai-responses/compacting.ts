@@ -1,4 +1,4 @@
-// A summary that OpenAI makes and alone can read: items that go on as they are, with a sealed one at their end (checked
+// A summary that OpenAI makes and alone can read: items that continue as they are, with a sealed one at their end (checked
 // 2026-11).
 
 import { isObject } from '../../core/json.ts'

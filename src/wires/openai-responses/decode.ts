@@ -2,7 +2,7 @@
 //
 // Events are routed by `output_index`: some servers change `item_id` with every event (checked 2026-11). A finished item
 // is taken from `response.output_item.done`, because the announced one may hold half of the ciphertext, and the one in
-// `response.completed` is encrypted anew.
+// `response.completed` is encrypted again.
 
 import type { Failure } from '../../core/error.ts'
 import type { ReplyEvent } from '../../core/event.ts'

@@ -1,4 +1,4 @@
-// The messages of a context as input items, with every output right behind the items of its reply.
+// The messages of a context as input items, with every output right after the items of its reply.
 
 import type { Context, Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -135,7 +135,7 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
   })
 }
 
-/** The outputs of one tool turn. What a result cannot hold itself comes behind the whole turn, as a user message. */
+/** The outputs of one tool turn. What a result cannot hold itself comes after the whole turn, as a user message. */
 function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): void; end(): readonly CachedElement[] } {
   let late: JsonObject[] = []
   const waiting = new Map<WrittenCall, Map<string, string>>()

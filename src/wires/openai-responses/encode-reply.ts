@@ -38,7 +38,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
     open = undefined
     if (called.length > 0) moved = true
   }
-  /** Words of our own stand alone. */
+  /** Words of our own be alone. */
   const tell = (text: string, part: Part) => {
     open = undefined
     say(text, part)
@@ -116,7 +116,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
       'R7',
     )
   }
-  if (moved) change('order of calls and text', 'calls go last: some servers want their outputs right behind them')
+  if (moved) change('order of calls and text', 'calls go last: some servers want their outputs right after them')
   return { items: [...said, ...called], calls }
 }
 

@@ -12,7 +12,7 @@ export interface Output {
   content: string | JsonObject[]
   /** The words alone, for an output that can hold nothing else. */
   text: string
-  /** Media that must come behind the tool turn, as a user message. */
+  /** Media that must come after the tool turn, as a user message. */
   late: JsonObject[]
 }
 

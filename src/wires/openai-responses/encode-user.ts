@@ -59,7 +59,7 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
         if (!part.kind.startsWith(`${protocolId}/`) || !isObject(data) || !isOpenAI(target.provider)) {
           drop(part.kind, 'another wire has no word for it')
         } else if (typeOf(data).startsWith('input_')) content.push(data)
-        else if (typeOf(data) === 'item_reference') drop(part.kind, 'it stands for an item that only the provider has')
+        else if (typeOf(data) === 'item_reference') drop(part.kind, 'it represents an item that only the provider has')
         else if (!chained && answeredKey(data) !== undefined && !scope.isAsked(answeredKey(data) ?? '')) {
           drop(part.kind, 'the call that it answers is not sent')
         } else {

@@ -1,4 +1,4 @@
-// Writes a context as a request body. Stateless unless told otherwise: `store` is false, because the log is the truth
+// Writes a context as a request body. Stateless by default: `store` is false, because the log is the truth
 // and the provider's copy a cache of it; then the reasoning must come back encrypted, so it is asked for.
 
 import { createHash } from 'node:crypto'

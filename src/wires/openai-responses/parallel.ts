@@ -1,4 +1,4 @@
-// The hidden `parallel` call. Models sometimes wrap several calls into one call of a tool that nobody declared (R22):
+// The hidden `parallel` call. Models sometimes wrap several calls into one call of a tool that no one declared (R22):
 // we run the children, and the server wants one output, for the wrapper's `call_id`.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'

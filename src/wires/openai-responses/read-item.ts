@@ -11,7 +11,7 @@ import { asksClient, objectsIn, protocolId, stringIn, typeOf, type Item } from '
 interface ItemReader {
   /** Our id for the next call. */
   callId(alias: string | undefined, name: string): string
-  /** The tool's name at home. */
+  /** The tool's name locally. */
   toolName(wireName: string): string
 }
 

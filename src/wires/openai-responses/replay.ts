@@ -110,7 +110,7 @@ function planItem(
   return canGoBack(item, reply, scope) ? { item, from, kept: clean, changed: clean !== tidy } : { item, from }
 }
 
-/** A model may call what nobody declared, under a name that is refused when it comes back (C8). */
+/** A model may call what no one declared, under a name that is refused when it comes back (C8). */
 function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string {
   return isWrapperName(stringIn(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
 }
@@ -128,7 +128,7 @@ function cleanArguments(item: Item, at: string, scope: ReplyScope): string | und
 }
 
 /**
- * Ciphertext can be read only by the model that wrote it (R7); without any, an id alone stands for nothing once the
+ * Ciphertext can be read only by the model that wrote it (R7); without any, an id alone represents nothing once the
  * server has forgotten it (R6). Providers that show their words want them back as `content`; OpenAI refuses that (R9).
  */
 function planReasoning(clean: Item, item: Item, from: number, reply: Reply, scope: ReplyScope): Planned {
@@ -236,7 +236,7 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
   const lastOther = items.findLastIndex((item) => !calls.has(item))
   if (!items.slice(0, lastOther).some((item) => calls.has(item))) return items
   const what = 'order of calls and text'
-  scope.notes.push({ kind: 'changed', what, why: 'some servers want the outputs right behind the calls', at })
+  scope.notes.push({ kind: 'changed', what, why: 'some servers want the outputs right after the calls', at })
   return [...items.filter((item) => !calls.has(item)), ...calls]
 }
 

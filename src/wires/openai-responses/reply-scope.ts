@@ -14,7 +14,7 @@ export interface ReplyScope {
   toWire(name: string): string
   /** The wire id of a call. */
   id(callId: string): string
-  /** Calls and results are told as text: the server refuses them, or the model knows no tools. */
+  /** Calls and results are written as text: the server refuses them, or the model knows no tools. */
   flat: boolean
   /** Whether an item with this id is in the request already: none may be there twice (R13). */
   isUsed(id: string): boolean

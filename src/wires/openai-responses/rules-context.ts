@@ -57,7 +57,7 @@ export function isGiven(value: Json | undefined): boolean {
   return value !== undefined && value !== null
 }
 
-/** A request that goes on from what the server remembers: calls may be there instead of in the body. */
+/** A request that continues from what the server remembers: calls may be there instead of in the body. */
 export function hasState({ fields }: ResponsesBody): boolean {
   return isGiven(fields.previous_response_id) || isGiven(fields.conversation)
 }

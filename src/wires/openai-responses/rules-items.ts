@@ -174,7 +174,7 @@ function unsupportedData(param: string, type: string): Issue {
   return invalid('file-kind', text, param, 'invalid_value')
 }
 
-/** A trigger asks for a compaction of all that stands before it. */
+/** A trigger asks for a compaction of all that comes before it. */
 export const triggerLast: Check = ({ items }) =>
   items.some((item, i) => typeOf(item) === 'compaction_trigger' && i < items.length - 1)
     ? [invalid('shape', "A 'compaction_trigger' item must be the final input item.", 'input')]

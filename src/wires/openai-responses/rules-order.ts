@@ -103,7 +103,7 @@ export const uniqueIds: Check = ({ items }) => {
   })
 }
 
-/** D3: DeepSeek reads the items as chat messages, so the outputs must stand right behind an unbroken row of calls. */
+/** D3: DeepSeek reads the items as chat messages, so the outputs must come right after an unbroken row of calls. */
 export const outputsAdjacent: Check = ({ items }) => {
   const issues: Issue[] = []
   for (let i = 0; i < items.length;) {

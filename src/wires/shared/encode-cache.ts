@@ -96,7 +96,7 @@ export function encodeCache<L extends Lookups>(
 
 const caches = new WeakMap<Message, CachedEntries>()
 
-/** Found by the first message, or by the second: a summary that stands first is made anew for each request. */
+/** Found by the first message, or by the second: a summary that stands first is made again for each request. */
 function cacheFor(messages: readonly Message[], signature: string): CachedEntries {
   const firsts = messages.slice(0, 2)
   const known = firsts.map((message) => caches.get(message)).find((memory) => memory?.signature === signature)

@@ -48,7 +48,7 @@ function webpSize(bytes: Buffer): Size | undefined {
   }
 }
 
-/** The size stands in a frame header that may come behind any amount of metadata, so the reach grows until it is found. */
+/** The size stands in a frame header that may come after any amount of metadata, so the reach grows until it is found. */
 function jpegSize(base64: string): Size | undefined {
   for (let reach = 4096; ; reach *= 8) {
     const found = scanJpeg(Buffer.from(base64.slice(0, reach), 'base64'))

@@ -14,7 +14,7 @@ export interface Turn<Item> {
   at: string
   /** How it stands on the wire, once it was written. */
   pieces: readonly CachedElement[] | undefined
-  /** What became of it together with the turns behind it. */
+  /** What became of it together with the turns after it. */
   joint: { of: readonly Turn<Item>[]; turn: Turn<Item> } | undefined
   /** The turn that had to be put before it. */
   opening: Turn<Item> | undefined

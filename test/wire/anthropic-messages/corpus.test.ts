@@ -120,7 +120,7 @@ test('every recorded reply goes back verbatim, less what only a reply may say', 
       parts: [{ type: 'tool-result', callId: call.callId, name: call.name, output: [{ type: 'text', text: 'ok' }] }],
     }))
     const messages: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }, reply, ...results]
-    if (results.length === 0) messages.push({ role: 'user', parts: [{ type: 'text', text: 'go on' }] })
+    if (results.length === 0) messages.push({ role: 'user', parts: [{ type: 'text', text: 'continue' }] })
     const { body } = anthropicMessages.encode({ system: [], messages, tools: [], cacheAfter: [] }, target)
     const sent = body.messages as { content: Json[] }[]
     const expected = reply.native.filter(

@@ -161,7 +161,7 @@ test('a result whose call came in an earlier reply is a part of its own', () => 
   assert.deepEqual(reply.parts, [{ type: 'server-tool', name: 'tool_search', output: {}, from: 0 }])
 })
 
-test('citations, summaries and blocks that nobody knows are kept whole', () => {
+test('citations, summaries and blocks that no one knows are kept whole', () => {
   const citation = { type: 'char_location', cited_text: 'c', file_id: null }
   const { reply } = decode([
     opening(),

@@ -37,7 +37,7 @@ function withNative(messages: Message[], native: boolean[], endings: typeof oddE
     const whole = anthropicMessages.whole(message, emulated(index)) as { content: Json[] }
     const origin = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-6' }
     const decoder = anthropicMessages.decoder(origin, { callId: (n) => callIdOf(message, n) })
-    // Server tools without a result, blocks nobody knows and pauses come from this API alone.
+    // Server tools without a result, blocks no one knows and pauses come from this API alone.
     const odd = endings[index % 7]
     const content = [...whole.content, ...(odd?.content ?? [])]
     const ending =

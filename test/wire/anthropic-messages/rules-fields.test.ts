@@ -87,7 +87,7 @@ test('images are not too large, alone or among many, and are what they say', () 
   ])
 })
 
-test('fields that the API does not know are refused wherever they stand', () => {
+test('fields that the API does not know are refused wherever they occur', () => {
   const extra = 'Extra inputs are not permitted'
   const cases: [JsonObject, string][] = [
     [body([hi], { n: 1 }), `n: ${extra}`],

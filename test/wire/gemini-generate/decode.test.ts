@@ -318,7 +318,7 @@ test('events come in order: the start once and first, the end once and last', ()
   )
 })
 
-test('the model is named by the provider only where nobody else did', () => {
+test('the model is named by the provider only where no one else did', () => {
   const blank = { ...origin, model: '' }
   const decoder = geminiGenerate.decoder(blank)
   const [first] = decoder.push({ ...(chunk([{ text: 'a' }]) as JsonObject), modelVersion: 'gemini-3.5-flash-001' })

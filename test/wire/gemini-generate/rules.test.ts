@@ -75,7 +75,7 @@ const rows: Row[] = [
       'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
   },
   {
-    what: 'a call that nobody answered',
+    what: 'a call that no one answered',
     body: { contents: [say('hi'), model(ask('f')), say('never mind')] },
     rule: 'G-4',
     message:
@@ -250,7 +250,7 @@ const accepted: [string, Json, Profile?][] = [
     },
   ],
   ['one content instead of a list', { contents: say('hi') }],
-  ['neighbours of one role', { contents: [say('hi'), model(ask('f')), user(give('f')), say('go on')] }],
+  ['neighbours of one role', { contents: [say('hi'), model(ask('f')), user(give('f')), say('continue')] }],
   [
     'steps of one turn in contents of their own',
     { contents: [say('hi'), model(ask('f', 'AAEC')), model(ask('g', 'AAEC')), user(give('f'), give('g'))] },

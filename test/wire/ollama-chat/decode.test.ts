@@ -139,7 +139,7 @@ test('an error line fails the reply, classified, and keeps the words before it',
   assert.deepEqual([alone.failure?.status, alone.reply.native], [500, []])
 })
 
-test('odd lines do no harm, and nothing counts behind the last', () => {
+test('odd lines do no harm, and nothing counts after the last', () => {
   const decoder = ollamaChat.decoder(origin)
   const events = [
     null,

@@ -42,7 +42,7 @@ function recordings(): Recording[] {
   )
 }
 
-/** Some files hold the replies of a whole tool loop, one behind the other. */
+/** Some files hold the replies of a whole tool loop, one after the other. */
 function replies(recording: Recording): Recording[] {
   const { chunks } = recording
   if (!chunks) return [recording]
@@ -213,7 +213,7 @@ function contextWith(reply: Reply): Context {
     role: 'tool',
     parts: [{ type: 'tool-result', callId, name, output: [{ type: 'text', text: 'done' }] }],
   }))
-  const asked: Message = { role: 'user', parts: [{ type: 'text', text: 'Go on.' }] }
+  const asked: Message = { role: 'user', parts: [{ type: 'text', text: 'Continue.' }] }
   return { system: [], messages: [asked, reply, ...results, asked], tools: [], cacheAfter: [] }
 }
 

@@ -227,7 +227,7 @@ test('tools that the provider ran itself are server tools; what has no word here
   assert.equal(reply.stop.reason, 'done')
 })
 
-test('events that nobody documents, comments of the server and keep-alives are passed over', () => {
+test('events that no one documents, comments of the server and keep-alives are passed over', () => {
   const item = said('Hi')
   const odd = [
     { type: 'keepalive' },
@@ -410,7 +410,7 @@ test('a stream that ends early keeps its text and never a half call', () => {
   ])
 })
 
-test('a call whose arguments were whole is kept when the stream breaks behind them', () => {
+test('a call whose arguments were whole is kept when the stream breaks after them', () => {
   const { reply } = read([
     created(),
     added(0, { ...called('call_a'), arguments: '' }),
