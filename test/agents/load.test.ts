@@ -112,7 +112,7 @@ tools:
     said.map((line) => line.replace(/; known are .*/, '')),
     [
       'agents/helper.yaml:2:1: model: there is no provider "antropic"',
-      'agents/helper.yaml:3:10: route.answer: there is no provider "no one"',
+      'agents/helper.yaml:3:10: route.answer: there is no provider "nobody"',
       'agents/helper.yaml:6:7: fallback.1.model: there is no provider "nowhere"',
       'agents/helper.yaml:9:5: tools.1: there is no file agents/gone.mjs',
       'agents/helper.yaml:10:5: tools.2.mcp: there is no MCP server "files"; mcpServers in synapse.yaml names none',

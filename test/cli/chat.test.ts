@@ -88,7 +88,7 @@ test('a failed answer in a pipe is exit code 1, and nothing is asked without a m
     env,
     input: '/model no one/x\nhello\n',
   })
-  assert.match(out, /There is no provider "no one"/)
+  assert.match(out, /There is no provider "nobody"/)
   assert.match(out, /127\.0\.0\.1/)
   assert.equal(failed, 1)
 })

@@ -151,7 +151,7 @@ test('agent commands name what is not there, and one wrong agent does not hide t
   const checked = await synapse(['agent', 'check'])
   assert.equal(checked.code, 2)
   assert.match(checked.out, /good\.yaml is right/)
-  assert.match(checked.err, /^agents\/bad\.yaml:2:1: model: there is no provider "no one"/)
+  assert.match(checked.err, /^agents\/bad\.yaml:2:1: model: there is no provider "nobody"/)
   const run = await synapse(['agent', 'run', 'good', 'My name is Ada. What is my name?'])
   assert.equal(run.code, 0, run.err)
   assert.equal((await synapse(['agent', 'run', 'good'])).code, 2)
