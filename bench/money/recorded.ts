@@ -90,7 +90,7 @@ function withThought(message: Message, tokens: number): Message {
 
 /** The most that system and tools are taken to be: a first prompt beyond it holds something else. */
 const mostSystem = 45_000
-/** Where nothing was recorded: tools of a support desk; a coding agent's prompt and tools. */
+/** Where nothing was recorded: tools of a support agent; a coding agent's prompt and tools. */
 const usualTools = 2500
 const usualAgent = 8000
 

@@ -18,7 +18,7 @@ export interface Heard {
 
 /** Throws if an event of any stream is missing, or out of order. */
 export async function listenTo(asks: readonly Asked[], events: number): Promise<Heard> {
-  // Anew each time: a connection that was idle for long may just be closed by the other side.
+  // A new one each time: a connection that was idle for long may just be closed by the other side.
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
   const began = performance.now()
   const all = await Promise.all(asks.map((one) => open(one, agent)))

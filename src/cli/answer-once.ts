@@ -11,7 +11,7 @@ import type { SessionFlags } from './session-flags.ts'
 import { styleFor } from './terminal.ts'
 
 export interface OnceValues extends SessionFlags {
-  /** Allow every call that wants to be allowed. */
+  /** Approve every tool call. */
   yes?: boolean | undefined
   json?: boolean | undefined
 }

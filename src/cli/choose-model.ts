@@ -13,7 +13,7 @@ export interface Choice {
   whyOffline?: string
 }
 
-export function chooseModel(wish: {
+export function chooseModel(request: {
   asked: string | undefined
   kept: string | undefined
   /** The default of synapse.yaml. */
@@ -22,12 +22,12 @@ export function chooseModel(wish: {
   env: Env
   rows: readonly ProviderRow[]
 }): Choice {
-  const { env, offline, rows } = wish
-  const named = wish.asked ?? wish.kept ?? env['SYNAPSE_MODEL'] ?? wish.configured
+  const { env, offline, rows } = request
+  const named = request.asked ?? request.kept ?? env['SYNAPSE_MODEL'] ?? request.configured
   const withKey = rows.find((row) => hasKey(row, env))
   if (named !== undefined) {
     // A model that was named for this question must be served for real, or the person be told why not.
-    const asksForReal = wish.asked !== undefined || withKey !== undefined || isAtHome(named, rows)
+    const asksForReal = request.asked !== undefined || withKey !== undefined || isAtHome(named, rows)
     return { model: named, offline: offline || !asksForReal, ...(!offline && !asksForReal && { whyOffline: noKey() }) }
   }
   const row = withKey ?? rows[0]

@@ -100,16 +100,16 @@ ${Object.entries(commands)
 Options of a question or a chat
   -m, --model PROVIDER/MODEL       who answers (SYNAPSE_MODEL)
   -s, --system TEXT                the system prompt
-  -c, --continue                   go on with the last conversation
-      --conversation ID            go on with this one
-      --resume                     go on where the last run broke off or waits, without a question
+  -c, --continue                   continue the last conversation
+      --conversation ID            continue this one
+      --resume                     continue where the last run broke off or waits, without a question
       --agent NAME                 with this agent: its model, system prompt and tools
       --offline                    let the built-in emulator answer, whatever keys there are
   -f, --fragment FILE              put a text file in front of the question (again for more)
   -a, --attach FILE                send an image, a PDF or sound along (again for more)
   -t, --tool NAME                  offer only this tool (again for more)
   -T, --no-tools                   offer no tools
-  -y, --yes                        allow every call that wants to be allowed
+  -y, --yes                        approve every tool call
   -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (again for more)
       --policy NAME                what is sent of a long history: economy, classic, full or small
       --protocol WIRE              one of the provider's wires

@@ -58,7 +58,7 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
         tell(`  ${event.call.name} ${typeof event.value === 'string' ? event.value : JSON.stringify(event.value)}`)
         break
       case 'fallback':
-        tell(`${event.failure.message} Going on with ${event.to} instead of ${event.from}.`)
+        tell(`${event.failure.message} Continuing with ${event.to} instead of ${event.from}.`)
         break
       case 'guard':
         tell(`${event.action === 'warned' ? 'Warning' : 'Stopped'} (${guardNames[event.guard]}): ${event.why}`)

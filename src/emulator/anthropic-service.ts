@@ -16,8 +16,8 @@ import type { Incoming, Opened, Seen, Service } from './service.ts'
 export function createAnthropicService(): Service {
   const threads = createThreads()
   return {
-    expire: (id) => threads.shelf.expire(id),
-    clear: () => threads.shelf.clear(),
+    expire: (id) => threads.stored.expire(id),
+    clear: () => threads.stored.clear(),
     open(incoming): Opened {
       checkBetas(incoming)
       const { body, from } = threads.resolve(incoming)

@@ -19,7 +19,7 @@ interface StoredThread {
 }
 
 export interface Threads {
-  shelf: ExpiringMap<StoredThread>
+  stored: ExpiringMap<StoredThread>
   /** The request in full, and the thread it continues from. Throws a Refusal. */
   resolve(incoming: Incoming): { body: JsonObject; from?: StoredThread }
   keep(incoming: Incoming, body: JsonObject, reply: JsonObject, from: StoredThread | undefined): void
@@ -30,9 +30,9 @@ const lifetimeMs = 5 * 60_000
 const fixedFields = ['model', 'thinking'] as const
 
 export function createThreads(): Threads {
-  const shelf = createExpiringMap<StoredThread>(lifetimeMs)
+  const stored = createExpiringMap<StoredThread>(lifetimeMs)
   return {
-    shelf,
+    stored,
     resolve(incoming) {
       const { thread, ...body } = incoming.body
       if (!isObject(thread)) return { body }
@@ -61,12 +61,12 @@ export function createThreads(): Threads {
         fixed: fixedIn(body),
         continued: 'no',
       }
-      shelf.put(replyId, owner, kept, now)
+      stored.put(replyId, owner, kept, now)
     },
   }
 
   function continued(incoming: Incoming, id: string, body: JsonObject): { body: JsonObject; from: StoredThread } {
-    const from = shelf.get(id, incoming.owner, incoming.now)
+    const from = stored.get(id, incoming.owner, incoming.now)
     if (!from) {
       throw anthropicRefusal(404, 'thread_not_found', `No usable thread state was found for previous_message_id ${id}.`)
     }

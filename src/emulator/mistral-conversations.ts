@@ -36,7 +36,7 @@ export function createMistralConversations(): MistralConversations {
 export type MistralAnswer = { body: Json } | { exchanged: Exchanged }
 
 export async function handleMistral(
-  shelf: MistralConversations,
+  stored: MistralConversations,
   operation: Extract<Operation, { do: 'conversations' }>,
   visit: MistralRequest,
 ): Promise<MistralAnswer> {
@@ -46,12 +46,12 @@ export async function handleMistral(
   if (id === undefined) {
     if (method !== 'POST') return { body: { data: [] } }
     const { inputs, stream: _stream, store: _store, ...head } = body
-    return { exchanged: await said(shelf, newId, { head, entries: [], createdAt: iso(now) }, inputs, visit) }
+    return { exchanged: await said(stored, newId, { head, entries: [], createdAt: iso(now) }, inputs, visit) }
   }
-  const kept = shelf.get(id, owner, now)
+  const kept = stored.get(id, owner, now)
   if (!kept) throw notFound(`Conversation ${id} not found.`)
   if (method === 'DELETE') {
-    shelf.delete(id, owner)
+    stored.delete(id, owner)
     return { body: {} }
   }
   if (method === 'GET') return { body: readBack(id, kept, part) }
@@ -59,10 +59,10 @@ export async function handleMistral(
     const from = kept.entries.findIndex((entry) => entry.id === body.from_entry_id)
     if (from < 0) throw notFound(`Entry ${textIn(body.from_entry_id)} not found.`)
     const fork = { ...kept, entries: kept.entries.slice(0, from + 1), createdAt: iso(now) }
-    return { exchanged: await said(shelf, newId, fork, body.inputs, visit) }
+    return { exchanged: await said(stored, newId, fork, body.inputs, visit) }
   }
   refuseHead(body)
-  return { exchanged: await said(shelf, id, kept, body.inputs, visit) }
+  return { exchanged: await said(stored, id, kept, body.inputs, visit) }
 }
 
 /** Documented as 404; the words are not on record. */
@@ -71,7 +71,7 @@ function notFound(message: string): Refusal {
 }
 
 async function said(
-  shelf: MistralConversations,
+  stored: MistralConversations,
   id: string,
   conversation: StoredConversation,
   inputs: Json | undefined,
@@ -102,7 +102,7 @@ async function said(
     ],
     commit() {
       exchanged.commit()
-      if (body.store !== false) shelf.put(id, owner, { ...conversation, entries: [...entries, ...outputs] }, now)
+      if (body.store !== false) stored.put(id, owner, { ...conversation, entries: [...entries, ...outputs] }, now)
     },
   }
 }

@@ -24,8 +24,8 @@ import { isStateless, keepState, stateNote } from './state.ts'
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
   const tried = new Set<Remedy>()
   const others: Spending[] = []
-  for (let wish: PlanOptions = {}; ;) {
-    const planned = await planRequest(run, history, wish)
+  for (let planOptions: PlanOptions = {}; ;) {
+    const planned = await planRequest(run, history, planOptions)
     const finished = await attempt(run, history, planned, step)
     others.push(...planned.spent)
     const remedy = remedyFor(finished, planned)
@@ -34,7 +34,7 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
     const next = await apply(remedy, run, history, planned, finished.exchange.failure)
     if (!next) return withSpending(finished, others)
     others.push(finished.exchange)
-    wish = { ...wish, ...next }
+    planOptions = { ...planOptions, ...next }
   }
 }
 

@@ -61,7 +61,7 @@ export interface PlanOptions {
 export async function planRequest(
   run: RunContext,
   history: readonly Entry[],
-  wish: PlanOptions = {},
+  planOptions: PlanOptions = {},
 ): Promise<PlannedRequest> {
   const { store, owner, conversationId } = run
   const settings = settingsOf(run.policy)
@@ -72,11 +72,11 @@ export async function planRequest(
   const draft = draftOf(run, history, readDecisions(history, overlays))
   const before = draft.decisions
   const facts = gather(run, draft, settings, history, exchanges.items, overlays)
-  const limit = Math.min(facts.limit, wish.limit ?? Infinity)
-  const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, wish.look === true)
+  const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
+  const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
 
   const keep = keepsState(run, settings, history, overlays)
-  const state = keep && !wish.whole ? await usableState(run, history, exchanges.items) : undefined
+  const state = keep && !planOptions.whole ? await usableState(run, history, exchanges.items) : undefined
   const options = {
     ...draft.target.options,
     ...(facts.ttl === '1h' && { cacheTtl: facts.ttl }),

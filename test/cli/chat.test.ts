@@ -67,7 +67,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/no message or place "99"/)
   seen(/off {2}clock/)
   seen(/anthropic\/claude-opus-5 +1M +\$5\.00/)
-  seen(/Going on with mistral\./)
+  seen(/Continuing with mistral\./)
   seen(/A summary by the model now represents the first \d+ messages/)
   seen(/8 messages in the log: \d summarised, \d sent/)
   seen(/The summary no longer counts/)

@@ -45,7 +45,7 @@ test('a retry tells how long it waits, and a fallback who continues and why', as
   server.order(down)
   const other = await synapse(['agent', 'run', 'clerk', 'How many messages?'])
   assert.equal(other.code, 0, other.err)
-  assert.match(other.err, /first[^\n]*503[^\n]*Going on with second\/m instead of first\/m\./)
+  assert.match(other.err, /first[^\n]*503[^\n]*Continuing with second\/m instead of first\/m\./)
 })
 
 test('a guard that stops a run says which and why, as text and as an event', async (t) => {
@@ -138,8 +138,8 @@ test(
     await chat.see(/you> $/)
     home.server.order(down)
     chat.type(`${useStamp}${keys.enter}`)
-    await chat.see(/Going on with second\/m/)
-    await chat.see(/May it run\? stamp \{"page":7\}/)
+    await chat.see(/Continuing with second\/m/)
+    await chat.see(/Allow this call\? stamp \{"page":7\}/)
     await chat.see(/allow\? \[y\/N\] $/)
     chat.type(`no${keys.enter}`)
     await chat.see(/did not allow stamp/)

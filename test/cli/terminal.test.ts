@@ -105,7 +105,7 @@ test(
     first.type(keys.tab)
     await first.see(/ral\/$/)
     first.type(`\u0015/model anthropic/claude-opus-5${keys.enter}`)
-    await first.see(/Going on with anthropic\/claude-opus-5/)
+    await first.see(/Continuing with anthropic\/claude-opus-5/)
     await first.see(prompt)
     first.type(`/edit${keys.enter}`)
     await first.see(/several lines/)

@@ -63,7 +63,7 @@ test('every command that names a model knows the providers of synapse.yaml, and 
   assert.match((await synapse(['completion', 'models'])).out, /^work\/house-blend$/m)
   const chat = await synapse(['chat', '--offline', '-m', 'work'], { input: '/models house\n/model work/house-blend\n' })
   assert.match(chat.out, /work\/house-blend +4k/)
-  assert.match(chat.out, /Going on with work\/house-blend/)
+  assert.match(chat.out, /Continuing with work\/house-blend/)
   const converted = await synapse(['convert', 'chat.json', '--to', 'work/house-blend', '--json'])
   assert.equal(converted.code, 0, converted.err)
   assert.match(converted.out, /"url": "https:\/\/gateway\.example\/v1\/chat\/completions"/)

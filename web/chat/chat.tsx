@@ -70,7 +70,7 @@ export function Chat() {
       )}
       {elsewhere.value && (
         <div class="elsewhere" role="status">
-          <span>This is another branch than the one the conversation goes on with.</span>
+          <span>This is another branch than the one the conversation continues on.</span>
           <button type="button" onClick={backToHead}>
             Back
           </button>

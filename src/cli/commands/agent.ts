@@ -13,12 +13,12 @@ synapse agent run NAME|FILE [options] "…"
 Agents are YAML files in the folder "agents" beside synapse.yaml (or in its agentsDir): who answers, what it is told,
 which tools it has, what it may cost. "check" names everything that is wrong with file, line, column and key, and then
 ends with 2. "run" asks one of them; what is piped in is part of the question. "synapse chat --agent NAME" talks with it.
-Calls that must be allowed are asked about; where nobody can be asked they are denied, and with --json they wait.
+Calls that must be allowed are asked about; when not interactive they are denied, and with --json they wait.
 
   -m, --model PROVIDER/MODEL   another model than the agent's own
-  -c, --continue               go on with the last conversation with this agent
-      --conversation ID        go on with this one
-  -y, --yes                    allow every call that wants to be allowed
+  -c, --continue               continue the last conversation with this agent
+      --conversation ID        continue this one
+  -y, --yes                    approve every tool call
       --offline                let the built-in emulator answer
       --json                   print every event as a line of JSON
       --config FILE            another synapse.yaml

@@ -20,7 +20,7 @@ import { neutral, styleFor, widthOf } from '../terminal.ts'
 export const chat: Command = {
   usage: `synapse chat [options]
 
-Talks in the terminal. A line that ends in a backslash goes on in the next one; """ begins and ends a message of many
+Chats in the terminal. A line that ends in a backslash continues on the next one; """ begins and ends a message of many
 lines. The arrow keys bring back what was typed before, the tab key completes commands and models. Ctrl-C stops the
 answer, and leaves when pressed again; Ctrl-D leaves.
 
@@ -122,10 +122,9 @@ async function converse(session: ChatSession, files: ReturnType<typeof withFiles
         await session.conversation.approve(call.callId, { argsHash })
         continue
       }
-      context.say(`${style.yellow('May it run?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
-      const said = await input.line('allow? [y/N] ')
-      if (said === undefined)
-        return context.say(style.dim('It waits. The conversation continues when it was allowed or denied.'))
+      context.say(`${style.yellow('Allow this call?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
+      const said = await input.line('Allow? [y/N] ')
+      if (said === undefined) return context.say(style.dim('Left pending. Approve or deny it to continue.'))
       if (/^y(es)?$/i.test(said.trim())) await session.conversation.approve(call.callId, { argsHash })
       else await session.conversation.deny(call.callId, said.trim().replace(/^no?$/i, ''))
     }

@@ -10,7 +10,7 @@ export const doctor: Command = {
   usage: `synapse doctor [--repair] [--json] [--db FILE]
 
 Looks whether the log is whole, whether the search index and everything beside the log fits it, and whether a commit is
-durable. Changes nothing. With --repair all that is made from the log is made anew; of a damaged file everything that
+durable. Changes nothing. With --repair all that is derived from the log is rebuilt; of a damaged file everything that
 can be read goes to a copy beside it, and the file itself is left as it is. Exit code 1: something is wrong.`,
 
   async run(argv) {
@@ -25,7 +25,9 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
     if (isWell) return exitCode.ok
     if (!values.repair) return exitCode.failed
 
-    const { done, copy } = await repair(place, checkup.findings, (share) => progress.tell(`Mending: ${percent(share)}`))
+    const { done, copy } = await repair(place, checkup.findings, (share) =>
+      progress.tell(`Repairing: ${percent(share)}`),
+    )
     progress.done()
     for (const line of done) process.stderr.write(`${line}\n`)
     if (copy !== undefined) {

@@ -45,11 +45,11 @@ Formats: archive, ${formatIds.join(', ')}.`,
       for (const file of files) for await (const read of readFile(file, values.from, progress, 'Checking')) void read
       const local = await openLocalStore(values)
       try {
-        const wish = { copy: values.copy === true, labels: values.label ?? [] }
+        const importOptions = { copy: values.copy === true, labels: values.label ?? [] }
         let code: number = exitCode.ok
         for (const file of files) {
           for await (const read of readFile(file, values.from, progress, 'Importing')) {
-            if (!(await take(local, read, wish))) code = exitCode.badInput
+            if (!(await take(local, read, importOptions))) code = exitCode.badInput
             else if (code === exitCode.ok && read.notes.some(({ why }) => why.includes('cut off')))
               code = exitCode.failed
           }

@@ -13,7 +13,7 @@ synapse keys list [--json] [--db FILE]
 synapse keys revoke ID [--db FILE]
 
 Keys for "synapse serve". A new key is printed once and only its hash is kept. --owner says whose conversations it opens
-("local", those of this terminal, unless told); --model limits it to models ("openai/*"), --budget to an amount.`,
+("local", those of this terminal, by default); --model limits it to models ("openai/*"), --budget to an amount.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 2, {
@@ -62,7 +62,7 @@ async function create(store: Store, words: string[], values: Values): Promise<vo
   const { createKey } = await import('../../server/keys.ts')
   const days = positive(values.expires, '--expires', 'days')
   const budget = positive(values.budget, '--budget', 'dollars')
-  const wish: NewKey = {
+  const newKey: NewKey = {
     ...(values.name !== undefined && { name: values.name }),
     ...(values.owner !== undefined && { owner: values.owner }),
     ...(values['read-only'] && { access: 'read' }),
@@ -70,7 +70,7 @@ async function create(store: Store, words: string[], values: Values): Promise<vo
     ...(budget !== undefined && { budget }),
     ...(days !== undefined && { expiresAt: new Date(Date.now() + days * 86_400_000).toISOString() }),
   }
-  const { key, about } = await createKey(store, wish)
+  const { key, about } = await createKey(store, newKey)
   process.stdout.write(`${key}\n`)
   process.stderr.write(`This is the only time that the key of ${about.owner} is shown. Its id is ${about.id}.\n`)
 }

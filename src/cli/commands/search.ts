@@ -18,7 +18,7 @@ Finds what users and models said, what tools were given and gave back; the last 
       --tool NAME          only what this tool was given and gave back
       --label LABEL        only conversations with this label
       --after, --before T  from this time on, up to this time (2026-11-15 or 2026-11-15T21:30:00Z)
-      --limit N            20 unless told
+      --limit N            20 by default
       --json               one hit per line, with ids
 Exit code 1: nothing was found.`,
 

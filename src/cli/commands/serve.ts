@@ -18,7 +18,7 @@ export const serve: Command = {
               [--db FILE] [--config FILE] [--no-open] [--verbose]
 
 Serves the chat page and the HTTP API, on this machine only: http://127.0.0.1:${usualPort}. Without a key of a provider in
-the environment the built-in emulator answers. Ctrl-C ends it: runs that are under way get 20 seconds, and go on at the
+the environment the built-in emulator answers. Ctrl-C ends it: runs that are under way get 20 seconds, and continue at the
 next start if that is not enough.
 
   --port N         another port; 0 takes any that is free

@@ -1,4 +1,4 @@
-// Going back, and going on from somewhere else. Nothing is ever taken out of the log: what was left stays a branch of
+// Going back, and continuing from somewhere else. Nothing is ever taken out of the log: what was left stays a branch of
 // its own, and `/tree` shows the way back to it.
 
 import { badInput } from '../../core/error.ts'

@@ -35,7 +35,7 @@ export const modelCommands: SlashCommands = {
       const { store, owner } = session.local
       const { settings } = await session.conversation.info()
       await store.updateConversation(owner, session.conversation.id, { settings: { ...settings, model } })
-      say(`Going on with ${neutral(model)}.`)
+      say(`Continuing with ${neutral(model)}.`)
     },
     complete: async ({ session }) => (await listed(session)).map(({ provider, model }) => `${provider}/${model}`),
   },

@@ -297,7 +297,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       const page = await store.records(serverOwner, recordKind.open, { limit: 500, ...(cursor && { cursor }) })
       for (const record of page.items) {
         const isHere = jobs.has(record.id) || coming.has(record.id)
-        // One that cannot be read keeps no other from going on.
+        // One that cannot be read does not stop the others.
         if (!isHere) await recoverOne(textIn(record, 'owner'), record.id).catch(lookFailed)
       }
       cursor = page.next

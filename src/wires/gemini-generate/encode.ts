@@ -134,6 +134,6 @@ function noteTheRest({ options }: Target, notes: Note[]): void {
     notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no word for it' })
   }
   if (options.store === true) {
-    notes.push({ kind: 'dropped', what: 'the wish to store the reply', why: 'the wire keeps no state' })
+    notes.push({ kind: 'dropped', what: 'the request to store the reply', why: 'the wire keeps no state' })
   }
 }

@@ -184,7 +184,7 @@ function answerFormat(target: Target): JsonObject {
   return { text: { format: { type: 'json_schema', name: 'answer', schema, strict: isStrict(schema) } } }
 }
 
-/** Strict mode refuses a schema with an open or partly optional object; such a schema is sent as a wish. */
+/** Strict mode refuses a schema with an open or partly optional object; such a schema is sent without strict mode. */
 function isStrict(schema: Json | undefined): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict)
   if (!isObject(schema)) return true

@@ -607,6 +607,6 @@ test('what this wire has no word for is said in a note', () => {
   assert.deepEqual(body, { contents: [hi] })
   assert.deepEqual(
     notes.map((note) => note.what),
-    ['temperature and topP', 'one tool call at a time', 'the wish to store the reply'],
+    ['temperature and topP', 'one tool call at a time', 'the request to store the reply'],
   )
 })

@@ -1,0 +1,44 @@
+// Finds words in code, messages and docs for which the field has a standard term, and says which. Run by `npm run check`.
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const places = ['src/**/*.ts', 'web/**/*.{ts,tsx}', 'docs/**/*.md', 'bench/**/*.ts', 'scripts/**/*.ts', '*.md']
+const self = join('scripts', 'check-words.ts')
+
+/** What is found → what to say instead. */
+const words: readonly [RegExp, string][] = [
+  [/\b(go|goes|went|going) on\b(?! (disk|to|the|a)\b)/i, 'continue'],
+  [/\bunless told\b/i, 'by default'],
+  [/\b(stands?|stood) (right |directly )?behind\b/i, 'comes after'],
+  [/\b(stands?|stood) before\b/i, 'comes before'],
+  [/\bright behind\b/i, 'right after'],
+  [/\bin the place of\b/i, 'in place of'],
+  [/\bmend(s|ed|ing)?\b/i, 'repair'],
+  [/\bat home\b/i, 'local'],
+  [/\bfor ever\b/i, 'forever'],
+  [/\banew\b/i, 'again'],
+  [/\bnobody\b/i, 'no one'],
+  [/\btold as text\b/i, 'written as text'],
+  [/\bis not right\b/i, 'is not valid'],
+  [/\bmay it run\b/i, 'allow this call'],
+  [/\b(house|desk|shelf|manners|journey)\b/i, 'the standard term for the thing'],
+  [/\b(wish|wishes)\b/i, 'options or request'],
+]
+
+const found: string[] = []
+for (const file of places.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
+  if (file === self || file.includes('node_modules') || file === 'CHANGELOG.md') continue
+  for (const [index, line] of readFileSync(join(root, file), 'utf8').split('\n').entries()) {
+    for (const [word, instead] of words) {
+      const hit = word.exec(line)
+      if (hit) found.push(`${file}:${index + 1}: "${hit[0]}": say ${instead}`)
+    }
+  }
+}
+for (const line of found) console.error(line)
+if (found.length > 0) {
+  console.error(`${found.length} words to replace.`)
+  process.exitCode = 1
+}
