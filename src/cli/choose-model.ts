@@ -55,5 +55,5 @@ function hasKey(row: ProviderRow, env: Env): boolean {
 }
 
 function noKey(): string {
-  return 'Offline: the built-in emulator answers, not a model. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another key to session to one.'
+  return 'Offline: the built-in emulator answers, not a model. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another key to talk to one.'
 }

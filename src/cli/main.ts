@@ -90,7 +90,7 @@ export const commands: Record<string, Named> = {
 const help = `synapse: one conversation, any model, nothing lost
 
   synapse "What time is it?"       ask once (also: echo "..." | synapse)
-  synapse                          session in the terminal
+  synapse                          chat in the terminal
 
 Commands
 ${Object.entries(commands)

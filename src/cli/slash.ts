@@ -1,4 +1,4 @@
-// What can be typed in a chat beside session: commands that begin with a slash.
+// What can be typed in a chat beside talk: commands that begin with a slash.
 
 import type { CompleterResult } from 'node:readline'
 import { asFailure } from '../core/error.ts'

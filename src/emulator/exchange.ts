@@ -1,4 +1,4 @@
-// One request for a reply, from the body to the bytes of the respond: what the server remembers is added, what the real
+// One request for a reply, from the body to the bytes of the answer: what the server remembers is added, what the real
 // API refuses is refused, the brain answers from what is left, and the cache accounts for it.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -18,7 +18,7 @@ import type { Incoming, Opened, Service } from './service.ts'
 import { withUsageFields } from './usage-fields.ts'
 import { requestOptionsOf } from './request-options.ts'
 
-/** A scripted respond instead of the brain's; nothing: the brain's after all. */
+/** A scripted answer instead of the responder's; nothing: the responder's after all. */
 export type Script = (situation: ResponderInput) => Partial<Reply> | undefined | Promise<Partial<Reply> | undefined>
 
 export interface ExchangeWorld {

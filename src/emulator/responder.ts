@@ -1,4 +1,4 @@
-// What answers in the emulator instead of a model: a few rules that respond from the messages of this one request.
+// What answers in the emulator instead of a model: a few rules that answer from the messages of this one request.
 // It keeps nothing between requests, so what it can tell is exactly what was sent, and it says what it is: no one may
 // take it for a model.
 
@@ -9,7 +9,7 @@ import { sampleOf } from './sample.ts'
 import { wantedCalls, wantedSums, wantsTime, type WantedCall } from './wanted-calls.ts'
 import type { RequestOptions } from './request-options.ts'
 
-/** All that an respond may be made from. */
+/** All that an answer may be made from. */
 export interface ResponderInput extends Pick<Context, 'system' | 'messages' | 'tools'> {
   protocol: string
   provider: string
@@ -21,7 +21,7 @@ export interface ResponderInput extends Pick<Context, 'system' | 'messages' | 't
 
 export const emulatorLabel = '[offline emulator]'
 
-/** Parts of the respond, in order. Calls have no ids yet: those belong to the wire. */
+/** Parts of the answer, in order. Calls have no ids yet: those belong to the wire. */
 export function respond(situation: ResponderInput): Part[] {
   const { requested, tools } = situation
   const turn = currentTurn(situation.messages)
@@ -162,9 +162,7 @@ function introduction({ tools, messages }: ResponderInput, question: string): st
 function thoughtOf(situation: ResponderInput, turn: Turn, calls: readonly WantedCall[]): string {
   const seen = `This request holds ${situation.messages.length} messages. The last question is ${JSON.stringify(shortened(turn.question, 80))}.`
   if (calls.length > 0) return `${seen} I call ${calls.map((call) => call.name).join(' and ')} for it.`
-  return turn.results.length > 0
-    ? `${seen} The tools have answered, so I tell what they said.`
-    : `${seen} I respond it.`
+  return turn.results.length > 0 ? `${seen} The tools have answered, so I tell what they said.` : `${seen} I answer it.`
 }
 
 /** A stretch of conversation in a few lines: how it began, what was called, how it ended. */
@@ -181,7 +179,7 @@ export function summaryOf(messages: readonly Message[]): string {
     `${emulatorLabel} Summary of ${messages.length} messages.`,
     ...said.filter((text) => text !== '').map((text) => `The user said: ${JSON.stringify(shortened(text, 120))}`),
     names.length > 0 ? `Tools were called ${calls.length} times: ${names.join(', ')}.` : '',
-    reply ? `The last respond was: ${JSON.stringify(shortened(textOf(reply.parts), 200))}` : '',
+    reply ? `The last answer was: ${JSON.stringify(shortened(textOf(reply.parts), 200))}` : '',
   ]
     .filter((line) => line !== '')
     .join('\n')

@@ -9,7 +9,7 @@ const validators = new WeakMap<JsonObject, Validator>()
 
 /** What is wrong with the arguments, in words for the model; undefined: nothing. */
 export async function checkInput(name: string, schema: JsonObject, input: Json): Promise<string | undefined> {
-  // Most tools of the runtime have a schema that asks for nothing.
+  // Most built-in tools have a schema that asks for nothing.
   if (Object.keys(schema).every((key) => key === 'type')) return undefined
   let errors: Findings
   try {

@@ -2,7 +2,7 @@
 // kept and marked interrupted. A tool that had started and has no result gets one that says that no one knows, unless
 // it may be run again: then its call is left open, and the loop runs it.
 //
-// Each step is one transaction that leaves less to closeInterrupted, so that a crash while settling is settled the same way.
+// Each step is one transaction that leaves less to settle, so that a crash while settling is settled the same way.
 
 import { folding } from '../core/fold.ts'
 import type { Conversation, Entry, Exchange, RecordedToolRun } from '../core/log.ts'

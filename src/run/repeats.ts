@@ -1,5 +1,5 @@
 // A model that goes in circles: the same call with the same result again and again, or the same few calls in the same
-// order. Read from the history alone, so that a resumed run knows what the one before it onEvent. A single call that gives
+// order. Read from the history alone, so that a resumed run knows what the one before it saw. A single call that gives
 // something new each time is no repeat: waiting for a build is asking the same question until the answer changes.
 
 import type { GuardReason } from '../core/event.ts'

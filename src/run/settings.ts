@@ -54,7 +54,7 @@ export interface Guards {
   outputSize?: number
 }
 
-/** What a conversation needs from the runtime around it. */
+/** What a conversation needs from its runtime. */
 export interface Runtime {
   store: Store
   owner: string

@@ -1,4 +1,4 @@
-// The httpServer on a socket, from its start to its end. On loopback it needs no keys; anywhere else it does not start
+// The server on a socket, from its start to its end. On loopback it needs no keys; anywhere else it does not start
 // without them.
 
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ export interface ServerOptions {
   host?: string
   /** A free one if not said. */
   port?: number
-  /** Names that the httpServer answers to, beside its addresses. */
+  /** Names that the server answers to, beside its addresses. */
   names?: readonly string[]
   requireKeys?: boolean
   limits?: Partial<Limits>

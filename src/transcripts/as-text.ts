@@ -1,4 +1,4 @@
-// What a chat format has no field for, partAsText in text instead of being lost.
+// What a chat format has no field for, written as text instead of being lost.
 
 import type { MediaPart, Part, Reply, TextPart, ToolResultPart } from '../core/message.ts'
 import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'

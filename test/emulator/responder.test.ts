@@ -81,7 +81,7 @@ describe('what the brain says', () => {
     assert.match(wordsFor([user('Look', onePixel)]), /1 of media, which I cannot see/)
   })
 
-  test('it fills a form where the respond must fit a schema', () => {
+  test('it fills a form where the answer must fit a schema', () => {
     const answerSchema = {
       type: 'object',
       properties: {

@@ -125,7 +125,7 @@ test('a second summary brings the first one up to date', async () => {
   assert.doesNotMatch(body, /SUMMARY 1/)
 })
 
-test('undone, a summary represents nothing, and another branch never onEvent it', async () => {
+test('undone, a summary represents nothing, and another branch never saw it', async () => {
   const chat = await longTalk('deepseek/deepseek-v4-flash')
   const { length } = chat.history
   const made = await chat.compact()

@@ -1,4 +1,4 @@
-// The log of a conversation as a tree. A stretch without forks is one column; where the session split, each way is drawn
+// The log of a conversation as a tree. A stretch without forks is one column; where the talk split, each way is drawn
 // below the other. Numbers are the order of writing, so they never change.
 
 import type { Branch, Entry, EntryOutline } from '../../core/log.ts'

@@ -1,7 +1,7 @@
 // A context as a body of `POST /v1/messages`. All results of a turn stand first in one user message, joined with what
 // the user says next; input is an object; nothing is blank; user and assistant take turns.
 //
-// Up to `normaliseTurns` there is one turn per message, so that a place in the list is a place in the context.
+// Up to `settle` there is one turn per message, so that a place in the list is a place in the context.
 
 import type { Context, Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'

@@ -1,4 +1,4 @@
-// The Messages API of Anthropic, as a Wire.
+// The Messages API of Anthropic, as a Protocol.
 
 import type { Wire } from '../wire.ts'
 import { decoder } from './decode.ts'

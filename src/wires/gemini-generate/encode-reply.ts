@@ -46,7 +46,7 @@ export interface Writing {
   cached: Cached
 }
 
-/** Ids are free text here; ours lookup like what the API makes, with a prefix that shows that it did not. */
+/** Ids are free text here; ours look like what the API makes, with a prefix that shows that it did not. */
 const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}$/ }
 
 export function writing(context: Context, target: Target, keepThoughts = false): Writing {
@@ -126,7 +126,7 @@ function patched(call: JsonObject, part: ToolCallPart, at: string, write: Writin
   return Object.keys(patch).length > 0 ? { ...call, ...patch } : call
 }
 
-/** G-6 lookups at the current turn only; all steps are signed, so that they stay the same when the next turn begins. */
+/** G-6 looks at the current turn only; all steps are signed, so that they stay the same when the next turn begins. */
 function signed(parts: GeminiPart[], at: string, { notes }: Writing): GeminiPart[] {
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const call = parts[first]

@@ -53,7 +53,7 @@ export interface Writing {
   cached: Cached
 }
 
-/** Ids are free text here; ours lookup like what the API makes, with a prefix that shows that it did not. */
+/** Ids are free text here; ours look like what the API makes, with a prefix that shows that it did not. */
 const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}$/ }
 
 export function writing(context: Context, target: Target, keepThoughts = false): Writing {

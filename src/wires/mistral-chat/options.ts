@@ -1,4 +1,4 @@
-// How a reply is encodeOptions for, in Mistral's fields. The body is closed, so nothing is sent that was not encodeOptions for.
+// How a reply is asked for, in Mistral's fields. The body is closed, so nothing is sent that was not asked for.
 
 import type { ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'

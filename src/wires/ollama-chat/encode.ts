@@ -1,5 +1,5 @@
 // A context as the body of an Ollama chat request. The server cuts a history that is too long from the front and says
-// nothing, so it is dependencies not to: an error can be handled, a silent cut cannot be explained (P3).
+// nothing, so it is told not to: an error can be handled, a silent cut cannot be explained (P3).
 
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'

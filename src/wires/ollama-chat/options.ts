@@ -1,4 +1,4 @@
-// How a reply is encodeOptions for, in Ollama's fields. There is no tool choice: a tool can be offered or not, never forced.
+// How a reply is asked for, in Ollama's fields. There is no tool choice: a tool can be offered or not, never forced.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'

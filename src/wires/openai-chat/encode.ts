@@ -1,5 +1,5 @@
 // A context as the body of a chat completion. One message per tool result, right after the calls; the system prompt and
-// everything else in one list; nothing cached at the host.
+// everything else in one list; nothing kept at the host.
 
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -34,7 +34,7 @@ export interface Writer {
   notes: Note[]
   names: Pick<NameMap, 'toWire'>
   idOf(callId: string): string
-  /** Calls and results are dependencies as text: the host refuses them, or the model knows no tools. */
+  /** Calls and results are written as text: the host refuses them, or the model knows no tools. */
   flat: boolean
 }
 

@@ -1,4 +1,4 @@
-// How a reply is encodeOptions for, in the fields of this wire. What the model would refuse is left out, with a note.
+// How a reply is asked for, in the fields of this wire. What the model would refuse is left out, with a note.
 
 import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../../core/context.ts'
@@ -125,7 +125,7 @@ function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
   if (thinking && effort === 'none') return thinking
   const level = nearestEffort(effort, capabilities.efforts)
   if (level === undefined) {
-    if (!thinking) drop(writer, `effort "${effort}"`, 'the model cannot be encodeOptions for it')
+    if (!thinking) drop(writer, `effort "${effort}"`, 'the model cannot be asked for it')
     return thinking ?? {}
   }
   if (level !== effort) change(writer, `effort "${effort}" to "${level}"`, 'the model does not know it', 'C17')

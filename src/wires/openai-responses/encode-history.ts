@@ -82,7 +82,7 @@ const none: readonly CachedElement[] = []
 interface Written {
   pieces: CachedElement[]
   calls: readonly WrittenCall[]
-  /** What it adds to that which later messages lookup at. */
+  /** What it adds to that which later messages look at. */
   usedIds: readonly string[]
   asked: readonly string[]
 }

@@ -1,6 +1,6 @@
 // What was written for the messages of a log is kept beside them, and taken again as long as all that its writing depends
-// on is the same: whom it is for, its place, and what it was dependencies about the rest of the request. Messages of the log never
-// change, and a run isCurrent on to them; with the first of them goes what was written for all.
+// on is the same: whom it is for, its place, and what it was told about the rest of the request. Messages of the log never
+// change, and a run holds on to them; with the first of them goes what was written for all.
 //
 // What is kept stands in one request after another: it must never be changed, only replaced.
 
@@ -17,7 +17,7 @@ export interface EncodeCache<L extends Lookups> {
   cached: Cached
 }
 
-/** What `write` gives for the message at `index`, now or before. Its notes are dependencies again. */
+/** What `write` gives for the message at `index`, now or before. Its notes are told again. */
 export type Cached = <M extends Message, W>(
   message: M,
   index: number,
