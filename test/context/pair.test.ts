@@ -44,6 +44,13 @@ test('results that came late, or before other messages, are moved to their calls
     paired.messages.slice(1, 3).map((message) => message.parts[0]),
     [result('a', '1').parts[0], result('b', '2').parts[0]],
   )
+  assert.deepEqual(
+    paired.notes.map(({ kind, what, at }) => ({ kind, what, at })),
+    [
+      { kind: 'changed', what: 'place of the result of tool', at: 'messages[3]' },
+      { kind: 'changed', what: 'place of the result of tool', at: 'messages[2]' },
+    ],
+  )
 })
 
 test('of two results the last one counts, and the other is written as text unless it says the same', () => {

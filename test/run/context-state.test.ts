@@ -81,6 +81,18 @@ for (const who of stateful) {
     assert.match(JSON.stringify(chat.history.at(-1)?.message), /My name is Ada/)
   })
 
+  const again = who.state.branches ? 'is continued again from there' : 'is sent everything: its state can be used once'
+  test(`${name}, asked twice from the same reply, ${again}`, async () => {
+    const chat = await started(who)
+    await chat.say('One.')
+    await chat.say('Two.')
+    await chat.fork(2)
+    assert.equal((await chat.say('Another two.')).outcome, 'done')
+    const ids = chat.bodies().map(who.idIn)
+    assert.notEqual(ids[1], undefined)
+    assert.equal(ids[2], who.state.branches ? ids[1] : undefined)
+  })
+
   test(`${name} gets everything again when an earlier message was edited`, async () => {
     const chat = await started(who)
     await chat.say('One.')

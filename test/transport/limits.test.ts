@@ -52,11 +52,16 @@ describe('a stream that does not end', () => {
     ['pings', event({ type: 'ping' })],
   ] as const) {
     test(`and sends only ${name} ends by the limit for events`, async (t) => {
-      const server = await scripted(t, endlessly(event({ text: 'half' }), alive, 2))
-      const { text, failure } = await call(server.url, { limits: { byteIdleMs: 5000, eventIdleMs: 40 } })
+      // Long enough that a busy machine does not pause for it, and the stream would end well if it counted as progress.
+      const server = await scripted(t, (reply, request) => {
+        endlessly(event({ text: 'half' }), alive, 2)(reply, request)
+        const timer = setTimeout(() => reply.end(event({ end: true })), 3000)
+        reply.on('close', () => clearTimeout(timer))
+      })
+      const { text, failure } = await call(server.url, { limits: { byteIdleMs: 5000, eventIdleMs: 400 } })
       assert.equal(text, 'half')
       assert.equal(failure?.kind, 'timeout')
-      assert.match(failure?.message ?? '', /nothing but keep-alives for 40 ms/)
+      assert.match(failure?.message ?? '', /nothing but keep-alives for 400 ms/)
       await server.closed()
     })
   }

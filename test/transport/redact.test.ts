@@ -64,3 +64,10 @@ test('a failure keeps its form without the key', () => {
     raw: { error: { message: '[hidden]', deep: ['[hidden]'] } },
   })
 })
+
+test('of two secrets of which one begins with the other nothing stays visible, in either order', () => {
+  const secrets = ['abcdefgh', 'abcdefgh-and-the-rest']
+  for (const given of [secrets, secrets.toReversed()]) {
+    assert.equal(redactText('key abcdefgh-and-the-rest or abcdefgh', given), 'key [hidden] or [hidden]')
+  }
+})
