@@ -25,8 +25,8 @@ export function startWorker(t: TestContext, args: string[], options: { under?: s
   const name = `worker-${randomUUID()}`
   const child = spawn(command, rest, {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, PGAPPNAME: name },
-    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+    // The worker becomes that user once it is loaded: another user may not be able to read this folder.
+    env: { ...process.env, PGAPPNAME: name, ...(options.uid !== undefined && { WORKER_UID: `${options.uid}` }) },
   })
   const ended = once(child, 'close')
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

@@ -13,6 +13,12 @@ import { call, reply, result, user } from './messages.ts'
 const [job = '', place = '', conversationId = '', owner = '', count = '0'] = process.argv.slice(2)
 const input = createInterface({ input: process.stdin })
 
+const uid = Number(process.env['WORKER_UID'])
+if (uid > 0) {
+  process.setgid?.(uid)
+  process.setuid?.(uid)
+}
+
 const jobs = {
   /** Whole turns with a tool, forever. */
   async turns(store: Store): Promise<void> {

@@ -13,7 +13,7 @@ test('calls whose derived ids collide get different ids, the same ones each time
     input: {},
   }))
   const origin = { protocol: 'openai-chat', provider: 'openai', model: 'gpt-5.6' }
-  const reply: Reply = { role: 'assistant', parts, stop: { reason: 'tool-calls' }, origin, native: null }
+  const reply: Reply = { role: 'assistant', parts, stop: { reason: 'tool-calls' }, origin, native: [] }
   const idsOf = () => parts.map(({ callId }) => wireIds([structuredClone(reply)], grammar, () => false)(callId))
   assert.equal(new Set(idsOf()).size, parts.length)
   assert.deepEqual(idsOf(), idsOf())

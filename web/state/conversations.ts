@@ -17,14 +17,18 @@ export const moreHits = signal<string | undefined>(undefined)
 
 const pauseMs = 200
 
+/** An answer that was under way when a conversation was deleted may still name it. */
+const deleted = new Set<string>()
+
 export async function loadConversations(cursor?: string): Promise<void> {
   const within = label.value
   await attempt(async () => {
     const page = await api.conversations({ limit: 50, cursor, label: within || undefined })
     if (within !== label.value) return
-    conversations.value = cursor === undefined ? page.items : [...conversations.value, ...page.items]
+    const items = page.items.filter((one) => !deleted.has(one.id))
+    conversations.value = cursor === undefined ? items : [...conversations.value, ...items]
     moreConversations.value = page.next
-    rememberLabels(page.items)
+    rememberLabels(items)
   })
 }
 
@@ -35,6 +39,7 @@ export function chooseLabel(name: string): void {
 
 /** Puts what is known of a conversation now at its place in the list: the last changed first. */
 export function updateListed(changed: ConversationView): void {
+  if (deleted.has(changed.id)) return
   const others = conversations.value.filter((one) => one.id !== changed.id)
   const fits = label.value === '' || changed.labels.includes(label.value)
   const before = others.findIndex((one) => one.updatedAt <= changed.updatedAt)
@@ -44,6 +49,7 @@ export function updateListed(changed: ConversationView): void {
 }
 
 export function dropListed(id: string): void {
+  deleted.add(id)
   conversations.value = conversations.value.filter((one) => one.id !== id)
 }
 
