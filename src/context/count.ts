@@ -162,18 +162,24 @@ export function rememberSizes(messages: readonly Message[], known: readonly numb
 /** Of a sealed thought, as recorded usage of Claude 4.7 and 4.8 has it against ours (2026-11). */
 const tokensPerSealedCharacter = 0.25
 
-/** Thoughts that the provider keeps to itself are counted when they are sent back, and their seal grows with them. */
+/**
+ * Thoughts that the provider seals are counted when they are sent back, and a seal grows with its thought; a readable
+ * summary beside it is not what is billed. So of seal and text the larger one counts. A call may carry a seal too.
+ */
 function estimateHidden({ parts, native }: Reply): number {
-  let characters = 0
+  let tokens = 0
   for (const part of parts) {
-    if (part.type !== 'reasoning' || part.text !== '' || part.from === undefined) continue
+    if ((part.type !== 'reasoning' && part.type !== 'tool-call') || part.from === undefined) continue
     const item = native[part.from]
     if (!isObject(item)) continue
-    for (const seal of [item.signature, item.encrypted_content, item.data]) {
+    let characters = 0
+    for (const seal of [item.signature, item.encrypted_content, item.data, item.thoughtSignature]) {
       if (typeof seal === 'string') characters += seal.length
     }
+    const seal = Math.ceil(characters * tokensPerSealedCharacter)
+    tokens += part.type === 'reasoning' ? Math.max(0, seal - estimateTokens(part.text)) : seal
   }
-  return Math.ceil(characters * tokensPerSealedCharacter)
+  return tokens
 }
 
 export function estimateJson(value: Json): number {

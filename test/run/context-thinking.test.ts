@@ -54,3 +54,21 @@ for (const model of [
     })
   }
 }
+
+test('after a fold, a model with bound thinking gets back every thought that it has had since', async () => {
+  const chat = await talk({
+    model: 'anthropic/claude-opus-5-5',
+    policy: { maxToolTurns: 3, step: 3, rhythm: 'steps' },
+    tools: [clockTool],
+    options: { effort: 'high' },
+    result: () => 'noon '.repeat(300),
+  })
+  for (let i = 0; i < 12; i++) assert.equal((await chat.say('What time is it?')).outcome, 'done')
+  const thoughts = chat.bodies().map((body) => JSON.stringify(body['messages']).split('"type":"thinking"').length - 1)
+  const folds = thoughts.flatMap((count, i) => (count < (thoughts[i - 1] ?? 0) ? [i] : []))
+  assert.ok(folds.length >= 2, `folded at ${folds.join(', ')}`)
+  for (const [n, at] of folds.entries()) {
+    const next = folds[n + 1] ?? thoughts.length
+    for (let i = at + 1; i < next; i++) assert.ok((thoughts[i] ?? 0) > (thoughts[i - 1] ?? 0), thoughts.join(' '))
+  }
+})

@@ -11,9 +11,9 @@ import { isThinking } from './types.ts'
 import type { Item } from './writer.ts'
 
 export interface ThinkingPrefix {
-  /** The first message whose thinking was made for another prefix; from there on all thinking is lost. */
-  brokenFrom: number
-  /** Some thinking before that has no proof of its prefix. */
+  /** The messages whose thinking was made for another prefix, and is dropped. What was made after that stays valid. */
+  broken: ReadonlySet<number>
+  /** Some thinking has no proof of its prefix. */
   unproven: boolean
   basis: string
 }
@@ -26,7 +26,7 @@ export function checkThinkingPrefix(
   const hash = createHash('sha256').update(JSON.stringify([head.system, head.tools]))
   const seen = new Set<number>()
   let role: string | undefined
-  let brokenFrom = Infinity
+  const broken = new Set<number>()
   let unproven = false
 
   for (const turn of turns) {
@@ -34,18 +34,18 @@ export function checkThinkingPrefix(
     for (const { block, message } of turn.items) {
       const reply = messages[message]
       if (reply?.role === 'assistant' && !seen.has(message)) {
+        seen.add(message)
         const { basis } = reply.origin
         const thinks = turn.items.some((item) => item.message === message && isThinking(item.block))
-        if (thinks && basis === undefined && message < brokenFrom) unproven = true
-        if (thinks && basis !== undefined && basis !== hash.copy().digest('base64url')) {
-          brokenFrom = Math.min(brokenFrom, message)
-        }
-        seen.add(message)
+        if (thinks && basis === undefined && broken.size === 0) unproven = true
+        else if (thinks && basis !== hash.copy().digest('base64url')) broken.add(message)
       }
+      // A thought that is dropped is no part of the prefix that the next thought is checked against.
+      if (broken.has(message) && isThinking(block)) continue
       if (wireRole !== role) hash.update(`\n${wireRole}`)
       role = wireRole
       hash.update(`\n${JSON.stringify(block)}`)
     }
   }
-  return { brokenFrom, unproven, basis: hash.digest('base64url') }
+  return { broken, unproven, basis: hash.digest('base64url') }
 }

@@ -108,18 +108,18 @@ export function keepThinking(
   if (thinking.state === 'off') {
     const why = 'this request is made without thinking'
     writer.notes.push({ kind: 'dropped', what: 'thinking of earlier replies', why, rule: 'R-17' })
-    return { turns: withoutThinking(turns, 0), thinking }
+    return { turns: withoutThinking(turns, () => true), thinking }
   }
   if (!binding) return { turns, thinking }
 
-  const broken = binding.brokenFrom
-  if (broken < Infinity) {
-    const at = turns.find(({ items }) => items.some(({ message }) => message === broken))?.at
+  const { broken } = binding
+  if (broken.size > 0) {
+    const at = turns.find(({ items }) => items.some(({ message }) => broken.has(message)))?.at
     const why = 'something before it has changed since, and the model takes it back only where it was made'
-    const what = 'thinking from here on'
+    const what = `thinking of ${broken.size} earlier replies`
     writer.notes.push({ kind: 'dropped', what, why, rule: 'R-19', ...(at !== undefined && { at }) })
   }
-  const kept = broken < Infinity ? withoutThinking(turns, broken) : turns
+  const kept = broken.size > 0 ? withoutThinking(turns, (message) => broken.has(message)) : turns
   if (!binding.unproven) return { turns: kept, thinking }
   const why = 'it is not known what some thinking was an answer to; what does not fit is to be ignored'
   writer.notes.push({ kind: 'added', what: 'thinking.block_binding', why, rule: 'R-19' })
@@ -128,9 +128,9 @@ export function keepThinking(
   return { turns: kept, thinking: { ...thinking, config } }
 }
 
-function withoutThinking(turns: readonly Turn<Item>[], from: number): Turn<Item>[] {
+function withoutThinking(turns: readonly Turn<Item>[], dropped: (message: number) => boolean): Turn<Item>[] {
   return turns.map((turn) => {
-    const items = turn.items.filter(({ block, message }) => message < from || !isThinking(block))
+    const items = turn.items.filter(({ block, message }) => !dropped(message) || !isThinking(block))
     return items.length === turn.items.length ? turn : turnOf(turn.role, items, turn.at)
   })
 }

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Json } from '../../src/core/json.ts'
+import type { Part, Reply } from '../../src/core/message.ts'
+import { estimateMessage } from '../../src/context/count.ts'
+
+function reply(part: Part, native: Json): Reply {
+  const origin = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-5-5' }
+  return { role: 'assistant', parts: [part], native: [native], stop: { reason: 'done' }, origin }
+}
+
+const seal = 'x'.repeat(20_000)
+
+test('a sealed thought counts as its seal, with a summary beside it or without', () => {
+  const thought = (text: string) =>
+    estimateMessage(reply({ type: 'reasoning', text, from: 0 }, { type: 'thinking', thinking: text, signature: seal }))
+  assert.equal(thought('I add the two numbers.'), thought(''))
+  assert.ok(thought('') > 4500)
+})
+
+test('a readable thought longer than its seal counts as its text', () => {
+  const text = 'I look at the file and think about it. '.repeat(500)
+  const native = { type: 'thinking', thinking: text, signature: 'short' }
+  const readable = estimateMessage(reply({ type: 'reasoning', text, from: 0 }, native))
+  assert.equal(readable, estimateMessage(reply({ type: 'text', text }, native)))
+})
+
+test('the signature on a call counts', () => {
+  const call = { type: 'tool-call', callId: 'c', name: 'clock', input: {}, from: 0 } as const
+  const bare = estimateMessage(reply(call, { functionCall: { name: 'clock' } }))
+  const signed = estimateMessage(reply(call, { functionCall: { name: 'clock' }, thoughtSignature: seal }))
+  assert.ok(signed - bare > 4500)
+})
