@@ -1,10 +1,10 @@
 // The view that a policy leaves of a history, for a model with a window that never gets in the way.
 
-import { contextOf } from '../src/context/prepare.ts'
+import { contextOf } from '../src/context/assemble.ts'
 import type { Policy } from '../src/context/policy.ts'
 import type { Context } from '../src/core/context.ts'
 import type { Message } from '../src/core/message.ts'
-import { openaiChat } from '../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../src/wires/openai-chat/index.ts'
 
 export function planned(history: readonly Message[], policy: Policy): Context {
   const target = {

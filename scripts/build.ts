@@ -1,5 +1,5 @@
 // Makes what the package ships of src/: dist/js, a few bundled files, and dist/types. The packages that src/ imports are
-// bundled too, less what nobody calls, with their licences beside them.
+// bundled too, less what no one calls, with their licences beside them.
 //
 // Every file lies in dist/js, as deep as a file in a folder of src/: paths from `import.meta.url` hold for both.
 

@@ -8,7 +8,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Tool } from '../src/core/tool.ts'
-import { openSynapse } from '../src/open.ts'
+import { openSynapse } from '../src/runtime/open.ts'
 
 /** Lease, title or not, message, two exchanges with an open and an end each, a tool with start and end, lease. */
 const commitsPerRun = 10

@@ -29,7 +29,7 @@ return \`\${tokyo.time} in Tokyo, \${paris.time} in Paris\`
 More about zones: [the database](https://www.iana.org/time-zones).`
 
 /** Long enough to be cached. */
-const instructions = `You help people who travel. ${'Times are local unless told otherwise; name the zone when it matters. '.repeat(40)}`
+const instructions = `You help people who travel. ${'Times are local by default; name the zone when it matters. '.repeat(40)}`
 
 await mkdir(target, { recursive: true })
 const browser = await openBrowser()

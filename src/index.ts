@@ -1,9 +1,9 @@
 // What the package exports.
 
-export { prepare, refuse, replay, type PrepareInput, type Prepared, type Replayed } from './conformance.ts'
+export { prepare, refuse, replay, type PrepareInput, type Prepared, type Replayed } from './runtime/prepare.ts'
 export { formatIds, readTranscript, writeTranscript } from './transcripts/index.ts'
 export { loadAgent, type Agent, type AgentOptions } from './agents/index.ts'
-export { openSynapse, type Adapter, type Synapse, type SynapseOptions } from './open.ts'
+export { openSynapse, type Adapter, type Synapse, type SynapseOptions } from './runtime/open.ts'
 export {
   createProvider,
   type ChatLoop,
@@ -11,21 +11,21 @@ export {
   type ProviderConfig,
   type ProviderOptions,
   type ProviderState,
-} from './provider-face.ts'
+} from './runtime/create-provider.ts'
 export { defineTool, type ToolDefinition } from './run/define-tool.ts'
 export type { Approval } from './run/approval.ts'
 export type { Budget, Spend } from './run/budget.ts'
 export type { Compacted } from './run/compact.ts'
 export type { Conversation, Run } from './run/conversation.ts'
-export type { ExactCount } from './run/count-exact.ts'
+export type { TokenCount } from './run/count-tokens.ts'
 export type { Inspected } from './run/inspect.ts'
 export type { RunEnd } from './run/loop.ts'
 export type { Fallback, Route, RouteStep } from './run/route.ts'
-export type { Guards, RunSettings, Said } from './run/settings.ts'
+export type { Guards, RunSettings, UserInput } from './run/settings.ts'
 export type { StandardSchema } from './run/standard-schema.ts'
-export type { SubmittedResult } from './run/submitting.ts'
-export type { ConversationUsage, Spending } from './run/usage-of.ts'
-export type { TelemetryOptions } from './telemetry/observe.ts'
+export type { SubmittedResult } from './run/external-tools.ts'
+export type { ConversationUsage, Spending } from './run/usage.ts'
+export type { TelemetryOptions } from './runtime/telemetry.ts'
 export type * from './core/message.ts'
 export type * from './core/context.ts'
 export type * from './core/event.ts'
@@ -36,7 +36,7 @@ export type * from './core/usage.ts'
 export { SynapseError, type ErrorKind, type Failure } from './core/error.ts'
 export type { Explained } from './context/explain.ts'
 export type { Policy, PolicySettings, PresetName } from './context/policy.ts'
-export type { Issue, Profile } from './protocols/protocol.ts'
+export type { Issue, Profile } from './wires/wire.ts'
 export type { ProviderRow } from './providers/provider.ts'
 export type * from './store/store.ts'
 export type { Transcript } from './transcripts/transcript.ts'

@@ -1,4 +1,4 @@
-// fast-check for all tests. A commit is always tried with the same histories, so that nobody is stopped by what somebody
+// fast-check for all tests. A commit is always tried with the same histories, so that no one is stopped by what somebody
 // else's change did not cause. `SYNAPSE_SEED=new` tries new ones, a number those of an earlier run.
 
 import fc from 'fast-check'

@@ -7,7 +7,7 @@ import { ModelPicker } from './chat/model-picker.tsx'
 import { SettingsDialog } from './chat/settings-dialog.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { Dialog } from './parts/dialog.tsx'
-import { Trouble } from './parts/trouble.tsx'
+import { Trouble } from './parts/error-notice.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { nameOpened, navigate } from './state/address.ts'
 import { announcement } from './state/announce.ts'
@@ -112,7 +112,7 @@ function KeyDialog() {
         <p class="hint">It stays in this tab. Keys are made with: synapse keys</p>
         <div class="buttons">
           <button type="submit" class="primary">
-            Go on
+            Continue
           </button>
         </div>
       </form>

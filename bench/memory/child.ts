@@ -1,10 +1,10 @@
-// One process that opens a long conversation and goes on with it, and says how much memory that takes. Run with
+// One process that opens a long conversation and continues with it, and says how much memory that takes. Run with
 // `--expose-gc`, so that what is counted is what is held.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { longHistory } from '../history.ts'
 
 const [messages = '200', turns = '20'] = process.argv.slice(2)
@@ -26,7 +26,7 @@ try {
     protocol: 'openai-chat',
     policy: { preset: 'economy', atLimit: 'cut' },
   })
-  for (let turn = 0; turn < 10; turn++) await chat.send(`Go on, ${turn}.`).text()
+  for (let turn = 0; turn < 10; turn++) await chat.send(`Continue, ${turn}.`).text()
   const before = held()
   for (let turn = 0; turn < Number(turns); turn++) await chat.send(`And on, ${turn}.`).text()
   const after = held()

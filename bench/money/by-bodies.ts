@@ -3,9 +3,9 @@
 
 import { createPromptCache } from '../../src/emulator/cache.ts'
 import { promptOf } from '../../src/emulator/prompt.ts'
-import { anthropicMessages } from '../../src/protocols/anthropic-messages/index.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
-import type { Target } from '../../src/protocols/protocol.ts'
+import { anthropicMessages } from '../../src/wires/anthropic-messages/index.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
+import type { Target } from '../../src/wires/wire.ts'
 import type { Sent } from './bill.ts'
 import type { PriceClass } from './classes.ts'
 import { model, provider, type Trajectory } from './trajectory.ts'

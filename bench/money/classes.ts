@@ -11,7 +11,7 @@ export interface PriceClass {
   rules: CacheRules
   /** The life that marks ask for. */
   ttl?: '1h'
-  /** The end of an answer is a whole unit of the cache, so what comes behind it finds the answer there too. */
+  /** The end of an answer is a whole unit of the cache, so what comes after it finds the answer there too. */
   keepsAnswers?: boolean
 }
 
@@ -28,10 +28,10 @@ export const classes: readonly PriceClass[] = [
   { name: 'none', from: 'no caching', read: 1, write: 1, rules: rules('none', 0, 0, 0) },
 ]
 
-/** A server at home that keeps the last prefix: what counts is the work of reading the rest. */
+/** A local server that keeps the last prefix: what counts is the work of reading the rest. */
 export const localCache: PriceClass = {
   name: 'local-kv',
-  from: 'a server at home',
+  from: 'a local server',
   read: 0,
   write: 1,
   rules: { kind: 'prefix', minimum: 1, step: 1, lifetimeMs: Number.MAX_SAFE_INTEGER },

@@ -3,7 +3,7 @@
 //
 // It is granted a cache that holds the whole of the last request, whatever marks would do. Folds leave no holes here: a
 // policy that folds newer turns and keeps older ones could even be cheaper. Where a cache gives only whole units, the
-// optimum has only those too: nobody could have more.
+// optimum has only those too: no one could have more.
 
 import { estimateMessage } from '../../src/context/count.ts'
 import type { Message } from '../../src/core/message.ts'
@@ -13,7 +13,7 @@ import { pinnedIn, startOfLast } from '../../src/context/window.ts'
 import type { PriceClass } from './classes.ts'
 import { tokensOf, visibleTokens, type Trajectory } from './trajectory.ts'
 
-/** Every way to go on: with `gone` things removed, each request has this size, and this much is shared. */
+/** Every way to continue: with `gone` things removed, each request has this size, and this much is shared. */
 interface Choices {
   requests: number
   /** How much may be gone at a request, at most. */
@@ -29,7 +29,7 @@ interface Choices {
   /** Places where cuts break, numbered; and the number of the place where a cut breaks with so much gone. */
   breaks: number
   breakOf(gone: number): number
-  /** What stands before a place where cuts break. */
+  /** What comes before a place where cuts break. */
   breakTokens(number: number): number
   /** Tokens of the reply to a request. */
   reply(request: number): number
@@ -237,7 +237,7 @@ function windowChoices(
   const most = histories.map(down)
   const least = histories.map((messages, i) => Math.min(must(messages), most[i] ?? 0))
   const head = before[0] ?? 0
-  // What stands before the message that stays is never more than a greeting.
+  // What comes before the message that stays is never more than a greeting.
   const kept = head + sizeOfPinned
   return {
     ...measured.choices,

@@ -1,15 +1,15 @@
-// Models with a few thousand tokens, at home: what counts is how much must be read anew. The preset `small` plays, with
+// Models with a few thousand tokens, locally: what counts is how much must be read again. The preset `small` plays, with
 // the product's own proposals, against the cheapest way to stay within the same limits.
 
 import { estimateMessage } from '../../src/context/count.ts'
 import { noDecisions } from '../../src/context/decisions.ts'
 import { limitOf } from '../../src/context/fit.ts'
-import { proposeCutForSize, proposeFoldForSize, withProposal, type Situation } from '../../src/context/plan.ts'
+import { proposeCutForSize, proposeFoldForSize, withProposal, type PlanFacts } from '../../src/context/proposals.ts'
 import { settingsOf } from '../../src/context/policy.ts'
-import { baseView, sentView } from '../../src/context/prepare.ts'
+import { baseView, sentView } from '../../src/context/assemble.ts'
 import type { Message, Part } from '../../src/core/message.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
-import type { Target } from '../../src/protocols/protocol.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
+import type { Target } from '../../src/wires/wire.ts'
 import { billerFor, type Sent } from './bill.ts'
 import { localCache } from './classes.ts'
 import { optimalCuts } from './optimum.ts'
@@ -40,7 +40,7 @@ export function smallWindow(whole: Trajectory, window: number): SmallWindow {
     let decisions = noDecisions
     return requests.map(({ reply, at }, count): Sent => {
       const base = baseView({ history: messages.slice(0, reply), protocol: openaiChat, target, decisions })
-      const situation = (): Situation => ({
+      const situation = (): PlanFacts => ({
         view: base,
         decisions,
         settings,
@@ -79,7 +79,7 @@ export function smallWindow(whole: Trajectory, window: number): SmallWindow {
 
 /**
  * No single message, nor the system prompt, takes more than a share of such a window; tokens are those of the estimate.
- * Sealed thoughts cannot be made shorter, and no model at home has them.
+ * Sealed thoughts cannot be made shorter, and no model locally has them.
  */
 function shortened(whole: Trajectory, limit: number): Trajectory {
   const most = limit / 10

@@ -3,15 +3,15 @@
 
 import { noDecisions, type Decisions } from '../../src/context/decisions.ts'
 import { estimateMessage } from '../../src/context/count.ts'
-import { cacheMarks, lastBreak } from '../../src/context/marks.ts'
-import { proposeByMoney, proposeFoldForSize, withProposal, type Situation } from '../../src/context/plan.ts'
+import { cacheMarks, lastBreak } from '../../src/context/cache-marks.ts'
+import { proposeByMoney, proposeFoldForSize, withProposal, type PlanFacts } from '../../src/context/proposals.ts'
 import type { PolicySettings } from '../../src/context/policy.ts'
-import { baseView, sentView, type Draft } from '../../src/context/prepare.ts'
+import { baseView, sentView, type RequestDraft } from '../../src/context/assemble.ts'
 import { findToolTurns, turnsToFold } from '../../src/context/tool-turns.ts'
 import { startOfLast } from '../../src/context/window.ts'
 import type { View } from '../../src/context/view.ts'
-import type { Target } from '../../src/protocols/protocol.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import type { Target } from '../../src/wires/wire.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import type { Sent } from './bill.ts'
 import type { PriceClass } from './classes.ts'
 import { model, provider, visibleTokens, type Trajectory } from './trajectory.ts'
@@ -26,7 +26,7 @@ export interface Strategy {
 }
 
 interface Moment {
-  situation: Situation
+  situation: PlanFacts
   /** The view as it would be sent with the decisions so far. */
   view: View
   /** Tokens of it, in the provider's count. */
@@ -49,14 +49,19 @@ export function play(strategy: Strategy, trajectory: Trajectory, price: PriceCla
   let decisions = noDecisions
   let last = -Infinity
   return trajectory.requests.map(({ reply, at }, requests): Sent => {
-    const draft: Draft = { history: trajectory.messages.slice(0, reply), protocol: openaiChat, target, decisions }
+    const draft: RequestDraft = {
+      history: trajectory.messages.slice(0, reply),
+      protocol: openaiChat,
+      target,
+      decisions,
+    }
     const cold = at - last >= price.rules.lifetimeMs
     last = at
     let base = baseView(draft)
     let aside: number | undefined
     if (decide) {
       const view = sentView(base, settings, decisions, target)
-      const situation: Situation = {
+      const situation: PlanFacts = {
         view: base,
         decisions,
         settings,

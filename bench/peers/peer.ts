@@ -18,7 +18,7 @@ export const clock: ToolSpec = {
 
 export class Sent extends Error {}
 
-/** A network that keeps the last body it was given, and answers that it was not liked: nobody tries that again. */
+/** A network that keeps the last body it was given, and answers that it was not liked: no one tries that again. */
 export function listening(): { fetch: typeof fetch; last(): string | undefined } {
   let body: string | undefined
   return {

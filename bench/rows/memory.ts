@@ -1,4 +1,4 @@
-// How much memory a long conversation holds while it goes on.
+// How much memory a long conversation holds while it continues.
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

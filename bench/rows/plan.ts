@@ -11,7 +11,7 @@ import { ratio, type Row } from '../row.ts'
 export const plan: Row = {
   name: 'plan',
   about:
-    'What the presets `classic` and `economy` leave of a history, without writing it, in a conversation that goes on; LangChain `trimMessages` beside it, which is also to keep the last 20 messages.',
+    'What the presets `classic` and `economy` leave of a history, without writing it, in a conversation that continues; LangChain `trimMessages` beside it, which is also to keep the last 20 messages.',
 
   async run({ quick }) {
     const sizes = quick ? [200, 2000] : [200, 2000, 20_000]

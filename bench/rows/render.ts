@@ -1,10 +1,10 @@
 // From a history to the bytes of a request, on every wire, against bare `JSON.stringify` of a body that is ready.
 
-import { assemble, type Draft } from '../../src/context/prepare.ts'
+import { assemble, type RequestDraft } from '../../src/context/assemble.ts'
 import type { Message } from '../../src/core/message.ts'
-import { allProtocols } from '../../src/protocols/all.ts'
-import { bodyBytes } from '../../src/protocols/pieces.ts'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import { allWires } from '../../src/wires/all.ts'
+import { bodyBytes } from '../../src/wires/shared/body-bytes.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { longHistory } from '../history.ts'
 import { median, timeInTurn, type Contender } from '../measure.ts'
 import type { Peer } from '../peers/peer.ts'
@@ -13,7 +13,7 @@ import type { Row } from '../row.ts'
 export const render: Row = {
   name: 'render',
   about:
-    'A whole history to the bytes of a request, with pairing, notes and encoding, for a provider that was not asked before; bare `JSON.stringify` of the ready body = 1. “Next turn” is a conversation that goes on, with two messages more than in the request before.',
+    'A whole history to the bytes of a request, with pairing, notes and encoding, for a provider that was not asked before; bare `JSON.stringify` of the ready body = 1. “Next turn” is a conversation that continues, with two messages more than in the request before.',
 
   async run({ quick }) {
     const sizes = quick ? [200, 2000] : [20, 200, 2000, 20_000]
@@ -27,7 +27,7 @@ export const render: Row = {
       const history = longHistory(size)
       const added = longHistory(size + 2).slice(size)
       let providers = 0
-      for (const protocol of allProtocols()) {
+      for (const protocol of allWires()) {
         const { body } = assemble(draftOf(protocol, history, 'elsewhere'))
         const running = history.map((message) => ({ ...message }))
         const next = () => [...running, ...added.map((message) => ({ ...message }))]
@@ -106,13 +106,13 @@ const nextExcuse =
   'nearly half of it is copying the body into fresh memory and letting go of the one before; the rest compares each message with what was kept'
 const leadExcuse = 'peers write no notes and keep nothing for the next turn, which is where ours is ahead'
 
-function draftOf(protocol: Protocol, history: readonly Message[], provider: string): Draft {
+function draftOf(protocol: Wire, history: readonly Message[], provider: string): RequestDraft {
   const capabilities = { ...protocol.capabilities, contextWindow: 100_000_000 }
   const target = { provider, model: 'a-model', options: {}, quirks: {}, capabilities }
   return { history, protocol, target, fromLog: true }
 }
 
-function bytesOf(draft: Draft): Uint8Array {
+function bytesOf(draft: RequestDraft): Uint8Array {
   return bodyBytes(assemble(draft).body)
 }
 

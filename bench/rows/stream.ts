@@ -1,7 +1,7 @@
 // Bytes of a stream to a reply, against the least that anybody must do: decode, split, parse.
 
-import { allProtocols } from '../../src/protocols/all.ts'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import { allWires } from '../../src/wires/all.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { median, timeInTurn, type Contender } from '../measure.ts'
 import type { Row } from '../row.ts'
 import type { Chunked } from '../stream/chunked.ts'
@@ -28,7 +28,7 @@ export const stream: Row = {
     const lines: (string | number)[][] = []
     const ratios: Record<keyof typeof chunkings, number[]> = { events: [], large: [] }
     let recordings = 0
-    for (const protocol of allProtocols()) {
+    for (const protocol of allWires()) {
       const recorded = recordedStreams(protocol)
       recordings += recorded.length
       const kinds: [string, readonly Chunked[], number][] = [
@@ -68,14 +68,14 @@ export const stream: Row = {
 const chunkings = { events: 'one event', large: '16 KB' }
 
 async function compared(
-  protocol: Protocol,
+  protocol: Wire,
   streams: readonly Chunked[],
   size: keyof typeof chunkings,
   bytes: number,
 ): Promise<{ us: number; ratio: number }> {
   const once = streams.reduce((sum, one) => sum + one.bytes, 0)
   const times = Math.max(1, Math.ceil(bytes / once))
-  const all = (read: (protocol: Protocol, chunks: readonly Uint8Array[]) => number) => () => {
+  const all = (read: (protocol: Wire, chunks: readonly Uint8Array[]) => number) => () => {
     for (let i = 0; i < times; i++) for (const one of streams) read(protocol, one[size])
   }
   const [least, mine] = await timeInTurn([
@@ -89,7 +89,7 @@ async function compared(
 
 async function comparedPeers(
   peers: readonly StreamPeer[],
-  protocol: Protocol,
+  protocol: Wire,
   streams: readonly Chunked[],
   size: keyof typeof chunkings,
 ): Promise<string[]> {

@@ -86,7 +86,7 @@ const ofFiftyTokens =
   'a turn of this sample has fifty tokens, and a sixth of them depends on how common its words are, which only a table of words would know'
 
 const ofTwoKinds =
-  'behind its third turn the sample goes over from one kind of JSON to another, and the ratio that was seen so far is that of the first; one turn later it is kept'
+  'after its third turn the sample goes over from one kind of JSON to another, and the ratio that was seen so far is that of the first; one turn later it is kept'
 
 /**
  * A conversation of ten turns in this kind of text: after the third, the prompt that was reported last counts as it is,

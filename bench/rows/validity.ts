@@ -1,7 +1,7 @@
 // Whether a request would be accepted: histories as crashes, cuts and switches leave them, on every wire.
 
 import type { JsonObject } from '../../src/core/json.ts'
-import { prepare, refuse } from '../../src/conformance.ts'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import { clock, type Peer } from '../peers/peer.ts'
 import { objection } from '../validity/independent.ts'
 import { scenarios, type Scenario } from '../validity/scenarios.ts'

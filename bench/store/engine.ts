@@ -17,7 +17,7 @@ export interface Engine {
  * that a tree of messages and a list of conversations need, with one conversation in it.
  */
 export interface RawStore {
-  /** An entry behind the last one, and the head moved to it. */
+  /** An entry after the last one, and the head moved to it. */
   append(json: string): unknown
   /** Into a table of numbers and texts, which knows nothing of conversations. */
   insert(json: string): unknown

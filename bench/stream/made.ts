@@ -2,13 +2,13 @@
 
 import type { Reply } from '../../src/core/message.ts'
 import { noUsage } from '../../src/core/usage.ts'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { inChunks, type Chunked } from './chunked.ts'
 
 const sentence = 'The log shows that the cache was never warmed up again, so each request was paid in full. '
 
 /** Text in about as many deltas as given, and one tool call. */
-export function madeStream(protocol: Protocol, deltas: number): Chunked {
+export function madeStream(protocol: Wire, deltas: number): Chunked {
   const text = sentence.repeat(Math.ceil((deltas * 12) / sentence.length)).slice(0, deltas * 12)
   const reply: Reply = {
     role: 'assistant',

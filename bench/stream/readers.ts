@@ -1,14 +1,14 @@
 // Ways to read a stream: ours, and the least that anybody must do.
 
 import { folding } from '../../src/core/fold.ts'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
 
 const most = 64 * 1024 * 1024
 
 /** Bytes to a reply, with every event on the way. */
-export function ours(protocol: Protocol, chunks: readonly Uint8Array[]): number {
+export function ours(protocol: Wire, chunks: readonly Uint8Array[]): number {
   const { framing } = protocol
   const unframer = framing.kind === 'sse' ? unframeSse(most, framing.done) : unframeNdjson(most)
   const origin = { protocol: protocol.id, provider: 'a-provider', model: 'a-model' }
@@ -25,7 +25,7 @@ export function ours(protocol: Protocol, chunks: readonly Uint8Array[]): number 
 }
 
 /** Decode, split and parse, and look at nothing. */
-export function floor(protocol: Protocol, chunks: readonly Uint8Array[]): number {
+export function floor(protocol: Wire, chunks: readonly Uint8Array[]): number {
   const sse = protocol.framing.kind === 'sse'
   const between = sse ? '\n\n' : '\n'
   const text = new TextDecoder()

@@ -2,7 +2,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { inChunks, type Chunked } from './chunked.ts'
 
 const corpus = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', 'streams')
@@ -18,7 +18,7 @@ const folders: Record<string, string> = {
 }
 
 /** Every reply that was streamed on the wire; none where the recordings are not on this machine. */
-export function recordedStreams(protocol: Protocol): Chunked[] {
+export function recordedStreams(protocol: Wire): Chunked[] {
   const folder = folders[protocol.id]
   if (folder === undefined || !existsSync(corpus)) return []
   return globSync(`${folder}/*.{stream.json,chunks.txt}`, { cwd: corpus })
@@ -26,7 +26,7 @@ export function recordedStreams(protocol: Protocol): Chunked[] {
     .flatMap((file) => read(protocol, join(corpus, file)))
 }
 
-function read({ framing }: Protocol, file: string): Chunked[] {
+function read({ framing }: Wire, file: string): Chunked[] {
   const text = readFileSync(file, 'utf8')
   if (file.endsWith('.chunks.txt')) {
     const lines = text.split('\n').filter((line) => line.startsWith('{'))

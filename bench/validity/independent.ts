@@ -52,7 +52,7 @@ function anthropic(body: JsonObject): string | undefined {
     }
     if (results.some((block) => !calls.has(block.tool_use_id ?? null))) return 'a result without its call'
     if (results.length > 0 && blocks.findLastIndex((block) => block.type === 'tool_result') >= results.length) {
-      return 'a result behind other content'
+      return 'a result after other content'
     }
     for (const block of blocks) {
       if (block.type === 'text' && String(block.text).trim() === '') return 'an empty text'

@@ -33,7 +33,7 @@ export const scenarios: readonly Scenario[] = [
   {
     kind: 'orphaned result',
     name: 'in the middle',
-    messages: [user('Hello'), reply('anthropic', text('Hi.')), result('toolu_9', 'late'), user('Go on.')],
+    messages: [user('Hello'), reply('anthropic', text('Hi.')), result('toolu_9', 'late'), user('Continue.')],
   },
   {
     kind: 'missing result',

@@ -23,7 +23,7 @@ export type ToolEntry = string | (({ module: string } | { mcp: string }) & { onl
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
 
-/** What a provider or the way to it can do; the rest goes wrong at home, and nobody else could help. */
+/** What a provider or the way to it can do; the rest goes wrong locally, and no one else could help. */
 const kinds = [
   'auth',
   'permission',

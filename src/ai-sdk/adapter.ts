@@ -2,8 +2,8 @@
 
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { badInput } from '../core/error.ts'
-import type { Adapter } from '../open.ts'
-import type { Capabilities, Protocol } from '../protocols/protocol.ts'
+import type { Adapter } from '../runtime/open.ts'
+import type { Capabilities, Wire } from '../wires/wire.ts'
 import { isObject } from '../core/json.ts'
 import { fetchFrom } from './call-model.ts'
 import { decoder } from './decode.ts'
@@ -23,14 +23,14 @@ const capabilities: Capabilities = {
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
 }
 
-const protocol: Protocol = {
+const protocol: Wire = {
   id: protocolId,
   framing: { kind: 'ndjson' },
   capabilities,
   encode,
   decoder,
   split: (whole) => (Array.isArray(whole) ? whole : [whole]),
-  // What is behind a model is not known, so nothing can be said about what it refuses.
+  // What is after a model is not known, so nothing can be said about what it refuses.
   refuse: () => [],
   errorBody: ({ message }) => ({ error: { message } }),
   whole: (reply) => [
@@ -48,7 +48,7 @@ const protocol: Protocol = {
 }
 
 /**
- * A provider whose models are language models of the AI SDK: one, or one for each name behind the slash.
+ * A provider whose models are language models of the AI SDK: one, or one for each name after the slash.
  *
  * @example
  * const synapse = await openSynapse({ adapters: [aiSdkProvider('mine', (name) => anthropic(name))] })

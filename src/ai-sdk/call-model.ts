@@ -67,7 +67,7 @@ function lineOf(part: object): string {
   return `${text}\n`
 }
 
-interface Told {
+interface ErrorReply {
   message: string
   status?: number
   headers?: Record<string, string>
@@ -75,7 +75,7 @@ interface Told {
 }
 
 /** Errors of the SDK say what the server behind it has answered. */
-function errorOf(error: unknown): Told {
+function errorOf(error: unknown): ErrorReply {
   if (!(error instanceof Error)) return { message: String(error) }
   const { statusCode, responseHeaders, responseBody } = error as Error & {
     statusCode?: unknown

@@ -4,9 +4,9 @@
 import { placeOf, type Context, type Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, TextPart, ToolMessage, ToolResultPart } from '../core/message.ts'
-import { wireIds, type IdGrammar } from '../protocols/ids.ts'
-import type { Encoded, Target } from '../protocols/protocol.ts'
-import { emptyResultText, malformedInput, mediaStandIn, summaryLabel } from '../protocols/words.ts'
+import { wireIds, type IdGrammar } from '../wires/shared/ids.ts'
+import type { Encoded, Target } from '../wires/wire.ts'
+import { emptyResultText, malformedInput, mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
 import { protocolId, type WireMessage } from './wire.ts'
 
 /** Whoever is behind the SDK has a grammar of its own; nine letters and digits fit all of them. Its own ids fit itself. */

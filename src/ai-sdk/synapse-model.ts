@@ -13,10 +13,10 @@ import type {
 import { SynapseError } from '../core/error.ts'
 import type { ReplyEvent } from '../core/event.ts'
 import type { Policy } from '../context/policy.ts'
-import { assemble } from '../context/prepare.ts'
+import { assemble } from '../context/assemble.ts'
 import { noUsage } from '../core/usage.ts'
-import { endpointFinder, type SynapseOptions } from '../open.ts'
-import { bodyBytes } from '../protocols/pieces.ts'
+import { endpointFinder, type SynapseOptions } from '../runtime/open.ts'
+import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import { streamReply } from '../transport/reply.ts'
 import { readOptions, warningsOf } from './read-options.ts'
@@ -30,7 +30,7 @@ export interface SynapseModelOptions extends Pick<
 > {
   /** One of the provider's wires; without it, its usual one. */
   protocol?: string
-  /** What is sent of a long prompt; everything unless told. */
+  /** What is sent of a long prompt; everything by default. */
   policy?: Policy
 }
 
@@ -47,7 +47,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
     specificationVersion: 'v4',
     provider: `synapse.${ref.provider}`,
     modelId: ref.model ?? '',
-    // Files are given as they are: wires that take no URLs have them told as text, with a warning.
+    // Files are given as they are: wires that take no URLs have them written as text, with a warning.
     supportedUrls: { '*/*': [/^https?:/] },
     doGenerate: async (call) => collected(await start(call)),
     async doStream(call) {
@@ -186,6 +186,6 @@ async function collected({ parts, warnings, body }: Started) {
 
 function definedOf(headers: Record<string, string | undefined> | undefined): Record<string, string> {
   const given = Object.entries(headers ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  // The SDK's own name for itself would only stand in the way of ours.
+  // The SDK's own name for itself would only block ours.
   return Object.fromEntries(given.filter(([name]) => name.toLowerCase() !== 'user-agent'))
 }

@@ -8,7 +8,7 @@ import { loadConfig, shownPath, type Config } from '../config/load.ts'
 import { dirname } from 'node:path'
 import { asFailure } from '../core/error.ts'
 import { exitCode } from './command.ts'
-import { rowsBeside } from './configured.ts'
+import { rowsBeside } from './project-config.ts'
 import { neutral } from './terminal.ts'
 
 interface Values {
@@ -36,7 +36,7 @@ export async function listAgents(values: Values): Promise<number> {
     const name = agentName(file).padEnd(width)
     const about = read
       ? `${read.settings.model}  ${read.description ?? ''}`
-      : `is not right: synapse agent check ${name.trim()}`
+      : `is not valid: synapse agent check ${name.trim()}`
     process.stdout.write(`${neutral(`${name}  ${about}`.trimEnd())}\n`)
   }
   return exitCode.ok

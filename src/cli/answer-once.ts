@@ -6,28 +6,28 @@ import type { Run } from '../run/conversation.ts'
 import { answerApprovals } from './approvals.ts'
 import { exitCode } from './command.ts'
 import { showing } from './show.ts'
-import { openTalk, type Talk } from './talk.ts'
-import type { TalkValues } from './talk-options.ts'
+import { openChatSession, type ChatSession } from './chat-session.ts'
+import type { SessionFlags } from './session-flags.ts'
 import { styleFor } from './terminal.ts'
 
-export interface OnceValues extends TalkValues {
+export interface OnceValues extends SessionFlags {
   /** Allow every call that wants to be allowed. */
   yes?: boolean | undefined
   json?: boolean | undefined
 }
 
-/** Without a question, the conversation goes on where its last run ended. */
+/** Without a question, the conversation continues where its last run ended. */
 export async function answerOnce(values: OnceValues, question?: UserMessage['parts']): Promise<number> {
-  const talk = await openTalk(values)
-  const { conversation } = talk
+  const session = await openChatSession(values)
+  const { conversation } = session
   const json = values.json === true
   let run: Run | undefined
   const interrupt = () => run?.abort()
   process.on('SIGINT', interrupt)
   try {
-    const isOpen = json || (await introduce(talk))
+    const isOpen = json || (await introduce(session))
     if (!question && !isOpen) {
-      tell('Nothing was left open, so there is nothing to go on with.')
+      tell('Nothing was left open, so there is nothing to continue with.')
       return exitCode.ok
     }
     if (!question && !(await allowed())) return exitCode.waiting
@@ -41,12 +41,12 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
         run = conversation.resume()
         continue
       }
-      if (!json && process.stderr.isTTY) await tellCost(talk, requests)
+      if (!json && process.stderr.isTTY) await tellCost(session, requests)
       return codes[outcome] ?? exitCode.ok
     }
   } finally {
     process.off('SIGINT', interrupt)
-    await talk.close()
+    await session.close()
   }
 
   /** Whether nothing waits any more. A script that reads events answers by itself, and in its own time. */
@@ -59,10 +59,10 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
 const codes: Partial<Record<RunOutcome, number>> = { cancelled: exitCode.interrupted, failed: exitCode.failed }
 
 /** Gives whether the last run has left something behind. */
-async function introduce(talk: Talk): Promise<boolean> {
-  const { leftOpen } = await import('./left-open.ts')
-  const open = await leftOpen(talk)
-  for (const line of [talk.whyOffline, open]) if (line !== undefined) tell(line)
+async function introduce(session: ChatSession): Promise<boolean> {
+  const { unfinishedRun } = await import('./unfinished-run.ts')
+  const open = await unfinishedRun(session)
+  for (const line of [session.whyOffline, open]) if (line !== undefined) tell(line)
   return open !== undefined
 }
 
@@ -85,9 +85,9 @@ async function printJson(run: Run): Promise<string[]> {
   return []
 }
 
-async function tellCost(talk: Talk, requests: readonly string[]): Promise<void> {
+async function tellCost(session: ChatSession, requests: readonly string[]): Promise<void> {
   const { costLine } = await import('./cost-line.ts')
-  const line = await costLine(talk, requests)
+  const line = await costLine(session, requests)
   if (line !== '') tell(line)
 }
 

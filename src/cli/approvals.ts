@@ -4,7 +4,7 @@ import type { Conversation } from '../run/conversation.ts'
 import { neutral } from './terminal.ts'
 
 /**
- * Whether all calls that wait were answered. Where nobody can be asked they are denied, and the model is told so; a
+ * Whether all calls that wait were answered. Where no one can be asked they are denied, and the model is informed; a
  * person who does not answer finds them again later.
  */
 export async function answerApprovals(conversation: Conversation, allowAll: boolean): Promise<boolean> {

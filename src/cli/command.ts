@@ -9,7 +9,7 @@ export interface Command {
   run(argv: string[]): Promise<number>
 }
 
-/** `waiting`: a call waits to be allowed, and nobody could be asked. */
+/** `waiting`: a call waits to be allowed, and no one could be asked. */
 export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted: 130 } as const
 
 /** Flags and words of a command line; a wrong flag, or a word more than `most`, is one clear sentence. */

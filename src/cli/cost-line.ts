@@ -2,13 +2,13 @@
 
 import type { Exchange } from '../core/log.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
-import { count, dollars, percent, seconds } from './figures.ts'
-import type { Talk } from './talk.ts'
+import { count, dollars, percent, seconds } from './format-number.ts'
+import type { ChatSession } from './chat-session.ts'
 import { neutral } from './terminal.ts'
 
 /** The line for the exchanges of one run; empty when none of them was counted. */
-export async function costLine(talk: Talk, exchangeIds: readonly string[]): Promise<string> {
-  const { store, owner } = talk.house
+export async function costLine(session: ChatSession, exchangeIds: readonly string[]): Promise<string> {
+  const { store, owner } = session.local
   const found = await Promise.all(exchangeIds.map((id) => store.exchange(owner, id)))
   const counted = found.filter((one): one is Exchange => one?.usage !== undefined)
   const [first] = counted

@@ -8,7 +8,7 @@ import { typedMessage } from './typed-message.ts'
 export interface Input {
   /** The next message. `begin` is put on the line, to be changed. */
   next(begin?: string): Promise<Typed>
-  /** One line that answers a question; nothing where nobody can be asked. */
+  /** One line that answers a question; nothing where no one can be asked. */
   line(question: string): Promise<string | undefined>
   close(): void
 }
@@ -17,7 +17,7 @@ type Typed = { kind: 'message'; text: string } | { kind: 'end' } | { kind: 'inte
 
 export interface InputOptions {
   prompt: string
-  /** The prompt of a message that goes on. */
+  /** The prompt of a message that continues. */
   more: string
   history: LineHistory
   complete: (line: string) => Promise<CompleterResult>

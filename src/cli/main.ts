@@ -8,7 +8,7 @@ import { version } from './version.ts'
 
 interface Named {
   about: string
-  /** It changes what is kept: it goes on to its end, though nobody reads what it says. */
+  /** It changes what is kept: it continues to its end, though no one reads what it says. */
   finishes?: true
   load: () => Promise<Command>
 }
@@ -69,7 +69,7 @@ export const commands: Record<string, Named> = {
     load: async () => (await import('./commands/delete.ts')).deleting,
   },
   doctor: {
-    about: 'whether the store is well, and mend it',
+    about: 'whether the store is well, and repair it',
     finishes: true,
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
@@ -135,7 +135,7 @@ export async function main(argv: string[]): Promise<void> {
   const code = await run(argv, named)
   process.exitCode = left ?? code
   await Promise.all([process.stdout, process.stderr].map(written))
-  // What a tool of the user's has left open, or goes on with though it was stopped, does not hold up the end.
+  // What a tool of the user's has left open, or continues with though it was stopped, does not hold up the end.
   setTimeout(() => process.exit(), 1000).unref()
 }
 

@@ -6,7 +6,7 @@ import type { ListedModel } from '../providers/list-models.ts'
 import type { Catalogue } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Fetch, FetchedReply } from '../transport/send.ts'
-import { dollars, inShort } from './figures.ts'
+import { dollars, inShort } from './format-number.ts'
 import { table } from './table.ts'
 import { neutral, type Style } from './terminal.ts'
 
@@ -82,7 +82,7 @@ async function get(row: ProviderRow, address: URL, headers: Record<string, strin
   const body = jsonIn(text)
   if (reply.status === 200 && body !== undefined) return body
   const [{ readFailure }, { redactFailure }] = await Promise.all([
-    import('../protocols/failure.ts'),
+    import('../wires/shared/failure.ts'),
     import('../transport/redact.ts'),
   ])
   const failure = readFailure({ status: reply.status, body: body ?? text.slice(0, 2000), provider: row.name })

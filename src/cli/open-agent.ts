@@ -6,9 +6,9 @@ import { openAgent, type Agent } from '../agents/load.ts'
 import { loadConfig, type Config } from '../config/load.ts'
 import { rowsFor } from '../config/stored-providers.ts'
 import { asFailure } from '../core/error.ts'
-import type { House } from './house.ts'
+import type { LocalStore } from './local-store.ts'
 import { noteLine } from './note-line.ts'
-import { rememberTools, seenTools } from './seen-tools.ts'
+import { storeDigests, storedDigests } from './mcp-digests.ts'
 import { neutral, styleFor } from './terminal.ts'
 
 export interface OpenAgent {
@@ -21,12 +21,12 @@ export interface OpenAgent {
 type Values = { config?: string | undefined }
 
 /** By its name or its file; throws one sentence where there is none. */
-export function openAgentNamed(name: string, values: Values, house: House): Promise<OpenAgent> {
-  return open(findAgentFile(name, loadConfig({ file: values.config })), values, house)
+export function openAgentNamed(name: string, values: Values, local: LocalStore): Promise<OpenAgent> {
+  return open(findAgentFile(name, loadConfig({ file: values.config })), values, local)
 }
 
-/** The agent that a conversation was started with; without it, the conversation can still be gone on with. */
-export async function openAgentOf(name: string, values: Values, house: House): Promise<OpenAgent | undefined> {
+/** The agent that a conversation was started with; without it, the conversation can still be continued. */
+export async function openAgentOf(name: string, values: Values, local: LocalStore): Promise<OpenAgent | undefined> {
   let file: string
   try {
     file = findAgentFile(name, loadConfig({ file: values.config }))
@@ -36,15 +36,15 @@ export async function openAgentOf(name: string, values: Values, house: House): P
     )
     return undefined
   }
-  return open(file, values, house)
+  return open(file, values, local)
 }
 
-async function open(file: string, values: Values, { store }: House): Promise<OpenAgent> {
+async function open(file: string, values: Values, { store }: LocalStore): Promise<OpenAgent> {
   const config = loadConfig(values.config === undefined ? { cwd: dirname(file) } : { file: values.config })
   const home = config.file ?? file
   const agent = await openAgent(file, {
     config: { ...config, rows: await rowsFor(store, config) },
-    known: seenTools(home),
+    known: storedDigests(home),
     onNote: (note) => tell(noteLine(note)),
   })
   return {
@@ -54,7 +54,7 @@ async function open(file: string, values: Values, { store }: House): Promise<Ope
       const digests = agent.digests()
       await agent.close()
       try {
-        rememberTools(home, digests)
+        storeDigests(home, digests)
       } catch (error) {
         tell(`What the MCP servers offer is not kept, so that a change will go unnoticed: ${asFailure(error).message}`)
       }

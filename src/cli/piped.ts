@@ -2,7 +2,7 @@
 
 import { asFailure, badInput } from '../core/error.ts'
 
-/** The words that were typed, and behind them what came through a pipe. */
+/** The words that were typed, and after them what came through a pipe. */
 export async function questionOf(words: readonly string[]): Promise<string> {
   const piped = process.stdin.isTTY ? '' : await readAll(process.stdin)
   return [words.join(' '), piped.trimEnd()].filter((text) => text.trim() !== '').join('\n\n')

@@ -2,7 +2,7 @@
 
 import type { GuardReason, ReplyEvent, RunEvent } from '../core/event.ts'
 import type { ToolResultPart } from '../core/message.ts'
-import { seconds } from './figures.ts'
+import { seconds } from './format-number.ts'
 import { clip, neutral, neutralLine, widthOf, type Style } from './terminal.ts'
 
 export interface Screen {
@@ -66,7 +66,7 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
       case 'run-end':
         closeLine()
         if (event.outcome === 'cancelled') tell('Stopped. What was said so far is kept.')
-        if (event.outcome === 'max-steps') tell('Say "go on" to continue.')
+        if (event.outcome === 'max-steps') tell('Say "continue" to continue.')
         if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
         if (event.failure) err.write(`${style.red(neutral(event.failure.message))}\n`)
         if (event.failure && said) tell('The answer was interrupted; what was said so far is kept.')

@@ -4,7 +4,7 @@ import type { CompleterResult } from 'node:readline'
 import { asFailure } from '../core/error.ts'
 import { branchCommands } from './slash/branch-commands.ts'
 import { contextCommands } from './slash/context-commands.ts'
-import type { Desk, SlashCommand, SlashCommands } from './slash/desk.ts'
+import type { SlashContext, SlashCommand, SlashCommands } from './slash/context.ts'
 import { logCommands } from './slash/log-commands.ts'
 import { modelCommands } from './slash/model-commands.ts'
 import { clip, neutral } from './terminal.ts'
@@ -14,18 +14,18 @@ const commands: SlashCommands = {
   ...contextCommands,
   ...branchCommands,
   ...logCommands,
-  help: { about: 'this list', run: async (_, desk) => desk.say(slashHelp(desk.width())) },
+  help: { about: 'this list', run: async (_, context) => context.say(slashHelp(context.width())) },
   quit: { about: 'leave (also Ctrl-D)', run: async () => 'quit' },
 }
 
-export async function runSlash(line: string, desk: Desk): Promise<'quit' | void> {
+export async function runSlash(line: string, context: SlashContext): Promise<'quit' | void> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trimEnd()) ?? []
   const command = commandNamed(name)
-  if (!command) return desk.say(`There is no /${neutral(name)}. These are there:\n${slashHelp(desk.width())}`)
+  if (!command) return context.say(`There is no /${neutral(name)}. These are there:\n${slashHelp(context.width())}`)
   try {
-    return await command.run(rest, desk)
+    return await command.run(rest, context)
   } catch (error) {
-    desk.say(desk.style.red(neutral(asFailure(error).message)))
+    context.say(context.style.red(neutral(asFailure(error).message)))
   }
 }
 
@@ -36,16 +36,16 @@ export function slashHelp(width: number): string {
 }
 
 /** For the tab key: names of commands, and what may follow them. */
-export async function completeSlash(line: string, desk: Desk): Promise<CompleterResult> {
+export async function completeSlash(line: string, context: SlashContext): Promise<CompleterResult> {
   if (!line.startsWith('/')) return [[], line]
   const [, name = '', blank = '', rest = ''] = /^\/(\S*)(\s*)(.*)$/.exec(line) ?? []
   if (blank === '') {
     const names = Object.keys(commands).filter((one) => one.startsWith(name))
     return [names.map((one) => `/${one}${commands[one]?.takes ? ' ' : ''}`), line]
   }
-  const choices = (await commandNamed(name)?.complete?.(desk)) ?? []
+  const choices = (await commandNamed(name)?.complete?.(context)) ?? []
   const fitting = choices.filter((choice) => choice.startsWith(rest))
-  // A list of hundreds helps nobody: as far as the next slash is enough.
+  // A list of hundreds helps no one: as far as the next slash is enough.
   const short = [...new Set(fitting.map((choice) => upToSlash(choice, rest.length)))]
   return [fitting.length > 40 ? short : fitting, rest]
 }

@@ -1,4 +1,4 @@
-// Lines to messages. A line that ends in a backslash goes on in the next one; `"""` opens a message of many lines, and
+// Lines to messages. A line that ends in a backslash continues in the next one; `"""` opens a message of many lines, and
 // ends it.
 
 export interface TypedMessage {

@@ -1,7 +1,7 @@
 // What was spent, added up: tokens, money and the share that came from caches, by day, provider or model.
 
 import type { UsageRow } from '../store/records.ts'
-import { count, dollars, percent } from './figures.ts'
+import { count, dollars, percent } from './format-number.ts'
 import { table } from './table.ts'
 import { neutral, type Style } from './terminal.ts'
 

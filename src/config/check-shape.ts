@@ -1,5 +1,5 @@
-// From what zod says to sentences for a person, each with its place in the file. All of them at once: nobody likes to
-// mend a file one run at a time.
+// From what zod says to sentences for a person, each with its place in the file. All of them at once: no one likes to
+// repair a file one run at a time.
 
 import * as z from 'zod'
 import { isObject, type Json } from '../core/json.ts'

@@ -4,9 +4,9 @@
 // A row that goes to another address does not inherit what only the original can be trusted to do: keep conversations,
 // compact and edit them, and count their tokens.
 
-import type { Capabilities } from '../protocols/protocol.ts'
+import type { Capabilities } from '../wires/wire.ts'
 import { compatible } from '../providers/rows.ts'
-import type { OwnModel, ProviderRow, Wire } from '../providers/provider.ts'
+import type { OwnModel, ProviderRow, ProviderWire } from '../providers/provider.ts'
 import type { ProviderEntry, WireEntry } from './provider-schema.ts'
 import type { Path } from './yaml-file.ts'
 
@@ -80,7 +80,7 @@ function keyOptionalOf(entry: ProviderEntry, base: ProviderRow | undefined): { k
   return optional === undefined ? {} : { keyOptional: optional }
 }
 
-function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: Tell): Wire[] {
+function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: Tell): ProviderWire[] {
   if (entry.wires) {
     for (const key of ['protocol', 'baseUrl', 'quirks', 'capabilities', 'caching'] as const) {
       if (entry[key] !== undefined) complain([key], 'belongs into each of `wires`, where those are given')
@@ -93,7 +93,7 @@ function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: 
   return protocols.flatMap((protocol) => wireOf({ ...entry, protocol }, base, complain))
 }
 
-function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell): Wire[] {
+function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell): ProviderWire[] {
   const like = base?.wires.find((wire) => wire.protocol === entry.protocol)
   if (base && !like && entry.baseUrl === undefined) {
     const spoken = base.wires.map((wire) => wire.protocol).join(' and ')
@@ -138,7 +138,7 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
 }
 
 /** An address without a path gets the path of the built-in one, as in the environment. */
-function addressOf(given: string | undefined, like: Wire | undefined): string | undefined {
+function addressOf(given: string | undefined, like: ProviderWire | undefined): string | undefined {
   if (given === undefined) return like?.baseUrl
   const url = new URL(given)
   if (url.pathname === '/' && like) url.pathname = URL.parse(like.baseUrl)?.pathname ?? like.baseUrl

@@ -2,10 +2,10 @@
 // case of one wire. Every field of Quirks and Capabilities is here; the compiler sees to that.
 
 import * as z from 'zod'
-import { protocolIds } from '../protocols/index.ts'
-import type { Capabilities, ImageLimits, ImageTokens, Quirks } from '../protocols/protocol.ts'
+import { wireIds } from '../wires/list.ts'
+import type { Capabilities, ImageLimits, ImageTokens, Quirks } from '../wires/wire.ts'
 import type { Price } from '../providers/price.ts'
-import type { Auth, OwnModel, Wire } from '../providers/provider.ts'
+import type { Auth, OwnModel, ProviderWire } from '../providers/provider.ts'
 
 /** One provider of synapse.yaml; the short forms are not unfolded yet. */
 export interface ProviderEntry extends Partial<WireEntry> {
@@ -22,7 +22,7 @@ export interface ProviderEntry extends Partial<WireEntry> {
   models?: Record<string, OwnModel>
 }
 
-export interface WireEntry extends Partial<Pick<Wire, 'quirks' | 'capabilities' | 'caching'>> {
+export interface WireEntry extends Partial<Pick<ProviderWire, 'quirks' | 'capabilities' | 'caching'>> {
   protocol: string
   baseUrl?: string
 }
@@ -104,8 +104,8 @@ const price = z
   } satisfies Record<Exclude<keyof Price, 'beyond'>, z.ZodType>)
   .describe('US dollars per million tokens.')
 
-const protocol = z.string().refine((id) => protocolIds.includes(id), {
-  error: ({ input }) => `unknown protocol ${JSON.stringify(input)}; known are ${protocolIds.join(', ')}`,
+const protocol = z.string().refine((id) => wireIds.includes(id), {
+  error: ({ input }) => `unknown protocol ${JSON.stringify(input)}; known are ${wireIds.join(', ')}`,
 })
 const baseUrl = z
   .string()
@@ -125,7 +125,7 @@ const wireFields = {
 }
 
 const wire = z.strictObject({
-  protocol: protocol.meta({ enum: [...protocolIds] }),
+  protocol: protocol.meta({ enum: [...wireIds] }),
   baseUrl: baseUrl.exactOptional(),
   ...wireFields,
 })
@@ -137,9 +137,7 @@ export const providerSchema: z.ZodType<ProviderEntry> = z.strictObject({
     .describe('How a model is asked for: id/model. The id of a built-in provider changes that one.'),
   extends: z.string().describe('A built-in provider that this one is like.').exactOptional(),
   name: z.string().min(1).exactOptional(),
-  protocol: protocol
-    .meta({ enum: [...protocolIds], description: 'Its wire; `openai-chat` unless said.' })
-    .exactOptional(),
+  protocol: protocol.meta({ enum: [...wireIds], description: 'Its wire; `openai-chat` unless said.' }).exactOptional(),
   baseUrl: baseUrl.describe('Its address up to where the path of the wire begins.').exactOptional(),
   wires: z
     .array(wire)

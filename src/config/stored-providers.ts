@@ -8,7 +8,7 @@ import { rows as builtIn, rowsWith } from '../providers/rows.ts'
 import type { Store } from '../store/store.ts'
 import type { Config } from './load.ts'
 
-/** Nobody's own: no user can have a name with a colon. */
+/** No one's own: no user can have a name with a colon. */
 const owner = 'synapse:providers'
 const kind = 'provider'
 
@@ -26,7 +26,7 @@ export async function rowsFor(
   return rowsWith(config?.rows.filter(({ id }) => config.ownIds.includes(id)) ?? [], rows)
 }
 
-/** Adds one or puts it in the place of the one with its id; throws all that is wrong with it. */
+/** Adds one or puts it in place of the one with its id; throws all that is wrong with it. */
 export async function keepProvider(store: Store, entry: JsonObject & { id: string }): Promise<ProviderRow> {
   const row = (await checked([entry], 'The provider')).find(({ id }) => id === entry.id)
   if (!row) throw badInput(`"${entry.id}" cannot be a provider.`)

@@ -78,7 +78,7 @@ function saysOf({ code, message }: YAMLError): string {
 function valueOf(document: Document.Parsed, shown: string): unknown {
   try {
     const value: unknown = document.toJS({ maxAliasCount: 100 })
-    // Throws where a part of it holds itself, which nothing behind this could walk through.
+    // Throws where a part of it holds itself, which nothing after this could walk through.
     JSON.stringify(value)
     return value
   } catch (error) {

@@ -8,7 +8,7 @@
 import { isObject, type Json } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply } from '../core/message.ts'
 import { imageTokens } from './images.ts'
-import { prefixes } from './prefixes.ts'
+import { prefixes } from './prefix-memo.ts'
 
 const weight = {
   word: 0.94,

@@ -30,7 +30,7 @@ export interface FoldDecision {
 }
 
 export interface CompactionDecision {
-  /** The last message that the summary stands for. */
+  /** The last message that the summary represents. */
   through: number
   /** The summary in words, which any provider can be given. */
   text?: string
@@ -44,7 +44,7 @@ export interface NativeSummary {
   model: string
   /** `reply`: these stand where a reply of the provider stands; `input`: beside what the user says. */
   as: 'reply' | 'input'
-  /** None: they are in the reply behind. */
+  /** None: they are in the reply after. */
   items: Json[]
 }
 
@@ -62,7 +62,7 @@ export interface Reader {
 
 export const noDecisions: Decisions = { folds: [], compactions: [], plain: [] }
 
-/** What stands in the place of the history's beginning, and replies in other words: before anything is folded. */
+/** What is in place of the history's beginning, and replies in other words: before anything is folded. */
 export function applyRewrites(view: View, decisions: Decisions, reader: Reader): View {
   return compacted(plainly(view, decisions.plain), decisions.compactions, reader)
 }
@@ -135,7 +135,7 @@ function compacted(view: View, compactions: readonly CompactionDecision[], reade
   }
 }
 
-/** None where the summary opens the reply behind it. */
+/** None where the summary opens the reply after it. */
 function nativeMessage(native: NativeSummary, text: string | undefined): [Message] | [] {
   const { provider, protocol, model, items } = native
   if (items.length === 0) return []

@@ -1,5 +1,5 @@
 // When to fold, by money. As long as old tool turns stay in the view, every request pays rent for them: the price of a
-// cached read. Folding them means that what stays behind the break is written to the cache again. So: keep and append
+// cached read. Folding them means that what stays after the break is written to the cache again. So: keep and append
 // while the cache is warm, until the rent paid has reached the price of rewriting what is kept; and fold for free
 // whenever the cache is cold. The interval that comes of it is the square-root law of economic lot sizes.
 //

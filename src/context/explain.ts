@@ -3,12 +3,12 @@
 
 import type { Note } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
-import type { ImageTokens } from '../protocols/protocol.ts'
+import type { ImageTokens } from '../wires/wire.ts'
 import type { Price } from '../providers/price.ts'
 import { estimateMessage } from './count.ts'
 import { tokensBeyond } from './images.ts'
-import { estimateHead, type Assembled } from './prepare.ts'
-import { firstDifference } from './shared.ts'
+import { estimateHead, type Assembled } from './assemble.ts'
+import { firstDifference } from './shared-prefix.ts'
 
 export type Fate = 'sent' | 'converted' | 'folded' | 'summarised' | 'cut'
 

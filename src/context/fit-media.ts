@@ -6,8 +6,8 @@
 
 import type { Note } from '../core/context.ts'
 import type { MediaPart, Message, TextPart, UserMessage } from '../core/message.ts'
-import type { Capabilities, ImageLimits } from '../protocols/protocol.ts'
-import { mediaStandIn } from '../protocols/words.ts'
+import type { Capabilities, ImageLimits } from '../wires/wire.ts'
+import { mediaStandIn } from '../wires/shared/injected-text.ts'
 import { mediaIn, pixelsOf } from './images.ts'
 import type { View } from './view.ts'
 

@@ -4,7 +4,7 @@
 import type { Note } from '../core/context.ts'
 import type { MediaPart, Message, TextPart, ToolMessage } from '../core/message.ts'
 import type { Options } from '../core/options.ts'
-import type { Capabilities } from '../protocols/protocol.ts'
+import type { Capabilities } from '../wires/wire.ts'
 import { estimateTokens } from './count.ts'
 import { fitMedia } from './fit-media.ts'
 import type { PolicySettings } from './policy.ts'

@@ -2,8 +2,8 @@
 // the same picture may be 258 tokens for one and 4,000 for another.
 
 import type { MediaPart, Message } from '../core/message.ts'
-import { readImage } from '../protocols/image-header.ts'
-import type { ImageTokens } from '../protocols/protocol.ts'
+import { readImage } from '../wires/shared/image-header.ts'
+import type { ImageTokens } from '../wires/wire.ts'
 
 /** Where nothing is known of the provider or of the image, this is about what the largest cost. */
 const usualMost = 1600

@@ -6,8 +6,8 @@
 
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
-import { flatResult, orphanLabel, unansweredText } from '../protocols/words.ts'
-import { prefixes } from './prefixes.ts'
+import { flatResult, orphanLabel, unansweredText } from '../wires/shared/injected-text.ts'
+import { prefixes } from './prefix-memo.ts'
 
 export interface Paired {
   messages: Message[]
@@ -56,7 +56,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
   }
   return out
 
-  /** The results of one reply, taken from wherever they stand. Messages that are in order already pass as they are. */
+  /** The results of one reply, taken from wherever they occur. Messages that are in order already pass as they are. */
   function pushResults(reply: Reply, place: number): void {
     let next = place + 1
     const expected = reply.parts.filter((part) => part.type === 'tool-call')
@@ -84,7 +84,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
           rule: 'pair',
         })
       } else if (answer.place !== next) {
-        const why = 'results must stand right behind their call, in order'
+        const why = 'results must come right after their call, in order'
         notes.push({
           kind: 'changed',
           what: `place of the result of ${call.name}`,
@@ -103,7 +103,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
     )
   }
 
-  /** A result that nothing asked for is told as text, content intact: dropping it would lose what the model knows. */
+  /** A result that nothing asked for is written as text, content intact: dropping it would lose what the model knows. */
   function pushText(results: ToolResultPart[], place: number): void {
     const parts: UserMessage['parts'] = []
     for (const result of results) {
@@ -190,7 +190,7 @@ function endOfTurn(messages: readonly Message[], start: number, asked: Set<strin
   return end
 }
 
-/** Which result answers which call: the last one that stands behind it, else one that stands before it. */
+/** Which result answers which call: the last one that comes after it, else one that comes before it. */
 function matchResults(messages: readonly Message[]): Map<string, PlacedResult> {
   const asked = new Map<string, number>()
   for (const [place, message] of messages.entries()) {

@@ -18,7 +18,7 @@ export interface CachePrice {
 export interface Billing {
   caching: Caching
   price?: Price
-  /** A server at home: nothing is paid but the time of reading, and a prefix stays as long as the server does. */
+  /** A local server: nothing is paid but the time of reading, and a prefix stays as long as the server does. */
   atHome?: boolean
 }
 

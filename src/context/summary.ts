@@ -1,8 +1,8 @@
 // A summary in words: what a model is asked for one, and one without any model for when that fails. The request for a
-// summary must itself fit, so the history is told as text, each message as long as there is room for it.
+// summary must itself fit, so the history is written as text, each message as long as there is room for it.
 
 import { callsOf, textOf, type Message } from '../core/message.ts'
-import { mediaStandIn } from '../protocols/words.ts'
+import { mediaStandIn } from '../wires/shared/injected-text.ts'
 import { estimateMessage, estimateTokens } from './count.ts'
 import type { CompactionSettings } from './policy.ts'
 import type { View } from './view.ts'
@@ -14,12 +14,12 @@ const usualKeep = 20
 const keptShare = 0.25
 
 export const summaryPrompt = `You keep the memory of a conversation between a user and an assistant with tools.
-Write down what someone who goes on with it must know: what the user wants and has said to mind, what was decided and why,
+Write down what someone who continues with it must know: what the user wants and has said to mind, what was decided and why,
 what was done and found (names, paths, numbers and identifiers exactly as they are), what is still open, and what was tried and failed.
 Where a summary of earlier parts is given, bring it up to date instead of writing a new one: keep what still holds.
 Answer with the summary alone, in plain text. Do not answer or continue the conversation.`
 
-/** Where the stretch ends that a summary is to stand for: an index of the view, or nothing if there is too little. */
+/** Where the stretch ends that a summary is to represent: an index of the view, or nothing if there is too little. */
 export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings, limit: number): number | undefined {
   const sizes = view.messages.map(estimateMessage)
   const byCount = startOfLast(view.messages, keep)

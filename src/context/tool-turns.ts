@@ -5,13 +5,13 @@
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import { estimateMessage, rememberSizes, sizesOf } from './count.ts'
-import { prefixes } from './prefixes.ts'
+import { prefixes } from './prefix-memo.ts'
 import { placesFrom, type View } from './view.ts'
 
 export interface ToolTurn {
   /** Index of the reply. */
   start: number
-  /** Index behind the last result. */
+  /** Index after the last result. */
   end: number
   /** What was made of it when it was last folded. */
   folded?: FoldedTurn
@@ -39,7 +39,7 @@ const before = prefixes<readonly ToolTurn[]>()
 
 function lookedFor(messages: readonly Message[]): ToolTurn[] {
   const { shared, value } = before.longest(messages) ?? { shared: 0, value: [] }
-  // A turn at the very end may go on.
+  // A turn at the very end may continue.
   const turns = value.slice(0, value.findLastIndex((turn) => turn.end < shared) + 1)
   for (let start = turns.at(-1)?.end ?? 0; start < messages.length;) {
     const message = messages[start]

@@ -18,7 +18,7 @@ export function window(view: View, size: WindowSize, why: string): View {
   return cutView(view, windowStart(view.messages, size), why)
 }
 
-/** The view without what stands before `start`, less the first user message. */
+/** The view without what comes before `start`, less the first user message. */
 export function cutView(view: View, start: number, why: string): View {
   const pinned = pinnedIn(view.messages)
   const keepsPinned = pinned >= 0 && pinned < start
@@ -49,7 +49,7 @@ export function pinnedIn(messages: readonly Message[]): number {
   return isSummary(messages[0]) ? 0 : messages.findIndex((message) => message.role === 'user')
 }
 
-/** One that stands alone: with calls beside it, it would be a tool turn. */
+/** One that is alone: with calls beside it, it would be a tool turn. */
 function isSummary(message: Message | undefined): boolean {
   const parts: readonly Part[] = message?.parts ?? []
   const summarises = (part: Part) =>

@@ -7,10 +7,10 @@ export interface Context {
   system: TextPart[]
   messages: Message[]
   tools: ToolSpec[]
-  /** Where a cache mark is wanted: behind the message of this index; -1 = behind tools and system. Ascending. */
+  /** Where a cache mark is wanted: after the message of this index; -1 = after tools and system. Ascending. */
   cacheAfter: number[]
   state?: StateRef
-  /** The provider itself leaves out results and thoughts that stand before the message of this index. */
+  /** The provider itself leaves out results and thoughts that come before the message of this index. */
   cleared?: number
   /** The provider itself is to summarise what came before, once the prompt has this many tokens. */
   compactAt?: number

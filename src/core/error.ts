@@ -18,7 +18,7 @@ export type ErrorKind =
   | 'timeout'
   | 'network'
   | 'malformed-reply'
-  // what can go wrong at home
+  // what can go wrong on our side
   | 'aborted'
   | 'bad-input'
   | 'conflict'

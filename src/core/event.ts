@@ -1,4 +1,4 @@
-// What happens while a model answers, and while a whole run goes on. `fold` turns reply events into the Reply.
+// What happens while a model answers, and while a whole run continues. `fold` turns reply events into the Reply.
 
 import type { Note } from './context.ts'
 import type { Failure } from './error.ts'
@@ -29,7 +29,7 @@ export type RunEvent =
   /** What a tool says before it is done. */
   | { type: 'tool-progress'; call: ToolCallPart; value: Json }
   | { type: 'tool-end'; call: ToolCallPart; result: ToolResultPart }
-  /** A call waits for a person. The run ends as `waiting`, and goes on when the call was approved or denied. */
+  /** A call waits for a person. The run ends as `waiting`, and continues when the call was approved or denied. */
   | { type: 'approval-needed'; call: ToolCallPart; argsHash: string; expiresAt: string }
   /** A model could not be asked before it said anything, so the next one of the chain is. */
   | { type: 'fallback'; from: string; to: string; failure: Failure }

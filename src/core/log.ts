@@ -17,7 +17,7 @@ export interface Conversation {
   createdAt: string
   /** The time of its latest entry; a new title or label does not count. */
   updatedAt: string
-  /** The entry that the conversation goes on from. */
+  /** The entry that the conversation continues from. */
   head: string | null
   /** The named branch that moves along with the head; absent on a plain one. */
   branch?: string
@@ -45,7 +45,7 @@ export interface EntryOutline {
   at: string
 }
 
-/** A place that the conversation can go on from: every leaf of the tree, and every entry that was given a name. */
+/** A place that the conversation can continue from: every leaf of the tree, and every entry that was given a name. */
 export interface Branch {
   name?: string
   entryId: string
@@ -78,7 +78,7 @@ export interface Exchange {
   failure?: Failure
 }
 
-/** A tool that was started for a call. A record without an outcome after a crash means: nobody knows if it ran. */
+/** A tool that was started for a call. A record without an outcome after a crash means: no one knows if it ran. */
 export interface RecordedToolRun {
   conversationId: string
   callId: string

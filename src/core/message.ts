@@ -149,7 +149,7 @@ export interface ServerToolPart extends Placed {
   output?: Json
 }
 
-/** A summary that stands for what came before it, the provider's or ours. */
+/** A summary that represents what came before it, the provider's or ours. */
 export interface CompactionPart extends Placed {
   type: 'compaction'
   text?: string

@@ -12,11 +12,11 @@ export interface Tool extends ToolSpec {
   run(input: Json, run: ToolRun): unknown
   /** Safe to run again with the same input after a crash. */
   repeatable?: boolean
-  /** How long one call may take; two minutes unless told. */
+  /** How long one call may take; two minutes by default. */
   timeoutMs?: number
   /** Whether a person must allow the call before it is run. */
   ask?: boolean | ((input: Json) => boolean | Promise<boolean>)
-  /** How long that is waited for; an hour unless told. */
+  /** How long that is waited for; an hour by default. */
   askMs?: number
   /** Reads the arguments itself; without it they are checked against `input`. */
   read?(input: Json): Promise<ReadCall | InputProblem>

@@ -9,7 +9,7 @@ export interface Usage {
   cacheRead: number
   cacheWrite: number
   reasoning: number
-  /** Counted by the emulator that answered in the provider's place: nobody is billed for it. */
+  /** Counted by the emulator that answered in the provider's place: no one is billed for it. */
   offline?: true
   /** The provider's own numbers. */
   raw?: Json

@@ -1,5 +1,5 @@
 // What the Anthropic server takes out of a conversation by itself: old tool results, old thinking, and everything in
-// front of a compaction block. The client goes on sending all of it; only the model sees less.
+// front of a compaction block. The client continues sending all of it; only the model sees less.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { blocksOf, isCompaction } from './anthropic-thinking.ts'
@@ -43,7 +43,7 @@ export function dueCompaction(body: JsonObject, count: CountTokens): JsonObject 
 }
 
 /** The body less everything in front of its last compaction block. */
-export function behindCompaction(body: JsonObject): JsonObject {
+export function afterCompaction(body: JsonObject): JsonObject {
   const last = [...blocksOf(body)].findLast(({ block }) => isCompaction(block))
   if (!last || !Array.isArray(body.messages)) return body
   const messages = body.messages.slice(last.at.message).map((message, i) => {

@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto'
 import { isObject, type JsonObject } from '../core/json.ts'
-import { modelOf } from '../protocols/anthropic-messages/models.ts'
-import { behindCompaction, dueCompaction, edited, mapBlocks, tokensOf } from './anthropic-context.ts'
+import { modelOf } from '../wires/anthropic-messages/models.ts'
+import { afterCompaction, dueCompaction, edited, mapBlocks, tokensOf } from './anthropic-context.ts'
 import { blocksOf, brokenThinking, signThinking, type BrokenBlock } from './anthropic-thinking.ts'
 import { createThreads } from './anthropic-threads.ts'
-import { summaryOf } from './brain.ts'
+import { summaryOf } from './responder.ts'
 import { textIn } from './json-fields.ts'
 import { anthropicRefusal, refusalFor } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
@@ -36,7 +36,7 @@ export function createAnthropicService(): Service {
 function seen(incoming: Incoming, body: JsonObject): Seen {
   checkCompactionBlocks(incoming, body)
   const dropped = checkedThinking(incoming, body)
-  const kept = behindCompaction(mapBlocks(body, (block, i, j) => (has(dropped, i, j) ? undefined : block)))
+  const kept = afterCompaction(mapBlocks(body, (block, i, j) => (has(dropped, i, j) ? undefined : block)))
   const { body: trimmed, applied } = edited(kept, incoming.count)
   const compaction = compactionFor(incoming, trimmed)
   return {
@@ -214,7 +214,7 @@ function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject):
   }
 }
 
-/** A compaction is billed in `iterations` alone; where nothing is said behind it, the rest of the usage is nothing. */
+/** A compaction is billed in `iterations` alone; where nothing is said after it, the rest of the usage is nothing. */
 function usageWith(compaction: Compaction, whole: JsonObject): JsonObject {
   const usage = isObject(whole.usage) ? whole.usage : {}
   const none = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }

@@ -1,5 +1,5 @@
 // Signatures of thinking. A signature vouches for the words of its block; on models that bind thinking to its prefix it
-// also vouches for everything that stood before it: system, tools and all earlier content (R-18, R-19; checked 2026-11).
+// also vouches for everything that came before it: system, tools and all earlier content (R-18, R-19; checked 2026-11).
 //
 // Not in the prefix: cache marks, and other thinking. Thinking may be taken away from the start, but a gap makes what
 // follows it invalid, and what was taken away may not come back: each block also names the one before it.
@@ -33,7 +33,7 @@ export function brokenThinking(body: JsonObject, bound: boolean): BrokenBlock[] 
   for (const { role, block, at } of blocksOf(body)) {
     const why = block.type === 'thinking' ? faultOf(block, prefix, bound) : undefined
     if (why) broken.push({ ...at, why })
-    // What stands in front of a compaction is not read any more.
+    // What is in front of a compaction is not read any more.
     if (isCompaction(block)) broken = []
     prefix.add(role, block)
   }
@@ -79,7 +79,7 @@ function prefixOf(body: JsonObject): Prefix {
         last = digest(textIn(block.signature ?? block.data))
         return
       }
-      // The server's own compaction is no edit: what stood before it may be gone or still be there.
+      // The server's own compaction is no edit: what came before it may be gone or still be there.
       if (isCompaction(block)) {
         hash = createHash('sha256').update(start)
         last = undefined
@@ -93,7 +93,7 @@ function prefixOf(body: JsonObject): Prefix {
   }
 }
 
-/** A block without content is a compaction that failed, and stands for nothing. */
+/** A block without content is a compaction that failed, and represents nothing. */
 export function isCompaction(block: JsonObject): boolean {
   return block.type === 'compaction' && typeof block.content === 'string'
 }

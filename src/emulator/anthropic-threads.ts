@@ -7,9 +7,9 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { textIn } from './json-fields.ts'
 import { anthropicRefusal } from './refusal.ts'
 import type { Incoming } from './service.ts'
-import { createShelf, type Shelf } from './shelf.ts'
+import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
 
-interface KeptThread {
+interface StoredThread {
   system?: Json
   tools?: Json
   messages: Json[]
@@ -19,10 +19,10 @@ interface KeptThread {
 }
 
 export interface Threads {
-  shelf: Shelf<KeptThread>
-  /** The request in full, and the thread it goes on from. Throws a Refusal. */
-  resolve(incoming: Incoming): { body: JsonObject; from?: KeptThread }
-  keep(incoming: Incoming, body: JsonObject, reply: JsonObject, from: KeptThread | undefined): void
+  shelf: ExpiringMap<StoredThread>
+  /** The request in full, and the thread it continues from. Throws a Refusal. */
+  resolve(incoming: Incoming): { body: JsonObject; from?: StoredThread }
+  keep(incoming: Incoming, body: JsonObject, reply: JsonObject, from: StoredThread | undefined): void
 }
 
 const lifetimeMs = 5 * 60_000
@@ -30,7 +30,7 @@ const lifetimeMs = 5 * 60_000
 const fixedFields = ['model', 'thinking'] as const
 
 export function createThreads(): Threads {
-  const shelf = createShelf<KeptThread>(lifetimeMs)
+  const shelf = createExpiringMap<StoredThread>(lifetimeMs)
   return {
     shelf,
     resolve(incoming) {
@@ -54,7 +54,7 @@ export function createThreads(): Threads {
     keep({ body: sent, owner, now, replyId }, body, reply, from) {
       if (!isObject(sent.thread)) return
       if (from) from.continued = 'done'
-      const kept: KeptThread = {
+      const kept: StoredThread = {
         ...(body.system !== undefined && { system: body.system }),
         ...(body.tools !== undefined && { tools: body.tools }),
         messages: [...unmarkedMessages(body.messages), { role: 'assistant', content: reply.content ?? [] }],
@@ -65,7 +65,7 @@ export function createThreads(): Threads {
     },
   }
 
-  function continued(incoming: Incoming, id: string, body: JsonObject): { body: JsonObject; from: KeptThread } {
+  function continued(incoming: Incoming, id: string, body: JsonObject): { body: JsonObject; from: StoredThread } {
     const from = shelf.get(id, incoming.owner, incoming.now)
     if (!from) {
       throw anthropicRefusal(404, 'thread_not_found', `No usable thread state was found for previous_message_id ${id}.`)
@@ -84,7 +84,7 @@ export function createThreads(): Threads {
       throw anthropicRefusal(
         400,
         'thread_fingerprint_mismatch',
-        `These fields belong to the thread and cannot be sent anew: ${fields}.`,
+        `These fields belong to the thread and cannot be sent again: ${fields}.`,
       )
     }
     const messages = [...from.messages, ...(Array.isArray(body.messages) ? body.messages : [])]

@@ -4,8 +4,8 @@
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Part, Reply } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Protocol } from '../protocols/protocol.ts'
-import { answer, type Situation } from './brain.ts'
+import type { Wire } from '../wires/wire.ts'
+import { respond, type ResponderInput } from './responder.ts'
 import type { CacheRules, Charge, PromptCache } from './cache.ts'
 import { cacheRulesFor } from './cache-rules.ts'
 import { callId } from './ids.ts'
@@ -16,10 +16,10 @@ import { promptOf, promptTokens } from './prompt.ts'
 import { refusalFor } from './refusal.ts'
 import type { Incoming, Opened, Service } from './service.ts'
 import { withUsageFields } from './usage-fields.ts'
-import { wishesOf } from './wishes.ts'
+import { requestOptionsOf } from './request-options.ts'
 
 /** A scripted answer instead of the brain's; nothing: the brain's after all. */
-export type Script = (situation: Situation) => Partial<Reply> | undefined | Promise<Partial<Reply> | undefined>
+export type Script = (situation: ResponderInput) => Partial<Reply> | undefined | Promise<Partial<Reply> | undefined>
 
 export interface ExchangeWorld {
   service: Service
@@ -63,11 +63,20 @@ async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld
   const seen = opened.see()
   const view = fitted(incoming, seen.view, world)
   const { messages, system = [], tools = [] } = incoming.read(view === seen.view ? (seen.readable ?? view) : view)
-  const wishes = wishesOf(protocol.id, provider, view)
-  const situation: Situation = { protocol: protocol.id, provider, model, system, messages, tools, wishes, body: view }
+  const requested = requestOptionsOf(protocol.id, provider, view)
+  const situation: ResponderInput = {
+    protocol: protocol.id,
+    provider,
+    model,
+    system,
+    messages,
+    tools,
+    requested,
+    body: view,
+  }
 
   const scripted = await world.script?.(situation)
-  const reply = replyOf(situation, scripted ?? { parts: answer(situation) }, incoming)
+  const reply = replyOf(situation, scripted ?? { parts: respond(situation) }, incoming)
   const rules = cacheRulesFor(provider, model)
   const scope = scopeOf(incoming)
   const prompt = promptOf(protocol.id, view)
@@ -91,7 +100,7 @@ function refuse({ protocol, provider, model }: Incoming, body: JsonObject, excep
   if (issue) throw refusalFor(protocol, issue, { provider })
 }
 
-/** Refuses a prompt that the model's window cannot hold; Ollama cuts it instead, and tells nobody. */
+/** Refuses a prompt that the model's window cannot hold; Ollama cuts it instead, and tells no one. */
 function fitted(
   { protocol, provider, model, body, count }: Incoming,
   view: JsonObject,
@@ -108,8 +117,8 @@ function fitted(
   throw refusalFor(protocol, overflowIssue({ provider, protocol: protocol.id, tokens, window }), { provider })
 }
 
-function replyOf(situation: Situation, given: Partial<Reply>, { replyId, count }: Incoming): Reply {
-  const { protocol, provider, model, wishes } = situation
+function replyOf(situation: ResponderInput, given: Partial<Reply>, { replyId, count }: Incoming): Reply {
+  const { protocol, provider, model, requested } = situation
   let calls = 0
   const parts = (given.parts ?? []).map((part): Part => {
     // What the model really thought stays with OpenAI; the words that are shown are a summary.
@@ -118,7 +127,7 @@ function replyOf(situation: Situation, given: Partial<Reply>, { replyId, count }
     const id = callId(protocol, replyId, calls++)
     return { ...part, callId: id, alias: id }
   })
-  const cut = given.stop ? undefined : limited(parts, wishes.maxOutput ?? Number.POSITIVE_INFINITY, count)
+  const cut = given.stop ? undefined : limited(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
   const said = cut ?? parts
   const reason = cut ? 'length' : said.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
   const native = given.native ?? []
@@ -172,7 +181,7 @@ function scopeOf({ owner, model, body }: Incoming): string {
   return [owner, model, textIn(body.prompt_cache_key), textIn(body.user_id)].join(' ')
 }
 
-/** DeepSeek also keeps the end of what it said, which the next prompt goes on from. */
+/** DeepSeek also keeps the end of what it said, which the next prompt continues from. */
 function rememberAnswer(
   cache: PromptCache,
   scope: string,
@@ -189,7 +198,7 @@ function rememberAnswer(
 }
 
 /** Reasoning under the name that the host gives it; OpenAI itself shows none on this wire. */
-function withReasoningField(whole: JsonObject, protocol: Protocol, provider: string): JsonObject {
+function withReasoningField(whole: JsonObject, protocol: Wire, provider: string): JsonObject {
   if (protocol.id !== 'openai-chat' || !Array.isArray(whole.choices)) return whole
   const field = reasoningFieldOf(provider)
   const choices = whole.choices.map((choice) => {

@@ -18,10 +18,10 @@ export interface Fault {
   garbageAt?: number
   /** Every event twice. */
   duplicate?: boolean
-  /** Behind this many events nothing but signs of life, for ever. */
+  /** After this many events nothing but signs of life, forever. */
   keepAliveAt?: number
   keepAliveMs?: number
-  /** Behind this many events an error inside the stream (`body`, or the provider's word for overload), then the end. */
+  /** After this many events an error inside the stream (`body`, or the provider's word for overload), then the end. */
   errorAt?: number
   /** The state that the request names is forgotten before it is looked up. */
   expireState?: boolean

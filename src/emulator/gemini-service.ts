@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { geminiVersion } from '../protocols/gemini-schema.ts'
-import { functionCallOf, listOf } from '../protocols/gemini-generate/wire.ts'
+import { geminiVersion } from '../wires/shared/gemini-schema.ts'
+import { functionCallOf, listOf } from '../wires/gemini-generate/types.ts'
 import { refusalFor } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
 import type { Incoming, Opened, Service } from './service.ts'

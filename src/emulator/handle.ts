@@ -5,14 +5,14 @@
 // itself touches it, and `answer` does without.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { loadProtocol } from '../protocols/index.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import { loadWire } from '../wires/list.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
 import { protocolsOf, providerIds } from './known-providers.ts'
-import { createPerformer, type Outcome } from './perform.ts'
+import { createDispatcher, type Outcome } from './dispatch.ts'
 import { openaiRefusal, Refusal, refusalFor } from './refusal.ts'
 import { routeOf, type GivenHeaders, type Route } from './route.ts'
 import { errorEvent, standardError } from './standard-errors.ts'
@@ -60,7 +60,7 @@ export interface Emulator {
   reset(): void
 }
 
-interface Visit {
+interface IncomingRequest {
   method: string
   url: URL
   headers: GivenHeaders
@@ -70,7 +70,7 @@ interface Visit {
   seen: Received
 }
 
-interface Told {
+interface HttpReply {
   status: number
   headers: Record<string, string>
   body: string | ReadableStream<Uint8Array>
@@ -78,7 +78,7 @@ interface Told {
 
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { now = Date.now, sleep = pause, requireKey = true, keep = 200, piece = 12 } = options
-  const performer = createPerformer({
+  const performer = createDispatcher({
     count: options.countTokens ?? estimateTokens,
     ...(options.reply && { script: options.reply }),
     ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
@@ -116,7 +116,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
   }
 
-  async function receive(given: Omit<Visit, 'seen'>): Promise<Told> {
+  async function receive(given: Omit<IncomingRequest, 'seen'>): Promise<HttpReply> {
     const { method, url, headers, text } = given
     const seen: Received = { at: now(), method, path: url.pathname, body: jsonIn(text) ?? text, status: 0 }
     remember(seen, text.length)
@@ -137,7 +137,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     }
   }
 
-  async function answer(fault: Fault | string, visit: Visit): Promise<Told> {
+  async function answer(fault: Fault | string, visit: IncomingRequest): Promise<HttpReply> {
     if (typeof fault === 'string') return jsonReply(400, { error: fault })
     if (fault.delayMs !== undefined) await sleep(fault.delayMs, visit.signal)
     if (fault.resetAt === 0) throw connectionReset()
@@ -151,7 +151,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     }
   }
 
-  async function dispatch(fault: Fault, visit: Visit): Promise<Told> {
+  async function dispatch(fault: Fault, visit: IncomingRequest): Promise<HttpReply> {
     const { method, url, headers, seen } = visit
     const route = routeOf(method, url, headers)
     const id = route && protocolFor(route)
@@ -159,7 +159,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     const { provider, operation } = route
     seen.provider = provider
     seen.protocol = id
-    const protocol = await loadProtocol(id)
+    const protocol = await loadWire(id)
     if (fault.status !== undefined) {
       return jsonReply(fault.status, fault.body ?? standardError(protocol, fault.status, { provider }), fault.headers)
     }
@@ -182,10 +182,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   function reply(
     outcome: Outcome,
-    { provider, protocol }: { provider: string; protocol: Protocol },
+    { provider, protocol }: { provider: string; protocol: Wire },
     fault: Fault,
-    { url, signal }: Visit,
-  ): Told {
+    { url, signal }: IncomingRequest,
+  ): HttpReply {
     if ('body' in outcome) return jsonReply(200, outcome.body)
     const { exchanged, framing } = outcome
     // Without `alt=sse` Gemini streams one JSON array.
@@ -206,22 +206,22 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     return replyWith(200, body, { 'content-type': type, 'cache-control': 'no-cache' })
   }
 
-  function wholeReply(text: string, fault: Fault): Told {
+  function wholeReply(text: string, fault: Fault): HttpReply {
     const cut = fault.cutAt === undefined ? text : text.slice(0, text.length / 2)
     return replyWith(200, fault.garbageAt === undefined ? cut : `\u0000<!${cut}`, jsonType)
   }
 
-  function jsonReply(status: number, body: Json, headers: Record<string, string> = {}): Told {
+  function jsonReply(status: number, body: Json, headers: Record<string, string> = {}): HttpReply {
     return replyWith(status, typeof body === 'string' ? body : JSON.stringify(body), { ...jsonType, ...headers })
   }
 
-  function replyWith(status: number, body: Told['body'], headers: Record<string, string>): Told {
+  function replyWith(status: number, body: HttpReply['body'], headers: Record<string, string>): HttpReply {
     const requestId = `req_${++number}`
     const about = { 'x-synapse-emulator': '1', 'request-id': requestId, 'x-request-id': requestId }
     return { status, body, headers: { ...about, ...headers } }
   }
 
-  function unknown({ method, url }: Visit): Told {
+  function unknown({ method, url }: IncomingRequest): HttpReply {
     if (method === 'GET' && url.pathname === '/') {
       return jsonReply(200, {
         emulator: 'synapse',
@@ -234,7 +234,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   }
 }
 
-function asFetched({ status, headers, body }: Told): FetchedReply {
+function asFetched({ status, headers, body }: HttpReply): FetchedReply {
   const stream = typeof body === 'string' ? ReadableStream.from([new TextEncoder().encode(body)]) : body
   const lowered = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value])
   return { status, headers: new Map(lowered), body: stream, text: () => textOf(stream) }
@@ -271,7 +271,7 @@ function protocolFor({ provider, operation }: Route): string | undefined {
 
 const anthropicLimit = 32 * 1024 * 1024
 
-function bodyOf(text: string, protocol: Protocol): JsonObject {
+function bodyOf(text: string, protocol: Wire): JsonObject {
   if (protocol.id === 'anthropic-messages' && text.length > anthropicLimit) {
     const message = 'Request exceeds the maximum size'
     throw refusalFor(protocol, { rule: 'size', status: 413, type: 'request_too_large', message })

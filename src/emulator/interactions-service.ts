@@ -1,5 +1,5 @@
 // Server state of the Interactions wire: the steps of earlier interactions, under the id of the last one. Only the steps
-// are kept: tools, system instruction and settings must be sent anew (checked 2026-11).
+// are kept: tools, system instruction and settings must be sent again (checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { digestOf, escapes } from './gemini-service.ts'
@@ -7,21 +7,21 @@ import { objectsIn, textIn } from './json-fields.ts'
 import { Refusal } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
 import type { Incoming, Opened, Service } from './service.ts'
-import { createShelf, type Shelf } from './shelf.ts'
+import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
 
-interface KeptInteraction {
+interface StoredInteraction {
   steps: JsonObject[]
   whole: JsonObject
 }
 
 export interface InteractionsService extends Service {
-  interactions: Shelf<KeptInteraction>
+  interactions: ExpiringMap<StoredInteraction>
 }
 
 const lifetimeMs = 55 * 24 * 3_600_000
 
 export function createInteractionsService(): InteractionsService {
-  const interactions = createShelf<KeptInteraction>(lifetimeMs)
+  const interactions = createExpiringMap<StoredInteraction>(lifetimeMs)
   return {
     interactions,
     expire: (id) => interactions.expire(id),

@@ -2,21 +2,21 @@
 // chat wire; only the way in and out differs. On append, model, tools and instructions belong to the conversation.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { pieces } from '../protocols/text.ts'
+import { splitText } from '../wires/shared/text.ts'
 import type { Exchanged } from './exchange.ts'
 import { lettersFrom } from './ids.ts'
 import { textIn } from './json-fields.ts'
 import { Refusal } from './refusal.ts'
 import type { Operation } from './route.ts'
-import { createShelf, type Shelf } from './shelf.ts'
+import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
 
-interface KeptMistral {
+interface StoredConversation {
   head: JsonObject
   entries: JsonObject[]
   createdAt: string
 }
 
-export interface MistralVisit {
+export interface MistralRequest {
   method: string
   body: JsonObject
   owner: string
@@ -26,19 +26,19 @@ export interface MistralVisit {
   reply(body: JsonObject): Promise<Exchanged>
 }
 
-export type MistralConversations = Shelf<KeptMistral>
+export type MistralConversations = ExpiringMap<StoredConversation>
 
 export function createMistralConversations(): MistralConversations {
-  return createShelf<KeptMistral>(100 * 365 * 24 * 3_600_000)
+  return createExpiringMap<StoredConversation>(100 * 365 * 24 * 3_600_000)
 }
 
 /** The answer to a read, or a reply that can also be streamed. */
 export type MistralAnswer = { body: Json } | { exchanged: Exchanged }
 
-export async function visitMistral(
+export async function handleMistral(
   shelf: MistralConversations,
   operation: Extract<Operation, { do: 'conversations' }>,
-  visit: MistralVisit,
+  visit: MistralRequest,
 ): Promise<MistralAnswer> {
   const { method, body, owner, now, seed } = visit
   const { id, part } = operation
@@ -73,9 +73,9 @@ function notFound(message: string): Refusal {
 async function said(
   shelf: MistralConversations,
   id: string,
-  conversation: KeptMistral,
+  conversation: StoredConversation,
   inputs: Json | undefined,
-  visit: MistralVisit,
+  visit: MistralRequest,
 ): Promise<Exchanged> {
   const { owner, now, body, seed } = visit
   const entries = [...conversation.entries, ...entriesOf(inputs, seed, now)]
@@ -119,7 +119,7 @@ function refuseHead(body: JsonObject): void {
   throw new Refusal(422, { detail })
 }
 
-function readBack(id: string, kept: KeptMistral, part: string | undefined): Json {
+function readBack(id: string, kept: StoredConversation, part: string | undefined): Json {
   if (part === 'history') return { object: 'conversation.history', conversation_id: id, entries: kept.entries }
   if (part === 'messages') {
     const messages = kept.entries.filter((entry) => textIn(entry.type).startsWith('message.'))
@@ -197,7 +197,7 @@ function deltasOf(output: JsonObject, index: number, piece: number): JsonObject[
     const { name, tool_call_id, arguments: args } = output
     return [{ type: 'function.call.delta', ...head, name, tool_call_id, arguments: args }]
   }
-  const contents = typeof output.content === 'string' ? [...pieces(output.content, piece)] : (output.content ?? [])
+  const contents = typeof output.content === 'string' ? [...splitText(output.content, piece)] : (output.content ?? [])
   return (Array.isArray(contents) ? contents : []).map((content, i) => ({
     type: 'message.output.delta',
     ...head,

@@ -7,12 +7,12 @@ import { promptOf, promptTokens } from './prompt.ts'
 import { openaiRefusal, refusalFor } from './refusal.ts'
 import { compactionItem } from './responses-compaction.ts'
 import { withItemId } from './responses-items.ts'
-import type { KeptConversation, ResponsesService } from './responses-service.ts'
+import type { StoredConversation, ResponsesService } from './responses-service.ts'
 import type { Operation } from './route.ts'
 import type { Incoming } from './service.ts'
 import { unseal } from './seal.ts'
 
-export interface Visit {
+export interface EndpointRequest {
   method: string
   body: JsonObject
   owner: string
@@ -22,10 +22,10 @@ export interface Visit {
 }
 
 /** GET and DELETE of a stored response, and the list of its input items. */
-export function visitResponse(
+export function handleResponse(
   service: ResponsesService,
   operation: Extract<Operation, { do: 'responses' }>,
-  visit: Visit,
+  visit: EndpointRequest,
 ): Json {
   const { id } = operation
   const found = service.responses.get(id, visit.owner, visit.now)
@@ -39,15 +39,15 @@ export function visitResponse(
     : found.whole
 }
 
-export function visitConversation(
+export function handleConversation(
   service: ResponsesService,
   operation: Extract<Operation, { do: 'conversations' }>,
-  visit: Visit,
+  visit: EndpointRequest,
 ): Json {
   const { owner, now, method, body, seed } = visit
   const { id, part, item } = operation
   if (id === undefined) {
-    const conversation: KeptConversation = {
+    const conversation: StoredConversation = {
       createdAt: Math.floor(now / 1000),
       metadata: body.metadata ?? {},
       items: newItems(body, seed),
@@ -59,7 +59,7 @@ export function visitConversation(
   }
   const kept = service.conversations.get(id, owner, now)
   if (!kept) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
-  if (part === 'items') return visitItems(id, kept, item, visit)
+  if (part === 'items') return handleItems(id, kept, item, visit)
   if (method === 'DELETE') {
     service.conversations.delete(id, owner)
     return { id, object: 'conversation.deleted', deleted: true }
@@ -68,7 +68,12 @@ export function visitConversation(
   return conversationBody(id, kept)
 }
 
-function visitItems(id: string, kept: KeptConversation, item: string | undefined, { method, body, seed }: Visit): Json {
+function handleItems(
+  id: string,
+  kept: StoredConversation,
+  item: string | undefined,
+  { method, body, seed }: EndpointRequest,
+): Json {
   if (item !== undefined) {
     const at = kept.items.findIndex((one) => one.id === item)
     const found = kept.items[at]
@@ -88,7 +93,7 @@ function visitItems(id: string, kept: KeptConversation, item: string | undefined
   return listOf(items)
 }
 
-/** `POST /responses/compact`: all user messages as they are, and one sealed item behind them. */
+/** `POST /responses/compact`: all user messages as they are, and one sealed item after them. */
 export function compact(service: ResponsesService, incoming: Incoming): Json {
   const { body, protocol, provider, model, count, replyId, now } = incoming
   if (model === '') {
@@ -128,7 +133,7 @@ function newItems(body: JsonObject, seed: string): JsonObject[] {
   return objectsIn(body.items).map((item, i) => withItemId(item, lettersFrom(`${seed} ${i}`, 24)))
 }
 
-function conversationBody(id: string, kept: KeptConversation): JsonObject {
+function conversationBody(id: string, kept: StoredConversation): JsonObject {
   return {
     id,
     object: 'conversation',

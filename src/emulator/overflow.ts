@@ -2,7 +2,7 @@
 // Ollama says nothing and forgets the oldest messages.
 
 import type { JsonObject } from '../core/json.ts'
-import type { Issue } from '../protocols/protocol.ts'
+import type { Issue } from '../wires/wire.ts'
 
 export interface Overflow {
   provider: string

@@ -2,7 +2,7 @@
 // order tools, system, messages. Prompt caches compare these, and tokens are counted over them.
 //
 // A segment is the body's own JSON, so that any byte that a client changes is a different prefix here too. Only what
-// the model never sees is taken out: cache marks, ids and states of items, empty fields, a string that stands for one
+// the model never sees is taken out: cache marks, ids and states of items, empty fields, a string that represents one
 // text block.
 
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ export interface Segment {
   text: string
   /** Pictures and files in it, which count flat. */
   media: number
-  /** A cache mark stands behind it, with this lifetime if it names one. */
+  /** A cache mark comes after it, with this lifetime if it names one. */
   mark?: { ttl?: string }
   /** The last segment of its message. */
   last: boolean

@@ -1,7 +1,7 @@
 // A request that is not answered: the provider's status, body and words, thrown from wherever it is found out.
 
 import type { Json } from '../core/json.ts'
-import type { Issue, Profile, Protocol } from '../protocols/protocol.ts'
+import type { Issue, Profile, Wire } from '../wires/wire.ts'
 
 export class Refusal extends Error {
   override readonly name = 'Refusal'
@@ -17,7 +17,7 @@ export class Refusal extends Error {
   }
 }
 
-export function refusalFor(protocol: Pick<Protocol, 'errorBody'>, issue: Issue, profile?: Profile): Refusal {
+export function refusalFor(protocol: Pick<Wire, 'errorBody'>, issue: Issue, profile?: Profile): Refusal {
   return new Refusal(issue.status, protocol.errorBody(issue, profile))
 }
 

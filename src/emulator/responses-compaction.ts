@@ -1,13 +1,13 @@
-// Compaction on the Responses wire: a sealed item that stands for what came before it. It comes from an endpoint of its
+// Compaction on the Responses wire: a sealed item that represents what came before it. It comes from an endpoint of its
 // own, from a trigger item at the end of the input, or by itself when the input has grown past a threshold.
 //
-// An item from the endpoint stands behind the user messages that it leaves in place; one that came with a reply makes
+// An item from the endpoint comes after the user messages that it leaves in place; one that came with a reply makes
 // the server ignore everything in front of it.
 
 import { isObject, type JsonObject } from '../core/json.ts'
-import { summaryLabel } from '../protocols/words.ts'
+import { summaryLabel } from '../wires/shared/injected-text.ts'
 import { objectsIn } from './json-fields.ts'
-import { summaryOf } from './brain.ts'
+import { summaryOf } from './responder.ts'
 import { promptOf, promptTokens } from './prompt.ts'
 import { seal, unseal } from './seal.ts'
 import type { Incoming } from './service.ts'
@@ -52,7 +52,7 @@ export function compactionItem(incoming: Incoming, items: readonly JsonObject[],
   }
 }
 
-/** What is left when everything in front of the newest compaction that stands for all is ignored. */
+/** What is left when everything in front of the newest compaction that represents all is ignored. */
 export function pruned(items: readonly JsonObject[]): JsonObject[] {
   const last = items.findLastIndex((item) => sealedIn(item)?.standsForAll === true)
   return items.slice(Math.max(last, 0))

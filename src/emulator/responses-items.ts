@@ -8,7 +8,7 @@ export function ownItems(body: JsonObject): JsonObject[] {
   return objectsIn(body.input)
 }
 
-/** Items get an id when they are kept; a message given as a string is kept as what it stands for. */
+/** Items get an id when they are kept; a message given as a string is kept as what it represents. */
 export function withItemId(item: JsonObject, seed: string): JsonObject {
   const type = textIn(item.type) || 'message'
   const prefix = itemPrefixes[type] ?? 'item'

@@ -16,14 +16,14 @@ import {
 import { ownItems, withItemId } from './responses-items.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
 import type { Incoming, Opened, Service } from './service.ts'
-import { createShelf, type Shelf } from './shelf.ts'
+import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
 
-interface KeptResponse {
+interface StoredResponse {
   input: JsonObject[]
   whole: JsonObject
 }
 
-export interface KeptConversation {
+export interface StoredConversation {
   createdAt: number
   metadata: Json
   items: JsonObject[]
@@ -32,8 +32,8 @@ export interface KeptConversation {
 }
 
 export interface ResponsesService extends Service {
-  responses: Shelf<KeptResponse>
-  conversations: Shelf<KeptConversation>
+  responses: ExpiringMap<StoredResponse>
+  conversations: ExpiringMap<StoredConversation>
   /** The items of a request with the chain, conversation and stored items that it names. Throws a Refusal. */
   itemsOf(incoming: Incoming): JsonObject[]
 }
@@ -43,9 +43,9 @@ const keepers = new Set(['openai', 'azure-openai', 'xai', 'lmstudio'])
 const month = 30 * 24 * 3_600_000
 
 export function createResponsesService(): ResponsesService {
-  const responses = createShelf<KeptResponse>(month)
-  const conversations = createShelf<KeptConversation>(100 * 12 * month)
-  const stored = createShelf<JsonObject>(month)
+  const responses = createExpiringMap<StoredResponse>(month)
+  const conversations = createExpiringMap<StoredConversation>(100 * 12 * month)
+  const stored = createExpiringMap<JsonObject>(month)
 
   return {
     responses,
@@ -144,7 +144,7 @@ export function createResponsesService(): ResponsesService {
     return [...found.input, ...objectsIn(found.whole.output)]
   }
 
-  function conversationOf({ body, owner, now, provider }: Incoming): KeptConversation | undefined {
+  function conversationOf({ body, owner, now, provider }: Incoming): StoredConversation | undefined {
     const id = conversationId(body)
     if (id === undefined || !keepers.has(provider)) return undefined
     const found = conversations.get(id, owner, now)

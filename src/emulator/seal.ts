@@ -27,7 +27,7 @@ export function unseal(text: string): JsonObject | undefined {
 
 /**
  * Whether a text that is not ours could be the real provider's: long, and nothing but base64. A history that was made
- * with the real service must go on here, and nobody but that service can judge its signatures.
+ * with the real service must continue here, and no one but that service can judge its signatures.
  */
 export function couldBeReal(text: string): boolean {
   return text.length >= 64 && !text.startsWith('U1lOM') && /^[A-Za-z0-9+/_-]+={0,2}$/.test(text)

@@ -2,14 +2,14 @@
 // what it hands out and keeps what it said. Each wire that does any of this has a Service; the others have `plain`.
 
 import type { JsonObject } from '../core/json.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { CountTokens } from './tokens.ts'
 
 /** One request for a reply, as it came. */
 export interface Incoming {
   provider: string
-  protocol: Protocol
+  protocol: Wire
   model: string
   body: JsonObject
   /** The values of `anthropic-beta`. */

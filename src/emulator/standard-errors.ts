@@ -2,15 +2,15 @@
 // for the error event inside a stream. Words as they are on record (checked 2026-11).
 
 import type { Json } from '../core/json.ts'
-import type { Issue, Profile, Protocol } from '../protocols/protocol.ts'
+import type { Issue, Profile, Wire } from '../wires/wire.ts'
 
-export function standardError(protocol: Protocol, status: number, profile: Profile): Json {
+export function standardError(protocol: Wire, status: number, profile: Profile): Json {
   const words = errors[protocol.id]?.[status] ?? general[status] ?? { message: `The server answered ${status}.` }
   return protocol.errorBody({ rule: 'fault', status, ...words }, profile)
 }
 
 /** The event that tells of an overload in the middle of a stream that began well. */
-export function errorEvent(protocol: Protocol, profile: Profile): Json {
+export function errorEvent(protocol: Wire, profile: Profile): Json {
   switch (protocol.id) {
     case 'anthropic-messages':
       return { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }

@@ -2,7 +2,7 @@
 // that were ordered for this reply.
 
 import { isObject, type Json } from '../core/json.ts'
-import type { Framing } from '../protocols/protocol.ts'
+import type { Framing } from '../wires/wire.ts'
 import { connectionReset, type Fault } from './faults.ts'
 
 export interface StreamOptions {

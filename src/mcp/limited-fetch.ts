@@ -1,5 +1,5 @@
 // A fetch that gives up on a body in which one message is too long. Behind `text/event-stream` a message is a line, and
-// the stream as a whole may go on for ever.
+// the stream as a whole may continue forever.
 
 import { SynapseError } from '../core/error.ts'
 

@@ -2,11 +2,11 @@
 // the row, so that OLLAMA_HOST and AZURE_OPENAI_ENDPOINT can be given as their owners write them.
 
 import { badInput } from '../core/error.ts'
-import type { ProviderRow, Wire } from './provider.ts'
+import type { ProviderRow, ProviderWire } from './provider.ts'
 
 export function baseUrlOf(
   row: ProviderRow,
-  wire: Wire,
+  wire: ProviderWire,
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): string {

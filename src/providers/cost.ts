@@ -2,7 +2,7 @@
 // prices of their own.
 
 import type { Usage } from '../core/usage.ts'
-import { billedIn, longWritesIn } from '../protocols/billing.ts'
+import { billedIn, longWritesIn } from '../wires/shared/billing.ts'
 import { ratesFor, type Price } from './price.ts'
 
 /** Undefined where the price is not known. `cacheTtl` is what was asked for, where the provider does not tell. */

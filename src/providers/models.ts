@@ -1,8 +1,8 @@
 // What differs by model: rows of data, each a patch of what its protocol and provider say. Every row that fits a model
-// counts, a later one over an earlier one. A name that nobody knows yet gets the newest, strictest rules of its family,
+// counts, a later one over an earlier one. A name that no one knows yet gets the newest, strictest rules of its family,
 // because those are valid on older models too. Facts checked 2026-11.
 
-import type { Capabilities } from '../protocols/protocol.ts'
+import type { Capabilities } from '../wires/wire.ts'
 import type { Caching } from './provider.ts'
 
 export interface ModelPatch {

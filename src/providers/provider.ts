@@ -2,19 +2,19 @@
 // wire is adding a row.
 
 import type { StateRef } from '../core/context.ts'
-import type { Capabilities, Quirks } from '../protocols/protocol.ts'
+import type { Capabilities, Quirks } from '../wires/wire.ts'
 import type { ModelFacts } from './price.ts'
 
 export interface ProviderRow {
   id: string
   name: string
   /** The first is the default. */
-  wires: readonly [Wire, ...Wire[]]
+  wires: readonly [ProviderWire, ...ProviderWire[]]
   /** Where the key is looked for, in this order. */
   keyVariables: readonly string[]
   /** How the key is sent: in a header, never in a URL. */
   auth: Auth
-  /** Servers at home mostly want no key. */
+  /** Servers locally mostly want no key. */
   keyOptional?: boolean
   /** Where a person gets a key. */
   keysAt?: string
@@ -33,7 +33,7 @@ export interface OwnModel extends ModelFacts {
   capabilities?: Partial<Capabilities>
 }
 
-export interface Wire {
+export interface ProviderWire {
   protocol: string
   /** A bare path: the host must be given, by a variable or by the caller. */
   baseUrl: string

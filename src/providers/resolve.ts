@@ -1,13 +1,13 @@
 // From a name to all that a request needs: where it goes, how it is written, what can be asked, what it costs.
 
 import { badInput } from '../core/error.ts'
-import { loadProtocol } from '../protocols/index.ts'
-import type { Capabilities, Counting, Protocol, Quirks } from '../protocols/protocol.ts'
+import { loadWire } from '../wires/list.ts'
+import type { Capabilities, Counting, Wire, Quirks } from '../wires/wire.ts'
 import { baseUrlOf } from './base-url.ts'
 import { mergeCaching, mergeCapabilities } from './capabilities.ts'
 import { patchFor } from './models.ts'
 import { factsOf, type Catalogue, type Price } from './price.ts'
-import type { Caching, ProviderRow, StateStrategy, Wire } from './provider.ts'
+import type { Caching, ProviderRow, StateStrategy, ProviderWire } from './provider.ts'
 import { findRow } from './find-row.ts'
 
 export interface Wanted {
@@ -28,7 +28,7 @@ export interface Wanted {
 
 export interface Endpoint {
   provider: ProviderRow
-  protocol: Protocol
+  protocol: Wire
   model: string
   /** Without a slash at the end; the protocol's path goes behind it. */
   baseUrl: string
@@ -44,7 +44,7 @@ export interface Endpoint {
   /** How to ask for the tokens of a request; absent: the provider does not say. */
   counting?: Counting
   price?: Price
-  /** The emulator answers in the provider's place, and nobody is billed. */
+  /** The emulator answers in the provider's place, and no one is billed. */
   offline?: true
 }
 
@@ -52,14 +52,14 @@ export interface Endpoint {
 export async function resolve(wanted: Wanted): Promise<Endpoint> {
   const { rows } = wanted.rows ? { rows: wanted.rows } : await import('./rows.ts')
   const wire = wireOf(findRow(wanted.provider, rows), wanted.protocol)
-  const [protocol, { catalogue }] = await Promise.all([loadProtocol(wire.protocol), import('./catalogue.ts')])
+  const [protocol, { catalogue }] = await Promise.all([loadWire(wire.protocol), import('./catalogue.ts')])
   return resolveWith({ ...wanted, rows }, () => protocol, catalogue)
 }
 
 /** The same for those who have loaded everything already. */
 export function resolveWith(
   wanted: Wanted & { rows: readonly ProviderRow[] },
-  protocolOf: (id: string) => Protocol,
+  protocolOf: (id: string) => Wire,
   catalogue: Catalogue,
 ): Endpoint {
   const row = findRow(wanted.provider, wanted.rows)
@@ -88,7 +88,7 @@ export function resolveWith(
   }
 }
 
-function wireOf(row: ProviderRow, protocol: string | undefined): Wire {
+function wireOf(row: ProviderRow, protocol: string | undefined): ProviderWire {
   const wire = protocol === undefined ? row.wires[0] : row.wires.find((one) => one.protocol === protocol)
   if (wire) return wire
   const spoken = row.wires.map((one) => one.protocol).join(' and ')

@@ -1,4 +1,4 @@
-// Everybody we know. Facts checked 2026-11; a difference that nobody has documented or seen is not in here.
+// Everybody we know. Facts checked 2026-11; a difference that no one has documented or seen is not in here.
 
 import type { ProviderRow } from './provider.ts'
 import { hosts } from './rows/hosts.ts'

@@ -36,9 +36,14 @@ export function argsHashOf(call: ToolCallPart): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** What the person said to this call; asks if nobody was asked yet. */
-export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallPart, askMs?: number): Promise<Answer> {
-  const { store, owner, conversationId } = house
+/** What the person said to this call; asks if no one was asked yet. */
+export async function answerTo(
+  runtime: Asking,
+  replyEntry: Entry,
+  call: ToolCallPart,
+  askMs?: number,
+): Promise<Answer> {
+  const { store, owner, conversationId } = runtime
   const argsHash = argsHashOf(call)
   const kept = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))
   const answer = kept.find((overlay) => overlay.kind === answered)
@@ -48,28 +53,28 @@ export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallP
     return denied(refusalOf(call, answer.data['reason']))
   }
   const question = kept.find((overlay) => overlay.kind === asked)
-  const expiresAt = expiryIn(question) ?? new Date(house.now() + (askMs ?? defaultAskMs)).toISOString()
-  if (question && Date.parse(expiresAt) <= house.now()) {
-    return denied(`Nobody allowed ${call.name} in time, so it was not run.`)
+  const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askMs ?? defaultAskMs)).toISOString()
+  if (question && Date.parse(expiresAt) <= runtime.now()) {
+    return denied(`No one allowed ${call.name} in time, so it was not run.`)
   }
   if (!question) {
     const data = { callId: call.callId, name: call.name, argsHash, expiresAt }
-    await store.addOverlay(owner, conversationId, { entryId: replyEntry.id, kind: asked, data }, house.write())
+    await store.addOverlay(owner, conversationId, { entryId: replyEntry.id, kind: asked, data }, runtime.write())
   }
   return { state: 'waiting', approval: { call, argsHash, expiresAt } }
 }
 
 /** The calls at the end of a history that wait for a person. */
-export async function waitingApprovals(house: Omit<Asking, 'write'>, history: readonly Entry[]): Promise<Approval[]> {
+export async function waitingApprovals(runtime: Omit<Asking, 'write'>, history: readonly Entry[]): Promise<Approval[]> {
   const next = nextStep(history)
   if (next.kind !== 'tools') return []
-  const overlays = await house.store.overlays(house.owner, house.conversationId)
+  const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
   return next.calls.flatMap((call) => {
     const about = overlays.filter((overlay) => isAbout(overlay, call.callId))
     const question = about.find((overlay) => overlay.kind === asked)
     const expiresAt = expiryIn(question) ?? ''
     const isOpen = question && !about.some((overlay) => overlay.kind === answered)
-    return isOpen && Date.parse(expiresAt) > house.now() ? [{ call, argsHash: argsHashOf(call), expiresAt }] : []
+    return isOpen && Date.parse(expiresAt) > runtime.now() ? [{ call, argsHash: argsHashOf(call), expiresAt }] : []
   })
 }
 
@@ -82,20 +87,25 @@ export interface Verdict {
 }
 
 /** Keeps an answer, once. Throws where there is nothing to answer, or not to this. */
-export async function answerApproval(house: Asking, history: readonly Entry[], verdict: Verdict): Promise<void> {
+export async function answerApproval(runtime: Asking, history: readonly Entry[], verdict: Verdict): Promise<void> {
   const { callId, allowed, reason } = verdict
-  const waiting = (await waitingApprovals(house, history)).find(({ call }) => call.callId === callId)
-  if (!waiting) throw conflict(await whyNot(house, history, callId))
+  const waiting = (await waitingApprovals(runtime, history)).find(({ call }) => call.callId === callId)
+  if (!waiting) throw conflict(await whyNot(runtime, history, callId))
   if (verdict.argsHash !== waiting.argsHash && (allowed || verdict.argsHash !== undefined)) {
     throw conflict(`The arguments of ${waiting.call.name} are not those that were approved. Look at the call again.`)
   }
   const entryId = history.findLast((entry) => callsOf(entry.message).some((call) => call.callId === callId))?.id ?? ''
   const data = { callId, allowed, argsHash: waiting.argsHash, ...(reason !== undefined && { reason }) }
-  await house.store.addOverlay(house.owner, house.conversationId, { entryId, kind: answered, data }, house.write())
+  await runtime.store.addOverlay(
+    runtime.owner,
+    runtime.conversationId,
+    { entryId, kind: answered, data },
+    runtime.write(),
+  )
 }
 
-async function whyNot(house: Asking, history: readonly Entry[], callId: string): Promise<string> {
-  const overlays = await house.store.overlays(house.owner, house.conversationId)
+async function whyNot(runtime: Asking, history: readonly Entry[], callId: string): Promise<string> {
+  const overlays = await runtime.store.overlays(runtime.owner, runtime.conversationId)
   const about = overlays.filter((overlay) => isAbout(overlay, callId))
   if (about.some((overlay) => overlay.kind === answered)) return `The call ${callId} was answered already.`
   if (about.length === 0) return `No approval of a call ${callId} was asked for.`

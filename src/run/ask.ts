@@ -5,10 +5,10 @@ import type { ReplyEvent } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
 import type { Origin } from '../core/message.ts'
 import type { Note } from '../core/context.ts'
-import type { Assembled } from '../context/prepare.ts'
-import { bodyBytes } from '../protocols/pieces.ts'
+import type { Assembled } from '../context/assemble.ts'
+import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { streamReply, type RetryEvent } from '../transport/reply.ts'
-import type { Running } from './running.ts'
+import type { RunContext } from './run-context.ts'
 
 export interface Asked extends Folded {
   opened: Exchange
@@ -24,7 +24,7 @@ export interface Asking {
   onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => void
 }
 
-export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
+export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
   const { store, owner, conversationId, endpoint } = run
   const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
   const body = bodyBytes(prepared.body)
@@ -54,7 +54,7 @@ export async function ask(run: Running, { prepared, basedOn, notes, onOpen, onEv
   return { opened, ...fold.result() }
 }
 
-/** What the emulator counts is marked, so that nobody takes it for a bill. */
+/** What the emulator counts is marked, so that no one takes it for a bill. */
 function unbilled<E extends ReplyEvent | RetryEvent>(event: E): E {
   return event.type === 'reply-end' && event.usage ? { ...event, usage: { ...event.usage, offline: true } } : event
 }

@@ -1,4 +1,4 @@
-// A queue between one who does and one who watches. The doer never waits: a run goes on, and is saved, whether or not
+// A queue between one who does and one who watches. The doer never waits: a run continues, and is saved, whether or not
 // anybody reads its events.
 
 export interface Channel<T> extends AsyncIterable<T> {

@@ -6,13 +6,13 @@ import type { Entry, Exchange } from '../core/log.ts'
 import type { Reply } from '../core/message.ts'
 import { noUsage, type Usage } from '../core/usage.ts'
 import type { CompactionDecision, Decisions, NativeSummary } from '../context/decisions.ts'
-import { asideRule } from '../context/past.ts'
-import { assemble, type Assembled } from '../context/prepare.ts'
-import type { Compacting } from '../protocols/protocol.ts'
+import { asideRule } from '../context/cache-history.ts'
+import { assemble, type Assembled } from '../context/assemble.ts'
+import type { Compacting } from '../wires/wire.ts'
 import { costOf } from '../providers/cost.ts'
 import { post } from '../transport/post.ts'
 import { draftOf } from './draft.ts'
-import type { Running } from './running.ts'
+import type { RunContext } from './run-context.ts'
 
 type Summary = Omit<CompactionDecision, 'through'>
 
@@ -24,7 +24,7 @@ interface Aside {
 }
 
 export async function askNatively(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
   decisions: Decisions,
   aside: Aside,
@@ -47,7 +47,7 @@ type Kind<K extends Compacting['kind']> = Extract<Compacting, { kind: K }>
 type Issuer = Pick<NativeSummary, 'provider' | 'protocol' | 'model'>
 
 async function summariseOnDemand(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
   decisions: Decisions,
   issuer: Issuer,
@@ -65,7 +65,7 @@ async function summariseOnDemand(
 }
 
 async function compactItems(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
   decisions: Decisions,
   issuer: Issuer,

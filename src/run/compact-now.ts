@@ -3,11 +3,11 @@
 import type { Entry } from '../core/log.ts'
 import { limitOf } from '../context/fit.ts'
 import { settingsOf } from '../context/policy.ts'
-import { estimateHead, systemOf } from '../context/prepare.ts'
-import { readDecisions } from '../context/recorded.ts'
+import { estimateHead, systemOf } from '../context/assemble.ts'
+import { readDecisions } from '../context/overlay-codec.ts'
 import { compactHistory, type Compacted } from './compact.ts'
 import { draftOf } from './draft.ts'
-import type { Running } from './running.ts'
+import type { RunContext } from './run-context.ts'
 
 /** Where no window is known, the summary is made as for this one. */
 const usualWindow = 128_000
@@ -15,7 +15,7 @@ const usualWindow = 128_000
 const usualKeep = 4
 
 export async function compactNow(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
   why = 'it was asked for',
 ): Promise<Compacted | undefined> {

@@ -1,4 +1,4 @@
-// Compaction: a summary that stands for the beginning of the history. It is an overlay: the log stays as it is, other
+// Compaction: a summary that represents the beginning of the history. It is an overlay: the log stays as it is, other
 // branches do not see it, and it can be undone. Three ways, each tried once: the provider's own, a summary by the model,
 // and one without a model, which cannot fail.
 
@@ -7,16 +7,16 @@ import type { Entry, Exchange, Overlay } from '../core/log.ts'
 import type { Reply } from '../core/message.ts'
 import { estimateMessage } from '../context/count.ts'
 import { compactionFor, type CompactionDecision, type Decisions } from '../context/decisions.ts'
-import { asideRule } from '../context/past.ts'
+import { asideRule } from '../context/cache-history.ts'
 import { settingsOf, type CompactionSettings } from '../context/policy.ts'
-import { assemble, baseView, type Assembled } from '../context/prepare.ts'
-import { compactionData } from '../context/recorded.ts'
+import { assemble, baseView, type Assembled } from '../context/assemble.ts'
+import { compactionData } from '../context/overlay-codec.ts'
 import { historyAsText, plainSummary, stretchEnd, summaryPrompt, usualBudget } from '../context/summary.ts'
 import { costOf } from '../providers/cost.ts'
 import { ask } from './ask.ts'
 import { askNatively } from './compact-native.ts'
 import { draftOf } from './draft.ts'
-import type { Running } from './running.ts'
+import type { RunContext } from './run-context.ts'
 
 export interface Compacted {
   overlay: Overlay
@@ -27,7 +27,7 @@ export interface Compacted {
 
 export type Spending = Pick<Exchange, 'usage' | 'cost'>
 
-export interface CompactionWish {
+export interface CompactionOptions {
   why: string
   /** The most tokens of a request, by estimate. */
   limit: number
@@ -37,10 +37,10 @@ export interface CompactionWish {
 
 /** Gives nothing where there is too little to summarise. */
 export async function compactHistory(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
   decisions: Decisions,
-  { why, limit, head }: CompactionWish,
+  { why, limit, head }: CompactionOptions,
 ): Promise<Compacted | undefined> {
   const settings = settingsOf(run.policy).compaction ?? {}
   const draft = draftOf(run, history, decisions)
@@ -130,8 +130,8 @@ interface Stretch {
   settings: CompactionSettings
 }
 
-/** The history is told as text, so that no rule of the wire about calls, thinking or media is in the way. */
-function summaryRequest(run: Running, { history, decisions, limit, settings }: Stretch): Assembled {
+/** The history is written as text, so that no rule of the wire about calls, thinking or media is in the way. */
+function summaryRequest(run: RunContext, { history, decisions, limit, settings }: Stretch): Assembled {
   const { target, protocol } = draftOf(run, history, decisions)
   const prompt = settings.prompt ?? summaryPrompt
   const previous = previousText(run, decisions)
@@ -156,7 +156,7 @@ function budgetOf({ budget }: CompactionSettings): number {
 }
 
 /** The summary so far, where it has words: it is brought up to date. */
-function previousText({ endpoint }: Running, { compactions }: Decisions): string | undefined {
+function previousText({ endpoint }: RunContext, { compactions }: Decisions): string | undefined {
   const reader = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
   return compactionFor(compactions, reader)?.text
 }

@@ -10,27 +10,27 @@ import { beforeAnswer, beforeMessage, forkAt } from './branching.ts'
 import { channel } from './channel.ts'
 import { compactNow } from './compact-now.ts'
 import type { Compacted } from './compact.ts'
-import { countExactly, type ExactCount } from './count-exact.ts'
-import { drive, stepSettings, type Journey } from './drive.ts'
+import { countTokens, type TokenCount } from './count-tokens.ts'
+import { startRun, stepSettings, type RunRequest } from './start-run.ts'
 import { inspectRequest, type Inspected } from './inspect.ts'
-import { knownPath } from './known-path.ts'
+import { cachedPath } from './path-cache.ts'
 import { holdLease, type Held } from './lease.ts'
 import type { RunEnd } from './loop.ts'
-import type { Running } from './running.ts'
-import { settle } from './settle.ts'
-import { userMessage, withChanges, type RunSettings, type Said, type Surroundings } from './settings.ts'
-import { usageOf, type ConversationUsage } from './usage-of.ts'
+import type { RunContext } from './run-context.ts'
+import { closeInterrupted } from './close-interrupted.ts'
+import { userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from './settings.ts'
+import { usageOf, type ConversationUsage } from './usage.ts'
 
-export type { RunSettings, Surroundings } from './settings.ts'
+export type { RunSettings, Runtime } from './settings.ts'
 
-/** A run under way. It goes on whether or not its events are read; only `abort` stops it. */
+/** A run under way. It continues whether or not its events are read; only `abort` stops it. */
 export interface Run extends AsyncIterable<RunEvent> {
   /** How it ended. Never rejects: what went wrong is in the outcome. */
   ended: Promise<RunEnd>
   /** Stops it; what was said so far is kept. */
   abort(): void
-  /** Says something while it goes on: the model gets it with its next request. */
-  steer(message: Said): void
+  /** Says something while it continues: the model gets it with its next request. */
+  steer(message: UserInput): void
   /** Other tools, another model, another policy: from the next request on. */
   update(change: Partial<RunSettings>): void
   /** The text of the final reply; rejects if the run failed. */
@@ -41,24 +41,24 @@ export interface Run extends AsyncIterable<RunEvent> {
 export interface Conversation {
   readonly id: string
   /** Appends what the user says, and answers it. */
-  send(message: Said, settings?: Partial<RunSettings>): Run
-  /** Goes on where a run was interrupted, stopped by a guard, or waited for an approval. */
+  send(message: UserInput, settings?: Partial<RunSettings>): Run
+  /** Continues where a run was interrupted, stopped by a guard, or waited for an approval. */
   resume(settings?: Partial<RunSettings>): Run
   /** Answers what the user said last once more; the earlier answer stays in the log as a branch. */
   retry(settings?: Partial<RunSettings>): Run
-  /** Says something else in the place of an earlier message of the user, and answers that. */
-  edit(entryId: string, message: Said, settings?: Partial<RunSettings>): Run
-  /** Goes on from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
+  /** Says something else in place of an earlier message of the user, and answers that. */
+  edit(entryId: string, message: UserInput, settings?: Partial<RunSettings>): Run
+  /** Continues from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
   fork(entryId: string, options?: { name?: string }): Promise<void>
   /** Goes to a branch by its name. */
   checkout(branch: string): Promise<void>
   /** Lets a call run that waits for it. `argsHash` says which arguments were looked at; then `resume`. */
   approve(callId: string, answer: { argsHash: string }): Promise<void>
-  /** Does not let it run; the model is told why. Then `resume`. */
+  /** Does not let it run; the model is informed why. Then `resume`. */
   deny(callId: string, reason?: string): Promise<void>
   /** The calls that wait for a person. */
   approvals(): Promise<Approval[]>
-  /** Lets a summary stand for the older part of what is sent; undefined: there is too little to summarise. */
+  /** Lets a summary represent the older part of what is sent; undefined: there is too little to summarise. */
   compact(settings?: Partial<RunSettings>): Promise<Compacted | undefined>
   /** Takes a summary back, or any other decision about what is sent: the log was never changed. */
   undo(overlayId: string): Promise<void>
@@ -67,22 +67,22 @@ export interface Conversation {
   /** The request that would be sent now, and everything in which it differs from the log. */
   inspect(settings?: Partial<RunSettings>): Promise<Inspected>
   /** The tokens of that request by the provider's own count; rejects where the provider has no answer to that. */
-  count(settings?: Partial<RunSettings>): Promise<ExactCount>
-  /** The path from the root to where the conversation goes on, whole, whatever was sent of it. */
+  count(settings?: Partial<RunSettings>): Promise<TokenCount>
+  /** The path from the root to where the conversation continues, whole, whatever was sent of it. */
   history(): Promise<Entry[]>
   /** All entries of all branches, without their messages. */
   tree(): Promise<EntryOutline[]>
-  /** The places that the conversation can go on from. */
+  /** The places that the conversation can continue from. */
   branches(): Promise<Branch[]>
   info(): Promise<Stored>
 }
 
-export function conversationOf(given: Surroundings, id: string, defaults: RunSettings): Conversation {
-  const house = { ...given, store: withFailpoints(given.store) }
-  const { store, owner } = house
+export function conversationOf(given: Runtime, id: string, defaults: RunSettings): Conversation {
+  const runtime = { ...given, store: withFailpoints(given.store) }
+  const { store, owner } = runtime
   const place = { store, owner, conversationId: id }
-  const now = house.now ?? Date.now
-  const pathTo = house.paths?.(id) ?? knownPath(store, owner)
+  const now = runtime.now ?? Date.now
+  const pathTo = runtime.paths?.(id) ?? cachedPath(store, owner)
   /** Runs of this object that have not ended yet. */
   const under = new Set<Promise<unknown>>()
 
@@ -104,8 +104,8 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
     undo: (overlayId) =>
       withLease(async (held) => void (await store.setOverlayUndone(owner, overlayId, true, held.write()))),
     usage: () => usageOf(store, owner, id),
-    inspect: async (settings) => inspectRequest(house, id, await history(), withChanges(defaults, settings)),
-    count: async (settings) => countExactly(house, id, await history(), withChanges(defaults, settings)),
+    inspect: async (settings) => inspectRequest(runtime, id, await history(), withChanges(defaults, settings)),
+    count: async (settings) => countTokens(runtime, id, await history(), withChanges(defaults, settings)),
     history,
     tree: () => store.outline(owner, id),
     branches: () => store.branches(owner, id),
@@ -123,12 +123,12 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
     return head ? store.history(owner, head) : []
   }
 
-  function start(how: Pick<Journey, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
+  function start(how: Pick<RunRequest, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
     let settings = withChanges(defaults, changes)
     const said: UserMessage[] = []
     const events = channel<RunEvent>()
     const stop = new AbortController()
-    const ended = drive(house, {
+    const ended = startRun(runtime, {
       ...how,
       conversationId: id,
       pathTo,
@@ -158,16 +158,16 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
     await Promise.allSettled(under)
     const held = await holdLease(store, owner, id)
     try {
-      await settle({ ...place, write: held.write }, false)
+      await closeInterrupted({ ...place, write: held.write }, false)
       return await act(held)
     } finally {
       await held.release()
     }
   }
 
-  async function running(held: Held, changes?: Partial<RunSettings>): Promise<Running> {
+  async function running(held: Held, changes?: Partial<RunSettings>): Promise<RunContext> {
     const settings = withChanges(defaults, changes)
-    const found = await house.endpoint(settings.model, settings.protocol)
+    const found = await runtime.endpoint(settings.model, settings.protocol)
     const signal = settings.signal ?? new AbortController().signal
     return { ...place, ...stepSettings(id, () => settings), ...found, signal, write: held.write, emit: () => {} }
   }

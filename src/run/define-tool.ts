@@ -21,11 +21,11 @@ export interface ToolDefinition<S, Input> {
   run(input: Input, run: ToolRun): unknown
   /** Safe to run again with the same input after a crash. */
   repeatable?: boolean
-  /** Milliseconds that one call may take; two minutes unless told. */
+  /** Milliseconds that one call may take; two minutes by default. */
   timeout?: number
   /** Whether a person must allow the call first: always, or for some inputs. */
   ask?: boolean | ((input: Input) => boolean | Promise<boolean>)
-  /** Milliseconds that an answer to `ask` is waited for; an hour unless told. */
+  /** Milliseconds that an answer to `ask` is waited for; an hour by default. */
   askTimeout?: number
 }
 

@@ -3,12 +3,12 @@
 import type { Entry } from '../core/log.ts'
 import type { Decisions } from '../context/decisions.ts'
 import { settingsOf } from '../context/policy.ts'
-import type { Draft } from '../context/prepare.ts'
+import type { RequestDraft } from '../context/assemble.ts'
 import type { Billing } from '../context/price-ratio.ts'
 import type { Endpoint } from '../providers/resolve.ts'
-import type { Running } from './running.ts'
+import type { RunContext } from './run-context.ts'
 
-export interface RunDraft extends Draft {
+export interface RunDraft extends RequestDraft {
   decisions: Decisions
 }
 
@@ -34,7 +34,7 @@ export function draftOf(run: DraftSource, history: readonly Entry[], decisions: 
   }
 }
 
-export type DraftSource = Pick<Running, 'endpoint' | 'system' | 'tools' | 'policy' | 'options'>
+export type DraftSource = Pick<RunContext, 'endpoint' | 'system' | 'tools' | 'policy' | 'options'>
 
 export function billingOf({ caching, price, provider }: Endpoint): Billing {
   return { caching, ...(price ? { price } : { atHome: provider.keyOptional === true }) }

@@ -10,22 +10,22 @@ import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange } from '../core/log.ts'
 import type { StopReason } from '../core/message.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
-import { compactionData } from '../context/recorded.ts'
+import { compactionData } from '../context/overlay-codec.ts'
 import { forecastNote } from '../context/forecast.ts'
 import { costOf } from '../providers/cost.ts'
 import type { FinishedExchange } from '../store/store.ts'
 import { ask } from './ask.ts'
 import type { Spending } from './compact.ts'
 import { journaling, type Journal } from './journal.ts'
-import { plan, type Planned, type Wish } from './plan.ts'
-import type { Running } from './running.ts'
+import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
+import type { RunContext } from './run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
 
-export async function exchange(run: Running, history: readonly Entry[], step: number): Promise<FinishedExchange> {
+export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
   const tried = new Set<Remedy>()
   const others: Spending[] = []
-  for (let wish: Wish = {}; ;) {
-    const planned = await plan(run, history, wish)
+  for (let wish: PlanOptions = {}; ;) {
+    const planned = await planRequest(run, history, wish)
     const finished = await attempt(run, history, planned, step)
     others.push(...planned.spent)
     const remedy = remedyFor(finished, planned)
@@ -39,9 +39,9 @@ export async function exchange(run: Running, history: readonly Entry[], step: nu
 }
 
 async function attempt(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
-  planned: Planned,
+  planned: PlannedRequest,
   step: number,
 ): Promise<FinishedExchange> {
   const { store, owner, endpoint } = run
@@ -91,9 +91,9 @@ async function attempt(
   return finished
 }
 
-/** A provider that has summarised by itself reads on from its reply; what stood before need not be sent again. */
+/** A provider that has summarised by itself reads on from its reply; what came before need not be sent again. */
 async function keepSummary(
-  { store, owner, conversationId, write }: Running,
+  { store, owner, conversationId, write }: RunContext,
   entry: Entry,
   through: string,
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function keepSummary(
 type Remedy = 'tighter' | 'whole' | 'plain'
 
 /** What can be done about a refusal that is about what was sent. Once some of a reply is there, nothing. */
-function remedyFor({ exchange, entry }: FinishedExchange, { state }: Planned): Remedy | undefined {
+function remedyFor({ exchange, entry }: FinishedExchange, { state }: PlannedRequest): Remedy | undefined {
   const { failure } = exchange
   if (entry || !failure) return undefined
   if (failure.kind === 'context-overflow') return 'tighter'
@@ -122,11 +122,11 @@ function remedyFor({ exchange, entry }: FinishedExchange, { state }: Planned): R
 /** Gives nothing where there is nothing left to do. */
 async function apply(
   remedy: Remedy,
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
-  planned: Planned,
+  planned: PlannedRequest,
   failure: Failure | undefined,
-): Promise<Wish | undefined> {
+): Promise<PlanOptions | undefined> {
   const { store, owner, conversationId, endpoint } = run
   const entryId = history.at(-1)?.id ?? ''
   const { id: provider } = endpoint.provider

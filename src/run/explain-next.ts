@@ -3,13 +3,13 @@
 
 import type { Entry } from '../core/log.ts'
 import { explain, type Explained } from '../context/explain.ts'
-import type { Assembled } from '../context/prepare.ts'
-import { plan } from './plan.ts'
-import type { Running } from './running.ts'
+import type { Assembled } from '../context/assemble.ts'
+import { planRequest } from './plan-request.ts'
+import type { RunContext } from './run-context.ts'
 
-/** What looking takes: no right to write, and nobody who watches. */
+/** What looking takes: no right to write, and no one who watches. */
 export type Looking = Pick<
-  Running,
+  RunContext,
   'store' | 'owner' | 'conversationId' | 'endpoint' | 'system' | 'tools' | 'options' | 'policy' | 'transport'
 >
 
@@ -22,7 +22,7 @@ export interface NextRequest {
 
 export async function explainNext(looking: Looking, history: readonly Entry[]): Promise<NextRequest> {
   const { store, owner, endpoint } = looking
-  const { prepared, forecast, past } = await plan(lookingOn(looking), history, { look: true })
+  const { prepared, forecast, past } = await planRequest(lookingOn(looking), history, { look: true })
   const bytes = past.last && (await store.blob(owner, past.last.bodySha256))
   const explained = explain({
     history: history.map((entry) => entry.message),
@@ -37,7 +37,7 @@ export async function explainNext(looking: Looking, history: readonly Entry[]): 
 }
 
 /** A run that does nothing. */
-export function lookingOn(looking: Looking): Running {
+export function lookingOn(looking: Looking): RunContext {
   const signal = new AbortController().signal
   return { ...looking, maxSteps: 0, signal, write: () => ({}), emit: () => {} }
 }

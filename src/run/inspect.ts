@@ -6,12 +6,12 @@ import type { JsonObject } from '../core/json.ts'
 import type { Entry } from '../core/log.ts'
 import { noUsage } from '../core/usage.ts'
 import type { Explained } from '../context/explain.ts'
-import type { Estimate } from '../context/prepare.ts'
-import { stepSettings } from './drive.ts'
+import type { Estimate } from '../context/assemble.ts'
+import { stepSettings } from './start-run.ts'
 import { explainNext, type Looking } from './explain-next.ts'
 import { routedModel } from './route.ts'
-import type { RunSettings, Surroundings } from './settings.ts'
-import { withMedia } from './whole-media.ts'
+import type { RunSettings, Runtime } from './settings.ts'
+import { loadMedia } from './load-media.ts'
 
 /** A request as it would go out. */
 export interface Inspected {
@@ -30,12 +30,12 @@ export interface Inspected {
 }
 
 export async function inspectRequest(
-  house: Surroundings,
+  runtime: Runtime,
   conversationId: string,
   log: readonly Entry[],
   settings: RunSettings,
 ): Promise<Inspected> {
-  const { looking, history } = await lookingAhead(house, conversationId, log, settings)
+  const { looking, history } = await lookingAhead(runtime, conversationId, log, settings)
   const { request, explained, cold } = await explainNext(looking, history)
   const { endpoint } = looking
   return {
@@ -53,18 +53,18 @@ export async function inspectRequest(
 
 /** Whom the next request would go to, and the history that it would be made from. */
 export async function lookingAhead(
-  house: Surroundings,
+  runtime: Runtime,
   conversationId: string,
   log: readonly Entry[],
   settings: RunSettings,
 ): Promise<{ looking: Looking; history: Entry[] }> {
-  const { store, owner } = house
-  const history = await withMedia(store, owner, log)
+  const { store, owner } = runtime
+  const history = await loadMedia(store, owner, log)
   const messages = history.map((entry) => entry.message)
   const step = { step: 1, kind: 'ask' as const, messages, usage: noUsage, cost: 0 }
   const model = await routedModel(settings.route, { ...step, model: settings.model })
   // A wire belongs to the model that it was named for.
-  const found = await house.endpoint(model, model === settings.model ? settings.protocol : undefined)
+  const found = await runtime.endpoint(model, model === settings.model ? settings.protocol : undefined)
   return {
     looking: { store, owner, conversationId, ...found, ...stepSettings(conversationId, () => settings) },
     history,

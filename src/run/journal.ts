@@ -7,7 +7,7 @@ const batchMs = 250
 const batchSize = 4096
 
 export interface Journal {
-  /** Throws once a batch could not be written: a run that may not write any more must not go on listening. */
+  /** Throws once a batch could not be written: a run that may not write any more must not continue listening. */
   push(event: ReplyEvent): void
   /** Waits for what is being written, whatever comes of it, and drops the rest: all of the reply is to be committed. */
   close(): Promise<void>

@@ -1,4 +1,4 @@
-// One writer per conversation. The lease is renewed while the run goes on; when it was lost (this process was asleep
+// One writer per conversation. The lease is renewed while the run continues; when it was lost (this process was asleep
 // for longer than it lasts, and another one took over) the run is told to stop, and its next write is refused.
 //
 // A process that was killed cannot give its lease back. Its successor on the same machine need not wait until it has
@@ -20,7 +20,7 @@ export interface Held {
   release: () => Promise<void>
 }
 
-/** `onLost` is called when another process has taken over: whatever is still going on here is for nothing. */
+/** `onLost` is called when another process has taken over: whatever is still running here is for nothing. */
 export async function holdLease(
   store: Store,
   owner: string,
@@ -84,7 +84,7 @@ async function take(store: Store, owner: string, conversationId: string): Promis
   }
 }
 
-/** Ours, and nobody in this process has it or is about to. */
+/** Ours, and no one in this process has it or is about to. */
 function isLeftHere(conversationId: string, holder: string, epoch: number): boolean {
   return holder === thisProcess() && !inUse.has(nameOf(conversationId, epoch)) && wanted.get(conversationId) === 1
 }
@@ -116,7 +116,7 @@ export function isGone(holder: string): boolean {
 
 let space: string | undefined
 
-/** Containers may share a host name but not their process numbers; a machine that was started anew has new ones. */
+/** Containers may share a host name but not their process numbers; a machine that was started again has new ones. */
 function processSpace(): string {
   space ??= createHash('sha256')
     .update(`${hostname()}\n${read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))}`)

@@ -1,5 +1,5 @@
 // The loop: ask the model, run the tools it asks for, ask again, until it is done. Every message is in the log before
-// the next thing happens, so a run can be aborted or killed at any point and goes on from its log.
+// the next thing happens, so a run can be aborted or killed at any point and continues from its log.
 
 import type { GuardReason, RunOutcome } from '../core/event.ts'
 import { asFailure, SynapseError, type Failure } from '../core/error.ts'
@@ -7,12 +7,12 @@ import type { Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import type { Approval } from './approval.ts'
-import { askStep } from './ask-step.ts'
+import { modelStep } from './model-step.ts'
 import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
-import { composes } from './compose.ts'
+import { rewritesAnswer } from './rewrite-answer.ts'
 import { nextStep } from './next-step.ts'
 import { stuck } from './repeats.ts'
-import type { LoopRun } from './running.ts'
+import type { LoopContext } from './run-context.ts'
 import { runCalls } from './tool-step.ts'
 
 /** How a run ended. */
@@ -31,8 +31,8 @@ export interface RunEnd {
   reply?: Reply
 }
 
-/** Goes on from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
-export async function loop(run: LoopRun, message: UserMessage | undefined): Promise<RunEnd> {
+/** Continues from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
+export async function loop(run: LoopContext, message: UserMessage | undefined): Promise<RunEnd> {
   const { store, owner, conversationId } = run
   let counter: Meter | undefined
   let usage = noUsage
@@ -58,7 +58,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
       }
       if (await heard(history)) continue
       if (next.kind === 'rest') {
-        if (reply && next.reply === reply && (await composes(run, history))) {
+        if (reply && next.reply === reply && (await rewritesAnswer(run, history))) {
           step++
           reply = await compose(history, step)
         }
@@ -79,7 +79,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
   }
 
   async function ask(history: readonly Entry[], step: number, kind: 'ask' | 'answer') {
-    const finished = await askStep(run, history, { step, kind, usage, cost: counter?.spent.usd ?? 0 })
+    const finished = await modelStep(run, history, { step, kind, usage, cost: counter?.spent.usd ?? 0 })
     const counted = (await counter?.read()) ?? []
     for (const each of counted) {
       run.counted?.(each)
@@ -93,7 +93,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
     return finished
   }
 
-  /** The final answer by another model: in the place of the reply that ended the work with tools, which stays in the log. */
+  /** The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. */
   async function compose(history: Entry[], step: number): Promise<Reply | undefined> {
     const rough = history.pop()
     const base = history.at(-1)
@@ -109,7 +109,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
     return reply
   }
 
-  /** What the user has said while the run went on goes in between two steps, never between a call and its result. */
+  /** What the user has said while the run continued goes in between two steps, never between a call and its result. */
   async function heard(history: Entry[]): Promise<boolean> {
     const said = run.incoming()
     for (const each of said) {
@@ -137,7 +137,7 @@ export async function loop(run: LoopRun, message: UserMessage | undefined): Prom
 
 /** The guard that forbids the next request; undefined: none does. */
 function guarded(
-  run: LoopRun,
+  run: LoopContext,
   history: readonly Entry[],
   step: number,
   spent: Spent,

@@ -21,7 +21,7 @@ export function recallTool(store: Store, owner: string, conversationId: string):
       properties: {
         query: { type: 'string', description: 'What to look for.' },
         entry: { type: 'string', description: 'The id of an entry to read in full.' },
-        offset: { type: 'integer', minimum: 0, description: 'Where in the entry to go on reading.' },
+        offset: { type: 'integer', minimum: 0, description: 'Where in the entry to continue reading.' },
       },
       additionalProperties: false,
     },
@@ -64,7 +64,7 @@ export function recallTool(store: Store, owner: string, conversationId: string):
       role: entry.message.role,
       at: entry.at,
       text: page.toWellFormed(),
-      ...(rest > 0 && { more: `${rest} characters are left: go on with offset ${offset + page.length}.` }),
+      ...(rest > 0 && { more: `${rest} characters are left: continue with offset ${offset + page.length}.` }),
     }
   }
 }

@@ -1,14 +1,14 @@
 // On opening: what a killed process left under way is settled, so that who looks at the conversation sees what there
-// is of it. Whose run is still going on somewhere is left alone.
+// is of it. Whose run is still running somewhere is left alone.
 
 import { SynapseError } from '../core/error.ts'
 import { withFailpoints } from '../store/failpoint.ts'
 import type { Store } from '../store/store.ts'
 import { holdLease } from './lease.ts'
-import { settle } from './settle.ts'
+import { closeInterrupted } from './close-interrupted.ts'
 
-export async function recover(house: Store, owner: string, conversationId: string): Promise<void> {
-  const store = withFailpoints(house)
+export async function recover(runtime: Store, owner: string, conversationId: string): Promise<void> {
+  const store = withFailpoints(runtime)
   const [open, unfinished] = await Promise.all([
     store.exchanges(owner, conversationId, { outcome: 'open', limit: 1 }),
     store.toolRuns(owner, conversationId, { unfinished: true }),
@@ -17,7 +17,7 @@ export async function recover(house: Store, owner: string, conversationId: strin
   try {
     const held = await holdLease(store, owner, conversationId)
     try {
-      await settle({ store, owner, conversationId, write: held.write }, false)
+      await closeInterrupted({ store, owner, conversationId, write: held.write }, false)
     } finally {
       await held.release()
     }

@@ -9,17 +9,17 @@ import type { Endpoint } from '../providers/resolve.ts'
 import type { Store } from '../store/store.ts'
 import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
-import type { PathTo } from './known-path.ts'
+import type { PathTo } from './path-cache.ts'
 import type { Fallback, Route } from './route.ts'
-import type { Observer, Transport } from './running.ts'
+import type { Observer, Transport } from './run-context.ts'
 
-/** Where and how to go on; anything can change from one message to the next. */
+/** Where and how to continue; anything can change from one message to the next. */
 export interface RunSettings {
   /** `provider/model`, such as `anthropic/claude-opus-5`. */
   model: string
   /** One of the provider's wires; without it, its usual one. */
   protocol?: string
-  /** What the model is told before everything else. */
+  /** What the model is informed before everything else. */
   system?: string
   /** What the model may call. */
   tools?: readonly Tool[]
@@ -27,7 +27,7 @@ export interface RunSettings {
   options?: Options
   /** What is sent of a long history: a preset's name or settings of your own. The log always keeps everything. */
   policy?: Policy
-  /** The most requests to a model in one run; 50 unless told. */
+  /** The most requests to a model in one run; 50 by default. */
   maxSteps?: number
   /** When a run that goes wrong is stopped. */
   guards?: Guards
@@ -44,8 +44,8 @@ export interface RunSettings {
 /** Limits of a run. Whichever is reached ends it, with an event that says which and why. */
 export interface Guards {
   /**
-   * How often the same call with the same result is borne before the model is told: 3 unless told. The run stops when it
-   * goes on all the same. False: for ever.
+   * How often the same call with the same result is borne before the model is informed: 3 by default. The run stops when it
+   * continues all the same. False: forever.
    */
   repeats?: number | false
   /** How long a run may take, in milliseconds. */
@@ -55,7 +55,7 @@ export interface Guards {
 }
 
 /** What a conversation needs from the house around it. */
-export interface Surroundings {
+export interface Runtime {
   store: Store
   owner: string
   /** Finds who serves a model: by the rows of providers, or by an emulator in their place. */
@@ -69,9 +69,9 @@ export interface Surroundings {
   observe?: () => Observer
 }
 
-export type Said = string | UserMessage['parts']
+export type UserInput = string | UserMessage['parts']
 
-export function userMessage(said: Said): UserMessage {
+export function userMessage(said: UserInput): UserMessage {
   if (typeof said !== 'string' && !Array.isArray(said)) throw badInput('A message is a text or a list of parts.')
   return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
 }

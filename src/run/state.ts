@@ -7,8 +7,8 @@ import type { Failure } from '../core/error.ts'
 import type { Entry, Exchange, Overlay, ProviderState } from '../core/log.ts'
 import type { Reply } from '../core/message.ts'
 import type { PolicySettings } from '../context/policy.ts'
-import { overlaysOn } from '../context/recorded.ts'
-import type { Running } from './running.ts'
+import { overlaysOn } from '../context/overlay-codec.ts'
+import type { RunContext } from './run-context.ts'
 
 export interface UsableState {
   kept: ProviderState
@@ -20,7 +20,7 @@ const rule = 'state'
 
 /** Whether the provider is to keep what is sent, so that the next request need not send it again. */
 export function keepsState(
-  run: Running,
+  run: RunContext,
   { state: wanted, fold, compaction }: PolicySettings,
   history: readonly Entry[],
   overlays: readonly Overlay[],
@@ -34,7 +34,7 @@ export function keepsState(
 }
 
 export async function usableState(
-  run: Running,
+  run: RunContext,
   history: readonly Entry[],
   exchanges: readonly Exchange[],
 ): Promise<UsableState | undefined> {
@@ -66,7 +66,12 @@ export function stateNote(context: Context, history: readonly Entry[], model: st
   return { kind: 'added', what: `kept by the provider as ${reply.origin.replyId}`, why: `prefix ${digest}`, rule }
 }
 
-export async function keepState(run: Running, exchange: Exchange, entry: Entry, used?: ProviderState): Promise<void> {
+export async function keepState(
+  run: RunContext,
+  exchange: Exchange,
+  entry: Entry,
+  used?: ProviderState,
+): Promise<void> {
   const { store, owner, conversationId, endpoint } = run
   const strategy = endpoint.state
   const ref = entry.message.role === 'assistant' ? entry.message.origin.replyId : undefined
@@ -88,7 +93,7 @@ export function isStateless({ message, code }: Failure): boolean {
   return /zero data retention/i.test(message) || code === 'thread_unsupported_request'
 }
 
-/** A reply that was cut off is a bad one to go on from. */
+/** A reply that was cut off is a bad one to continue from. */
 function isComplete({ stop }: Reply): boolean {
   return stop.reason === 'done' || stop.reason === 'tool-calls'
 }
@@ -98,7 +103,7 @@ function digestIn(exchange: Exchange | undefined): string | undefined {
   return note && /^prefix (\S+)$/.exec(note.why)?.[1]
 }
 
-/** A message of the log is named by its entry; what policies made of one stands for itself. */
+/** A message of the log is named by its entry; what policies made of one represents itself. */
 function prefixDigest(context: Context, length: number, history: readonly Entry[], model: string): string {
   const hash = createHash('sha256').update(JSON.stringify([model, context.system, context.tools.map(specOf)]))
   for (let index = 0; index < length; index++) {

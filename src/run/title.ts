@@ -1,4 +1,4 @@
-// What a conversation is called that nobody has named.
+// What a conversation is called that no one has named.
 
 import { textOf, type UserMessage } from '../core/message.ts'
 

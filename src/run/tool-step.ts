@@ -1,5 +1,5 @@
 // All calls of one reply, at the same time where the model asked for several. Each start is in the log before the tool
-// runs, and each result when it is there: after a crash nobody has to guess which tools had run (P5).
+// runs, and each result when it is there: after a crash no one has to guess which tools had run (P5).
 
 import type { Entry } from '../core/log.ts'
 import type { ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
@@ -7,7 +7,7 @@ import { answerTo, argsHashOf, type Approval } from './approval.ts'
 import { readCall } from './read-call.ts'
 import { repeatNote, withNote } from './repeats.ts'
 import { notRun, runTool } from './run-tool.ts'
-import type { LoopRun } from './running.ts'
+import type { LoopContext } from './run-context.ts'
 
 export interface ToolStep {
   /** The results, in the order of the log. */
@@ -17,7 +17,7 @@ export interface ToolStep {
 }
 
 export async function runCalls(
-  run: LoopRun,
+  run: LoopContext,
   history: readonly Entry[],
   replyEntry: Entry,
   calls: readonly ToolCallPart[],
@@ -72,7 +72,7 @@ export async function runCalls(
     written(entry)
   }
 
-  /** Writes that were made side by side may be acknowledged in another order: each is told behind those before it. */
+  /** Writes that were made side by side may be acknowledged in another order: each is told after those before it. */
   function written(entry: Entry): void {
     step.entries.push(entry)
     step.entries.sort((a, b) => a.depth - b.depth)

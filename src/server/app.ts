@@ -3,7 +3,7 @@
 
 import { Hono, type Context } from 'hono'
 import { answerFor, json, Refusal } from './answer.ts'
-import type { ServerHouse } from './house.ts'
+import type { ServerContext } from './context.ts'
 import { traceOf } from './log.ts'
 import { openApiOf } from './openapi.ts'
 import { principalOf, type Principal } from './principal.ts'
@@ -32,7 +32,7 @@ export const routes: readonly Route[] = [
 ]
 
 export interface AppOptions {
-  house: ServerHouse
+  server: ServerContext
   page: Page
   /** Names that the server answers to, beside addresses and localhost. */
   names: readonly string[]
@@ -43,22 +43,22 @@ export interface App {
   fetch(request: globalThis.Request, address: string): Promise<globalThis.Response>
 }
 
-interface Guests {
+interface AppVariables {
   Variables: { principal: Principal }
   Bindings: { address: string }
 }
 
-export function createApp({ house, page, names }: AppOptions): App {
-  const { limits, log } = house
-  const app = new Hono<Guests>()
+export function createApp({ server, page, names }: AppOptions): App {
+  const { limits, log } = server
+  const app = new Hono<AppVariables>()
   const asked = rateLimit({ perMinute: limits.perMinute, burst: limits.burst })
-  const turnedAway = rateLimit({ perMinute: 60, burst: 60 })
+  const failedLogins = rateLimit({ perMinute: 60, burst: 60 })
   let document: object | undefined
 
   const open: Record<string, () => Promise<globalThis.Response>> = {
     '/health': async () => json({ ok: true }),
     '/ready': ready,
-    '/openapi.json': async () => json((document ??= openApiOf(routes, house.version))),
+    '/openapi.json': async () => json((document ??= openApiOf(routes, server.version))),
   }
 
   app.use('*', async (c, next) => {
@@ -67,16 +67,16 @@ export function createApp({ house, page, names }: AppOptions): App {
     const isOpen = c.req.method === 'GET' && Object.hasOwn(open, pathname) ? open[pathname] : undefined
     const found = isOpen ? await isOpen() : page.file(c.req.raw)
     if (found) return found
-    // Nobody would read the stream that a HEAD might open.
+    // No one would read the stream that a HEAD might open.
     if (c.req.method === 'HEAD') throw notHere()
     checkOrigin(c.req.raw.headers)
-    c.set('principal', await letIn(c))
+    c.set('principal', await authenticate(c))
     await next()
     return undefined
   })
   for (const route of routes) {
     app.on(route.method, honoPath(route.path), (c) => {
-      const visit = { request: c.req.raw, params: c.req.param(), principal: c.get('principal'), house }
+      const visit = { request: c.req.raw, params: c.req.param(), principal: c.get('principal'), server }
       return route.respond(visit)
     })
   }
@@ -111,10 +111,10 @@ export function createApp({ house, page, names }: AppOptions): App {
     },
   }
 
-  async function letIn(c: Context<Guests>): Promise<Principal> {
-    const { keysRequired } = house
+  async function authenticate(c: Context<AppVariables>): Promise<Principal> {
+    const { keysRequired } = server
     try {
-      const principal = await principalOf(house.store, c.req.raw.headers, { keysRequired, now: Date.now() })
+      const principal = await principalOf(server.store, c.req.raw.headers, { keysRequired, now: Date.now() })
       if (principal.keyId !== undefined) asked.take(principal.keyId)
       return principal
     } catch (error) {
@@ -122,15 +122,15 @@ export function createApp({ house, page, names }: AppOptions): App {
       if (answerFor(error).status !== 401) throw error
       const from = networkOf(c.env.address)
       log({ event: 'refused', method: c.req.method, path: c.req.path, from })
-      turnedAway.take(from)
+      failedLogins.take(from)
       throw error
     }
   }
 
   async function ready(): Promise<globalThis.Response> {
-    if (house.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
+    if (server.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
     try {
-      await house.store.conversations('synapse:ready', { limit: 1 })
+      await server.store.conversations('synapse:ready', { limit: 1 })
       return json({ ready: true })
     } catch {
       return json({ ready: false, why: 'storage' }, 503, { 'retry-after': '5' })

@@ -6,11 +6,11 @@ import { uuidv7 } from '../store/ids.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Page, PageOf, Store } from '../store/store.ts'
 
-export type Deed = 'deleted' | 'exported' | 'imported' | 'key-created' | 'key-revoked'
+export type AuditEvent = 'deleted' | 'exported' | 'imported' | 'key-created' | 'key-revoked'
 
-export interface Noted {
+export interface AuditRecord {
   at: string
-  what: Deed
+  what: AuditEvent
   /** The id of what it was done to. */
   to: string
   /** The id of the key that was used; absent: none was asked for. */
@@ -19,10 +19,10 @@ export interface Noted {
 
 const kind = 'audit'
 
-export async function note(
+export async function audit(
   store: Store,
   { owner, keyId }: { owner: string; keyId?: string },
-  what: Deed,
+  what: AuditEvent,
   to: string,
 ): Promise<void> {
   const data = { what, to, ...(keyId !== undefined && { by: keyId }) }
@@ -30,11 +30,11 @@ export async function note(
 }
 
 /** The last first. */
-export async function noted(store: Store, owner: string, page: PageOf): Promise<Page<Noted>> {
+export async function auditRecords(store: Store, owner: string, page: PageOf): Promise<Page<AuditRecord>> {
   const { items, ...rest } = await store.records(owner, kind, page)
-  return { items: items.map(toNoted), ...rest }
+  return { items: items.map(toAuditRecord), ...rest }
 }
 
-function toNoted({ at, data }: StoredRecord): Noted {
-  return { at, ...(data as JsonObject & Omit<Noted, 'at'>) }
+function toAuditRecord({ at, data }: StoredRecord): AuditRecord {
+  return { at, ...(data as JsonObject & Omit<AuditRecord, 'at'>) }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../core/json.ts'
 import { uuidv7 } from '../store/ids.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { note } from './audit.ts'
+import { audit } from './audit.ts'
 import { serverOwner } from './server-owner.ts'
 
 export type Access = 'read' | 'write'
@@ -41,25 +41,25 @@ const kind = 'api-key'
 const shape = /^syn_[A-Za-z0-9_-]{43}$/
 
 /** Gives the key itself, for the only time. */
-export async function createKey(store: Store, wish: NewKey): Promise<{ key: string; about: ApiKey }> {
-  const owner = wish.owner ?? 'local'
+export async function createKey(store: Store, request: NewKey): Promise<{ key: string; about: ApiKey }> {
+  const owner = request.owner ?? 'local'
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/.test(owner)) {
     throw badInput(`"${owner}" cannot be an owner: use up to 100 letters, digits and . _ @ -`)
   }
-  if (wish.budget !== undefined && !(wish.budget > 0)) throw badInput('A budget must be more than 0 dollars.')
+  if (request.budget !== undefined && !(request.budget > 0)) throw badInput('A budget must be more than 0 dollars.')
   const key = `syn_${randomBytes(32).toString('base64url')}`
   const about: ApiKey = {
     id: uuidv7(),
-    name: wish.name ?? owner,
+    name: request.name ?? owner,
     owner,
-    access: wish.access ?? 'write',
-    ...(wish.models && { models: wish.models }),
-    ...(wish.budget !== undefined && { budget: wish.budget }),
-    ...(wish.expiresAt !== undefined && { expiresAt: new Date(wish.expiresAt).toISOString() }),
+    access: request.access ?? 'write',
+    ...(request.models && { models: request.models }),
+    ...(request.budget !== undefined && { budget: request.budget }),
+    ...(request.expiresAt !== undefined && { expiresAt: new Date(request.expiresAt).toISOString() }),
     createdAt: new Date().toISOString(),
   }
   await store.putRecords([{ owner: serverOwner, kind, id: hash('sha256', key), data: { ...about }, version: 0 }])
-  await note(store, { owner }, 'key-created', about.id)
+  await audit(store, { owner }, 'key-created', about.id)
   return { key, about }
 }
 
@@ -78,7 +78,7 @@ export async function revokeKey(store: Store, id: string): Promise<boolean> {
   const data = { ...only.data, revokedAt: new Date().toISOString() }
   await store.putRecords([{ owner: serverOwner, kind, id: only.id, data, version: only.version }])
   const key = only.data as JsonObject & ApiKey
-  await note(store, { owner: key.owner }, 'key-revoked', key.id)
+  await audit(store, { owner: key.owner }, 'key-revoked', key.id)
   return true
 }
 

@@ -8,7 +8,7 @@ import { findKey, unauthorized, type Access } from './keys.ts'
 export interface Principal {
   owner: string
   access: Access
-  /** Absent: nobody gave a key, and none is needed here. */
+  /** Absent: no one gave a key, and none is needed here. */
   keyId?: string
   models?: string[]
   budget?: number

@@ -4,7 +4,7 @@
 import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
 import { readJson } from './body.ts'
-import type { ServerHouse } from './house.ts'
+import type { ServerContext } from './context.ts'
 import type { Access } from './keys.ts'
 import { allow, type Principal } from './principal.ts'
 
@@ -19,26 +19,26 @@ export interface Route {
   answer: Answered
   /** Takes an Idempotency-Key, and answers with a stream where that is asked for. */
   startsRun: boolean
-  respond: (visit: Visit) => Promise<globalThis.Response>
+  respond: (visit: RouteRequest) => Promise<globalThis.Response>
 }
 
 export interface Answered {
   status: number
   description: string
   schema?: z.ZodType
-  /** `application/json` unless told. */
+  /** `application/json` by default. */
   type?: string
 }
 
 /** A request that was let in. */
-interface Visit {
+interface RouteRequest {
   request: globalThis.Request
   params: Readonly<Record<string, string>>
   principal: Principal
-  house: ServerHouse
+  server: ServerContext
 }
 
-export interface Call<Q, B> extends Visit {
+export interface Call<Q, B> extends RouteRequest {
   owner: string
   query: Q
   body: B
@@ -69,7 +69,7 @@ export function route<Q = unknown, B = unknown>(spec: {
       }
       const query = spec.query ? check(spec.query, queryOf(visit.request), 'The query') : (undefined as Q)
       const { text, value } = spec.body
-        ? await readJson(visit.request, visit.house.limits.body)
+        ? await readJson(visit.request, visit.server.limits.body)
         : { text: '', value: undefined }
       const body = spec.body ? check(spec.body, value, 'The body') : (undefined as B)
       const param = (name: string): string => {
@@ -98,7 +98,7 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   if (result.success) return result.data
   const [issue] = result.error.issues
   const place = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
-  throw badInput(`${what} is not right${place}: ${issue?.message ?? 'it has another shape'}.`)
+  throw badInput(`${what} is not valid${place}: ${issue?.message ?? 'it has another shape'}.`)
 }
 
 function queryOf(request: globalThis.Request): Record<string, string> {

@@ -2,23 +2,23 @@
 
 import { SynapseError } from '../core/error.ts'
 import { Refusal } from './answer.ts'
-import type { ServerHouse } from './house.ts'
+import type { ServerContext } from './context.ts'
 import { missing } from './route.ts'
 import { eventStream, streamHeaders } from './runs/sse.ts'
 
-const open = new WeakMap<ServerHouse, number>()
+const open = new WeakMap<ServerContext, number>()
 
 /** `after`: how many events the client has. */
 export async function openStream(
-  house: ServerHouse,
+  server: ServerContext,
   owner: string,
   runId: string,
   after: number,
   headers: Record<string, string> = {},
 ): Promise<globalThis.Response> {
-  const source = await house.runs.source(owner, runId)
+  const source = await server.runs.source(owner, runId)
   if (!source) {
-    if (!(await house.runs.run(owner, runId))) throw missing('run', runId)
+    if (!(await server.runs.run(owner, runId))) throw missing('run', runId)
     throw new Refusal(410, {
       kind: 'not-found',
       message: `The events of run ${runId} are not kept any more. What was said is in the conversation.`,
@@ -27,21 +27,21 @@ export async function openStream(
   const rest = await source.read(after)
   // Tells an EventSource, which would ask again and again, that there is nothing left.
   if (rest.ended && rest.frames.length === 0) return new globalThis.Response(null, { status: 204, headers })
-  checkPlace(house)
-  const body = eventStream(source, after, { onOpen: () => takePlace(house), onClose: () => leavePlace(house) })
+  checkCapacity(server)
+  const body = eventStream(source, after, { onOpen: () => takeSlot(server), onClose: () => releaseSlot(server) })
   return new globalThis.Response(body, { status: 200, headers: { ...streamHeaders, ...headers } })
 }
 
-export function checkPlace(house: ServerHouse): void {
-  if ((open.get(house) ?? 0) < house.limits.streams) return
+export function checkCapacity(server: ServerContext): void {
+  if ((open.get(server) ?? 0) < server.limits.streams) return
   throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
 }
 
-/** Not before it is read: the client may be gone by then, and nobody would give the place back. */
-export function takePlace(house: ServerHouse): void {
-  open.set(house, (open.get(house) ?? 0) + 1)
+/** Not before it is read: the client may be gone by then, and no one would give the place back. */
+export function takeSlot(server: ServerContext): void {
+  open.set(server, (open.get(server) ?? 0) + 1)
 }
 
-export function leavePlace(house: ServerHouse): void {
-  open.set(house, (open.get(house) ?? 1) - 1)
+export function releaseSlot(server: ServerContext): void {
+  open.set(server, (open.get(server) ?? 1) - 1)
 }

@@ -1,5 +1,5 @@
 // What comes in over HTTP: the checks of every request, and the requests of the OpenAPI document. They are strict, so that
-// a field that nobody knows (an address, a key, a header) is refused and can have no effect. What goes out: views.ts.
+// a field that no one knows (an address, a key, a header) is refused and can have no effect. What goes out: views.ts.
 //
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 
@@ -80,7 +80,7 @@ const mediaPart = z.strictObject({
     z.strictObject({ kind: z.literal('url'), url: z.url({ protocol: /^https$/ }) }),
   ]),
 })
-const said = {
+const messageInput = {
   text: z.string().min(1).optional(),
   parts: z
     .array(z.union([textPart, mediaPart]))
@@ -91,27 +91,27 @@ const said = {
 const once = (body: { text?: unknown; parts?: unknown }) => (body.text === undefined) !== (body.parts === undefined)
 
 /** What a user says: one of both. */
-export interface Said {
+export interface MessageInput {
   text?: string
   parts?: (TextPart | MediaPart)[]
 }
 
-export interface NewMessage extends Said {
+export interface NewMessage extends MessageInput {
   parentId?: string | null
   settings?: Settings
 }
 
 export const newMessage: z.ZodType<NewMessage> = z
-  .strictObject({ ...said, parentId: id.nullable().optional(), settings: settings.optional() })
+  .strictObject({ ...messageInput, parentId: id.nullable().optional(), settings: settings.optional() })
   .refine(once, { error: 'give either text or parts' })
   .openapi('NewMessage') as z.ZodType<NewMessage>
 
-export const editedMessage: z.ZodType<Said & { settings?: Settings }> = z
-  .strictObject({ ...said, settings: settings.optional() })
+export const editedMessage: z.ZodType<MessageInput & { settings?: Settings }> = z
+  .strictObject({ ...messageInput, settings: settings.optional() })
   .refine(once, { error: 'give either text or parts' })
-  .openapi('EditedMessage') as z.ZodType<Said & { settings?: Settings }>
+  .openapi('EditedMessage') as z.ZodType<MessageInput & { settings?: Settings }>
 
-export const goOn: z.ZodType<{ settings?: Settings }> = z
+export const resumeRequest: z.ZodType<{ settings?: Settings }> = z
   .strictObject({ settings: settings.optional() })
   .openapi('GoOn') as z.ZodType<{ settings?: Settings }>
 
@@ -131,13 +131,13 @@ export const newConversation: z.ZodType<NewConversation> = z
   })
   .openapi('NewConversation') as z.ZodType<NewConversation>
 
-export interface ImportWish {
+export interface ImportRequest {
   content: Json
   format?: string
   labels?: string[]
 }
 
-export const importWish: z.ZodType<ImportWish> = z
+export const importRequest: z.ZodType<ImportRequest> = z
   .strictObject({
     content: z
       .unknown()
@@ -146,7 +146,7 @@ export const importWish: z.ZodType<ImportWish> = z
     format: name.optional(),
     labels: labels.optional(),
   })
-  .openapi('ImportWish') as z.ZodType<ImportWish>
+  .openapi('ImportWish') as z.ZodType<ImportRequest>
 
 export interface ConversationChange {
   title?: string | null
@@ -191,24 +191,24 @@ export const overlayChange: z.ZodType<{ undone: boolean }> = z
   .strictObject({ undone: z.boolean() })
   .openapi('OverlayChange')
 
-export interface PrepareWish extends Said {
+export interface PrepareRequest extends MessageInput {
   targets: { model: string; protocol?: string }[]
   entryId?: string
   settings?: Settings
 }
 
-export const prepareWish: z.ZodType<PrepareWish> = z
+export const prepareRequest: z.ZodType<PrepareRequest> = z
   .strictObject({
     targets: z
       .array(z.strictObject({ model: name, protocol: name.optional() }))
       .min(1)
       .max(8),
-    ...said,
+    ...messageInput,
     entryId: id.optional(),
     settings: settings.optional(),
   })
   .refine((body) => body.text === undefined || body.parts === undefined, { error: 'give either text or parts' })
-  .openapi('PrepareWish') as z.ZodType<PrepareWish>
+  .openapi('PrepareWish') as z.ZodType<PrepareRequest>
 
 const limit = z.coerce.number().int().min(1).max(500).optional()
 const cursor = z.string().max(1000).optional()
@@ -247,7 +247,7 @@ export const entriesQuery: z.ZodType<EntriesQuery> = z
     error: 'give only one of before, after and around',
   }) as z.ZodType<EntriesQuery>
 
-export interface SearchWish extends PageQuery {
+export interface SearchRequest extends PageQuery {
   text: string
   conversation?: string
   provider?: string
@@ -258,7 +258,7 @@ export interface SearchWish extends PageQuery {
   before?: string
 }
 
-export const searchQuery: z.ZodType<SearchWish> = z.strictObject({
+export const searchQuery: z.ZodType<SearchRequest> = z.strictObject({
   text: z.string().min(1).max(1000),
   limit,
   cursor,
@@ -269,19 +269,19 @@ export const searchQuery: z.ZodType<SearchWish> = z.strictObject({
   label: z.string().min(1).max(100).optional(),
   after: time,
   before: time,
-}) as z.ZodType<SearchWish>
+}) as z.ZodType<SearchRequest>
 
-export interface UsageWish {
+export interface UsageRequest {
   from?: string
   to?: string
   conversation?: string
 }
 
-export const usageQuery: z.ZodType<UsageWish> = z.strictObject({
+export const usageQuery: z.ZodType<UsageRequest> = z.strictObject({
   from: time,
   to: time,
   conversation: id.optional(),
-}) as z.ZodType<UsageWish>
+}) as z.ZodType<UsageRequest>
 
 export const exportQuery: z.ZodType<{ format?: string }> = z.strictObject({
   format: name.optional(),

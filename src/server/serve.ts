@@ -10,11 +10,11 @@ import { badInput, SynapseError } from '../core/error.ts'
 import type { Policy } from '../context/policy.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ProviderRow } from '../providers/provider.ts'
-import type { Surroundings } from '../run/conversation.ts'
+import type { Runtime } from '../run/conversation.ts'
 import type { Store } from '../store/store.ts'
 import { createApp } from './app.ts'
 import { changes } from './changes.ts'
-import { usualLimits, type Limits, type ServerHouse } from './house.ts'
+import { defaultLimits, type Limits, type ServerContext } from './context.ts'
 import { listKeys } from './keys.ts'
 import type { Log } from './log.ts'
 import { supervise } from './runs/supervisor.ts'
@@ -23,7 +23,7 @@ import { openPage } from './static.ts'
 export interface ServerOptions {
   store: Store
   /** Who serves a model: the providers, or an emulator in their place. */
-  endpoint: Surroundings['endpoint']
+  endpoint: Runtime['endpoint']
   rows: readonly ProviderRow[]
   version: string
   defaultModel: string
@@ -32,7 +32,7 @@ export interface ServerOptions {
   env?: Readonly<Record<string, string | undefined>>
   offline?: boolean
   whyOffline?: string
-  /** Loopback unless told. */
+  /** Loopback by default. */
   host?: string
   /** A free one if not said. */
   port?: number
@@ -48,7 +48,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Without a slash at the end. */
   url: string
-  /** Takes no new runs, gives those under way some time (20 seconds unless told), and parks the rest. */
+  /** Takes no new runs, gives those under way some time (20 seconds by default), and parks the rest. */
   stop(graceMs?: number): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { store, host = '127.0.0.1', port = 0, names = [], log = () => {} } = options
   const keysRequired = options.requireKeys === true || !isLoopback(host) || names.length > 0
   if (keysRequired) await needKeys(store, host)
-  const limits = { ...usualLimits, ...options.limits }
+  const limits = { ...defaultLimits, ...options.limits }
   const told = changes()
   const tools = options.tools ?? []
   const { endpoint } = options
@@ -73,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     changed: told.tell,
   })
-  const house: ServerHouse = {
+  const server: ServerContext = {
     store,
     endpoint,
     tools,
@@ -91,7 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
   }
   const app = createApp({
-    house,
+    server,
     page: openPage(options.page),
     names: [...names, host].map((name) => name.toLowerCase()),
   })
@@ -99,23 +99,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
     return app.fetch(request, incoming.socket.remoteAddress ?? '')
   })
-  const server = createServer(
+  const httpServer = createServer(
     // Longer than proxies keep a connection: else one of them would send a request into a closed one.
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
-  const bound = await listen(server, host, port).catch(async (error: unknown) => {
+  const bound = await listen(httpServer, host, port).catch(async (error: unknown) => {
     await runs.stop(0)
     throw error
   })
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
     async stop(graceMs = usualGraceMs) {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeIdleConnections()
+      const closed = once(httpServer, 'close')
+      httpServer.close()
+      httpServer.closeIdleConnections()
       await runs.stop(graceMs)
-      server.closeAllConnections()
+      httpServer.closeAllConnections()
       await closed
     },
   }
@@ -134,10 +134,10 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  server.listen({ port, host, backlog })
+async function listen(httpServer: Server, host: string, port: number): Promise<number> {
+  httpServer.listen({ port, host, backlog })
   try {
-    await once(server, 'listening')
+    await once(httpServer, 'listening')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EADDRINUSE') {
@@ -148,5 +148,5 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw badInput(`${host} is no address of this machine.`)
     throw error
   }
-  return (server.address() as AddressInfo).port
+  return (httpServer.address() as AddressInfo).port
 }

@@ -9,13 +9,13 @@ import { json } from './answer.ts'
 import { onceFor, type Once } from './idempotency.ts'
 import type { Call } from './route.ts'
 import { missing } from './route.ts'
-import { checkRun, mergeSettings } from './run-wish.ts'
+import { checkRun, mergeSettings } from './run-settings.ts'
 import { openStream } from './run-stream.ts'
 import { busyWith, isChanged } from './runs/supervisor.ts'
 import type { Settings } from './schema.ts'
 import type { RunView } from './views.ts'
 
-export interface Beginning {
+export interface RunStart {
   /** The entry that the run begins from; null: the conversation is empty. */
   basedOn: string | null
   /** What the user says. */
@@ -29,10 +29,10 @@ export interface Beginning {
 export async function startRun(
   call: Call<unknown, unknown>,
   given: Settings | undefined,
-  begin: (conversation: Conversation) => Promise<Beginning>,
+  begin: (conversation: Conversation) => Promise<RunStart>,
 ): Promise<globalThis.Response> {
-  const { house, owner, request, text } = call
-  const once = onceFor(house.store, owner, request, text)
+  const { server, owner, request, text } = call
+  const once = onceFor(server.store, owner, request, text)
   const before = await once?.before()
   if (before) return answer(call, before, true)
   try {
@@ -46,19 +46,19 @@ export async function startRun(
 }
 
 async function start(
-  { house, owner, principal, param }: Call<unknown, unknown>,
+  { server, owner, principal, param }: Call<unknown, unknown>,
   given: Settings | undefined,
-  begin: (conversation: Conversation) => Promise<Beginning>,
+  begin: (conversation: Conversation) => Promise<RunStart>,
   once: Once | undefined,
 ): Promise<JsonObject> {
-  const conversation = await house.store.conversation(owner, param('id'))
+  const conversation = await server.store.conversation(owner, param('id'))
   if (!conversation) throw missing('conversation', param('id'))
   const { id } = conversation
-  const settings = mergeSettings(house, conversation.settings, given)
-  await checkRun(house, principal, settings)
+  const settings = mergeSettings(server, conversation.settings, given)
+  await checkRun(server, principal, settings)
   const { basedOn, entry, move, title } = await begin(conversation)
   const { keyId, budget } = principal
-  const run = await house.runs
+  const run = await server.runs
     .start({
       owner,
       conversationId: id,
@@ -74,7 +74,7 @@ async function start(
     })
     .catch(async (error: unknown) => {
       // Another run of this conversation was quicker.
-      const other = isChanged(error) ? await house.runs.active(owner, id) : undefined
+      const other = isChanged(error) ? await server.runs.active(owner, id) : undefined
       throw other ? busyWith(other) : error
     })
   return answerOf(run)
@@ -88,5 +88,5 @@ async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: 
   const { id } = body['run'] as JsonObject & RunView
   const headers = { location: `/api/runs/${id}`, ...(replayed && { 'idempotency-replayed': 'true' }) }
   const wanted = (call.request.headers.get('accept') ?? '').includes('text/event-stream')
-  return wanted ? openStream(call.house, call.owner, id, 0, headers) : json(body, 202, headers)
+  return wanted ? openStream(call.server, call.owner, id, 0, headers) : json(body, 202, headers)
 }

@@ -11,7 +11,7 @@ export interface Archives {
 export interface Archive {
   conversation: Pick<Conversation, 'id' | 'title' | 'labels' | 'settings' | 'createdAt' | 'head' | 'branch'>
   branches: { name: string; entryId: string }[]
-  /** In the order they were written: a parent stands before its children. */
+  /** In the order they were written: a parent comes before its children. */
   entries: ArchivedEntry[]
   /** In the order they were opened. */
   exchanges: Omit<Exchange, 'conversationId'>[]

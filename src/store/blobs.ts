@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { damaged } from './refusals.ts'
+import { damaged } from './store-errors.ts'
 
 const pieceSize = 32_768
 

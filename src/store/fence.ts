@@ -3,13 +3,13 @@
 
 import { badInput, type SynapseError } from '../core/error.ts'
 import type { Lease } from '../core/log.ts'
-import { conflict } from './refusals.ts'
+import { conflict } from './store-errors.ts'
 import type { NewLease, Write } from './store.ts'
 
 /** The lease as it is kept with its conversation. Times are milliseconds of the database's clock. */
 export interface Fence {
   conversationId: string
-  /** Null: nobody, or given back. */
+  /** Null: no one, or given back. */
   holder: string | null
   epoch: number
   since: number
@@ -17,7 +17,7 @@ export interface Fence {
 }
 
 /**
- * Throws unless the writer holds the lease or nobody does. An epoch that ran out counts until somebody takes over, or
+ * Throws unless the writer holds the lease or no one does. An epoch that ran out counts until somebody takes over, or
  * writes without a lease: the store then takes it from its holder, who cannot know what was written.
  */
 export function checkWriter(fence: Fence, write: Write | undefined, now: number): { takes: boolean } {

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib'
 import type { Message } from '../core/message.ts'
 import { filteredDocuments, queryFilters, type FilteredDocument } from './filter-words.ts'
 import { pageOf } from './page.ts'
-import { readMessage } from './prepare.ts'
+import { readMessage } from './new-entry.ts'
 import { matchesAll, type Term } from './query.ts'
 import { documentsOf, maxDocuments } from './search-text.ts'
 import { hitOf } from './snippet.ts'
@@ -44,7 +44,7 @@ export interface Wanted {
 
 /**
  * What the index has of an entry, or should have. Of a message that is damaged, or none at all, it has nothing: that is
- * for the doctor, and must not stand in the way of the others.
+ * for the doctor, and must not block the others.
  */
 export function documentsIn(
   owner: string,

@@ -1,11 +1,11 @@
 // UUIDv7: ids that sort by the time they were made. Inside a process they are strictly ascending, also within one
-// millisecond and when the clock steps back, so that rows come to lie behind each other in an index.
+// millisecond and when the clock steps back, so that rows come to lie after each other in an index.
 // They say nothing about who may read: an id is never authority.
 
 import { randomBytes } from 'node:crypto'
 
 export function uuidv7(now: number = Date.now()): string {
-  // RFC 9562 method 1: the 12 bits behind the version count within the millisecond, starting in the lower half.
+  // RFC 9562 method 1: the 12 bits after the version count within the millisecond, starting in the lower half.
   if (now > last || ++count > 0xfff) {
     last = Math.max(now, last + 1)
     count = Number.parseInt(randomHex(3), 16) & 0x7ff

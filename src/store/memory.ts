@@ -2,7 +2,7 @@
 // statement of what the other stores must do.
 
 import { archiveMethods } from './memory/archive.ts'
-import { besideMethods } from './memory/beside.ts'
+import { overlayAndLeaseMethods } from './memory/overlays.ts'
 import { conversationMethods } from './memory/conversations.ts'
 import { entryMethods } from './memory/entries.ts'
 import { exchangeMethods } from './memory/exchanges.ts'
@@ -19,7 +19,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...entryMethods(state),
     ...exchangeMethods(state),
     ...toolMethods(state),
-    ...besideMethods(state),
+    ...overlayAndLeaseMethods(state),
     ...searchMethods(state),
     ...recordMethods(state),
     ...archiveMethods(state),

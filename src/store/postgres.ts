@@ -1,5 +1,5 @@
 // The store for many machines: one PostgreSQL that any number of Synapse processes share. Nothing lives in a process
-// only, so that each of them can go on with what another one began.
+// only, so that each of them can continue with what another one began.
 
 import type { Store, StoreOptions } from './store.ts'
 import { archiveMethods } from './postgres/archive.ts'
@@ -19,7 +19,7 @@ import { stateMethods } from './postgres/states.ts'
 import { toolMethods } from './postgres/tools.ts'
 
 export interface PostgresOptions extends StoreOptions {
-  /** At most this many connections; 10 unless told. */
+  /** At most this many connections; 10 by default. */
   connections?: number
 }
 

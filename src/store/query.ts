@@ -2,11 +2,11 @@
 // has a meaning, so that no text can be a syntax error. A word that the index cuts into several (get_time, 東京) is a
 // phrase of them.
 
-import { isoTime } from './refusals.ts'
+import { isoTime } from './store-errors.ts'
 import type { SearchQuery } from './store.ts'
-import { wordList } from './words.ts'
+import { tokenList } from './tokenize.ts'
 
-/** Words in a row; with `prefix` the last one may go on. */
+/** Words in a row; with `prefix` the last one may continue. */
 export interface Term {
   words: string[]
   prefix: boolean
@@ -15,7 +15,7 @@ export interface Term {
 export function parseQuery(text: string): Term[] {
   const terms: Term[] = []
   for (const [, phrase, word] of text.matchAll(/"([^"]*)"?|([^\s"]+)/g)) {
-    const words = wordList(phrase ?? word ?? '')
+    const words = tokenList(phrase ?? word ?? '')
     if (words.length === 0) continue
     const last = words.at(-1) ?? ''
     terms.push({ words, prefix: word !== undefined && word.endsWith('*') && last.length >= shortestPrefix })
@@ -36,7 +36,7 @@ export function matchAt(term: Term, words: readonly string[], at: number): numbe
 
 /** Whether all of them are in the text. */
 export function matchesAll(terms: readonly Term[], text: string): boolean {
-  const words = wordList(text)
+  const words = tokenList(text)
   return terms.every((term) => words.some((_, at) => matchAt(term, words, at) > 0))
 }
 

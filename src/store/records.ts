@@ -68,7 +68,7 @@ export interface StreamWrite {
   offset: number
   /** Each a text in one line. */
   events: readonly string[]
-  /** Nothing comes behind these. */
+  /** Nothing comes after these. */
   end?: boolean
 }
 
@@ -80,7 +80,7 @@ export interface StreamListener {
 
 interface StreamPage {
   events: string[]
-  /** The number behind the last event of this page. */
+  /** The number after the last event of this page. */
   next: number
   /** The stream has ended, and this page reaches its end. */
   ended: boolean
@@ -111,5 +111,5 @@ export interface UsageQuery {
   before?: string
 }
 
-/** How many events a page of a stream has at most, unless told. */
+/** How many events a page of a stream has at most, by default. */
 export const streamPage = 1000

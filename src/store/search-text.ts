@@ -1,11 +1,11 @@
 // What of a message can be searched: what was said, and what tools were given and gave back, each as a document of its
 // own. Reasoning and system text are not in it. The index knows a document only by its entry and its place in this
-// list: whoever changes what this function returns adds a migration that builds the index anew.
+// list: whoever changes what this function returns adds a migration that builds the index again.
 
 import type { Json } from '../core/json.ts'
 import { textOf, type Message, type Part } from '../core/message.ts'
 import type { HitKind } from './store.ts'
-import { isDense } from './words.ts'
+import { isDense } from './tokenize.ts'
 
 export interface SearchDocument {
   kind: HitKind

@@ -4,7 +4,7 @@
 import { matchAt, type Term } from './query.ts'
 import type { SearchDocument } from './search-text.ts'
 import type { Hit } from './store.ts'
-import { wordsOf, type Word } from './words.ts'
+import { tokensOf, type Token } from './tokenize.ts'
 
 const before = 60
 const length = 240
@@ -26,7 +26,7 @@ export function hitOf(
 }
 
 export function snippetOf(text: string, terms: readonly Term[]): { snippet: string; marks: [number, number][] } {
-  const words = [...wordsOf(text)]
+  const words = [...tokensOf(text)]
   const found = matches(words, terms)
   const first = found[0]
   const from = first ? wordStart(text, words, first[0]) : 0
@@ -42,7 +42,7 @@ export function snippetOf(text: string, terms: readonly Term[]): { snippet: stri
   return { snippet, marks }
 }
 
-function matches(words: readonly Word[], terms: readonly Term[]): [number, number][] {
+function matches(words: readonly Token[], terms: readonly Term[]): [number, number][] {
   const found: [number, number][] = []
   const plain = words.map(({ word }) => word)
   for (const [at, word] of words.entries()) {
@@ -55,7 +55,7 @@ function matches(words: readonly Word[], terms: readonly Term[]): [number, numbe
 }
 
 /** A little before the match, at the beginning of a word where one is near. */
-function wordStart(text: string, words: readonly Word[], match: number): number {
+function wordStart(text: string, words: readonly Token[], match: number): number {
   const wanted = match - before
   if (wanted <= 0) return 0
   for (const word of words) if (word.start >= wanted && word.start <= match) return word.start

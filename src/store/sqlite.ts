@@ -17,7 +17,7 @@ import { stateMethods } from './sqlite/states.ts'
 import { toolMethods } from './sqlite/tools.ts'
 
 export interface SqliteOptions extends StoreOptions {
-  /** How long to wait for another process that is writing; 5 seconds unless told. */
+  /** How long to wait for another process that is writing; 5 seconds by default. */
   busyMs?: number
 }
 

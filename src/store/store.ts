@@ -177,7 +177,7 @@ export interface Write {
 }
 
 export interface PageOf {
-  /** 50 unless told, 500 at most. */
+  /** 50 by default, 500 at most. */
   limit?: number
   /** `next` of the page before. */
   cursor?: string
@@ -253,7 +253,7 @@ export interface NewToolRun {
   entryId: string
   name: string
   argsSha256: string
-  /** `<conversation id>/<call id>` unless told. */
+  /** `<conversation id>/<call id>` by default. */
   idempotencyKey?: string
   repeatable?: boolean
 }

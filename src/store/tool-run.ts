@@ -3,7 +3,7 @@
 
 import type { SynapseError } from '../core/error.ts'
 import type { RecordedToolRun } from '../core/log.ts'
-import { conflict } from './refusals.ts'
+import { conflict } from './store-errors.ts'
 import type { NewToolRun } from './store.ts'
 
 export function mayStartAgain(before: RecordedToolRun, run: NewToolRun): void {

@@ -1,15 +1,15 @@
 // Messages of the Anthropic API: a bare list, a request body, or an object that keeps such a list with usage beside it.
 //
-// One message of this format can be two of ours: results and what the user says behind them share a user message.
+// One message of this format can be two of ours: results and what the user says after them share a user message.
 
 import type { Note, ToolSpec } from '../core/context.ts'
 import { fold } from '../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../core/message.ts'
-import { anthropicMessages } from '../protocols/anthropic-messages/index.ts'
-import { readOutput, readUserBlock } from '../protocols/anthropic-messages/read-request.ts'
-import { isBlock, protocolId, type Block } from '../protocols/anthropic-messages/wire.ts'
-import { writeMessages } from '../protocols/anthropic-messages/write-request.ts'
+import { anthropicMessages } from '../wires/anthropic-messages/index.ts'
+import { readOutput, readUserBlock } from '../wires/anthropic-messages/read-request.ts'
+import { isBlock, protocolId, type Block } from '../wires/anthropic-messages/types.ts'
+import { writeMessages } from '../wires/anthropic-messages/write-request.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 export const anthropicMessagesFormat: TranscriptFormat = { id: protocolId, recognise, read, write }

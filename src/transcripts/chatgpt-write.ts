@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Part } from '../core/message.ts'
-import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
+import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
 
 export function newConversation(messages: readonly Message[]): JsonObject {
   const root = 'client-created-root'
@@ -15,7 +15,7 @@ export function newConversation(messages: readonly Message[]): JsonObject {
   return addNodes(empty, messages)
 }
 
-/** A copy of the conversation with the messages behind its current node. */
+/** A copy of the conversation with the messages after its current node. */
 export function addNodes(conversation: JsonObject, messages: readonly Message[]): JsonObject {
   const mapping: JsonObject = isObject(conversation.mapping) ? { ...conversation.mapping } : {}
   let parent =

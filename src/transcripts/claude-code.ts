@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, ToolMessage } from '../core/message.ts'
-import type { Block } from '../protocols/anthropic-messages/wire.ts'
-import { writeMessages, type WrittenMessage } from '../protocols/anthropic-messages/write-request.ts'
+import type { Block } from '../wires/anthropic-messages/types.ts'
+import { writeMessages, type WrittenMessage } from '../wires/anthropic-messages/write-request.ts'
 import { blocksOf, callBook, readReply, readUser, toldBy, type CallBook } from './anthropic-messages.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
@@ -125,7 +125,7 @@ function withRaw(message: ToolMessage, line: JsonObject): ToolMessage {
   return { ...message, parts: message.parts.map((part) => ({ ...part, ...more })) }
 }
 
-/** What stands behind the last message goes with it; a log without messages has nothing to carry it. */
+/** What comes after the last message goes with it; a log without messages has nothing to carry it. */
 function carryBehind(messages: Message[], lines: readonly JsonObject[]): void {
   const index = messages.findLastIndex((message) => message.source?.index === 0)
   const last = messages[index]
@@ -157,7 +157,7 @@ function notesOn(lines: readonly JsonObject[]): Note[] {
   return notes
 }
 
-/** Lines of ours go on from the line before them, in its session. */
+/** Lines of ours continue from the line before them, in its session. */
 function write(messages: Message[]): Json {
   const ours = new Set<Json>()
   const groups = writeBySource(messages, id, (run) =>

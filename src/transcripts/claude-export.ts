@@ -6,9 +6,9 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, ToolResultPart, UserMessage } from '../core/message.ts'
-import { readOutput } from '../protocols/anthropic-messages/read-request.ts'
-import { isBlock, type Block } from '../protocols/anthropic-messages/wire.ts'
-import { writeMessages, type WrittenMessage } from '../protocols/anthropic-messages/write-request.ts'
+import { readOutput } from '../wires/anthropic-messages/read-request.ts'
+import { isBlock, type Block } from '../wires/anthropic-messages/types.ts'
+import { writeMessages, type WrittenMessage } from '../wires/anthropic-messages/write-request.ts'
 import { callBook, type CallBook } from './anthropic-messages.ts'
 import { uuidFor } from './claude-code.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
@@ -216,7 +216,7 @@ function write(messages: Message[]): Json {
   return groups.flat()
 }
 
-/** Results go into the assistant's message, behind their calls. */
+/** Results go into the assistant's message, after their calls. */
 function chatMessages(written: readonly WrittenMessage[]): JsonObject[] {
   const out: { sender: string; content: Block[] }[] = []
   for (const { role, content } of written) {

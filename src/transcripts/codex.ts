@@ -1,5 +1,5 @@
 // Rollout files of Codex: one JSON object per line. Only `response_item` lines are items of the conversation; the
-// others (session, turn context, events, token counts) are carried in the source of the message they stand before, so
+// others (session, turn context, events, token counts) are carried in the source of the message they come before, so
 // that the whole file comes back.
 
 import { createHash } from 'node:crypto'
@@ -14,8 +14,8 @@ import {
   stringIn,
   typeOf,
   type Item,
-} from '../protocols/openai-responses/wire.ts'
-import { readGroups, writeItems, type ToldItem } from './openai-responses.ts'
+} from '../wires/openai-responses/types.ts'
+import { readGroups, writeItems, type SourcedItem } from './openai-responses.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const id = 'codex'
@@ -50,7 +50,7 @@ function read(json: Json): Transcript {
     if (!isObject(line)) throw unreadable(id, `line ${index + 1}`, 'an object')
     return line
   })
-  const told: (ToldItem & { line: number })[] = []
+  const told: (SourcedItem & { line: number })[] = []
   let provider = 'openai'
   let model = ''
   for (const [line, value] of lines.entries()) {
@@ -67,7 +67,7 @@ function read(json: Json): Transcript {
 }
 
 /** Every line belongs to one message: to the one whose items it stands between or before, at the end to the last. */
-function inSegments(lines: JsonObject[], told: readonly (ToldItem & { line: number })[]): Message[] {
+function inSegments(lines: JsonObject[], told: readonly (SourcedItem & { line: number })[]): Message[] {
   const groups = readGroups(told)
   let from = 0
   return groups.flatMap(({ message, end }, index) => {

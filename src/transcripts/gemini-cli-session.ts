@@ -3,7 +3,7 @@
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { listOf } from '../protocols/gemini-generate/wire.ts'
+import { listOf } from '../wires/gemini-generate/types.ts'
 
 export interface SessionContent {
   content: Json

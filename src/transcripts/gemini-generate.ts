@@ -16,11 +16,11 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../core/message.ts'
-import { encodeContents } from '../protocols/gemini-generate/encode-contents.ts'
-import { writing } from '../protocols/gemini-generate/encode-reply.ts'
-import { geminiGenerate } from '../protocols/gemini-generate/index.ts'
-import { dataKeys, field, listOf, snake } from '../protocols/gemini-generate/wire.ts'
-import type { Target } from '../protocols/protocol.ts'
+import { encodeContents } from '../wires/gemini-generate/encode-contents.ts'
+import { writing } from '../wires/gemini-generate/encode-reply.ts'
+import { geminiGenerate } from '../wires/gemini-generate/index.ts'
+import { dataKeys, field, listOf, snake } from '../wires/gemini-generate/types.ts'
+import type { Target } from '../wires/wire.ts'
 import { isSession, sessionContents, type SessionContent } from './gemini-cli-session.ts'
 import { fileAt, inRuns } from './google-input.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'

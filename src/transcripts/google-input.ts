@@ -18,7 +18,7 @@ export function inRuns(
   return messages.length > 0 ? messages : [{ role: 'user', parts: [] }]
 }
 
-/** What lies with Google can be had by nobody else. */
+/** What lies with Google can be had by no one else. */
 export function fileAt(uri: string): MediaPart['data'] {
   return /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri)
     ? { kind: 'file', fileId: uri, provider: 'google' }

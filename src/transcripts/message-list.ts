@@ -5,8 +5,8 @@ import type { ToolSpec } from '../core/context.ts'
 import { fold } from '../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Origin, Reply } from '../core/message.ts'
-import type { Protocol } from '../protocols/protocol.ts'
-import { callBook, type CallBook } from './call-book.ts'
+import type { Wire } from '../wires/wire.ts'
+import { callRegistry, type CallRegistry } from './call-registry.ts'
 import { sourced, unreadable, type Transcript } from './transcript.ts'
 
 export function listIn(json: Json): { messages: Json[]; path: string } | undefined {
@@ -15,14 +15,14 @@ export function listIn(json: Json): { messages: Json[]; path: string } | undefin
   return undefined
 }
 
-export type ReadMessage = (value: JsonObject, at: string, model: string, book: CallBook) => Message
+export type ReadMessage = (value: JsonObject, at: string, model: string, book: CallRegistry) => Message
 
 export function readList(json: Json, format: string, readMessage: ReadMessage): Transcript {
   const list = listIn(json)
   if (!list) throw unreadable(format, '$', 'a list of messages, or an object with one in messages')
   const body = isObject(json) ? json : {}
   const model = typeof body.model === 'string' ? body.model : ''
-  const book = callBook()
+  const book = callRegistry()
   const messages = list.messages.flatMap((value, index) => {
     const at = `${list.path}[${index}]`
     if (!isObject(value)) throw unreadable(format, at, 'an object')
@@ -44,13 +44,13 @@ export function callsIn(message: JsonObject): JsonObject[] {
 }
 
 /** Read as the wire reads it, from a whole answer with `message` in it; the words stay as they stand in the file. */
-export function readReply(wire: Protocol, origin: Origin, message: JsonObject, whole: Json, book: CallBook): Reply {
+export function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json, book: CallRegistry): Reply {
   const calls = callsIn(message)
   book.turn()
   const decoder = wire.decoder(origin, {
     callId: (position, alias) => {
       const fn = calls[position]?.function
-      return book.enter(alias, isObject(fn) && typeof fn.name === 'string' ? fn.name : '')
+      return book.register(alias, isObject(fn) && typeof fn.name === 'string' ? fn.name : '')
     },
   })
   const chunks = wire.split(whole, 1 << 20)

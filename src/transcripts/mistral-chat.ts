@@ -3,15 +3,15 @@
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Reply, TextPart, ToolMessage, UserMessage } from '../core/message.ts'
-import { wireIds } from '../protocols/ids.ts'
-import { dataUrl, mediaFromUrl } from '../protocols/media.ts'
-import { messageFromParts } from '../protocols/mistral-chat/emulate.ts'
-import { mistralChat } from '../protocols/mistral-chat/index.ts'
-import { callIdGrammar, protocolId, textChunk, type Chunk } from '../protocols/mistral-chat/wire.ts'
-import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
-import type { CallBook } from './call-book.ts'
+import { wireIds } from '../wires/shared/ids.ts'
+import { dataUrl, mediaFromUrl } from '../wires/shared/media.ts'
+import { messageFromParts } from '../wires/mistral-chat/emulate.ts'
+import { mistralChat } from '../wires/mistral-chat/index.ts'
+import { callIdGrammar, protocolId, textChunk, type Chunk } from '../wires/mistral-chat/types.ts'
+import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
+import type { CallRegistry } from './call-registry.ts'
 import { listIn, readList, readReply } from './message-list.ts'
-import { toldInText, toldOutput } from './told.ts'
+import { replyAsText, outputAsText } from './as-text.ts'
 import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 export const mistralChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
@@ -45,7 +45,7 @@ function read(json: Json): Transcript {
   return readList(json, protocolId, readMessage)
 }
 
-function readMessage(value: JsonObject, at: string, model: string, book: CallBook): Message {
+function readMessage(value: JsonObject, at: string, model: string, book: CallRegistry): Message {
   switch (value.role) {
     case 'system':
       return { role: 'system', parts: userParts(value.content, `${at}.content`).filter((part) => part.type === 'text') }
@@ -60,7 +60,7 @@ function readMessage(value: JsonObject, at: string, model: string, book: CallBoo
   }
 }
 
-function readAnswer(message: JsonObject, at: string, model: string, book: CallBook): Reply {
+function readAnswer(message: JsonObject, at: string, model: string, book: CallRegistry): Reply {
   const { content } = message
   if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
     throw unreadable(protocolId, `${at}.content`, 'a string, a list or null')
@@ -69,7 +69,7 @@ function readAnswer(message: JsonObject, at: string, model: string, book: CallBo
   return readReply(mistralChat, { protocol: protocolId, provider: 'mistral', model }, message, whole, book)
 }
 
-function readResult(value: JsonObject, at: string, book: CallBook): ToolMessage {
+function readResult(value: JsonObject, at: string, book: CallRegistry): ToolMessage {
   const id = typeof value.tool_call_id === 'string' ? value.tool_call_id : undefined
   const named = typeof value.name === 'string' ? value.name : undefined
   const call = book.answer(id, named)
@@ -139,7 +139,7 @@ function writeMessage(message: Message, idOf: (callId: string) => string): Json[
       return [
         message.origin.protocol === protocolId && isObject(native)
           ? native
-          : messageFromParts(toldInText(message), idOf),
+          : messageFromParts(replyAsText(message), idOf),
       ]
     }
     default:
@@ -147,7 +147,7 @@ function writeMessage(message: Message, idOf: (callId: string) => string): Json[
         role: 'tool',
         tool_call_id: idOf(part.callId),
         name: part.name,
-        content: contentOf(toldOutput(part).map(writeChunk)),
+        content: contentOf(outputAsText(part).map(writeChunk)),
       }))
   }
 }

@@ -3,14 +3,14 @@
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../core/message.ts'
-import { wireIds } from '../protocols/ids.ts'
-import { messageFromParts } from '../protocols/ollama-chat/emulate.ts'
-import { ollamaChat } from '../protocols/ollama-chat/index.ts'
-import { callIdGrammar, protocolId } from '../protocols/ollama-chat/wire.ts'
-import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
-import type { CallBook } from './call-book.ts'
+import { wireIds } from '../wires/shared/ids.ts'
+import { messageFromParts } from '../wires/ollama-chat/emulate.ts'
+import { ollamaChat } from '../wires/ollama-chat/index.ts'
+import { callIdGrammar, protocolId } from '../wires/ollama-chat/types.ts'
+import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
+import type { CallRegistry } from './call-registry.ts'
 import { callsIn, listIn, readList, readReply } from './message-list.ts'
-import { toldInText, toldOutput } from './told.ts'
+import { replyAsText, outputAsText } from './as-text.ts'
 import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 export const ollamaChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
@@ -41,7 +41,7 @@ function read(json: Json): Transcript {
 }
 
 /** The server takes roles in capitals as well. */
-function readMessage(value: JsonObject, at: string, model: string, book: CallBook): Message {
+function readMessage(value: JsonObject, at: string, model: string, book: CallRegistry): Message {
   const role = typeof value.role === 'string' ? value.role.toLowerCase() : undefined
   if (value.content !== undefined && value.content !== null && typeof value.content !== 'string') {
     throw unreadable(protocolId, `${at}.content`, 'a string')
@@ -61,12 +61,12 @@ function readMessage(value: JsonObject, at: string, model: string, book: CallBoo
   }
 }
 
-function readAnswer(message: JsonObject, model: string, book: CallBook): Reply {
+function readAnswer(message: JsonObject, model: string, book: CallRegistry): Reply {
   const origin = { protocol: protocolId, provider: 'ollama', model }
   return readReply(ollamaChat, origin, message, { message, done: true }, book)
 }
 
-function readResult(value: JsonObject, text: string, book: CallBook): ToolMessage {
+function readResult(value: JsonObject, text: string, book: CallRegistry): ToolMessage {
   const id = typeof value.tool_call_id === 'string' && value.tool_call_id !== '' ? value.tool_call_id : undefined
   const named = [value.tool_name, value.name].find((name) => typeof name === 'string')
   const call = book.answer(id, typeof named === 'string' ? named : undefined)
@@ -103,7 +103,7 @@ function writeMessage(message: Message, idOf: (callId: string) => string): Json[
       return [
         message.origin.protocol === protocolId && isObject(native)
           ? native
-          : messageFromParts(toldInText(message), idOf),
+          : messageFromParts(replyAsText(message), idOf),
       ]
     }
     default:
@@ -111,7 +111,7 @@ function writeMessage(message: Message, idOf: (callId: string) => string): Json[
         role: 'tool',
         tool_name: part.name,
         tool_call_id: idOf(part.callId),
-        ...contentOf(toldOutput(part)),
+        ...contentOf(outputAsText(part)),
       }))
   }
 }

@@ -3,7 +3,7 @@
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TextPart } from '../core/message.ts'
-import { protocolId } from '../protocols/openai-chat/wire.ts'
+import { protocolId } from '../wires/openai-chat/types.ts'
 import { unreadable } from './transcript.ts'
 
 export interface Wrapped {

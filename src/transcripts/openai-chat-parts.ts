@@ -2,8 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, TextPart, UserMessage } from '../core/message.ts'
-import { mediaFromUrl } from '../protocols/media.ts'
-import { protocolId } from '../protocols/openai-chat/wire.ts'
+import { mediaFromUrl } from '../wires/shared/media.ts'
+import { protocolId } from '../wires/openai-chat/types.ts'
 import { unreadable } from './transcript.ts'
 
 /** A list that can be added to. */

@@ -3,10 +3,10 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../core/message.ts'
-import { dataUrl } from '../protocols/media.ts'
-import { messageFromParts } from '../protocols/openai-chat/emulate.ts'
-import { protocolId, textPart } from '../protocols/openai-chat/wire.ts'
-import { mediaStandIn, summaryLabel } from '../protocols/words.ts'
+import { dataUrl } from '../wires/shared/media.ts'
+import { messageFromParts } from '../wires/openai-chat/emulate.ts'
+import { protocolId, textPart } from '../wires/openai-chat/types.ts'
+import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
 
 /** `all` is the whole conversation: a result names its call as the reply before it does. */
 export function writeMessages(run: readonly Message[], all: readonly Message[]): Json[] {

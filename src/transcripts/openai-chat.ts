@@ -14,9 +14,9 @@ import {
   type ToolResultPart,
   type UserMessage,
 } from '../core/message.ts'
-import { openaiChat } from '../protocols/openai-chat/index.ts'
-import { protocolId } from '../protocols/openai-chat/wire.ts'
-import { flatCall, flatResult, flatResultLabel } from '../protocols/words.ts'
+import { openaiChat } from '../wires/openai-chat/index.ts'
+import { protocolId } from '../wires/openai-chat/types.ts'
+import { flatCall, flatResult, flatResultLabel } from '../wires/shared/injected-text.ts'
 import { looksLikeChat, unwrap, type Wrapped } from './openai-chat-list.ts'
 import { outputOf, textsOf, userParts } from './openai-chat-parts.ts'
 import { writeMessages } from './openai-chat-write.ts'

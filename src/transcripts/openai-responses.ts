@@ -14,9 +14,9 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../core/message.ts'
-import { mediaFromUrl } from '../protocols/media.ts'
-import { openaiResponses } from '../protocols/openai-responses/index.ts'
-import { readItem } from '../protocols/openai-responses/read-item.ts'
+import { mediaFromUrl } from '../wires/shared/media.ts'
+import { openaiResponses } from '../wires/openai-responses/index.ts'
+import { readItem } from '../wires/openai-responses/read-item.ts'
 import {
   clientItemTypes,
   inputItemTypes,
@@ -25,8 +25,8 @@ import {
   stringIn,
   typeOf,
   type Item,
-} from '../protocols/openai-responses/wire.ts'
-import { callBook, type CallBook } from './call-book.ts'
+} from '../wires/openai-responses/types.ts'
+import { callRegistry, type CallRegistry } from './call-registry.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 export const openaiResponsesFormat: TranscriptFormat = {
@@ -96,10 +96,10 @@ function userItem(text: string): Item {
   return { role: 'user', content: text }
 }
 
-export interface ToldItem {
+export interface SourcedItem {
   item: Item
   origin: Origin
-  /** What the item stands for, where it is none of this wire. */
+  /** What the item represents, where it is none of this wire. */
   message?: Message
 }
 
@@ -110,11 +110,11 @@ interface Group {
   end: number
 }
 
-export function readGroups(told: readonly ToldItem[]): Group[] {
+export function readGroups(told: readonly SourcedItem[]): Group[] {
   const groups: Group[] = []
-  const book = callBook()
+  const book = callRegistry()
   for (let start = 0; start < told.length;) {
-    const first = told[start] as ToldItem
+    const first = told[start] as SourcedItem
     const end = isReplied(first) ? endOfReply(told, start) : start + 1
     groups.push({ message: readMessage(told.slice(start, end), first, book), start, end })
     start = end
@@ -122,17 +122,17 @@ export function readGroups(told: readonly ToldItem[]): Group[] {
   return groups
 }
 
-function isReplied(told: ToldItem | undefined): boolean {
+function isReplied(told: SourcedItem | undefined): boolean {
   return told !== undefined && !told.message && sideOf(told.item) === 'assistant'
 }
 
-function endOfReply(told: readonly ToldItem[], start: number): number {
+function endOfReply(told: readonly SourcedItem[], start: number): number {
   let end = start + 1
   while (isReplied(told[end])) end++
   return end
 }
 
-function readMessage(told: readonly ToldItem[], first: ToldItem, book: CallBook): Message {
+function readMessage(told: readonly SourcedItem[], first: SourcedItem, book: CallRegistry): Message {
   const { item, origin, message } = first
   if (message) return message
   switch (sideOf(item)) {
@@ -162,16 +162,16 @@ function sideOf(item: Item): Message['role'] {
   return clientItemTypes.has(type) ? 'user' : 'assistant'
 }
 
-function readReply(native: Item[], origin: Origin, book: CallBook): Reply {
+function readReply(native: Item[], origin: Origin, book: CallRegistry): Reply {
   book.turn()
-  const reader = { callId: book.enter, toolName: (name: string) => name }
+  const reader = { callId: book.register, toolName: (name: string) => name }
   const parts = native.flatMap((item, from): Part[] => readItem(item, from, reader))
   const calls = parts.some((part) => part.type === 'tool-call')
   return { role: 'assistant', parts, native, origin, stop: { reason: calls ? 'tool-calls' : 'done' } }
 }
 
 /** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
-function readOutput(item: Item, origin: Origin, book: CallBook): ToolMessage {
+function readOutput(item: Item, origin: Origin, book: CallRegistry): ToolMessage {
   const alias = stringIn(item, 'call_id')
   const name = stringIn(item, 'name')
   const output = outputParts(item, origin)

@@ -4,12 +4,12 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, StopReason, TextPart } from '../core/message.ts'
-import { emptyResultText } from '../protocols/words.ts'
-import type { CallBook } from './call-book.ts'
+import { emptyResultText } from '../wires/shared/injected-text.ts'
+import type { CallRegistry } from './call-registry.ts'
 import { unreadable } from './transcript.ts'
 
 /** Undefined where the entry is no message: settings, labels, and what was kept from the model. */
-export function readEntry(entry: JsonObject, at: string, book: CallBook, notes: Note[]): Message | undefined {
+export function readEntry(entry: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {
   switch (entry.type) {
     case 'message':
       if (!isObject(entry.message)) throw unreadable('pi', `${at}.message`, 'an object')
@@ -25,7 +25,7 @@ export function readEntry(entry: JsonObject, at: string, book: CallBook, notes: 
   }
 }
 
-function readMessage(message: JsonObject, at: string, book: CallBook, notes: Note[]): Message | undefined {
+function readMessage(message: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: [...blocksOf(message.content, `${at}.content`), ...attached(message.attachments)] }
@@ -128,7 +128,7 @@ export const wires: Record<string, string> = {
   'mistral-conversations': 'mistral-chat',
 }
 
-function readReply(message: JsonObject, at: string, book: CallBook): Reply {
+function readReply(message: JsonObject, at: string, book: CallRegistry): Reply {
   if (!Array.isArray(message.content)) throw unreadable('pi', `${at}.content`, 'a list')
   const raw = typeof message.stopReason === 'string' ? message.stopReason : undefined
   const reason = (raw !== undefined && Object.hasOwn(stops, raw) ? stops[raw] : undefined) ?? 'done'
@@ -155,7 +155,7 @@ function readReply(message: JsonObject, at: string, book: CallBook): Reply {
 
 type ReplyPart = Exclude<Part, { type: 'tool-result' }>
 
-function readBlock(block: JsonObject, book: CallBook): ReplyPart {
+function readBlock(block: JsonObject, book: CallRegistry): ReplyPart {
   if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: block.text }
   if (block.type === 'thinking' && typeof block.thinking === 'string') {
     return { type: 'reasoning', text: block.thinking, ...(block.redacted === true && { hidden: true }) }
@@ -168,7 +168,7 @@ function readBlock(block: JsonObject, book: CallBook): ReplyPart {
   const malformed = brokenArguments(block)
   return {
     type: 'tool-call',
-    callId: book.enter(alias, name),
+    callId: book.register(alias, name),
     ...(alias !== undefined && { alias }),
     name,
     input: block.arguments ?? {},

@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, StopReason } from '../core/message.ts'
-import { malformedInput, mediaStandIn, summaryLabel } from '../protocols/words.ts'
+import { malformedInput, mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
 import { wires } from './pi-entry.ts'
-import { toldInText } from './told.ts'
+import { replyAsText } from './as-text.ts'
 import { writeBySource } from './transcript.ts'
 
 export function writeLines(messages: Message[]): Json {
@@ -87,7 +87,7 @@ function newLines(message: Message, ids: ReadonlyMap<string, string>): JsonObjec
     case 'user':
       return [line({ role: 'user', content: message.parts.map(userBlock), timestamp: 0 })]
     case 'assistant':
-      return [line(replyMessage(toldInText(message), ids))]
+      return [line(replyMessage(replyAsText(message), ids))]
     default:
       return message.parts.map((part) =>
         line({

@@ -5,7 +5,7 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { callBook } from './call-book.ts'
+import { callRegistry } from './call-registry.ts'
 import { readEntry } from './pi-entry.ts'
 import { writeLines } from './pi-write.ts'
 import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
@@ -21,7 +21,7 @@ function recognise(json: Json): boolean {
   )
 }
 
-/** A message that was read, and the line it was read from; a summary stands before the line that it goes up to. */
+/** A message that was read, and the line it was read from; a summary comes before the line that it goes up to. */
 interface Found {
   message: Message
   line: number
@@ -37,7 +37,7 @@ function read(json: Json): Transcript {
   const notes: Note[] = []
   const branch = currentBranch(lines, notes)
   const found: Found[] = []
-  const book = callBook()
+  const book = callRegistry()
   for (const line of branch) {
     const entry = lines[line] as JsonObject
     const message = readEntry(entry, `$[${line}]`, book, notes)

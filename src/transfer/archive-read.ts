@@ -1,5 +1,5 @@
 // Reads archives back. Every line is checked, by its hash and by its shape, before anything is given on; a file that
-// was cut off gives what stands before the cut, and says so.
+// was cut off gives what comes before the cut, and says so.
 
 import { badInput } from '../core/error.ts'
 import type { Note } from '../core/context.ts'
@@ -134,7 +134,7 @@ function cutOff({ archive, ids, counts }: Reading, line: number | undefined): Re
     notes: [
       {
         kind: 'dropped',
-        what: missing > 0 ? `${missing} entries and what comes behind them` : 'the end',
+        what: missing > 0 ? `${missing} entries and what comes after them` : 'the end',
         why: 'the file was cut off there',
         ...at,
       },

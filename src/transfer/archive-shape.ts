@@ -1,5 +1,5 @@
 // What the lines of an archive must look like for the rest of the program not to stumble over them: ids that exist,
-// parents that stand before their children (so no circle can be made), fields of the right kind.
+// parents that come before their children (so no circle can be made), fields of the right kind.
 
 import { badInput } from '../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -50,7 +50,7 @@ export function checkEntry(json: Json, known: Ids, line: number): ArchivedEntry 
   if (parentId !== null && typeof parentId !== 'string') throw wrong(line, 'parentId', 'an id or null')
   if (known.has(id)) throw badInput(`Line ${line}: there is already an entry ${id}.`)
   if (parentId !== null && !known.has(parentId)) {
-    throw badInput(`Line ${line}: the parent ${parentId} of entry ${id} does not stand before it.`)
+    throw badInput(`Line ${line}: the parent ${parentId} of entry ${id} does not come before it.`)
   }
   try {
     const [read] = readTranscript([{ synapse: 1 }, message ?? null], { format: 'synapse' }).messages

@@ -25,7 +25,7 @@ export async function* archiveLines(
   options: WriteOptions = {},
 ): AsyncGenerator<string> {
   const { redact = (value) => value, progress = () => {} } = options
-  // What points to entries is read before them: a run may be going on, and entries are only ever added.
+  // What points to entries is read before them: a run may be running, and entries are only ever added.
   const exchanges = await allExchanges(store, owner, conversationId)
   const toolRuns = await store.toolRuns(owner, conversationId)
   const overlays = await store.overlays(owner, conversationId)

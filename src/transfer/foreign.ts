@@ -94,7 +94,7 @@ function otherBranches(conversation: JsonObject, mapping: JsonObject): Message[]
     .map(([id]) => readTranscript({ ...conversation, current_node: id }, { format: 'chatgpt-export' }).messages)
 }
 
-/** More regenerated answers than this to one conversation nobody has made by hand. */
+/** More regenerated answers than this to one conversation no one has made by hand. */
 const mostBranches = 1000
 
 function isAboutBranches({ what }: Note): boolean {

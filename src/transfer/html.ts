@@ -91,7 +91,7 @@ function mediaHtml({ mediaType, name, data }: MediaPart): string {
   return `<p>[${what}]</p>`
 }
 
-/** Escaped text in which addresses are links. The address is shown as it is: nobody is led elsewhere than they read. */
+/** Escaped text in which addresses are links. The address is shown as it is: no one is led elsewhere than they read. */
 function linked(text: string): string {
   let html = ''
   let end = 0

@@ -1,10 +1,10 @@
-// For sharing: what looks like a secret or an address of a person goes out of every text, wherever it stands. By shape,
-// so that it finds what nobody thought of; who shares still has to look.
+// For sharing: what looks like a secret or an address of a person goes out of every text, wherever it occurs. By shape,
+// so that it finds what no one thought of; who shares still has to look.
 
 import type { Json } from '../core/json.ts'
 import { redactText } from '../transport/redact.ts'
 
-/** `secrets`: texts that are to go wherever they stand, such as the keys that are set here. */
+/** `secrets`: texts that are to go wherever they occur, such as the keys that are set here. */
 export function redactor(secrets: readonly string[]): (value: Json) => Json {
   return (value) =>
     JSON.parse(

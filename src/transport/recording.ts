@@ -2,7 +2,7 @@
 
 import type { Failure } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import type { Wire } from '../wires/wire.ts'
 import { unframeNdjson } from './ndjson.ts'
 import { unframeSse } from './sse.ts'
 import { jsonIn } from './unframe.ts'
@@ -13,7 +13,7 @@ export interface Recording {
   failure?: Failure
 }
 
-export function readRecording(protocol: Protocol, text: string): Recording {
+export function readRecording(protocol: Wire, text: string): Recording {
   const whole = jsonIn(text)
   // Gemini without `alt=sse` sends its chunks as one array.
   if (whole !== undefined) return { chunks: Array.isArray(whole) ? whole : protocol.split(whole) }

@@ -1,4 +1,4 @@
-// Keys must not reach logs, errors or the store. Headers are shown by allow-list: one that nobody thought of is hidden.
+// Keys must not reach logs, errors or the store. Headers are shown by allow-list: one that no one thought of is hidden.
 
 import type { Failure } from '../core/error.ts'
 

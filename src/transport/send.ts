@@ -5,8 +5,8 @@
 
 import { badInput, SynapseError, type Failure } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
-import { readFailure } from '../protocols/failure.ts'
-import type { Protocol } from '../protocols/protocol.ts'
+import { readFailure } from '../wires/shared/failure.ts'
+import type { Wire } from '../wires/wire.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { unframeNdjson } from './ndjson.ts'
 import { networkFailure } from './network.ts'
@@ -16,7 +16,7 @@ import { unframeSse } from './sse.ts'
 import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
 import { watch, type Watch } from './watch.ts'
 
-/** As much of `fetch` as is used: whoever answers at home need not load the platform's, which takes its time. */
+/** As much of `fetch` as is used: a fetch of one's own avoids loading the platform's, which is slow to load. */
 export type Fetch = (
   url: string,
   init: {
@@ -37,7 +37,7 @@ export interface FetchedReply {
 }
 
 export interface Attempt {
-  protocol: Protocol
+  protocol: Wire
   url: string
   headers: Record<string, string>
   /** Serialised once, by the caller. */

@@ -1,4 +1,4 @@
-// The clock of one attempt: says when too long nothing came. Time in which nobody was reading does not count, so a slow
+// The clock of one attempt: says when too long nothing came. Time in which no one was reading does not count, so a slow
 // reader is never taken for a dead provider.
 
 import { SynapseError } from '../core/error.ts'

@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test'
 import { SynapseError } from '../../src/core/error.ts'
 import type { Note } from '../../src/core/context.ts'
 import { loadAgent } from '../../src/index.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { newFolder } from '../config/folder.ts'
 import { faulty } from '../mcp/using.ts'
 

@@ -7,7 +7,7 @@ import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { aiSdkProvider, synapseModel } from '../../src/ai-sdk.ts'
 import { textOf } from '../../src/core/message.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { clock, collect, only, results } from '../run/chatting.ts'
 

@@ -20,7 +20,7 @@ test('a question can come through a pipe, alone or behind the words', async (t) 
   assert.match(both.out, /the quick brown fox/)
 })
 
-test('-c goes on with the last conversation, also with another provider', async (t) => {
+test('-c continues with the last conversation, also with another provider', async (t) => {
   const { synapse } = newHome(t)
   await synapse(['-m', 'anthropic', '--offline', 'My name is Ada.'])
   for (const model of ['openai/gpt-5.6', 'google', 'mistral']) {
@@ -30,7 +30,7 @@ test('-c goes on with the last conversation, also with another provider', async 
   }
 })
 
-test('-c does not go on with a chat that was opened and left again', async (t) => {
+test('-c does not continue with a chat that was opened and left again', async (t) => {
   const { synapse } = newHome(t)
   await synapse(['--offline', 'My name is Ada.'])
   await synapse(['chat', '--offline'])
@@ -89,7 +89,7 @@ const mistakes: [string, string[], Record<string, string>, number, RegExp][] = [
   ['an unknown conversation', ['log', 'nope'], {}, 2, /no conversation nope/],
   ['a wrong number', ['log', '--limit', 'many'], {}, 2, /--limit.*many/],
   ['an empty id', ['log', ''], {}, 2, /id of a conversation is empty/],
-  ['an empty id to go on with', ['--conversation', '', 'hi'], {}, 2, /id of a conversation is empty/],
+  ['an empty id to continue with', ['--conversation', '', 'hi'], {}, 2, /id of a conversation is empty/],
   ['an empty path', ['--db', '', 'hi'], {}, 2, /--db takes the path of a file/],
   ['a word too many', ['doctor', 'my.db'], {}, 2, /"my\.db" is too much here/],
   ['a question to a chat', ['chat', 'hello'], {}, 2, /"hello" is too much here/],

@@ -68,7 +68,7 @@ test('every slash command works through a pipe, in plain text', async (t) => {
   seen(/off {2}clock/)
   seen(/anthropic\/claude-opus-5 +1M +\$5\.00/)
   seen(/Going on with mistral\./)
-  seen(/A summary by the model now stands for the first \d+ messages/)
+  seen(/A summary by the model now represents the first \d+ messages/)
   seen(/8 messages in the log: \d summarised, \d sent/)
   seen(/The summary no longer counts/)
   seen(/This conversation is in chat\.json, as openai-chat/)

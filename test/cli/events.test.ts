@@ -10,7 +10,7 @@ import { newHome } from './command-line.ts'
 import { keys, noTerminal, openTerminal } from './pseudo-terminal.ts'
 
 /** Two providers that the test plays, and an agent that asks the second when the first fails. */
-async function house(t: TestContext) {
+async function local(t: TestContext) {
   const server = await serveEmulator()
   t.after(() => server.close())
   const home = newHome(t)
@@ -36,8 +36,8 @@ async function house(t: TestContext) {
 const useStamp = 'use the tool stamp with {"page":7}'
 const down = { status: 503, headers: { 'x-should-retry': 'false' } }
 
-test('a retry tells how long it waits, and a fallback who goes on and why', async (t) => {
-  const { synapse, server } = await house(t)
+test('a retry tells how long it waits, and a fallback who continues and why', async (t) => {
+  const { synapse, server } = await local(t)
   server.order({ status: 429, headers: { 'retry-after-ms': '20' } })
   const again = await synapse(['How many messages?'])
   assert.equal(again.code, 0, again.err)
@@ -49,12 +49,12 @@ test('a retry tells how long it waits, and a fallback who goes on and why', asyn
 })
 
 test('a guard that stops a run says which and why, as text and as an event', async (t) => {
-  const { synapse } = await house(t)
+  const { synapse } = await local(t)
   const plain = await synapse(['agent', 'run', 'hasty', useStamp])
   assert.equal(plain.code, 0)
   assert.match(
     plain.err,
-    /Stopped \(most steps\): The run has made the 1 steps that it may\.\nSay "go on" to continue\./,
+    /Stopped \(most steps\): The run has made the 1 steps that it may\.\nSay "continue" to continue\./,
   )
   const json = await synapse(['agent', 'run', 'hasty', '--json', useStamp])
   const guard = events(json.out).find(({ type }) => type === 'guard')
@@ -64,8 +64,8 @@ test('a guard that stops a run says which and why, as text and as an event', asy
   )
 })
 
-test('an answer that breaks off is kept, said so, and gone on with', async (t) => {
-  const { synapse, server } = await house(t)
+test('an answer that breaks off is kept, said so, and continued', async (t) => {
+  const { synapse, server } = await local(t)
   server.order({ cutAt: 4 })
   const broken = await synapse(['Count to 50'])
   assert.equal(broken.code, 1)
@@ -82,7 +82,7 @@ test('an answer that breaks off is kept, said so, and gone on with', async (t) =
 })
 
 test('with --json a call that must be allowed waits, and the exit code says so', async (t) => {
-  const { synapse } = await house(t)
+  const { synapse } = await local(t)
   const asked = await synapse(['agent', 'run', 'clerk', '--json', useStamp])
   assert.equal(asked.code, 3, asked.err)
   assert.equal(events(asked.out).find(({ type }) => type === 'approval-needed')?.call?.name, 'stamp')
@@ -94,15 +94,15 @@ test('with --json a call that must be allowed waits, and the exit code says so',
   assert.match(allowed.out, /stamped 7/)
 })
 
-test('where nobody can be asked, a call is denied and the model told so', async (t) => {
-  const { synapse } = await house(t)
+test('where no one can be asked, a call is denied and the model told so', async (t) => {
+  const { synapse } = await local(t)
   const denied = await synapse(['agent', 'run', 'clerk', useStamp])
   assert.equal(denied.code, 0, denied.err)
-  assert.match(denied.out, /did not allow stamp.*nobody was there to allow it/)
+  assert.match(denied.out, /did not allow stamp.*no one was there to allow it/)
 })
 
-test('a conversation with an agent is inspected and gone on with as the agent left it', async (t) => {
-  const { synapse, folder } = await house(t)
+test('a conversation with an agent is inspected and continued as the agent left it', async (t) => {
+  const { synapse, folder } = await local(t)
   await synapse(['agent', 'run', 'clerk', '--yes', useStamp])
   const body = (await synapse(['inspect', 'last', '--body'])).out
   assert.match(body, /"content": "Be a clerk\."/)
@@ -127,7 +127,7 @@ test(
   'in a terminal a call is asked about, and yes and no are both taken',
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
-    const home = await house(t)
+    const home = await local(t)
     const once = openTerminal(t, home, ['agent', 'run', 'clerk', useStamp])
     await once.see(/stamp \{"page":7\}\nAllow it\? \[y\/N\] /)
     once.type(`y${keys.enter}`)
@@ -155,7 +155,7 @@ test(
   'a question that is left with Ctrl-D or Ctrl-C waits, and the exit code says which it was',
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
-    const home = await house(t)
+    const home = await local(t)
     const asks = ['agent', 'run', 'clerk', useStamp]
     for (const [key, code] of [
       [keys.end, 3],
@@ -182,13 +182,13 @@ test(
 )
 
 test('--yes allows every call in a chat too', async (t) => {
-  const { synapse } = await house(t)
+  const { synapse } = await local(t)
   const { out } = await synapse(['chat', '--agent', 'clerk', '--yes'], { input: `${useStamp}\n` })
   assert.match(out, /stamped 7/)
 })
 
 test('an agent may name a provider that the store keeps', async (t) => {
-  const { synapse, folder, server } = await house(t)
+  const { synapse, folder, server } = await local(t)
   await synapse(['providers', 'configure', 'kept', '--base-url', `${server.url}/openai-compatible/v1`])
   writeFileSync(join(folder, 'agents', 'keeper.yaml'), 'name: keeper\nmodel: kept/m\n')
   assert.match((await synapse(['agent', 'check', 'keeper'])).out, /is right: kept\/m/)
@@ -217,7 +217,7 @@ test(
   'a tool that hangs, or a module that keeps something open, does not hold up the end',
   { timeout: 60_000 },
   async (t) => {
-    const home = await house(t)
+    const home = await local(t)
     const { synapse, folder } = home
     writeFileSync(
       join(folder, 'agents', 'stamp.js'),

@@ -1,4 +1,4 @@
-// Output that nobody takes: a reader that has gone away, a disk that is full.
+// Output that no one takes: a reader that has gone away, a disk that is full.
 
 import assert from 'node:assert/strict'
 import { spawn, type StdioOptions } from 'node:child_process'
@@ -40,7 +40,7 @@ test('what is told beside an answer may go unread', async (t) => {
   assert.match(out, /42/)
 })
 
-test('a command that changes the store goes on to its end though nobody reads what it says', async (t) => {
+test('a command that changes the store continues to its end though no one reads what it says', async (t) => {
   const home = newHome(t)
   for (const question of ['one', 'two', 'three']) await home.synapse(['--offline', question])
   await home.synapse(['export', '--all', '-o', 'all.jsonl'])

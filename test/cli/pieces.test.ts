@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from '../property.ts'
-import { count, dollars, inShort } from '../../src/cli/figures.ts'
+import { count, dollars, inShort } from '../../src/cli/format-number.ts'
 import { bodyDiff } from '../../src/cli/inspect/body-diff.ts'
 import { pathAt, prefixBreak } from '../../src/cli/inspect/prefix-break.ts'
 import { table } from '../../src/cli/table.ts'
@@ -19,7 +19,7 @@ function typed(...lines: string[]): string[] {
   return [...whole, ...(message.rest() === undefined ? [] : ['(rest)'])]
 }
 
-test('a message goes on behind a backslash, and from quotes to quotes', () => {
+test('a message continues behind a backslash, and from quotes to quotes', () => {
   assert.deepEqual(typed('one', 'two'), ['one', 'two'])
   assert.deepEqual(typed('one \\', 'two'), ['one \ntwo'])
   assert.deepEqual(typed('a path \\\\', 'next'), ['a path \\\\', 'next'], 'two backslashes are a backslash')

@@ -30,7 +30,7 @@ test('a body that comes through a pipe is judged as one in a file is', async (t)
   assert.deepEqual(await synapse(['check', '-', '--for', 'anthropic'], { input: body }), there)
 })
 
-test('convert mends it for any provider, and the notes go to stderr', async (t) => {
+test('convert repairs it for any provider, and the notes go to stderr', async (t) => {
   const { synapse, folder } = newHome(t)
   const file = join(folder, 'broken.json')
   writeFileSync(file, JSON.stringify(broken))

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { prepare } from '../../src/conformance.ts'
-import { endpointFinder, openSynapse } from '../../src/open.ts'
+import { prepare } from '../../src/runtime/prepare.ts'
+import { endpointFinder, openSynapse } from '../../src/runtime/open.ts'
 import { compatible } from '../../src/providers/rows.ts'
 import { serveEmulator } from '../../src/testing.ts'
 import { bin, newHome } from '../cli/command-line.ts'
@@ -147,7 +147,7 @@ test('agent commands name what is not there, and one wrong agent does not hide t
   writeFileSync(join(folder, 'agents', 'good.yaml'), 'name: good\nmodel: openai\n')
   writeFileSync(join(folder, 'agents', 'bad.yaml'), 'name: bad\nmodel: nobody\n')
   const listed = await synapse(['agent', 'list'])
-  assert.match(listed.out, /^bad +is not right: synapse agent check bad\ngood +openai$/m)
+  assert.match(listed.out, /^bad +is not valid: synapse agent check bad\ngood +openai$/m)
   const checked = await synapse(['agent', 'check'])
   assert.equal(checked.code, 2)
   assert.match(checked.out, /good\.yaml is right/)

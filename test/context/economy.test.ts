@@ -38,7 +38,7 @@ test('a prefix that costs nothing to keep is never folded', () => {
   assert.equal(decideFold({ ...base, read: 0, write: 1, requests: 1000 }).fold, false)
 })
 
-/** Each request makes `added` tokens removable; `kept` tokens stay behind them. Gives the requests between two folds. */
+/** Each request makes `added` tokens removable; `kept` tokens stay after them. Gives the requests between two folds. */
 function rhythm(read: number, write: number, kept: number, added: number): number[] {
   const folds: number[] = []
   let first = 0

@@ -4,9 +4,9 @@ import { noDecisions } from '../../src/context/decisions.ts'
 import { explain } from '../../src/context/explain.ts'
 import { forecastNote, readForecast } from '../../src/context/forecast.ts'
 import type { Policy } from '../../src/context/policy.ts'
-import { assemble } from '../../src/context/prepare.ts'
-import { firstDifference } from '../../src/context/shared.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import { assemble } from '../../src/context/assemble.ts'
+import { firstDifference } from '../../src/context/shared-prefix.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { call, reply, result, user } from '../histories.ts'
 
 const long = 'a long answer '.repeat(100)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refuse } from '../../src/conformance.ts'
+import { refuse } from '../../src/runtime/prepare.ts'
 import type { MediaPart, Message } from '../../src/core/message.ts'
 import { imageTokens } from '../../src/context/images.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { resolveWith } from '../../src/providers/resolve.ts'
 import { rows } from '../../src/providers/rows.ts'
-import { allProtocols } from '../../src/protocols/all.ts'
+import { allWires } from '../../src/wires/all.ts'
 import { prepare } from '../../src/index.ts'
 
 /** A picture of this size, as far as its first bytes go. */
@@ -53,7 +53,7 @@ const again: Message = { role: 'user', parts: [{ type: 'text', text: 'And now?' 
 
 function endpointOf(provider: string, model: string, protocol?: string) {
   const wanted = { provider, model, keyless: true, env: {}, rows, ...(protocol && { protocol }) }
-  const protocolOf = (id: string) => allProtocols().find((one) => one.id === id) ?? assert.fail()
+  const protocolOf = (id: string) => allWires().find((one) => one.id === id) ?? assert.fail()
   return resolveWith(wanted, protocolOf, catalogue)
 }
 
@@ -113,7 +113,7 @@ for (const { name, media, left, why } of [
     why: /more of them than/,
   },
 ]) {
-  test(`words stand for pictures that the provider would refuse: ${name}`, () => {
+  test(`words represent pictures that the provider would refuse: ${name}`, () => {
     const model = 'claude-sonnet-4-5'
     const { body, notes } = prepare({ messages: [...asking(...media), again], provider: 'anthropic', model })
     const messages = body['messages'] as { content: { type: string; text?: string }[] }[]

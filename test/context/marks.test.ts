@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { noDecisions, type Decisions } from '../../src/context/decisions.ts'
-import { cacheMarks, lastBreak } from '../../src/context/marks.ts'
-import { baseView, sentView } from '../../src/context/prepare.ts'
+import { cacheMarks, lastBreak } from '../../src/context/cache-marks.ts'
+import { baseView, sentView } from '../../src/context/assemble.ts'
 import type { PolicySettings } from '../../src/context/policy.ts'
 import type { Message } from '../../src/core/message.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { call, reply, result, user } from '../histories.ts'
 
 const settings: PolicySettings = { maxToolTurns: 2, rhythm: 'economy' }
@@ -32,7 +32,7 @@ function folded(from: number, through: number): Decisions {
   return { ...noDecisions, folds: [{ from, through, style: 'stub', why: 'old' }] }
 }
 
-test('between folds marks stand behind the system, at the next break, at the end of the last request, and at the newest', () => {
+test('between folds marks come after the system, at the next break, at the end of the last request, and at the newest', () => {
   assert.deepEqual(marksOf(6, noDecisions), [-1, 0, 10, 12])
 })
 

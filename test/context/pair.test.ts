@@ -27,7 +27,7 @@ test('an unanswered call gets a failed result that says so, with the same words 
 })
 
 test('an orphaned result becomes labelled user text with its content intact', () => {
-  const paired = pair([result('gone', 'the raw content', 'clock'), user('go on')])
+  const paired = pair([result('gone', 'the raw content', 'clock'), user('continue')])
   assert.deepEqual(paired.messages[0], {
     role: 'user',
     parts: [{ type: 'text', text: '[Tool Result - Previous Context] clock: the raw content' }],
@@ -46,7 +46,7 @@ test('results that came late, or before other messages, are moved to their calls
   )
 })
 
-test('of two results the last one counts, and the other is told as text unless it says the same', () => {
+test('of two results the last one counts, and the other is written as text unless it says the same', () => {
   const same = pair([reply(calls('a')), result('a', '1'), result('a', '1')])
   assert.equal(same.messages.length, 2)
   assert.equal(same.notes.length, 1)

@@ -9,11 +9,11 @@ import type { Message } from '../../src/core/message.ts'
 import { estimateMessage } from '../../src/context/count.ts'
 import { noDecisions, type Decisions } from '../../src/context/decisions.ts'
 import type { Policy, PolicySettings } from '../../src/context/policy.ts'
-import { assemble } from '../../src/context/prepare.ts'
+import { assemble } from '../../src/context/assemble.ts'
 import { prepare, refuse } from '../../src/index.ts'
-import { allProtocols } from '../../src/protocols/all.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import { allWires } from '../../src/wires/all.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { resolveWith } from '../../src/providers/resolve.ts'
 import { rows } from '../../src/providers/rows.ts'
@@ -116,7 +116,7 @@ test('recorded decisions leave a valid request on every provider', () => {
   }
 })
 
-test('recorded decisions are what they are, whatever comes behind', () => {
+test('recorded decisions are what they are, whatever comes after', () => {
   fc.assert(
     fc.property(keptHistory, anyDecisions, (messages, decisions) => {
       let before: { body: Json[]; notes: string } | undefined
@@ -206,8 +206,8 @@ test('the work grows with the history, not with its square', () => {
 
 const baseUrl = 'https://nowhere.invalid/v1'
 
-function protocolOf(id: string): Protocol {
-  const found = allProtocols().find((protocol) => protocol.id === id)
+function protocolOf(id: string): Wire {
+  const found = allWires().find((protocol) => protocol.id === id)
   assert.ok(found)
   return found
 }

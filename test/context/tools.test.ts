@@ -1,8 +1,8 @@
-// Tools as sources that nobody has checked may bring them: two of one name, and words that are not Unicode.
+// Tools as sources that no one has checked may bring them: two of one name, and words that are not Unicode.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { prepare, refuse } from '../../src/conformance.ts'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import { user } from '../histories.ts'
 import { everyTarget } from '../targets.ts'
 

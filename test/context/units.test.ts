@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { noDecisions, type Decisions } from '../../src/context/decisions.ts'
-import { proposeByMoney, type Situation } from '../../src/context/plan.ts'
+import { proposeByMoney, type PlanFacts } from '../../src/context/proposals.ts'
 import { wholeView } from '../../src/context/view.ts'
 import type { Message } from '../../src/core/message.ts'
 import { call, reply, result, user } from '../histories.ts'
@@ -19,7 +19,7 @@ function history(turns: number): Message[] {
 /** The turn at which the next fold is made, when the last one was made as given. */
 function nextFold(units: boolean, decisions: Decisions): number {
   for (let turns = 5; turns < 400; turns++) {
-    const situation: Situation = {
+    const situation: PlanFacts = {
       view: wholeView(history(turns)),
       decisions,
       settings: { maxToolTurns: 2, rhythm: 'economy' },
@@ -48,7 +48,7 @@ test('after a fold in a cold cache nothing is found at the break of the next, wh
   assert.ok(nextFold(true, folded(true)) > nextFold(false, folded(true)))
 })
 
-test('after a warm fold only what stood before it is found, which costs less than that', () => {
+test('after a warm fold only what came before it is found, which costs less than that', () => {
   const [warm, cold] = [nextFold(true, folded(false)), nextFold(true, folded(true))]
   assert.ok(warm < cold && warm >= nextFold(false, folded(false)))
 })

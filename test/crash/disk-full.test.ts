@@ -1,5 +1,5 @@
 // A disk that is full in the middle of a run: the run says so, nothing that was written is lost, and when there is room
-// again the conversation goes on, in the same process.
+// again the conversation continues, in the same process.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSynapse } from '../../src/open.ts'
-import { examine } from '../../src/store/doctor.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
+import { examine } from '../../src/store/doctor/doctor.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { checkSendable } from './invariants.ts'
 
-test('a run on a full disk ends with a sentence, and goes on when there is room', async (t) => {
+test('a run on a full disk ends with a sentence, and continues when there is room', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-full-'))
   if (spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder]).status !== 0) {
     rmSync(folder, { recursive: true })

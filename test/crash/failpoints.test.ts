@@ -1,4 +1,4 @@
-// P5: killed at any commit boundary and opened again, a conversation goes on as if nothing had happened. Real processes,
+// P5: killed at any commit boundary and opened again, a conversation continues as if nothing had happened. Real processes,
 // real files, SIGKILL. SYNAPSE_CRASH=full kills before, inside and after every write; else at the most telling places.
 
 import assert from 'node:assert/strict'
@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { examine } from '../../src/store/doctor.ts'
+import { examine } from '../../src/store/doctor/doctor.ts'
 import { reads } from '../../src/store/failpoint.ts'
 import { migrations } from '../../src/store/sqlite/migrations.ts'
 import { tempFolder } from '../store/temp.ts'
@@ -29,7 +29,7 @@ test('every write of a run passes a failpoint', () => {
       const declared = new RegExp(`^  ${method}\\(([\\s\\S]*?)\\): Promise`, 'm').exec(contract)?.[1] ?? ''
       assert.ok(!/\bwrite\??:/.test(declared), `${file}: ${method} takes a Write, so it is no read`)
     }
-    // Nobody in run/ may open a store of its own, past the failpoints.
+    // No one in run/ may open a store of its own, past the failpoints.
     assert.ok(!/open\w+Store/.test(text), file)
   }
 })

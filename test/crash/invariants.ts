@@ -1,8 +1,8 @@
-// What must hold after a process was killed and its conversation was gone on with. The numbers are those of docs/crash.md.
+// What must hold after a process was killed and its conversation was continued. The numbers are those of docs/crash.md.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { prepare, refuse } from '../../src/conformance.ts'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import type { Entry } from '../../src/core/log.ts'
 import { callsOf, textOf, type Message, type Part } from '../../src/core/message.ts'
 import { fold } from '../../src/core/fold.ts'

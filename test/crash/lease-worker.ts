@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Tool } from '../../src/core/tool.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { openPlace } from './stores.ts'
 
 const [job, url = '', conversationId = '', name = '', count = '0'] = process.argv.slice(2)

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
 import { textOf } from '../../src/core/message.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { isGone, thisProcess } from '../../src/run/lease.ts'
 import { checkSendable } from './invariants.ts'
 import { kinds, newPlace, openPlace, reasonToSkip } from './stores.ts'
@@ -84,7 +84,7 @@ for (const kind of kinds) {
         ['user', 'assistant', 'tool', 'assistant'],
       )
 
-      sleeper.send('go on')
+      sleeper.send('continue')
       sleeper.signal('SIGCONT')
       assert.deepEqual(await sleeper.rest(), [{ outcome: 'failed', kind: 'conflict', code: 'lease-lost' }])
       assert.deepEqual(await chat.history(), before)

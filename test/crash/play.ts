@@ -6,7 +6,7 @@ import type { RunEvent } from '../../src/core/event.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import type { PolicySettings } from '../../src/context/policy.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createEmulator } from '../../src/testing.ts'
 

@@ -1,10 +1,10 @@
 // A PostgreSQL that goes away in the middle of a run and comes back: the run ends with a sentence, the process lives,
-// and the conversation goes on.
+// and the conversation continues.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { gate } from '../server/serving.ts'

@@ -18,7 +18,7 @@ const killsPerGroup = 4
 const names = [...Object.keys(scenarios), 'text']
 
 for (const kind of kinds) {
-  test(`killed at random moments on ${kind}, conversations go on`, { skip: reasonToSkip(kind) }, async (t) => {
+  test(`killed at random moments on ${kind}, conversations continue`, { skip: reasonToSkip(kind) }, async (t) => {
     t.diagnostic(`seed ${seed}`)
     const place = await newPlace(t, kind)
     const expected = await expectedHistories(t, place)

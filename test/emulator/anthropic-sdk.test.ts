@@ -270,7 +270,7 @@ describe('thinking that is bound to its prefix', () => {
             role: 'assistant',
             content: first.content.map((block) => (block.type === 'thinking' ? { ...block, ...change } : block)),
           },
-          { role: 'user', content: 'Go on' },
+          { role: 'user', content: 'Continue' },
         ],
       })
     await send({})
@@ -295,7 +295,7 @@ describe('threads', () => {
     assert.ok(!('system' in continued.body))
   })
 
-  test('a lost thread is replayed in full by the client, and goes on', async (t) => {
+  test('a lost thread is replayed in full by the client, and continues', async (t) => {
     const time = clock()
     const { anthropic, emulator } = await client(t, { now: time.now })
     const thread = anthropic.beta.messages.thread({ model, max_tokens: 500 })
@@ -409,7 +409,7 @@ describe('context editing and compaction', () => {
     assert.ok((count.context_management?.original_input_tokens ?? 0) > count.input_tokens + 4000)
   })
 
-  test('threshold compaction puts a summary first, and what stood before it is not read again', async (t) => {
+  test('threshold compaction puts a summary first, and what came before it is not read again', async (t) => {
     const { anthropic } = await client(t)
     const edits = [{ type: 'compact_20260112' as const, trigger: { type: 'input_tokens' as const, value: 50_000 } }]
     const base = { model, max_tokens: 2000, tools, betas, context_management: { edits } }
@@ -464,11 +464,11 @@ describe('context editing and compaction', () => {
     const [block] = made.content
     assert.ok(block?.type === 'compaction' && typeof block.signature === 'string')
     const param = block as Anthropic.Beta.BetaCompactionBlockParam
-    const ask = { role: 'user' as const, content: 'Go on.' }
+    const ask = { role: 'user' as const, content: 'Continue.' }
     const send = (messages: Anthropic.Beta.BetaMessageParam[], rest: object = {}) =>
       anthropic.beta.messages.create({ ...demand, messages, ...rest })
 
-    await send([{ role: 'user', content: [param, { type: 'text', text: 'Go on.' }] }])
+    await send([{ role: 'user', content: [param, { type: 'text', text: 'Continue.' }] }])
     await assert.rejects(
       send([{ role: 'user', content: [{ ...param, content: 'Else' }] }, ask]),
       /compaction_content_mismatch/,

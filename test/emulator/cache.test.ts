@@ -62,7 +62,7 @@ describe('what breaks a prefix', () => {
   const read = (body: JsonObject) => send(body).read
 
   test('nothing does: the same request again is read whole', () => assert.ok(read(base) >= 2944))
-  test('another tool, which stands before everything', () =>
+  test('another tool, which comes before everything', () =>
     assert.equal(read({ ...base, tools: [...tools, { type: 'function', function: { name: 'b' } }] }), 0))
   test('another first message', () =>
     assert.equal(read({ ...base, messages: [say(3000, 'y'), reply(10), say(10)] }), 0))
@@ -87,7 +87,7 @@ describe('limits of automatic caches', () => {
     assert.equal(send(chat(say(500), reply(10), say(2000))).read, 0)
   })
 
-  test('an entry dies when nobody has used it for long enough, and every use prolongs it', () => {
+  test('an entry dies when no one has used it for long enough, and every use prolongs it', () => {
     const { send } = cacheOf('openai', 'gpt-4o', 'openai-chat')
     const body = chat(say(2000))
     send(body, 0)
@@ -204,7 +204,7 @@ describe('marks (Anthropic)', () => {
     })
   })
 
-  test('what stands behind the last mark is plain input', () => {
+  test('what comes after the last mark is plain input', () => {
     const { send } = open()
     const one = body([turn('user', block(2000, mark()), block(300))])
     const charge = send(one)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/core/json.ts'
-import { readFailure } from '../../src/protocols/failure.ts'
+import { readFailure } from '../../src/wires/shared/failure.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { createEmulator, type EmulatorOptions } from '../../src/testing.ts'
 

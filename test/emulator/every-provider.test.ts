@@ -75,7 +75,7 @@ async function turn(emulator: Emulator, target: TestTarget, messages: Message[],
       messages.push(result(callId, `noon in ${isObject(input) ? textIn(input.zone) : ''}`, name))
     }
   }
-  throw new Error('it goes on and on')
+  throw new Error('it continues and on')
 }
 
 describe('a tool loop with two calls at once, and a question about it', () => {
@@ -109,7 +109,7 @@ describe('the same reply, streamed and in one piece', () => {
   }
 })
 
-test('one conversation goes through all of them, each time with tools, and nobody refuses it', async () => {
+test('one conversation goes through all of them, each time with tools, and no one refuses it', async () => {
   const emulator = createEmulator()
   const [first] = everyTarget
   assert.ok(first)

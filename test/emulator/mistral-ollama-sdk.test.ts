@@ -153,7 +153,7 @@ describe('ollama', () => {
     assert.match(reply.message.thinking ?? '', /The last question is "Hi"/)
   })
 
-  test('a prompt that is too long loses its beginning, and nobody is told', async (t) => {
+  test('a prompt that is too long loses its beginning, and no one is told', async (t) => {
     const client = await ollama(t)
     const messages = [
       { role: 'system', content: 'Be brief.' },

@@ -174,7 +174,7 @@ describe('keys', () => {
     }
   })
 
-  test('servers at home want none', async (t) => {
+  test('local servers want none', async (t) => {
     const { url } = await served(t)
     for (const path of ['/ollama/api/chat', '/llama.cpp/v1/chat/completions', '/vllm/v1/chat/completions']) {
       const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: false })

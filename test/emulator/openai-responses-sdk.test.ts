@@ -81,7 +81,7 @@ describe('responses', () => {
           { role: 'user', content: 'Think!' },
           { ...reasoning, ...change },
           message,
-          { role: 'user', content: 'Go on' },
+          { role: 'user', content: 'Continue' },
         ],
       })
     await send(openai, {})
@@ -235,7 +235,7 @@ describe('conversations', () => {
 describe('compaction and counting', () => {
   const long = 'tea and jam '.repeat(600)
 
-  test('on demand: user messages stay, one sealed item stands for the rest', async (t) => {
+  test('on demand: user messages stay, one sealed item represents the rest', async (t) => {
     const { openai } = await client(t)
     const first = await openai.responses.create({ model, input: 'I like tea.' })
     const compacted = await openai.responses.compact({ model, previous_response_id: first.id })
@@ -258,7 +258,7 @@ describe('compaction and counting', () => {
     )
   })
 
-  test('by threshold: an item appears, and what stood before it is neither read nor billed again', async (t) => {
+  test('by threshold: an item appears, and what came before it is neither read nor billed again', async (t) => {
     const { openai } = await client(t)
     const base = { model, context_management: [{ type: 'compaction' as const, compact_threshold: 1500 }] }
     const first = await openai.responses.create({ ...base, input: long })

@@ -126,7 +126,7 @@ test('a definition that differs from the last time is noted at the start', async
   )
 })
 
-test('answers to nobody and lines that are no JSON are passed over', async (t) => {
+test('answers to no one and lines that are no JSON are passed over', async (t) => {
   const mcp = using(t, { bad: faulty('') })
   await mcp.refresh()
   assert.equal(await mcp.call('bad__stranger'), 'for you')

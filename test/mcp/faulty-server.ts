@@ -1,4 +1,4 @@
-// An MCP server on stdio that does what it is told to: die, hang, send far too much, change its list, answer to nobody.
+// An MCP server on stdio that does what it is told to: die, hang, send far too much, change its list, answer to no one.
 // Written on bare lines, so that it can break the rules that a library would keep.
 
 import { appendFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ const tools = () => [
   tool('hang', 'Never answers.'),
   tool('flood', 'Answers with 100 MB.'),
   tool('change', 'Changes the list of tools.'),
-  tool('stranger', 'Answers to a question that nobody asked, then to this one.'),
+  tool('stranger', 'Answers to a question that no one asked, then to this one.'),
   tool('refuse', 'Is refused by the protocol.'),
   ...(version === 2 ? [tool('added', 'Was not there before.')] : []),
 ]

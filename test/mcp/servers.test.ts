@@ -5,7 +5,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { newFolder } from '../config/folder.ts'
 import { packaged, root, using } from './using.ts'
 

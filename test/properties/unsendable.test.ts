@@ -8,7 +8,7 @@ import { isObject, type Json } from '../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../src/core/message.ts'
 import { noUsage } from '../../src/core/usage.ts'
 import { prepare } from '../../src/index.ts'
-import { allProtocols } from '../../src/protocols/all.ts'
+import { allWires } from '../../src/wires/all.ts'
 import { everyTarget, type TestTarget } from '../targets.ts'
 
 for (const target of everyTarget) {
@@ -37,7 +37,7 @@ function said(character: string): Reply {
 
 /** The reply as if the provider that is asked had given it. */
 function inOwnWords(reply: Reply, { provider, protocol: id, model }: TestTarget): Reply {
-  const protocol = allProtocols().find((one) => one.id === id)
+  const protocol = allWires().find((one) => one.id === id)
   assert.ok(protocol)
   const origin = { protocol: id, provider, model }
   const whole = protocol.whole(reply, { model, replyId: 'r1', createdAt: 0, usage: noUsage })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Capabilities } from '../../src/protocols/protocol.ts'
+import type { Capabilities } from '../../src/wires/wire.ts'
 import { resolve } from '../../src/providers/resolve.ts'
 
 type Row = [model: string, expected: Partial<Capabilities>, cacheMinimum?: number]

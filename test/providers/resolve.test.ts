@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { allProtocols } from '../../src/protocols/all.ts'
-import { loadProtocol, protocolIds } from '../../src/protocols/index.ts'
+import { allWires } from '../../src/wires/all.ts'
+import { loadWire, wireIds } from '../../src/wires/list.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { parseModelRef } from '../../src/providers/model-ref.ts'
 import { resolve, resolveWith } from '../../src/providers/resolve.ts'
@@ -38,7 +38,7 @@ describe('every wire of every row', () => {
   }
 
   test('is the same when everything is loaded already', async () => {
-    const all = new Map(allProtocols().map((protocol) => [protocol.id, protocol]))
+    const all = new Map(allWires().map((protocol) => [protocol.id, protocol]))
     const protocolOf = (id: string) => all.get(id) ?? assert.fail(id)
     const wanted = { provider: 'anthropic', keyless: true, env: {} }
     assert.deepEqual(resolveWith({ ...wanted, rows }, protocolOf, catalogue), await resolve(wanted))
@@ -47,16 +47,16 @@ describe('every wire of every row', () => {
 
 describe('protocols', () => {
   test('load one by one under their ids, and all at once the same', async () => {
-    const loaded = await Promise.all(protocolIds.map(loadProtocol))
+    const loaded = await Promise.all(wireIds.map(loadWire))
     assert.deepEqual(
       loaded.map(({ id }) => id),
-      protocolIds,
+      wireIds,
     )
-    assert.deepEqual(new Set(allProtocols()), new Set(loaded))
+    assert.deepEqual(new Set(allWires()), new Set(loaded))
   })
 
   test('that do not exist are named in a sentence', async () => {
-    await assert.rejects(loadProtocol('toString'), {
+    await assert.rejects(loadWire('toString'), {
       kind: 'bad-input',
       message: /no protocol "toString".*openai-chat/,
     })
@@ -83,7 +83,7 @@ describe('the key', () => {
     assert.equal(endpoint.keyVariable, undefined)
   })
 
-  test('is not needed at home, or to only look at a request', async () => {
+  test('is not needed locally, or to only look at a request', async () => {
     assert.deepEqual((await resolve({ provider: 'ollama', model: 'm', env: {} })).headers, {})
     assert.deepEqual((await resolve({ provider: 'openai', keyless: true, env: {} })).headers, {})
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { protocolIds } from '../../src/protocols/index.ts'
+import { wireIds } from '../../src/wires/list.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { modelRows } from '../../src/providers/models.ts'
 import { factsOf } from '../../src/providers/price.ts'
@@ -38,10 +38,10 @@ for (const row of rows) {
     test('speaks wires that exist, each once', () => {
       const spoken = row.wires.map(({ protocol }) => protocol)
       assert.equal(new Set(spoken).size, spoken.length)
-      for (const protocol of spoken) assert.ok(protocolIds.includes(protocol), protocol)
+      for (const protocol of spoken) assert.ok(wireIds.includes(protocol), protocol)
     })
 
-    test('has an address without a slash at its end, safe unless it is at home', () => {
+    test('has an address without a slash at its end, safe unless it is locally', () => {
       for (const { baseUrl } of row.wires) {
         assert.doesNotMatch(baseUrl, /\/$/)
         if (baseUrl.startsWith('/')) assert.ok(row.baseUrlVariables, 'a host must be given somehow')

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { fold } from '../../src/core/fold.ts'
 import type { Json } from '../../src/core/json.ts'
-import { loadProtocol } from '../../src/protocols/index.ts'
+import { loadWire } from '../../src/wires/list.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
 import { corpusFiles, noCorpus } from '../corpus.ts'
 
@@ -17,7 +17,7 @@ const wires = ['openai-chat', 'openai-responses', 'anthropic-messages']
 
 for (const wire of wires) {
   test(`recorded streams of ${wire} are read the same, cut at every byte`, { skip: noCorpus }, async (t) => {
-    const protocol = await loadProtocol(wire)
+    const protocol = await loadWire(wire)
     const origin = { protocol: wire, provider: 'recorded', model: 'recorded' }
     const read = (pieces: readonly Uint8Array[]) => {
       const text = new TextDecoder()

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import * as z from 'zod'
 import { textOf } from '../../src/core/message.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { calling, clock, collect, only, results, start } from './chatting.ts'
@@ -59,7 +59,7 @@ test('a call that must be allowed pauses the run, while the other calls of the r
   )
 })
 
-test('an approved call runs once, and the run goes on', async () => {
+test('an approved call runs once, and the run continues', async () => {
   const { chat, removed, asked, callId } = await waiting()
   await chat.approve(callId, asked)
   const { outcome, reply } = await chat.resume().ended
@@ -69,7 +69,7 @@ test('an approved call runs once, and the run goes on', async () => {
   assert.deepEqual(await chat.approvals(), [])
 })
 
-test('a denied call does not run, and the model is told why', async () => {
+test('a denied call does not run, and the model is informed why', async () => {
   const { chat, removed, callId } = await waiting()
   await chat.deny(callId, 'That file is mine.')
   assert.equal((await chat.resume().ended).outcome, 'done')
@@ -91,14 +91,14 @@ test('an approval names the arguments that it is for, is given once, and to noth
   assert.deepEqual(removed, ['/tmp/x'])
 })
 
-test('an approval that comes too late counts for nothing, and the model is told that nobody allowed it', async () => {
+test('an approval that comes too late counts for nothing, and the model is informed that no one allowed it', async () => {
   let now = Date.now()
   const { chat, removed, asked, callId } = await waiting({ now: () => now, askTimeout: 60_000 })
   now += 60_001
   await assert.rejects(chat.approve(callId, asked), /not given in time/)
   assert.equal((await chat.resume().ended).outcome, 'done')
   assert.deepEqual(removed, [])
-  assert.match(JSON.stringify(await results(chat)), /Nobody allowed remove in time/)
+  assert.match(JSON.stringify(await results(chat)), /No one allowed remove in time/)
 })
 
 test('a run that is resumed before anybody has answered waits on, and does not ask twice', async () => {
@@ -110,7 +110,7 @@ test('a run that is resumed before anybody has answered waits on, and does not a
   assert.equal(overlays.filter(({ kind }) => kind === 'approval-asked').length, 1)
 })
 
-test('who says something else instead goes on without the call, and can not approve it any more', async () => {
+test('who says something else instead continues without the call, and can not approve it any more', async () => {
   const { chat, asked, callId, removed } = await waiting()
   assert.equal((await chat.send('Leave it.', { tools: [clock] }).ended).outcome, 'done')
   await assert.rejects(chat.approve(callId, asked), /gone on without/)

@@ -3,9 +3,9 @@
 import type { RunEvent } from '../../src/core/event.ts'
 import type { Part, Reply, ToolCallPart, ToolResultPart } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
-import { openSynapse, type SynapseOptions } from '../../src/open.ts'
+import { openSynapse, type SynapseOptions } from '../../src/runtime/open.ts'
 import type { Conversation, Run, RunSettings } from '../../src/run/conversation.ts'
-import { createEmulator, type EmulatorOptions, type Situation } from '../../src/testing.ts'
+import { createEmulator, type EmulatorOptions, type ResponderInput } from '../../src/testing.ts'
 
 export const clock: Tool = {
   name: 'clock',
@@ -41,7 +41,7 @@ export async function results(chat: Pick<Conversation, 'history'>): Promise<Tool
 
 /** A model that calls what it is told to, one list of calls after the other, and then says that it is done. */
 export function calling(...turns: { name: string; input?: object }[][]) {
-  return (situation: Situation): Partial<Reply> => {
+  return (situation: ResponderInput): Partial<Reply> => {
     const since = situation.messages.slice(situation.messages.findLastIndex(({ role }) => role === 'user') + 1)
     const done = since.filter(({ role }) => role === 'assistant').length
     const calls = (turns[done] ?? []).map((call): ToolCallPart => ({

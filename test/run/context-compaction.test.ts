@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
 import type { PolicySettings } from '../../src/context/policy.ts'
-import type { EmulatorOptions, Situation } from '../../src/testing.ts'
+import type { EmulatorOptions, ResponderInput } from '../../src/testing.ts'
 import { clockTool, talk, type Talk } from './talking.ts'
 
 /** What a request for a summary gives to read; nothing where it asks for something else. */
-function toSummarise({ system, messages }: Situation): string | undefined {
+function toSummarise({ system, messages }: ResponderInput): string | undefined {
   const told = [...system, ...messages.flatMap((message) => (message.role === 'system' ? message.parts : []))]
   if (!/memory of a conversation/.test(textOf(told))) return undefined
   return textOf(messages.at(-1)?.parts ?? [])
@@ -35,7 +35,7 @@ for (const model of [
   'mistral/mistral-medium-latest',
   'ollama/llama3.3',
 ]) {
-  test(`a summary by ${model} stands for what it covers, and the log is as it was`, async () => {
+  test(`a summary by ${model} represents what it covers, and the log is as it was`, async () => {
     const chat = await longTalk(model)
     const before = await chat.store.history('local', chat.history.at(-1)?.id ?? '')
     const made = await chat.compact()
@@ -125,7 +125,7 @@ test('a second summary brings the first one up to date', async () => {
   assert.doesNotMatch(body, /SUMMARY 1/)
 })
 
-test('undone, a summary stands for nothing, and another branch never saw it', async () => {
+test('undone, a summary represents nothing, and another branch never saw it', async () => {
   const chat = await longTalk('deepseek/deepseek-v4-flash')
   const { length } = chat.history
   const made = await chat.compact()
@@ -191,7 +191,7 @@ for (const { model, at } of [
   { model: 'openai/gpt-5.6', at: 1500 },
   { model: 'anthropic/claude-opus-5-5', at: 50_000 },
 ]) {
-  test(`${model} summarises by itself in the middle of an answer, and is sent nothing of what stood before`, async () => {
+  test(`${model} summarises by itself in the middle of an answer, and is sent nothing of what came before`, async () => {
     const policy = { preset: 'economy', compaction: { at } } as const
     const chat = await talk({ model, policy, tools: [clockTool] })
     await chat.say(`My name is Ada. ${'Many words. '.repeat((at * 4) / 12)}`)

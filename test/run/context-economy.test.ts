@@ -87,7 +87,7 @@ test('a cache that gives nothing where a hit was expected is taken for cold', as
   assert.ok(beliefs.includes('the last read found nothing'), JSON.stringify(beliefs))
 })
 
-test('a price without a cache discount folds at once; a server at home never before its limit', async () => {
+test('a price without a cache discount folds at once; a local server never before its limit', async () => {
   const paid = await talk({ ...settings, model: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo' })
   for (let i = 0; i < 8; i++) await paid.say('What time is it?')
   assert.ok((await paid.overlays('fold')).length >= 4)
@@ -132,7 +132,7 @@ test('a window is moved by money too: seldom, and down to its size', async () =>
   assert.ok(chat.bodies().every((body) => JSON.stringify(body).includes('What time is it?')))
 })
 
-test('the marks stand behind the system prompt, where the next fold will break, and at the last two ends', async () => {
+test('the marks come after the system prompt, where the next fold will break, and at the last two ends', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 6; i++) await chat.say('What time is it?')
   chat.clock.now += 6 * 60_000

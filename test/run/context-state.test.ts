@@ -103,7 +103,7 @@ for (const who of stateful) {
     )
   })
 
-  test(`${name} that refuses an id in words that nobody knows is sent everything, in the same call`, async () => {
+  test(`${name} that refuses an id in words that no one knows is sent everything, in the same call`, async () => {
     const chat = await started(who)
     await chat.say('One.')
     chat.emulator.order({ status: 400, body: { error: { message: 'No.', code: 'invalid_request' } } })
@@ -144,7 +144,7 @@ for (const who of stateful) {
     const outcomes = (await chat.exchanges()).map((exchange) => exchange.failure?.kind ?? exchange.outcome)
     assert.deepEqual(outcomes.slice(0, 2), ['done', 'state-lost'])
     await chat.say('Hello.')
-    assert.notEqual(who.idIn(chat.bodies().at(-1) ?? {}), undefined, 'and goes on from there')
+    assert.notEqual(who.idIn(chat.bodies().at(-1) ?? {}), undefined, 'and continues from there')
   })
 
   test(`${name} gets no id of another branch`, async () => {

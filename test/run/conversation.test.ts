@@ -39,7 +39,7 @@ test('an edited message takes the place of the old one, with an answer of its ow
   assert.deepEqual([outcome, failure?.kind], ['failed', 'bad-input'])
 })
 
-test('a fork goes on from an earlier entry, and a branch that has a name can be gone back to', async () => {
+test('a fork continues from an earlier entry, and a branch that has a name can be gone back to', async () => {
   const { chat } = await start({ model, tools: [] })
   await chat.send('one').ended
   const [, answer] = await chat.history()
@@ -57,7 +57,7 @@ test('a fork goes on from an earlier entry, and a branch that has a name can be 
   await assert.rejects(chat.fork('nowhere'), /no entry nowhere/)
 })
 
-test('what is said while a run goes on reaches the model with its next request', async () => {
+test('what is said while a run continues reaches the model with its next request', async () => {
   const steering: Tool = {
     ...clock,
     run() {
@@ -76,7 +76,7 @@ test('what is said while a run goes on reaches the model with its next request',
   assert.equal(emulator.requests.length, 2)
 })
 
-test('settings can change while a run goes on, from the next request on', async () => {
+test('settings can change while a run continues, from the next request on', async () => {
   const changing: Tool = {
     ...clock,
     run() {
@@ -122,12 +122,12 @@ test('inspect shows the body that would be sent, on any provider, and sends noth
   assert.ok(shown.estimate.input > 0)
 })
 
-test('a summary stands for the beginning of what is sent, and can be taken back; the log stays whole', async () => {
+test('a summary represents the beginning of what is sent, and can be taken back; the log stays whole', async () => {
   const { chat, emulator } = await start({ model, tools: [], policy: { compaction: { native: false } } })
   for (const word of ['one', 'two', 'three', 'four', 'five']) await chat.send(`Remember the word ${word}.`).ended
   const made = await chat.compact()
   assert.equal(made?.by, 'model')
-  await chat.send('Go on.').ended
+  await chat.send('Continue.').ended
   const body = JSON.stringify(emulator.requests.at(-1)?.body)
   assert.match(body, /Summary of/)
   assert.equal((await chat.history()).length, 12)
@@ -143,7 +143,7 @@ test('too little to summarise is left as it is', async () => {
   assert.equal(await chat.compact(), undefined)
 })
 
-test('an abort at any event leaves a conversation that goes on, on this provider and on another', async () => {
+test('an abort at any event leaves a conversation that continues, on this provider and on another', async () => {
   const whole = await start({ model: other })
   const count = (await collect(whole.chat.send('What time is it?'))).length
   assert.ok(count > 10)

@@ -62,7 +62,7 @@ for (const target of everyTarget) {
       assert.match(textOf(reply?.parts ?? []), /no battery/)
     })
 
-    test('is aborted at every event, keeps what there was, and goes on', async () => {
+    test('is aborted at every event, keeps what there was, and continues', async () => {
       const whole = await begin({}, { piece: 60 })
       const count = (await collect(whole.chat.send('What time is it?'))).length
       for (let at = 0; at < count - 1; at++) {
@@ -110,7 +110,7 @@ for (const target of everyTarget) {
       assert.equal(only(events, 'run-end')[0]?.outcome, 'done')
     })
 
-    test('keeps what it said before it broke off, and goes on', async () => {
+    test('keeps what it said before it broke off, and continues', async () => {
       const { chat, emulator } = await begin()
       emulator.order({ errorAt: 8 })
       const { outcome, failure } = await chat.send('Tell me about yourself.').ended

@@ -60,7 +60,7 @@ test('the guard against repeats can be set and switched off', async () => {
   assert.match(strict.end?.guard?.why ?? '', /3 times/)
 })
 
-test('a resumed run still knows what was repeated, and a new message begins anew', async () => {
+test('a resumed run still knows what was repeated, and a new message begins again', async () => {
   const { chat } = await run({}, same(20))
   const again = await chat.resume().ended
   assert.equal(again.guard?.guard, 'repeated-call')

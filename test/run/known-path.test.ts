@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from '../property.ts'
 import type { Entry } from '../../src/core/log.ts'
-import { endpointFinder } from '../../src/open.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { conversationOf, type Conversation } from '../../src/run/conversation.ts'
-import { knownPath, knownPaths } from '../../src/run/known-path.ts'
+import { cachedPath, pathCache } from '../../src/run/path-cache.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createEmulator } from '../../src/testing.ts'
@@ -63,13 +63,13 @@ test('after a retry, an edit and a fork the next request is the one that a new p
   assert.deepEqual(ours, fresh)
 })
 
-test('the path is that of the log, wherever in the tree the conversation goes on', async () => {
+test('the path is that of the log, wherever in the tree the conversation continues', async () => {
   const step = fc.record({ back: fc.nat(), added: fc.nat({ max: 40 }), seen: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const store = openMemoryStore()
       const { id } = await store.createConversation(owner)
-      const pathTo = knownPath(store, owner)
+      const pathTo = cachedPath(store, owner)
       const all: Entry[] = []
       let path = await pathTo(null)
       for (const { back, added, seen } of steps) {
@@ -95,7 +95,7 @@ test('a process with many conversations knows the paths of the last ones, and of
       return [entryAt(entryId)]
     },
   }
-  const paths = knownPaths(store)
+  const paths = pathCache(store)
   const go = (asker: string, n: number) => paths(asker, `conversation ${n}`)(`entry ${n}`)
   for (let n = 0; n < 65; n++) await go(owner, n)
   read.length = 0
@@ -114,7 +114,7 @@ test('a path that is longer than all that is kept is known all the same, and the
       return Array<Entry>(20_001).fill(entryAt(entryId))
     },
   }
-  const paths = knownPaths(store)
+  const paths = pathCache(store)
   await paths(owner, 'long')('a')
   await paths(owner, 'long')('a')
   assert.equal(read, 1)

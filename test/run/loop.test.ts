@@ -4,7 +4,7 @@ import type { RunEvent } from '../../src/core/event.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import { textOf, type Reply } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import type { Run, RunSettings } from '../../src/run/conversation.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -120,7 +120,7 @@ const oddTools: [string, Partial<Tool>, RegExp][] = [
 ]
 
 for (const [what, odd, words] of oddTools) {
-  test(`a tool that ${what} gives a failed result, and the loop goes on`, async () => {
+  test(`a tool that ${what} gives a failed result, and the loop continues`, async () => {
     const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [{ ...clock, ...odd }] })
     const { outcome } = await chat.send('What time is it?').ended
     assert.equal(outcome, 'done')
@@ -156,7 +156,7 @@ test('parallel calls run at the same time, and each result is in the log', async
   )
 })
 
-test('results that are acknowledged in another order than they were written in are told and go on in the order of the log', async () => {
+test('results that are acknowledged in another order than they were written in are told and continue in the order of the log', async () => {
   const store = openMemoryStore()
   const written: (() => void)[] = []
   const acknowledged: string[] = []
@@ -199,7 +199,7 @@ test('what the user said is in the log before the request goes out, and each mes
   assert.deepEqual(seen, [1, 3])
 })
 
-test('an aborted run keeps what there is, and the conversation goes on', async () => {
+test('an aborted run keeps what there is, and the conversation continues', async () => {
   const { chat } = await start({ model: 'anthropic/claude-opus-5' })
   const run = chat.send('Tell me something about yourself, please.')
   for await (const event of run) {
@@ -225,7 +225,7 @@ test('a run that is aborted while a tool runs tells the tool, and leaves no call
   assert.equal((await chat.history()).at(-1)?.message.role, 'tool')
 })
 
-test('the loop ends at maxSteps, says so, and can go on', async () => {
+test('the loop ends at maxSteps, says so, and can continue', async () => {
   const { chat } = await start({ model: 'anthropic/claude-opus-5', maxSteps: 1 })
   assert.equal((await chat.send('What time is it?').ended).outcome, 'max-steps')
   assert.equal((await chat.resume().ended).outcome, 'done')
@@ -272,7 +272,7 @@ test('a stream that breaks off keeps its text as interrupted, and the next reque
   assert.equal(outcome, 'failed')
   const partial = (await chat.history()).at(-1)?.message
   assert.ok(partial?.role === 'assistant' && partial.stop.reason === 'interrupted')
-  for (const model of models) assert.equal((await chat.send('Go on.', { model }).ended).outcome, 'done', model)
+  for (const model of models) assert.equal((await chat.send('Continue.', { model }).ended).outcome, 'done', model)
 })
 
 test('a second writer is told who writes, and nothing is mixed up', async () => {

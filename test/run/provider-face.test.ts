@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import type { ToolSpec } from '../../src/core/context.ts'
 import { textOf, type Message, type Reply } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
-import { createProvider, type ProviderOptions } from '../../src/provider-face.ts'
+import { createProvider, type ProviderOptions } from '../../src/runtime/create-provider.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { createEmulator, type EmulatorOptions } from '../../src/testing.ts'
 import { call, user } from '../histories.ts'
@@ -63,7 +63,7 @@ test('a tool that is run elsewhere waits for its result to be handed in', async 
   assert.match(await failing.text(), /no clock/)
 })
 
-test('tools can be changed while a loop goes on', async () => {
+test('tools can be changed while a loop continues', async () => {
   const seen: string[][] = []
   const { provider } = face(
     {},
@@ -96,7 +96,7 @@ test('a loop can be steered and aborted', async () => {
   assert.equal((await aborted.ended).outcome, 'cancelled')
 })
 
-test('a history of your own is gone on with, and what is left out of a request is still in it', async () => {
+test('a history of your own is continued, and what is left out of a request is still in it', async () => {
   const { provider, emulator } = face({ policy: { maxToolTurns: 1, fold: 'remove', step: 1 } })
   const past: Message[] = []
   for (let i = 0; i < 4; i++) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
-import { openSynapse } from '../../src/open.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
 import type { RouteStep } from '../../src/run/route.ts'
 import { cooldown } from '../../src/run/cooldown.ts'
@@ -99,7 +99,7 @@ test('a fallback is for the kinds of failure that it names, or for those that an
   }
 })
 
-test('once something was said nobody else goes on with it', async () => {
+test('once something was said no one else continues with it', async () => {
   const { chat, emulator, synapse } = await start({ model: small, fallback: [big] })
   emulator.order({ cutAt: 8 })
   const { outcome } = await chat.send('Hello').ended

@@ -8,12 +8,12 @@ import { callsOf, type Reply, type ToolMessage, type UserMessage } from '../../s
 import type { Options } from '../../src/core/options.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import type { Policy } from '../../src/context/policy.ts'
-import { endpointFinder } from '../../src/open.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { compactHistory, type Compacted } from '../../src/run/compact.ts'
 import { exchange } from '../../src/run/exchange.ts'
 import { explainNext, type NextRequest } from '../../src/run/explain-next.ts'
-import type { Running } from '../../src/run/running.ts'
-import { readDecisions } from '../../src/context/recorded.ts'
+import type { RunContext } from '../../src/run/run-context.ts'
+import { readDecisions } from '../../src/context/overlay-codec.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/testing.ts'
@@ -25,7 +25,7 @@ export interface Talk {
   clock: { now: number }
   history: Entry[]
   events: RunEvent[]
-  /** Says something and lets the model go on until it rests; gives the last exchange. */
+  /** Says something and lets the model continue until it rests; gives the last exchange. */
   say(text: string, settings?: Partial<TalkSettings>): Promise<Exchange>
   /** The last bodies that the emulator received. */
   bodies(): JsonObject[]
@@ -34,7 +34,7 @@ export interface Talk {
   compact(settings?: Partial<TalkSettings>): Promise<Compacted | undefined>
   /** What would be sent now, without sending it. */
   look(settings?: Partial<TalkSettings>): Promise<NextRequest>
-  /** Goes on from an earlier entry. */
+  /** Continues from an earlier entry. */
   fork(length: number): Promise<void>
 }
 
@@ -63,7 +63,7 @@ export async function talk(defaults: TalkSettings, emulation: EmulatorOptions = 
   const history: Entry[] = []
   const events: RunEvent[] = []
 
-  async function running(settings: TalkSettings): Promise<Running> {
+  async function running(settings: TalkSettings): Promise<RunContext> {
     const { endpoint, transport } = await find(settings.model, settings.protocol)
     const capabilities = {
       ...endpoint.capabilities,

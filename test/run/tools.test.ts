@@ -55,7 +55,7 @@ for (const [library, tool] of Object.entries(byLibrary)) {
     assert.equal((await called(tool, { city: 'Paris', days: 3 })).text, 'Paris 3')
   })
 
-  test(`input that does not fit a schema of ${library} is not run, and the model is told where it is wrong`, async () => {
+  test(`input that does not fit a schema of ${library} is not run, and the model is informed where it is wrong`, async () => {
     const { result, text } = await called(tool, { city: 'Paris', days: 'three' })
     assert.equal(result.failed, true)
     assert.match(text, /^weather was not run: its arguments do not fit its schema/)

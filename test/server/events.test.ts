@@ -7,10 +7,10 @@ import { tempFolder } from '../store/temp.ts'
 import { apiAt, clock, gate, newConversation, readEvents, runIn, say, serving } from './serving.ts'
 
 async function startRun(t: TestContext, options: Parameters<typeof serving>[1] = {}) {
-  const house = await serving(t, options)
-  const id = await newConversation(house.api)
-  const runId = runIn(await house.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
-  return { ...house, id, runId, events: `${house.url}/api/runs/${runId}/events` }
+  const server = await serving(t, options)
+  const id = await newConversation(server.api)
+  const runId = runIn(await server.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
+  return { ...server, id, runId, events: `${server.url}/api/runs/${runId}/events` }
 }
 
 test('whoever comes back with the number of an event gets every later one, the same bytes, from any number on', async (t) => {
@@ -33,7 +33,7 @@ test('whoever comes back with the number of an event gets every later one, the s
   }
 })
 
-test('while the run goes on, readers that join at any event all see the same', async (t) => {
+test('while the run continues, readers that join at any event all see the same', async (t) => {
   const held = gate(6)
   const { events } = await startRun(t, { between: held.between })
   await held.held
@@ -111,19 +111,19 @@ test('cancelling is safe at any moment, twice, and after the end', async (t) => 
   assert.equal((await api('POST', '/api/runs/nobody/cancel')).status, 404)
 })
 
-test('a reader that does not read slows nobody down, and gets everything when it does', async (t) => {
+test('a reader that does not read slows no one down, and gets everything when it does', async (t) => {
   const large = { ...clock, run: () => '12:00 '.repeat(100_000) }
-  const house = await serving(t, { tools: [large] })
-  const id = await newConversation(house.api)
-  const started = await house.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
+  const server = await serving(t, { tools: [large] })
+  const id = await newConversation(server.api)
+  const started = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
   const path = `/api/runs/${runIn(started)}/events`
-  const slow = await rawGet(house.url, path)
+  const slow = await rawGet(server.url, path)
   t.after(() => slow.destroy())
   slow.pause()
-  const quick = await readEvents(house.url + path)
+  const quick = await readEvents(server.url + path)
   assert.equal(quick.at(-1)?.event, 'run-end')
   assert.ok(quick.reduce((size, { raw }) => size + raw.length, 0) > 1_000_000, 'more than sockets hold')
-  await say(house, id, 'And again.')
+  await say(server, id, 'And again.')
   let text = ''
   slow.on('data', (chunk: Buffer) => (text += chunk.toString()))
   slow.resume()

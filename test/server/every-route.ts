@@ -46,18 +46,18 @@ export const samples: Record<string, Json> = {
   ImportWish: { content: [{ role: 'user', content: 'Hello' }], format: 'openai-chat', labels: ['a'] },
 }
 
-/** What a path's names stand for. */
+/** What a path's names represent. */
 export type Things = Record<string, Record<string, string>>
 
 /** A conversation with something of everything in it. */
-export async function furnish(house: Serving, api: Api, owner: string): Promise<Things> {
+export async function furnish(server: Serving, api: Api, owner: string): Promise<Things> {
   const id = await newConversation(api, { title: `Secret of ${owner}` })
   const runId = await say({ api }, id, `The secret of ${owner} is tea. What time is it?`)
   const entries = (await api('GET', `/api/conversations/${id}/entries`)).body['items'] as JsonObject[]
   const exchanges = (await api('GET', `/api/conversations/${id}/exchanges`)).body['items'] as JsonObject[]
   const entryId = str(entries[0]?.['id'])
   const image = Buffer.alloc(80_000, owner).toString('base64')
-  const [media] = await house.store.appendAll(owner, id, [
+  const [media] = await server.store.appendAll(owner, id, [
     {
       message: {
         role: 'user',
@@ -67,7 +67,7 @@ export async function furnish(house: Serving, api: Api, owner: string): Promise<
   ])
   const [part] = media?.message.parts ?? []
   const sha256 = part?.type === 'media' && part.data.kind === 'blob' ? part.data.sha256 : ''
-  const overlay = await house.store.addOverlay(owner, id, { entryId, kind: 'test', data: {} })
+  const overlay = await server.store.addOverlay(owner, id, { entryId, kind: 'test', data: {} })
   return {
     conversations: { id, entryId, overlayId: overlay.id, callId: 'call-1' },
     runs: { id: runId },

@@ -16,21 +16,21 @@ function imported({ body, status, text }: Answer): string {
   return str(conversation?.['id'])
 }
 
-test('a transcript from elsewhere becomes a conversation that goes on here', async (t) => {
-  const house = await serving(t)
-  const { api } = house
+test('a transcript from elsewhere becomes a conversation that continues here', async (t) => {
+  const server = await serving(t)
+  const { api } = server
   const id = imported(await api('POST', '/api/import', { content: said, format: 'openai-chat', labels: ['old'] }))
   const view = (await api('GET', `/api/conversations/${id}`)).body
   assert.deepEqual([view['title'], view['labels'], view['entries']], ['My name is Ada.', ['old'], 2])
-  await say(house, id, 'What did I say first?')
+  await say(server, id, 'What did I say first?')
   assert.match((await api('GET', `/api/conversations/${id}/entries`)).text, /My name is Ada/)
 })
 
 test('lines of JSON are taken as text, and what was exported comes in again', async (t) => {
-  const house = await serving(t)
-  const { api } = house
+  const server = await serving(t)
+  const { api } = server
   const id = await newConversation(api)
-  await say(house, id, 'What time is it?')
+  await say(server, id, 'What time is it?')
   const file = (await api('GET', `/api/conversations/${id}/export`)).text
   const again = imported(await api('POST', '/api/import', { content: file }))
   const messages = async (of: string) => {
@@ -40,17 +40,17 @@ test('lines of JSON are taken as text, and what was exported comes in again', as
   assert.deepEqual(await messages(again), await messages(id))
 })
 
-test('a call that nobody answered elsewhere is not carried out here', async (t) => {
+test('a call that no one answered elsewhere is not carried out here', async (t) => {
   let runs = 0
-  const house = await serving(t, { tools: [{ ...clock, run: () => ++runs }] })
+  const server = await serving(t, { tools: [{ ...clock, run: () => ++runs }] })
   const call = { id: 'call_1', type: 'function', function: { name: 'clock', arguments: '{}' } }
   const content = [said[0] ?? {}, { role: 'assistant', content: null, tool_calls: [call] }]
-  const id = imported(await house.api('POST', '/api/import', { content }))
-  const started = await house.api('POST', `/api/conversations/${id}/runs`, {})
+  const id = imported(await server.api('POST', '/api/import', { content }))
+  const started = await server.api('POST', `/api/conversations/${id}/runs`, {})
   assert.equal(started.status, 202, started.text)
-  await house.api('GET', `/api/runs/${str((started.body['run'] as JsonObject)['id'])}/events`)
+  await server.api('GET', `/api/runs/${str((started.body['run'] as JsonObject)['id'])}/events`)
   assert.equal(runs, 0)
-  assert.match((await house.api('GET', `/api/conversations/${id}/entries`)).text, /so clock was not run here/)
+  assert.match((await server.api('GET', `/api/conversations/${id}/entries`)).text, /so clock was not run here/)
 })
 
 test('what is no conversation, or too much of it, is refused and leaves nothing behind', async (t) => {
@@ -70,9 +70,9 @@ test('what is no conversation, or too much of it, is refused and leaves nothing 
 
 test('what was deleted, exported and imported, and by which key, is told afterwards, without what was said', async (t) => {
   const lines: string[] = []
-  const house = await serving(t, { log: (line) => lines.push(JSON.stringify(line)) })
-  const { key, about } = await createKey(house.store, { owner: 'ada' })
-  const ada = apiAt(house.url, { 'x-api-key': key })
+  const server = await serving(t, { log: (line) => lines.push(JSON.stringify(line)) })
+  const { key, about } = await createKey(server.store, { owner: 'ada' })
+  const ada = apiAt(server.url, { 'x-api-key': key })
   const id = imported(await ada('POST', '/api/import', { content: said }))
   await ada('GET', `/api/conversations/${id}/export`)
   await ada('DELETE', `/api/conversations/${id}`)
@@ -89,12 +89,12 @@ test('what was deleted, exported and imported, and by which key, is told afterwa
   )
   for (const { at } of body['items'] as { at: string }[]) assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000)
   assert.doesNotMatch(text, /Ada|syn_/)
-  assert.deepEqual((await house.api('GET', '/api/audit')).body['items'], [], 'it is ada’s alone')
-  const { key: second } = await createKey(house.store, { owner: 'ada' })
-  await revokeKey(house.store, about.id)
+  assert.deepEqual((await server.api('GET', '/api/audit')).body['items'], [], 'it is ada’s alone')
+  const { key: second } = await createKey(server.store, { owner: 'ada' })
+  await revokeKey(server.store, about.id)
   assert.equal((await ada('GET', '/api/audit')).status, 401)
   assert.ok(lines.some((line) => line.includes('"refused"')))
   assert.ok(lines.every((line) => !line.includes('syn_')))
-  const [last] = (await apiAt(house.url, { 'x-api-key': second })('GET', '/api/audit')).body['items'] as JsonObject[]
+  const [last] = (await apiAt(server.url, { 'x-api-key': second })('GET', '/api/audit')).body['items'] as JsonObject[]
   assert.deepEqual([last?.['what'], last?.['to']], ['key-revoked', about.id])
 })

@@ -12,8 +12,8 @@ function items(body: JsonObject): JsonObject[] {
 }
 
 test('a conversation over HTTP, from its making to its deletion', async (t) => {
-  const house = await serving(t)
-  const { api, url } = house
+  const server = await serving(t)
+  const { api, url } = server
   const made = await api('POST', '/api/conversations', { labels: ['home'], settings: { system: 'Be brief.' } })
   assert.equal(made.status, 201)
   const id = str(made.body['id'])
@@ -104,10 +104,10 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
 })
 
 test('what would be sent is shown side by side for several models, and nothing is sent', async (t) => {
-  const house = await serving(t)
-  const { api, emulator } = house
+  const server = await serving(t)
+  const { api, emulator } = server
   const id = await newConversation(api)
-  await say(house, id, 'What time is it?')
+  await say(server, id, 'What time is it?')
   const before = emulator.requests.length
   const targets = [
     { model: 'anthropic/claude-opus-5' },
@@ -157,7 +157,7 @@ test('a long history is read page by page in both directions, each entry once', 
   assert.equal((await api('GET', `/api/conversations/${id}/entries?before=nobody`)).status, 404)
 })
 
-test('a second message while a run goes on is a conflict, and a message that saw another head too', async (t) => {
+test('a second message while a run continues is a conflict, and a message that saw another head too', async (t) => {
   const held = gate(0)
   const { api, url } = await serving(t, { between: held.between })
   const id = await newConversation(api)
@@ -189,19 +189,19 @@ test('the conversation is free again when the end of a run is heard', async (t) 
   }
 })
 
-test('a summary stands for the older part, is listed, and can be undone', async (t) => {
-  const house = await serving(t)
-  const { api } = house
+test('a summary represents the older part, is listed, and can be undone', async (t) => {
+  const server = await serving(t)
+  const { api } = server
   const id = await newConversation(api)
   assert.deepEqual((await api('POST', `/api/conversations/${id}/compact`, {})).body, { overlay: null })
-  for (let i = 0; i < 8; i++) await say(house, id, `Tell me a long story about ${'tea and coffee '.repeat(200)} ${i}`)
+  for (let i = 0; i < 8; i++) await say(server, id, `Tell me a long story about ${'tea and coffee '.repeat(200)} ${i}`)
   const made = await api('POST', `/api/conversations/${id}/compact`, {})
   assert.equal(made.status, 200, made.text)
   const overlay = made.body['overlay'] as JsonObject
   assert.equal(overlay['kind'], 'compaction')
   const targets = [{ model: 'anthropic/claude-opus-5' }]
   const fates = async () => {
-    const { body } = await api('POST', `/api/conversations/${id}/prepare`, { targets, text: 'Go on.' })
+    const { body } = await api('POST', `/api/conversations/${id}/prepare`, { targets, text: 'Continue.' })
     const { messages = [] } = items(body)[0] as { messages?: JsonObject[] }
     return new Set(messages.map((message) => message['fate']))
   }
@@ -224,7 +224,7 @@ test('watching a conversation tells of changes by others, and of its end', async
   assert.deepEqual(seen, ['null', 'Tea', 'deleted'])
 })
 
-test('a call that a person must allow waits for it, and goes on when it was', async (t) => {
+test('a call that a person must allow waits for it, and continues when it was', async (t) => {
   const { api, url } = await serving(t, { tools: [{ ...clock, ask: true }] })
   const id = await newConversation(api)
   const started = await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
@@ -268,16 +268,16 @@ test('a long conversation is read once, and from then on only what is new of it'
     read += entries.length
     return entries
   }
-  const house = await serving(t, { store: { ...store, history } })
-  const id = await newConversation(house.api)
+  const server = await serving(t, { store: { ...store, history } })
+  const id = await newConversation(server.api)
   const before = Array.from({ length: 200 }, (_, n) => ({
     message: { role: 'user' as const, parts: [{ type: 'text' as const, text: `message ${n}` }] },
   }))
   await store.appendAll('local', id, before)
-  await say(house, id, 'What time is it?')
+  await say(server, id, 'What time is it?')
   assert.ok(read >= 200)
   read = 0
-  await say(house, id, 'And now?')
+  await say(server, id, 'And now?')
   assert.ok(read < 40, `${read} entries were read again`)
   assert.equal((await store.conversation('local', id))?.entries, 206)
 })

@@ -32,14 +32,14 @@ const bodies: (string | Buffer)[] = [
 ]
 
 test('whatever body comes to whatever route, it is refused in one sentence and the server lives', async (t) => {
-  const house = await serving(t)
-  const things = await furnish(house, house.api, 'local')
+  const server = await serving(t)
+  const things = await furnish(server, server.api, 'local')
   const id = things['conversations']?.['id'] ?? ''
-  const before = (await house.api('GET', `/api/conversations/${id}`)).text
-  for (const { method, path, body } of await routesOf(house.url)) {
+  const before = (await server.api('GET', `/api/conversations/${id}`)).text
+  for (const { method, path, body } of await routesOf(server.url)) {
     if (body === undefined) continue
     for (const wrong of bodies) {
-      const response = await fetch(house.url + fill(path, things), {
+      const response = await fetch(server.url + fill(path, things), {
         method,
         headers: { 'content-type': 'application/json' },
         body: typeof wrong === 'string' ? wrong : new Uint8Array(wrong),
@@ -52,7 +52,7 @@ test('whatever body comes to whatever route, it is refused in one sentence and t
       assert.doesNotMatch(text, /\bat .*\.ts:|node_modules|\/src\//, about)
     }
     for (const type of ['', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-      const response = await fetch(house.url + fill(path, things), {
+      const response = await fetch(server.url + fill(path, things), {
         method,
         headers: { 'content-type': type },
         body: JSON.stringify(samples[body]),
@@ -61,8 +61,8 @@ test('whatever body comes to whatever route, it is refused in one sentence and t
       await response.body?.cancel()
     }
   }
-  assert.equal((await house.api('GET', `/api/conversations/${id}`)).text, before)
-  assert.equal((await house.api('GET', '/health')).status, 200)
+  assert.equal((await server.api('GET', `/api/conversations/${id}`)).text, before)
+  assert.equal((await server.api('GET', '/health')).status, 200)
 })
 
 test('odd queries and ids are refused or not found', async (t) => {

@@ -65,9 +65,9 @@ test('a server that stops is not ready and takes no new runs', async (t) => {
 
 test('a key that asks too often is told to wait', async (t) => {
   const { createKey } = await import('../../src/server/keys.ts')
-  const house = await serving(t, { limits: { perMinute: 1, burst: 5 } })
-  const { key } = await createKey(house.store, {})
-  const ask = () => house.api('GET', '/api/status', undefined, { 'x-api-key': key })
+  const server = await serving(t, { limits: { perMinute: 1, burst: 5 } })
+  const { key } = await createKey(server.store, {})
+  const ask = () => server.api('GET', '/api/status', undefined, { 'x-api-key': key })
   const statuses = []
   for (let i = 0; i < 7; i++) statuses.push((await ask()).status)
   assert.deepEqual(statuses.slice(0, 5), [200, 200, 200, 200, 200])

@@ -10,17 +10,17 @@ import { apiAt, newConversation, readEvents, runIn, serving, type ServingOptions
 async function withKeys(t: TestContext, keys: NewKey[], options: ServingOptions = {}) {
   const store = openMemoryStore()
   const made = await Promise.all(keys.map((key) => createKey(store, key)))
-  const house = await serving(t, { ...options, store, requireKeys: true })
-  const apis = made.map(({ key }) => apiAt(house.url, { authorization: `Bearer ${key}` }))
-  return { ...house, keys: made.map(({ key }) => key), apis }
+  const server = await serving(t, { ...options, store, requireKeys: true })
+  const apis = made.map(({ key }) => apiAt(server.url, { authorization: `Bearer ${key}` }))
+  return { ...server, keys: made.map(({ key }) => key), apis }
 }
 
 test('no route gives one owner anything of the other, or changes it', async (t) => {
-  const house = await withKeys(t, [{ owner: 'alice' }, { owner: 'bob' }])
-  const [alice = house.api, bob = house.api] = house.apis
-  const things = await furnish(house, alice, 'alice')
+  const server = await withKeys(t, [{ owner: 'alice' }, { owner: 'bob' }])
+  const [alice = server.api, bob = server.api] = server.apis
+  const things = await furnish(server, alice, 'alice')
   const id = things['conversations']?.['id'] ?? ''
-  const known = await routesOf(house.url)
+  const known = await routesOf(server.url)
   const whole = async () =>
     JSON.stringify(
       await Promise.all(
@@ -67,7 +67,7 @@ test('no route gives one owner anything of the other, or changes it', async (t) 
   )
 })
 
-test('every route is in the OpenAPI document, says what it needs, and lets nobody in without a key', async (t) => {
+test('every route is in the OpenAPI document, says what it needs, and lets no one in without a key', async (t) => {
   const { url } = await withKeys(t, [{ owner: 'alice' }])
   const known = await routesOf(url)
   assert.deepEqual(
@@ -151,10 +151,10 @@ test('no way of writing a path leads around the check', async (t) => {
 })
 
 test('a key that may only read changes nothing', async (t) => {
-  const house = await withKeys(t, [{ owner: 'alice' }, { owner: 'alice', access: 'read' }])
-  const [write = house.api, read = house.api] = house.apis
-  const things = await furnish(house, write, 'alice')
-  for (const { method, path, access, body } of await routesOf(house.url)) {
+  const server = await withKeys(t, [{ owner: 'alice' }, { owner: 'alice', access: 'read' }])
+  const [write = server.api, read = server.api] = server.apis
+  const things = await furnish(server, write, 'alice')
+  for (const { method, path, access, body } of await routesOf(server.url)) {
     if (path.endsWith('/watch')) continue
     const sample = body === undefined ? undefined : samples[body]
     const { status } = await read(method, fill(path, things) + (queries[path] ?? ''), sample)
@@ -163,13 +163,13 @@ test('a key that may only read changes nothing', async (t) => {
 })
 
 test('a key is good for its models, its time and its budget only', async (t) => {
-  const house = await withKeys(t, [
+  const server = await withKeys(t, [
     { owner: 'alice', models: ['openai/*', 'anthropic/claude-haiku*5'] },
     { owner: 'alice', expiresAt: new Date(Date.now() - 1000).toISOString() },
     { owner: 'alice', budget: 0.000_001 },
     { owner: 'alice' },
   ])
-  const [limited = house.api, late = house.api, poor = house.api, any = house.api] = house.apis
+  const [limited = server.api, late = server.api, poor = server.api, any = server.api] = server.apis
   const id = await newConversation(limited)
   const ask = (api: typeof any, model: string) =>
     api('POST', `/api/conversations/${id}/messages`, { text: 'Hello', settings: { model } })
@@ -180,24 +180,24 @@ test('a key is good for its models, its time and its budget only', async (t) => 
   const allowed = await ask(limited, 'openai/gpt-5.6')
   assert.equal(allowed.status, 202)
   const events = (runId: string, key: string) =>
-    readEvents(`${house.url}/api/runs/${runId}/events`, { headers: { 'x-api-key': key } })
-  await events(runIn(allowed), house.keys[0] ?? '')
+    readEvents(`${server.url}/api/runs/${runId}/events`, { headers: { 'x-api-key': key } })
+  await events(runIn(allowed), server.keys[0] ?? '')
 
   const expired = await late('GET', '/api/status')
   assert.deepEqual([expired.status, expired.body['error']], [401, { kind: 'auth', message: 'This key has expired.' }])
 
   const first = await ask(poor, 'anthropic/claude-opus-5')
   assert.equal(first.status, 202)
-  const end = (await events(runIn(first), house.keys[2] ?? '')).at(-1)
+  const end = (await events(runIn(first), server.keys[2] ?? '')).at(-1)
   assert.match(JSON.stringify(end?.data['failure']), /budget of this key/)
   const second = await ask(poor, 'anthropic/claude-opus-5')
   assert.deepEqual([second.status, (second.body['error'] as { kind: string }).kind], [429, 'quota'])
   assert.equal(second.headers.get('retry-after'), null, 'waiting would not help')
   assert.equal((await ask(poor, 'openai/a-model-without-a-price')).status, 403)
 
-  const key = (await listKeys(house.store)).find(({ budget, models, expiresAt }) => !budget && !models && !expiresAt)
+  const key = (await listKeys(server.store)).find(({ budget, models, expiresAt }) => !budget && !models && !expiresAt)
   assert.equal((await any('GET', '/api/status')).status, 200)
-  assert.equal(await revokeKey(house.store, key?.id ?? ''), true)
+  assert.equal(await revokeKey(server.store, key?.id ?? ''), true)
   assert.equal((await any('GET', '/api/status')).status, 401)
 })
 

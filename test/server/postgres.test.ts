@@ -32,9 +32,9 @@ describe('servers on one PostgreSQL', { skip }, () => {
   /** Each server with connections of its own, as in a process of its own. */
   async function another(t: TestContext, options: ServingOptions = {}, wrap = (store: Store) => store) {
     const store = await openPostgresStore(postgres.url, { connections: 4 })
-    const house = await serving(t, { ...options, store: wrap(store) })
+    const server = await serving(t, { ...options, store: wrap(store) })
     t.after(() => store.close())
-    return house
+    return server
   }
 
   test('a run is followed at another server, event by event, without asking again and again', async (t) => {
@@ -72,7 +72,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     )
   })
 
-  test('whoever follows a run from elsewhere goes on when the connection that tells of it was cut', async (t) => {
+  test('whoever follows a run from elsewhere continues when the connection that tells of it was cut', async (t) => {
     const held = gate(6)
     const first = await another(t, { between: held.between })
     const second = await another(t)

@@ -2,7 +2,7 @@
 // so many chunks and tools never end. Each start of a tool adds a byte to the file COUNTER.
 
 import { appendFileSync } from 'node:fs'
-import { endpointFinder } from '../../src/open.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { startServer } from '../../src/server/serve.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'

@@ -5,7 +5,7 @@ import test from 'node:test'
 import type { Log } from '../../src/server/log.ts'
 import { writeLog } from '../../src/server/log.ts'
 import { createKey } from '../../src/server/keys.ts'
-import { endpointFinder } from '../../src/open.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { startServer } from '../../src/server/serve.ts'
@@ -54,8 +54,8 @@ test('keys of providers and of clients are in no answer, log, error, export or f
     return answer
   }
   try {
-    const house = { server, url: server.url, store, emulator, api: listening }
-    const things = await furnish(house, listening, 'alice')
+    const serving = { server, url: server.url, store, emulator, api: listening }
+    const things = await furnish(serving, listening, 'alice')
     const id = things['conversations']?.['id'] ?? ''
     // A provider that repeats the key it was sent, as some do.
     const echoed = { error: { message: `Incorrect API key provided: ${canaries['openai']}` } }

@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import type { Tool } from '../../src/core/tool.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { endpointFinder } from '../../src/open.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { startServer, type RunningServer, type ServerOptions } from '../../src/server/serve.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'

@@ -121,7 +121,7 @@ test('what a run waits for is written at once, whatever the time of the others i
   const count = async (runId: string) => (await store.stream('ada', runId, 0))?.events.length
   mine.push(note)
   await mine.flushed()
-  // No time passes from here on: nothing is written that nobody waits for.
+  // No time passes from here on: nothing is written that no one waits for.
   t.mock.timers.enable({ apis: ['setTimeout'] })
   other.push(note)
   mine.push(note)
@@ -132,7 +132,7 @@ test('what a run waits for is written at once, whatever the time of the others i
   assert.equal(await count('run-2'), 1)
 })
 
-test('events whose answer got lost on its way are written once, and the run goes on', async (t) => {
+test('events whose answer got lost on its way are written once, and the run continues', async (t) => {
   const store = openMemoryStore()
   let answers = 0
   const log = eventLog({

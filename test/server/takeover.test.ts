@@ -102,10 +102,10 @@ test('a server that was not quick enough to take up a run leaves its events to t
 test('a start that is refused for want of room changes nothing', async (t) => {
   const [open, held] = [gate(0), gate(0)]
   open.open()
-  const house = await serving(t, { between: inTurn(open, held), limits: { runs: 1, queued: 0 } })
-  const { api } = house
+  const server = await serving(t, { between: inTurn(open, held), limits: { runs: 1, queued: 0 } })
+  const { api } = server
   const [id, busy, fresh] = [await newConversation(api), await newConversation(api), await newConversation(api)]
-  await say(house, id, 'Hello')
+  await say(server, id, 'Hello')
   await api('POST', `/api/conversations/${busy}/messages`, { text: 'Hello' })
   await held.held
   const { head } = (await api('GET', `/api/conversations/${id}`)).body

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { SynapseError } from '../../src/core/error.ts'
-import { examine, mend, type Finding } from '../../src/store/doctor.ts'
+import { examine, repair, type Finding } from '../../src/store/doctor/doctor.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newHome } from '../cli/command-line.ts'
@@ -70,11 +70,11 @@ const stale: [string, string, RegExp][] = [
   ],
   ['a branch that leads nowhere', `INSERT INTO branches VALUES (1, 'lost', 777)`, /1 named branch that leads nowhere/],
   ['exchanges of nothing', 'UPDATE exchanges SET based_on = 777 WHERE n = 1', /1 exchange without the entry/],
-  ['a blob that nobody uses', 'DELETE FROM blob_uses WHERE conversation = 2', /1 blob that nobody uses/],
+  ['a blob that no one uses', 'DELETE FROM blob_uses WHERE conversation = 2', /1 blob that no one uses/],
 ]
 
 for (const [what, sql, expected] of stale) {
-  test(`${what}: found, and made anew from the log`, async (t) => {
+  test(`${what}: found, and made again from the log`, async (t) => {
     const path = await filled(t)
     const log = await entriesOf(path)
     damage(path, sql)
@@ -87,7 +87,7 @@ for (const [what, sql, expected] of stale) {
       wrong(findings).every((finding) => finding.level === 'stale'),
       shown(findings),
     )
-    const { copy } = await mend(path, findings)
+    const { copy } = await repair(path, findings)
     assert.equal(copy, undefined)
     assert.deepEqual(wrong((await examine(path)).findings), [])
     assert.deepEqual(await entriesOf(path), log)
@@ -121,7 +121,7 @@ for (const [what, sql, expected, left] of broken) {
       wrong(findings).some((finding) => finding.level === 'broken' && expected.test(finding.what)),
       shown(findings),
     )
-    const { copy = '', done } = await mend(path, findings)
+    const { copy = '', done } = await repair(path, findings)
     assert.ok(readFileSync(path).equals(before), 'the damaged file is untouched')
     assert.deepEqual(wrong((await examine(copy)).findings), [], done.join('\n'))
     const saved = await entriesOf(copy)
@@ -156,7 +156,7 @@ test('bytes flipped anywhere: what comes out is what was written, or is named as
     }
     let mended
     try {
-      mended = await mend(copy, findings)
+      mended = await repair(copy, findings)
     } catch (error) {
       // The page that names the tables.
       assert.ok(error instanceof SynapseError && /Keep the file/.test(error.message), `byte ${at}: ${String(error)}`)
@@ -182,7 +182,7 @@ test('a file cut off in the middle is salvaged as far as it goes', async (t) => 
     wrong(findings).some(({ level }) => level === 'broken'),
     shown(findings),
   )
-  const { copy = '' } = await mend(path, findings).catch((error: unknown) => {
+  const { copy = '' } = await repair(path, findings).catch((error: unknown) => {
     assert.match(String(error), /Keep the file/)
     return { copy: undefined }
   })
@@ -251,7 +251,7 @@ test(
     const { findings } = await examine(place.url)
     assert.match(shown(findings), /cannot be found by the search/)
     assert.match(shown(findings), /1 conversation whose head is missing/)
-    await mend(place.url, findings)
+    await repair(place.url, findings)
     assert.deepEqual(wrong((await examine(place.url)).findings), [])
     await client.query(`UPDATE synapse.entries SET message = replace(message, 'question 4', 'question 5')`)
     assert.match(shown((await examine(place.url)).findings), /3 entries not as written/)
@@ -259,7 +259,7 @@ test(
   },
 )
 
-test('the command: exit code 0 when all is well, 1 when not, and --repair mends', async (t) => {
+test('the command: exit code 0 when all is well, 1 when not, and --repair repairs', async (t) => {
   const { synapse, folder } = newHome(t)
   const path = await filled(t)
   const well = await synapse(['doctor', '--db', path])
@@ -295,7 +295,7 @@ test('a salvage that fails leaves nothing behind', async (t) => {
   writeFileSync(path, 'SQLite format 3\0')
   appendFileSync(path, Buffer.alloc(9000, 7))
   const { findings } = await examine(path)
-  await assert.rejects(mend(path, findings), /Keep the file/)
+  await assert.rejects(repair(path, findings), /Keep the file/)
   assert.deepEqual(readdirSync(dirname(path)), ['log.db'])
 })
 

@@ -81,7 +81,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('an index that cannot be written stops nobody, and is made up for later', async () => {
+    test('an index that cannot be written stops no one, and is made up for later', async () => {
       const { store, db, id, count } = await open()
       await db.all('ALTER TABLE synapse.search ADD CONSTRAINT full_disk CHECK (false) NOT VALID')
       for (let i = 0; i < 70; i++) await store.append('someone', id, { message: user('zebra') })
@@ -93,7 +93,7 @@ describe('postgres', { skip }, () => {
       await db.close()
     })
 
-    test('numbers with gaps do not keep entries waiting for ever', async () => {
+    test('numbers with gaps do not keep entries waiting forever', async () => {
       const { store, db, id, count } = await open()
       for (let i = 0; i < 100; i++) {
         await store.append('someone', id, { id: `entry-${i}`, message: user('zebra') })

@@ -173,7 +173,7 @@ function streamTests(given: (title: string, work: Work, options?: StoreOptions) 
     assert.deepEqual((await store.stream(owner, b))?.events, ['4'])
   })
 
-  given('a stream taken over goes on where it was', async (store, owner, conversationId) => {
+  given('a stream taken over continues where it was', async (store, owner, conversationId) => {
     const streamId = randomUUID()
     const first = await store.openStream(owner, conversationId, streamId)
     await store.appendStreams([{ owner, streamId, epoch: first.epoch, offset: 0, events: ['1', '2', '3'] }])

@@ -161,7 +161,7 @@ export function searchConformance(name: string, open: (options?: StoreOptions) =
     })
 
     given('long texts are found to their end, with a snippet around the match', async (store, owner) => {
-      const long = `${'filler words go on '.repeat(20_000)} finally a Quagga appears ${'and then more '.repeat(50)}`
+      const long = `${'filler words continue '.repeat(20_000)} finally a Quagga appears ${'and then more '.repeat(50)}`
       await talk(store, owner, [result('c', 'read_file', long)])
       const [hit] = (await store.search(owner, { text: 'quagga' })).items
       assert.ok(hit && hit.snippet.length < 250)

@@ -90,7 +90,7 @@ export function searchIndexConformance(name: string, make: (t: TestContext) => P
       assert.ok((await place.indexed()) >= 192)
     })
 
-    test('a message that no words can be taken from stands in the way of nobody', async (t) => {
+    test('a message that no words can be taken from blocks nobody', async (t) => {
       const place = await make(t)
       const store = await place.open()
       const { id } = await store.createConversation(owner)

@@ -62,7 +62,7 @@ export async function zombie(t: TestContext, store: Store, place: string): Promi
   const { epoch } = await store.takeLease(owner, id, { holder: 'successor', ttlMs: 30_000 })
   assert.equal(epoch, 2)
   await store.append(owner, id, { message: user('from the present') }, { epoch })
-  worker.send('go on')
+  worker.send('continue')
   worker.signal('SIGCONT')
   const [line] = await worker.rest()
   const { error } = JSON.parse(line ?? '{}') as { error?: { kind: string; code: string; message: string } }

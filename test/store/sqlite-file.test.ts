@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { SynapseError, type Failure } from '../../src/core/error.ts'
-import { examine } from '../../src/store/doctor.ts'
+import { examine } from '../../src/store/doctor/doctor.ts'
 import { filteredDocuments } from '../../src/store/filter-words.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { connect, isSafeVersion } from '../../src/store/sqlite/connection.ts'
@@ -229,7 +229,7 @@ test('a file that cannot be made whole is not made at all', (t) => {
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('when the disk is full nothing is half-written, and all goes on when there is space again', async (t) => {
+test('when the disk is full nothing is half-written, and all continues when there is space again', async (t) => {
   const db = await connect(join(tempFolder(t), 'log.db'), settings)
   const store = { ...conversationMethods(db), ...entryMethods(db) }
   const { id } = await store.createConversation(owner)
@@ -255,7 +255,7 @@ test('when the disk is full nothing is half-written, and all goes on when there 
   db.close()
 })
 
-test('a writer waits for another process that is writing, but not for ever', async (t) => {
+test('a writer waits for another process that is writing, but not forever', async (t) => {
   const path = join(tempFolder(t), 'log.db')
   const store = await openSqliteStore(path, { busyMs: 300 })
   const { id } = await store.createConversation(owner)

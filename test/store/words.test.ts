@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import fc from '../property.ts'
 import { parseQuery } from '../../src/store/query.ts'
 import { snippetOf } from '../../src/store/snippet.ts'
-import { indexText, wordList, wordsOf } from '../../src/store/words.ts'
+import { indexText, tokenList, tokensOf } from '../../src/store/tokenize.ts'
 
-const words = (text: string) => Array.from(wordsOf(text), (found) => found.word)
+const words = (text: string) => Array.from(tokensOf(text), (found) => found.word)
 
 test('words are cut alike whatever the script', () => {
   const table: [string, string[]][] = [
@@ -34,7 +34,7 @@ test('an index that splits at ASCII marks sees the same words', () => {
         seen.filter((word) => word !== ''),
         words(given),
       )
-      assert.deepEqual(wordList(given), words(given))
+      assert.deepEqual(tokenList(given), words(given))
     }),
   )
 })

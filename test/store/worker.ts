@@ -14,7 +14,7 @@ const [job = '', place = '', conversationId = '', owner = '', count = '0'] = pro
 const input = createInterface({ input: process.stdin })
 
 const jobs = {
-  /** Whole turns with a tool, for ever. */
+  /** Whole turns with a tool, forever. */
   async turns(store: Store): Promise<void> {
     for (let i = 0; ; i++) {
       const asked = await store.append(owner, conversationId, { message: user(`question ${i}`) })

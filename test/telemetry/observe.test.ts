@@ -13,7 +13,7 @@ import {
   type SpanOptions,
   type Tracer,
 } from '@opentelemetry/api'
-import type { TelemetryOptions } from '../../src/telemetry/observe.ts'
+import type { TelemetryOptions } from '../../src/runtime/telemetry.ts'
 import { clock, start } from '../run/chatting.ts'
 
 interface Seen {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import { callsOf, type Reply } from '../../src/core/message.ts'
-import { anthropicMessages } from '../../src/protocols/anthropic-messages/index.ts'
+import { anthropicMessages } from '../../src/wires/anthropic-messages/index.ts'
 import { anthropicMessagesFormat as format } from '../../src/transcripts/anthropic-messages.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 

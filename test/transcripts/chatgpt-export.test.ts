@@ -179,7 +179,7 @@ test('messages from elsewhere make a conversation of their own', () => {
   )
 })
 
-test('tools, sounds, citations and pieces that nobody knows', () => {
+test('tools, sounds, citations and pieces that no one knows', () => {
   const { messages } = chatgptExportFormat.read({
     mapping: mapping(
       by('user', {

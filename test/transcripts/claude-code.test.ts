@@ -91,7 +91,7 @@ test('the whole file comes back, with the lines that are no messages in their pl
   assert.deepEqual(format.write(format.read(log).messages), log)
 })
 
-test('messages of ours go on from the last line of the log', () => {
+test('messages of ours continue from the last line of the log', () => {
   const { messages } = format.read(log.slice(0, 2))
   const lines = format.write([...messages, ...whatTimeIsIt]) as JsonObject[]
   assert.deepEqual(lines.slice(0, 2), log.slice(0, 2))

@@ -66,7 +66,7 @@ test('the whole file comes back, line by line', () => {
   assert.deepEqual(codexFormat.write(codexFormat.read(lines).messages), lines)
 })
 
-test('what was said after the session is added behind it, at the time of its last line', () => {
+test('what was said after the session is added after it, at the time of its last line', () => {
   const { messages } = codexFormat.read(lines)
   const written = codexFormat.write([
     ...messages,

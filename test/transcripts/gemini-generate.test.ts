@@ -6,8 +6,8 @@ import fc from '../property.ts'
 import { pair } from '../../src/context/pair.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Message, Reply } from '../../src/core/message.ts'
-import { geminiGenerate } from '../../src/protocols/gemini-generate/index.ts'
-import { geminiInteractions } from '../../src/protocols/gemini-interactions/index.ts'
+import { geminiGenerate } from '../../src/wires/gemini-generate/index.ts'
+import { geminiInteractions } from '../../src/wires/gemini-interactions/index.ts'
 import { geminiGenerateFormat } from '../../src/transcripts/gemini-generate.ts'
 import { keptHistory } from '../arbitrary.ts'
 import { call, reply, result, user } from '../histories.ts'
@@ -316,7 +316,7 @@ test('recorded conversations are read and written without a difference', { skip 
   }
 })
 
-test('a recorded conversation, cut anywhere, can go on with Google', { skip }, (t) => {
+test('a recorded conversation, cut anywhere, can continue with Google', { skip }, (t) => {
   let bodies = 0
   for (const { file, json } of trajectories) {
     const { messages } = read(json)

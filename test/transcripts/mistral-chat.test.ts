@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { mistralChat } from '../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../src/wires/mistral-chat/index.ts'
 import { mistralChatFormat } from '../../src/transcripts/mistral-chat.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 
@@ -54,7 +54,7 @@ test('a list of messages is read, with replies in their own words', () => {
   ])
 })
 
-test('the same list comes back, and goes on in the same form', () => {
+test('the same list comes back, and continues in the same form', () => {
   const { messages } = mistralChatFormat.read(conversation)
   assert.deepEqual(mistralChatFormat.write(messages), conversation)
   assert.deepEqual(mistralChatFormat.write([...messages, user('thanks')]), [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { ollamaChat } from '../../src/protocols/ollama-chat/index.ts'
+import { ollamaChat } from '../../src/wires/ollama-chat/index.ts'
 import { ollamaChatFormat } from '../../src/transcripts/ollama-chat.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 
@@ -62,7 +62,7 @@ test('calls of later replies have ids of their own', () => {
   assert.deepEqual(ids, ['call-0', 'call-0', 'call-1', 'call-1', 'call_1', 'call_1'])
 })
 
-test('the same list comes back, and goes on in the same form', () => {
+test('the same list comes back, and continues in the same form', () => {
   const { messages } = ollamaChatFormat.read(conversation)
   assert.deepEqual(ollamaChatFormat.write(messages), conversation)
   assert.deepEqual(ollamaChatFormat.write([...messages, user('thanks', onePixel)]), [

@@ -6,7 +6,7 @@ import { pair } from '../../src/context/pair.ts'
 import { SynapseError } from '../../src/core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import type { Message, Part } from '../../src/core/message.ts'
-import { openaiChat } from '../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import { openaiChatFormat } from '../../src/transcripts/openai-chat.ts'
 import { failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 
@@ -255,7 +255,7 @@ test('messages from elsewhere are written from their parts, and read back alike'
   assert.deepEqual(called(back), called(history))
 })
 
-test('what was said since is written behind what was read, and names its calls as it does', () => {
+test('what was said since is written after what was read, and names its calls as it does', () => {
   const twice = [...conversation, ...conversation.slice(1, 3)]
   const messages = [...read(twice), result('call_1~2', '13:00', 'clock'), reply('One.')]
   const written = openaiChatFormat.write(messages) as JsonObject[]
@@ -266,7 +266,7 @@ test('what was said since is written behind what was read, and names its calls a
   ])
 })
 
-test("a user's own tool calls are told as labelled text, with a note", () => {
+test("a user's own tool calls are written as labelled text, with a note", () => {
   const simulation = {
     messages: [
       {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { openaiResponses } from '../../src/protocols/openai-responses/index.ts'
+import { openaiResponses } from '../../src/wires/openai-responses/index.ts'
 import { openaiResponsesFormat } from '../../src/transcripts/openai-responses.ts'
 import { call, reply, result, user } from '../histories.ts'
 
@@ -138,18 +138,18 @@ test('messages from elsewhere are written as items, with the call ids of the rep
     ...messages,
     result('call_1', '12:00', 'clock'),
     reply('So.', call('c9', 'add', { a: 1 })),
-    user('Go on.'),
+    user('Continue.'),
   ]
   const written = openaiResponsesFormat.write(more) as JsonObject[]
   assert.deepEqual(written.slice(4), [
     { type: 'function_call_output', call_id: 'call_1', output: '12:00' },
     { role: 'assistant', content: 'So.' },
     { type: 'function_call', call_id: written[6]?.call_id ?? null, name: 'add', arguments: '{"a":1}' },
-    { role: 'user', content: 'Go on.' },
+    { role: 'user', content: 'Continue.' },
   ])
 })
 
-test('a changed message is written anew, the others as they were', () => {
+test('a changed message is written again, the others as they were', () => {
   const { messages } = openaiResponsesFormat.read(items)
   const changed = messages.map((message, i) => (i === 7 ? user('Thank you.') : message))
   assert.deepEqual(openaiResponsesFormat.write(changed), [

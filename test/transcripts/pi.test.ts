@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { pair } from '../../src/context/pair.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import { callsOf, type Message } from '../../src/core/message.ts'
-import { mistralChat } from '../../src/protocols/mistral-chat/index.ts'
-import { ollamaChat } from '../../src/protocols/ollama-chat/index.ts'
+import { mistralChat } from '../../src/wires/mistral-chat/index.ts'
+import { ollamaChat } from '../../src/wires/ollama-chat/index.ts'
 import { piFormat } from '../../src/transcripts/pi.ts'
 import { call, failure, onePixel, reply, user } from '../histories.ts'
 
@@ -57,7 +57,7 @@ const session: Json[] = [
     isError: true,
     timestamp: 2,
   }),
-  says('7', '6', { role: 'user', content: [{ type: 'text', text: 'go on' }], timestamp: 3 }),
+  says('7', '6', { role: 'user', content: [{ type: 'text', text: 'continue' }], timestamp: 3 }),
   entry('8', '7', { type: 'compaction', summary: 'we said hello', firstKeptEntryId: '7', tokensBefore: 9 }),
   says(
     '9',

@@ -125,7 +125,7 @@ const hostile: [string, unknown[], RegExp][] = [
     [entry('a', 'b'), entry('b', 'a')],
     /Line 2: the parent b of entry a does not stand before it/,
   ],
-  ['its own parent', [entry('a', 'a')], /does not stand before it/],
+  ['its own parent', [entry('a', 'a')], /does not come before it/],
   ['an id twice', [entry('a', null), entry('a', null)], /already an entry a/],
   ['a message of no role', [entry('a', null, { role: 'root', parts: [] })], /Line 2: .*role/],
   [

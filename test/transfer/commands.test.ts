@@ -29,7 +29,7 @@ test('a conversation goes from one store to another and is the same there', asyn
     0,
   )
   assert.equal((await synapse(['log', ...there])).out.trimEnd().split('\n').length, 2)
-  // And it goes on there.
+  // And it continues there.
   const { out } = await synapse(['--offline', '--conversation', id, 'What did I say first?', ...there])
   assert.match(out, /What is 17 \+ 25\?/)
 })
@@ -71,7 +71,7 @@ test('what is here already is refused, and the rest of a backup is taken', async
 test('a file that cannot be read is named, and a pipe as what it is', async (t) => {
   const { synapse, folder } = newHome(t)
   const db = ['--db', join(folder, 'there.db')]
-  // Nobody can read its beginning, whoever they are.
+  // No one can read its beginning, whoever they are.
   const unreadable = '/proc/self/mem'
   if (existsSync(unreadable)) {
     const { code, err } = await synapse(['import', unreadable, ...db])

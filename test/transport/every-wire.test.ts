@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Part, Reply } from '../../src/core/message.ts'
-import { allProtocols } from '../../src/protocols/all.ts'
-import type { Protocol } from '../../src/protocols/protocol.ts'
+import { allWires } from '../../src/wires/all.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { call } from './calling.ts'
 import { answers, scripted, type Play } from './scripted-server.ts'
 
@@ -22,18 +22,18 @@ const reply: Reply = {
 }
 
 /** The chunk as its wire frames it. */
-function framed({ framing }: Protocol, chunk: Json): string {
+function framed({ framing }: Wire, chunk: Json): string {
   if (framing.kind === 'ndjson') return `${JSON.stringify(chunk)}\n`
   const name = framing.named && isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
   return `${typeof name === 'string' ? `event: ${name}\n` : ''}data: ${JSON.stringify(chunk)}\n\n`
 }
 
-function last({ framing }: Protocol): string {
+function last({ framing }: Wire): string {
   return framing.kind === 'sse' && framing.done ? `data: ${framing.done}\n\n` : ''
 }
 
 const streamed =
-  (protocol: Protocol, chunks: Json[], end: 'end' | 'reset'): Play =>
+  (protocol: Wire, chunks: Json[], end: 'end' | 'reset'): Play =>
   (answer) => {
     const type = protocol.framing.kind === 'ndjson' ? 'application/x-ndjson' : 'text/event-stream'
     answer.writeHead(200, { 'content-type': type })
@@ -50,7 +50,7 @@ function said(parts: Part[]): Json[] {
   })
 }
 
-for (const protocol of allProtocols()) {
+for (const protocol of allWires()) {
   describe(`${protocol.id} over HTTP`, () => {
     const whole = protocol.whole(reply, profile)
     const chunks = protocol.split(whole, 4)

@@ -67,7 +67,7 @@ describe('a stream that does not end', () => {
     assert.match(failure?.message ?? '', /keep-alives for 60 ms/)
   })
 
-  test('and sends words for ever ends by size', async (t) => {
+  test('and sends words forever ends by size', async (t) => {
     const server = await scripted(t, endlessly('', event({ text: 'x'.repeat(500) }), 1))
     const { failure, text } = await call(server.url, { limits: { replySize: 4000 } })
     assert.equal(failure?.kind, 'limit')

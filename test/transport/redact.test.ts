@@ -30,7 +30,7 @@ test('only headers that are known to be harmless are shown', () => {
   })
 })
 
-test('a key is hidden in text wherever it stands, with or without its scheme', () => {
+test('a key is hidden in text wherever it occurs, with or without its scheme', () => {
   const secrets = secretsIn({ authorization: `Bearer ${canary}`, 'content-type': 'application/json' })
   assert.deepEqual(secrets, [canary])
   assert.equal(redactText(`key ${canary}, again ${canary}!`, secrets), 'key [hidden], again [hidden]!')

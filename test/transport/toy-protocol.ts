@@ -4,12 +4,12 @@ import type { Failure } from '../../src/core/error.ts'
 import type { ReplyEvent } from '../../src/core/event.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Origin, Part, Stop } from '../../src/core/message.ts'
-import { readFailure } from '../../src/protocols/failure.ts'
-import type { Decoder, EndCause, Framing, Protocol } from '../../src/protocols/protocol.ts'
+import { readFailure } from '../../src/wires/shared/failure.ts'
+import type { Decoder, EndCause, Framing, Wire } from '../../src/wires/wire.ts'
 
 export const origin: Origin = { protocol: 'toy', provider: 'toybox', model: 'bear' }
 
-export function toy(framing: Framing = { kind: 'sse', done: '[DONE]' }): Protocol {
+export function toy(framing: Framing = { kind: 'sse', done: '[DONE]' }): Wire {
   const unused = (): never => {
     throw new Error('not part of this test')
   }

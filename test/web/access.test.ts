@@ -151,7 +151,7 @@ test('the focus is always seen, and goes through the whole page and out of it ag
     await say(page, 'What time is it?')
     await page.locator('details.tool').waitFor()
     await settled(page)
-    // The inspector has the next request then, and draws nothing anew under the focus.
+    // The inspector has the next request then, and draws nothing again under the focus.
     await page.locator('.piece').filter({ hasText: 'clock answered' }).first().waitFor()
     await page.locator('.skip').focus()
     const places: string[] = ['To the message']

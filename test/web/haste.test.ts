@@ -111,7 +111,7 @@ story('settings that were given to a new conversation are its own, and not those
   assert.equal(await (await instructions()).inputValue(), '')
 })
 
-story('a conversation that was deleted while nobody watched it is not shown any more', async ({ page }) => {
+story('a conversation that was deleted while no one watched it is not shown any more', async ({ page }) => {
   const id = await kept('Deleted elsewhere')
   const watch = Promise.withResolvers<void>()
   await page.route('**/watch', async (route) => {
@@ -153,7 +153,7 @@ story(
   },
 )
 
-story('a conversation that was left while it answered is not said to answer for ever', async ({ page }) => {
+story('a conversation that was left while it answered is not said to answer forever', async ({ page }) => {
   site.says.push([{ type: 'text', text: eightyWords() }])
   site.hold(12)
   await ask(page, 'Tell me of rivers')

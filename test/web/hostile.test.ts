@@ -88,7 +88,7 @@ async function lookThrough(page: Page): Promise<{ found: string[]; rows: number 
   }
 }
 
-test(`${payloads.length} hostile texts run no script and ask nobody`, async (t) => {
+test(`${payloads.length} hostile texts run no script and ask no one`, async (t) => {
   if (!browser) return t.skip(noBrowser)
   assert.ok(payloads.length >= 300)
   const id = await conversationOf(payloads.map(({ text }) => text))
@@ -118,7 +118,7 @@ test('hostile texts that come in pieces run no script and ask nobody', async (t)
     { type: 'reasoning', text: text.slice(0, 10).join('\n\n') },
     { type: 'text', text: text.join('\n\n') },
   ])
-  await say(page, 'Go on')
+  await say(page, 'Continue')
   await page.locator('.reply > .markdown').first().waitFor()
   await settled(page)
   assert.deepEqual(await page.evaluate(poke), [])

@@ -24,10 +24,10 @@ test('a link to a conversation leads there, once a key was given', async (t) => 
       { times: 1 },
     )
     await page.getByLabel('Key', { exact: true }).fill(`syn_${'A'.repeat(43)}`)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('dialog').getByText('This key is not known here.').waitFor()
     await page.getByLabel('Key', { exact: true }).fill(guarded.key)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { level: 1, name: 'Behind a key' }).waitFor()
     const answer = page.waitForResponse('**/tree')
     late.resolve()
@@ -54,7 +54,7 @@ test('a server that asks for a key is used with one, and the key is in no addres
     const urls: string[] = []
     page.on('request', (request) => urls.push(request.url()))
     await page.getByLabel('Key', { exact: true }).fill(guarded.key)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await say(page, 'What time is it?')
     await page
       .getByRole('article', { name: /^Reply from/ })
@@ -81,7 +81,7 @@ test('from another machine, without TLS, everything works but copying, which say
   try {
     assert.equal(await page.evaluate('isSecureContext'), false)
     await page.getByLabel('Key', { exact: true }).fill(remote.key)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') })

@@ -21,7 +21,7 @@ story(
   },
 )
 
-story('a conversation goes on with another provider, and what will not cross is told before', async ({ page }) => {
+story('a conversation continues with another provider, and what will not cross is told before', async ({ page }) => {
   site.says.push([
     { type: 'reasoning', text: 'Let me see.' },
     { type: 'text', text: 'I thought about it.' },
@@ -34,7 +34,7 @@ story('a conversation goes on with another provider, and what will not cross is 
   await picker.getByRole('combobox').fill('openai/gpt-5.6')
   await picker.getByRole('combobox').press('ArrowDown')
   await seen(picker.locator('.crossing'), /dropped.*reasoning/s)
-  await picker.getByRole('button', { name: 'Go on with it' }).click()
+  await picker.getByRole('button', { name: 'Continue with it' }).click()
   await seen(page.locator('.model-button'), 'openai/gpt-5.6')
   await ask(page, 'What did I say first?')
   await seen(replies(page), '"Think first"')
@@ -116,7 +116,7 @@ story('the sums of a conversation count every request, also those that are not l
   await seen(page.locator('.usage .facts'), `Input${input}From`)
 })
 
-story('a summary that stands for older turns is on the timeline, and can be taken back there', async ({ page }) => {
+story('a summary that represents older turns is on the timeline, and can be taken back there', async ({ page }) => {
   for (const words of ['One', 'Two', 'Three', 'Four']) {
     await ask(page, `${words} is the number. `.repeat(40))
     await settled(page)
@@ -128,7 +128,7 @@ story('a summary that stands for older turns is on the timeline, and can be take
   await page.reload()
   await page.getByRole('tab', { name: 'Usage' }).click()
   const decisions = page.getByRole('region', { name: 'Decisions about what is sent' })
-  await seen(decisions, 'A summary stands for what came before')
+  await seen(decisions, 'A summary represents what came before')
   await decisions.getByRole('button', { name: 'Undo' }).click()
   await decisions.getByRole('button', { name: 'Do again' }).waitFor()
   const [overlay] = await site.store.overlays('local', id)
@@ -186,7 +186,7 @@ async function answeredBehind(page: Page, words: string, act: () => Promise<void
   assert.match((await replies(page).allTextContents()).join(), new RegExp(words))
 }
 
-story('asking again gives another reply beside the first, and a fork goes on from the middle', async ({ page }) => {
+story('asking again gives another reply beside the first, and a fork continues from the middle', async ({ page }) => {
   site.says.push([{ type: 'text', text: 'First answer' }], [{ type: 'text', text: 'Second answer' }])
   await ask(page, 'Answer twice')
   await seen(replies(page), 'First answer')
@@ -196,13 +196,13 @@ story('asking again gives another reply beside the first, and a fork goes on fro
   await seen(replies(page), 'Second answer')
   await settled(page)
   await page.getByRole('group', { name: 'Version 2 of 2' }).waitFor()
-  await ask(page, 'Go on')
+  await ask(page, 'Continue')
   await replies(page).nth(1).waitFor()
   await settled(page)
   assert.equal(await replies(page).count(), 2)
   await replies(page).first().hover()
   await page.getByRole('button', { name: 'Fork from here' }).nth(1).click()
-  await page.getByRole('article', { name: 'You' }).filter({ hasText: 'Go on' }).waitFor({ state: 'detached' })
+  await page.getByRole('article', { name: 'You' }).filter({ hasText: 'Continue' }).waitFor({ state: 'detached' })
   await ask(page, 'Elsewhere')
   await settled(page)
   await seen(page.getByRole('article', { name: 'You' }), 'Elsewhere')
@@ -227,7 +227,7 @@ story(
 )
 
 story(
-  'a server that is started again in the middle of an answer goes on with it, and so does the page',
+  'a server that is started again in the middle of an answer continues with it, and so does the page',
   async ({ page }) => {
     site.says.push([{ type: 'text', text: eightyWords() }], [{ type: 'text', text: eightyWords(100) }])
     site.hold(12)
@@ -254,7 +254,7 @@ story('an answer can be stopped, what was said is kept, and it can be resumed', 
   await seen(replies(page), 'word3')
   site.flow()
   await page.getByRole('button', { name: 'Resume' }).click()
-  await seen(replies(page), 'You said: "Go on."')
+  await seen(replies(page), 'You said: "Continue."')
   await settled(page)
   assert.equal(await page.locator('.notice').count(), 0)
 })
@@ -280,7 +280,7 @@ story('two tabs on one conversation follow each other', async ({ page, context }
   assert.deepEqual(visitor.errors, [])
 })
 
-story('what a provider refuses is told with what to do, and another try goes on', async ({ page }) => {
+story('what a provider refuses is told with what to do, and another try continues', async ({ page }) => {
   site.emulator.order({ status: 401 })
   await ask(page, 'Will fail')
   await seen(page.getByRole('alert'), 'Check the key in the environment')
@@ -302,7 +302,7 @@ story('a search finds what was said, and leads to its place, on another branch t
   await page.getByRole('list', { name: 'Search results' }).getByRole('link').last().click()
   await seen(page.getByRole('article', { name: 'You' }), 'xylophone')
   await seen(page.locator('.elsewhere'), 'another branch')
-  await page.getByRole('button', { name: 'Go on here' }).click()
+  await page.getByRole('button', { name: 'Continue here' }).click()
   await page.locator('.elsewhere').waitFor({ state: 'detached' })
 })
 

@@ -45,7 +45,7 @@ const vectors: Record<string, string> = {
   'link with a title that breaks out': '[x](https://evil.example/ "a\\" onmouseover=\\"hit()")',
   'link that is reported': '<a href="https://evil.example/" ping="https://evil.example/ping">x</a>',
   'code with a language that breaks out': '```"><img src=x onerror=hit()>\nx\n```',
-  'names that stand for ours': '<a id=app name=location class=trouble>x</a><form id=message><input name=value></form>',
+  'names that represent ours': '<a id=app name=location class=trouble>x</a><form id=message><input name=value></form>',
   template: '<template><script>hit()</script></template><noscript><p title="</noscript><img src=x onerror=hit()>">',
   'tag in a tag': '<scr<script>ipt>hit()</scr</script>ipt>',
   comment: '<!--><img src=x onerror=hit()>-->',

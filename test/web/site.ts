@@ -5,13 +5,13 @@ import { buildWeb } from '../../scripts/build-web.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Part } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
-import { endpointFinder } from '../../src/open.ts'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { startServer, type RunningServer } from '../../src/server/serve.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createEmulator, type Emulator, type Situation } from '../../src/testing.ts'
+import { createEmulator, type Emulator, type ResponderInput } from '../../src/testing.ts'
 
 export interface Site {
   url: string
@@ -20,7 +20,7 @@ export interface Site {
   store: Store
   emulator: Emulator
   /** What the model says next, instead of the emulator's own words; once each, in order. */
-  says: (Part[] | ((situation: Situation) => Part[] | undefined))[]
+  says: (Part[] | ((situation: ResponderInput) => Part[] | undefined))[]
   /** What the tool `walk` tells, each as it is written; the last one is its result. For one call. */
   steps: WritableStreamDefaultWriter<Json>
   /** Lets this many chunks of every stream through, and holds the rest until `flow`. */

@@ -30,7 +30,7 @@ story(
   },
 )
 
-story('a question that is over asks no more, and the conversation can go on', async ({ page }) => {
+story('a question that is over asks no more, and the conversation can continue', async ({ page }) => {
   await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
   const card = page.locator('details.tool')
   await card.getByRole('button', { name: 'Allow once' }).waitFor()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../src/core/message.ts'
-import { prepare } from '../../src/conformance.ts'
+import { prepare } from '../../src/runtime/prepare.ts'
 import { bandsOf } from '../../web/inspector/bands.ts'
 import { diffLines } from '../../web/inspector/diff.ts'
 import { fragmentsOf } from '../../web/inspector/fragments.ts'

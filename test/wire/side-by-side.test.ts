@@ -33,7 +33,7 @@ const screenshot: Message[] = [
   reply(call('a', 'shot')),
   { role: 'tool', parts: [{ type: 'tool-result', callId: 'a', name: 'shot', output: shown }] },
 ]
-const orphan = [result('z', 'old', 'f'), user('go on')]
+const orphan = [result('z', 'old', 'f'), user('continue')]
 const unanswered = [user('go'), reply(call('a', 'f')), user('well?')]
 const malformed = [
   user('go'),
@@ -338,35 +338,35 @@ sideBySide('an image in a result goes where the wire has a place for it', screen
 sideBySide('a result whose call is gone becomes labelled text', orphan, {
   'openai-chat': [
     { role: 'user', content: '[Tool Result - Previous Context] f: old' },
-    { role: 'user', content: 'go on' },
+    { role: 'user', content: 'continue' },
   ],
   'openai-responses': [
     { role: 'user', content: '[Tool Result - Previous Context] f: old' },
-    { role: 'user', content: 'go on' },
+    { role: 'user', content: 'continue' },
   ],
   'anthropic-messages': [
     {
       role: 'user',
       content: [
         { type: 'text', text: '[Tool Result - Previous Context] f: old' },
-        { type: 'text', text: 'go on' },
+        { type: 'text', text: 'continue' },
       ],
     },
   ],
   'gemini-generate': [
-    { role: 'user', parts: [{ text: '[Tool Result - Previous Context] f: old' }, { text: 'go on' }] },
+    { role: 'user', parts: [{ text: '[Tool Result - Previous Context] f: old' }, { text: 'continue' }] },
   ],
   'gemini-interactions': [
     { type: 'user_input', content: [{ type: 'text', text: '[Tool Result - Previous Context] f: old' }] },
-    { type: 'user_input', content: [{ type: 'text', text: 'go on' }] },
+    { type: 'user_input', content: [{ type: 'text', text: 'continue' }] },
   ],
   'mistral-chat': [
     { role: 'user', content: '[Tool Result - Previous Context] f: old' },
-    { role: 'user', content: 'go on' },
+    { role: 'user', content: 'continue' },
   ],
   'ollama-chat': [
     { role: 'user', content: '[Tool Result - Previous Context] f: old' },
-    { role: 'user', content: 'go on' },
+    { role: 'user', content: 'continue' },
   ],
 })
 

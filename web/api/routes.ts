@@ -14,10 +14,10 @@ import type {
   Overlay,
   Page,
   PreparedView,
-  PrepareWish,
+  PrepareRequest,
   ProviderView,
   RunView,
-  Said,
+  MessageInput,
   Settings,
   StatusView,
   Tree,
@@ -46,7 +46,7 @@ export const api = {
   entry: (id: string) => call<Entry>('GET', `/api/entries/${encodeURIComponent(id)}`),
 
   send: (id: string, body: NewMessage) => startRun(of(id, 'messages'), body),
-  edit: (id: string, entryId: string, body: Said & { settings?: Settings }) =>
+  edit: (id: string, entryId: string, body: MessageInput & { settings?: Settings }) =>
     startRun(of(id, 'entries', entryId, 'edit'), body),
   retry: (id: string, entryId: string) => startRun(of(id, 'entries', entryId, 'retry'), {}),
   goOn: (id: string) => startRun(of(id, 'runs'), {}),
@@ -55,7 +55,7 @@ export const api = {
   runs: (id: string, query: Query) => call<Page<RunView>>('GET', of(id, 'runs') + asked(query)),
   cancel: (runId: string) => call<unknown>('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`),
 
-  prepare: async (id: string, body: PrepareWish, signal?: AbortSignal) =>
+  prepare: async (id: string, body: PrepareRequest, signal?: AbortSignal) =>
     (await call<{ items: PreparedView[] }>('POST', of(id, 'prepare'), { body, ...(signal && { signal }) })).items,
   exchanges: (id: string, query: Query) => call<Page<Exchange>>('GET', of(id, 'exchanges') + asked(query)),
   body: (exchangeId: string) => callForText(`/api/exchanges/${encodeURIComponent(exchangeId)}/body`),

@@ -1,4 +1,4 @@
-// Server-sent events over fetch: EventSource cannot send a key. A broken stream is taken up again behind the last event
+// Server-sent events over fetch: EventSource cannot send a key. A broken stream is taken up again after the last event
 // that came, so every event comes once. A hidden tab lets go of its streams (a browser has six connections for one
 // server, over all tabs) and catches up when it is looked at again.
 

@@ -7,7 +7,14 @@ export type { Json, JsonObject } from '../../src/core/json.ts'
 export type { Entry, EntryOutline, Exchange, Overlay } from '../../src/core/log.ts'
 export type { MediaPart, Message, Part, Reply, ToolCallPart, ToolResultPart } from '../../src/core/message.ts'
 export type { Price } from '../../src/providers/price.ts'
-export type { ConversationChange, NewMessage, PrepareWish, Said, Settings, Verdict } from '../../src/server/schema.ts'
+export type {
+  ConversationChange,
+  NewMessage,
+  PrepareRequest,
+  MessageInput,
+  Settings,
+  Verdict,
+} from '../../src/server/schema.ts'
 export type {
   EntriesPage,
   ModelView,

@@ -75,7 +75,7 @@ export function Chat() {
             Back
           </button>
           <button type="button" class="primary" onClick={() => leaf.value !== null && void goTo(leaf.value)}>
-            Go on here
+            Continue here
           </button>
         </div>
       )}

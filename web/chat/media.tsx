@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { reach } from '../api/client.ts'
 import { paths } from '../api/routes.ts'
 import type { MediaPart } from '../api/types.ts'
-import { hostOf } from '../markdown/dress.ts'
+import { hostOf } from '../markdown/decorate.ts'
 
 const shownTypes = /^image\/(png|jpeg|gif|webp)$/
 

@@ -6,7 +6,7 @@ import { failureOf } from '../api/client.ts'
 import { api } from '../api/routes.ts'
 import type { ModelView, Note, PreparedView, Price } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { compact, count, money, plural } from '../parts/words.ts'
+import { compact, count, money, plural } from '../parts/format.ts'
 import { changeSettings, current, model, settings } from '../state/conversation.ts'
 import { models, providerName, providers, status } from '../state/session.ts'
 import { pickingModel } from '../state/surface.ts'
@@ -92,7 +92,7 @@ export function ModelPicker() {
         <div class="picker-preview">
           <Preview key={chosen} model={chosen} />
           <button type="button" class="primary" disabled={chosen === ''} onClick={() => choose(chosen)}>
-            {chosen === model.value ? 'Stay with it' : 'Go on with it'}
+            {chosen === model.value ? 'Stay with it' : 'Continue with it'}
           </button>
         </div>
       </div>

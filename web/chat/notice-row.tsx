@@ -3,7 +3,7 @@
 import type { Failure, RunView } from '../api/types.ts'
 import { approvals, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
 import { live } from '../state/run.ts'
-import { goOn, retry, send } from '../state/say.ts'
+import { goOn, retry, send } from '../state/actions.ts'
 import { pickingModel } from '../state/surface.ts'
 
 export function hasNotice(): boolean {
@@ -45,7 +45,7 @@ function WaysOn({ hasFailed }: { hasFailed: boolean }) {
   }
   return (
     <>
-      <button type="button" onClick={() => void send([{ type: 'text', text: 'Go on.' }])}>
+      <button type="button" onClick={() => void send([{ type: 'text', text: 'Continue.' }])}>
         Resume
       </button>
       <button type="button" onClick={() => void retry(last)}>
@@ -80,11 +80,11 @@ function adviceFor(failure: Failure): string {
     case 'permission':
       return 'The key may not use this model. Pick another model, or ask for access at the provider.'
     case 'quota':
-      return 'The account has no credit left, or the budget is used up. Top it up, or go on with another provider: nothing is lost.'
+      return 'The account has no credit left, or the budget is used up. Top it up, or continue with another provider: nothing is lost.'
     case 'rate-limit':
-      return 'The provider asks to slow down. Try again in a moment, or go on with another provider.'
+      return 'The provider asks to slow down. Try again in a moment, or continue with another provider.'
     case 'overloaded':
-      return 'The provider is too busy right now. Try again in a moment, or go on with another provider.'
+      return 'The provider is too busy right now. Try again in a moment, or continue with another provider.'
     case 'context-overflow':
       return 'The conversation is longer than this model takes. Pick a model with a larger window, or a shorter context policy in the settings.'
     case 'too-large':
@@ -101,6 +101,6 @@ function adviceFor(failure: Failure): string {
     case 'conflict':
       return 'Somebody else is writing to this conversation. Wait until they are done.'
     default:
-      return 'Try again, or go on with another model: the conversation is kept.'
+      return 'Try again, or continue with another model: the conversation is kept.'
   }
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Entry, Exchange, Part, Reply, ToolResultPart } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
-import { compact, duration, money, share, timeOf } from '../parts/words.ts'
+import { compact, duration, money, share, timeOf } from '../parts/format.ts'
 import { exchangeOfReply } from '../state/conversation.ts'
 import { providerName } from '../state/session.ts'
 import type { Row } from '../state/rows.ts'
@@ -35,8 +35,8 @@ export function ReplyRow({ row, entry }: { row: Row; entry: Entry & { message: R
 
 const stopWords: Partial<Record<Reply['stop']['reason'], string>> = {
   length: 'Cut at the longest answer that was asked for.',
-  refusal: 'The model refused to go on.',
-  paused: 'The provider paused here; the next run goes on.',
+  refusal: 'The model refused to continue.',
+  paused: 'The provider paused here; the next run continues.',
   cancelled: 'Stopped here.',
   interrupted: 'The answer broke off here. What had come is kept.',
   failed: 'The answer failed here. What had come is kept.',

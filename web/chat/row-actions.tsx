@@ -8,7 +8,7 @@ import { announce, announceCopy } from '../state/announce.ts'
 import { changed, exchangeOfReply, following, goTo, leaf, tree } from '../state/conversation.ts'
 import { inspectExchange } from '../state/inspector.ts'
 import { live } from '../state/run.ts'
-import { retry } from '../state/say.ts'
+import { retry } from '../state/actions.ts'
 import { attempt } from '../state/session.ts'
 import { newestLeaf, siblingsOf } from '../state/tree.ts'
 
@@ -44,14 +44,14 @@ export function ForkButton(place: { conversationId: string; end: string }) {
   )
 }
 
-/** Goes on from here: what follows stays as a branch. */
+/** Continues from here: what follows stays as a branch. */
 async function fork({ conversationId, end }: { conversationId: string; end: string }): Promise<void> {
   await attempt(async () => {
     const view = await api.fork(conversationId, end)
     following.value = true
     leaf.value = end
     await changed(view)
-    announce('Forked: the next message goes on from here')
+    announce('Forked: the next message continues from here')
     document.querySelector<HTMLElement>('#message')?.focus()
   })
 }

@@ -3,10 +3,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Approval, Json, ToolCallPart, ToolResultPart } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
-import { duration } from '../parts/words.ts'
+import { duration } from '../parts/format.ts'
 import { approvals } from '../state/conversation.ts'
 import { live, tools } from '../state/run.ts'
-import { answer } from '../state/say.ts'
+import { answer } from '../state/actions.ts'
 import { Media } from './media.tsx'
 
 export function ToolCard({ call, result }: { call: ToolCallPart; result: ToolResultPart | undefined }) {

@@ -3,9 +3,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Entry } from '../api/types.ts'
 import { IconButton } from '../parts/icon-button.tsx'
-import { timeOf } from '../parts/words.ts'
+import { timeOf } from '../parts/format.ts'
 import { live } from '../state/run.ts'
-import { edit } from '../state/say.ts'
+import { edit } from '../state/actions.ts'
 import { Media } from './media.tsx'
 import { BranchSwitch, copy, ForkButton } from './row-actions.tsx'
 

@@ -23,7 +23,7 @@ interface Props<T extends Keyed> {
 
 interface Layout {
   items: readonly unknown[]
-  /** Of each row, and behind the last one the whole height. */
+  /** Of each row, and after the last one the whole height. */
   offsets: Float64Array
   indexes: Map<string, number>
 }

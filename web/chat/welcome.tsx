@@ -1,7 +1,7 @@
 // What is there before anything was said.
 
 import { status } from '../state/session.ts'
-import { send } from '../state/say.ts'
+import { send } from '../state/actions.ts'
 
 const beginnings = ['What time is it?', 'What is 17 + 25?', 'Think about it: what time is it in Tokyo and Paris?']
 
@@ -11,8 +11,8 @@ export function Welcome() {
     <div class="welcome">
       <h2>One conversation, any model, nothing lost.</h2>
       <p>
-        Say something. Change the provider whenever you like: the conversation goes on, and the inspector shows exactly
-        what each of them is sent.
+        Say something. Change the provider whenever you like: the conversation continues, and the inspector shows
+        exactly what each of them is sent.
       </p>
       {offline && (
         <p class="hint">

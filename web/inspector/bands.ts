@@ -1,4 +1,4 @@
-// Two requests side by side. What stands in one line is what came from the same messages: wires join and split them
+// Two requests side by side. What is in one line is what came from the same messages: wires join and split them
 // differently, so a line holds as many messages as it takes until both sides come out even.
 
 import type { Absent, Inspected, Piece } from './request.ts'

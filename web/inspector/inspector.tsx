@@ -1,7 +1,7 @@
 // The right side of the page: what every provider is really sent, and what it cost.
 
 import { IconButton } from '../parts/icon-button.tsx'
-import { money, timeOf } from '../parts/words.ts'
+import { money, timeOf } from '../parts/format.ts'
 import { current, exchanges, loadMoreExchanges, model, moreExchanges } from '../state/conversation.ts'
 import { subjects, tab, type Subject } from '../state/inspector.ts'
 import { providers } from '../state/session.ts'

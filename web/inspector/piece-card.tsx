@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Note } from '../api/types.ts'
-import { compact, money } from '../parts/words.ts'
+import { compact, money } from '../parts/format.ts'
 import { jumpTo } from '../state/conversation.ts'
 import { inspectorWide } from '../state/surface.ts'
 import { diffLines } from './diff.ts'

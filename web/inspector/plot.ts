@@ -1,7 +1,7 @@
 // The drawing itself, loaded when a chart is looked at for the first time.
 
 import uPlot from 'uplot'
-import { compact, money } from '../parts/words.ts'
+import { compact, money } from '../parts/format.ts'
 import type { Bar } from './chart.tsx'
 
 const height = 190

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { copyText } from '../parts/clipboard.ts'
-import { compact, count, momentOf, money, plural, share } from '../parts/words.ts'
+import { compact, count, momentOf, money, plural, share } from '../parts/format.ts'
 import { announceCopy } from '../state/announce.ts'
 import { looking, shown, type Shown } from '../state/inspector.ts'
 import { bandsOf, type Band } from './bands.ts'

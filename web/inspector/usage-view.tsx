@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../api/routes.ts'
 import type { Overlay, UsageRow } from '../api/types.ts'
-import { compact, duration, momentOf, money, share, timeOf, whenOf } from '../parts/words.ts'
+import { compact, duration, momentOf, money, share, timeOf, whenOf } from '../parts/format.ts'
 import { current, exchanges, loadBeside, loadMoreExchanges, moreExchanges, overlays } from '../state/conversation.ts'
 import { inspectExchange } from '../state/inspector.ts'
 import { attempt } from '../state/session.ts'
@@ -131,7 +131,7 @@ function Table({ label, columns, children }: { label: string; columns: string[];
 }
 
 const decisionWords: Record<string, string> = {
-  compaction: 'A summary stands for what came before',
+  compaction: 'A summary represents what came before',
   fold: 'Old tool turns are told in a line each',
   cut: 'Older messages are not sent',
   plain: 'Earlier replies are told in plain words',

@@ -1,9 +1,9 @@
-// Markdown that grows. The text is cut into blocks each time, but only blocks that changed are made anew: while an
+// Markdown that grows. The text is cut into blocks each time, but only blocks that changed are made again: while an
 // answer streams that is the last one. Each block is sanitised on its own, so an element opened in one cannot reach
 // into the next.
 
 import { Lexer, Marked, type Token, type TokensList } from 'marked'
-import { dress } from './dress.ts'
+import { dress } from './decorate.ts'
 import { sanitize } from './sanitize.ts'
 
 const marked = new Marked({

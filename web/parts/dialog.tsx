@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { IconButton } from './icon-button.tsx'
-import { Trouble } from './trouble.tsx'
+import { Trouble } from './error-notice.tsx'
 
 interface Props {
   title: string

@@ -3,7 +3,7 @@
 import type { ConversationView, Hit } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { whenOf } from '../parts/words.ts'
+import { whenOf } from '../parts/format.ts'
 import { addressOf, onLink, visit } from '../state/address.ts'
 import { current } from '../state/conversation.ts'
 import {

@@ -1,5 +1,5 @@
 // The conversation that is open: its tree, the entries loaded so far, and the leaf that is looked at. Normally that is
-// the head, and it moves with it; after a jump to a hit on another branch it is not, until somebody goes back or goes on
+// the head, and it moves with it; after a jump to a hit on another branch it is not, until somebody goes back or continues
 // from there. Entries are loaded as they come into view.
 
 import { batch, computed, signal } from '@preact/signals'
@@ -33,7 +33,7 @@ const path = computed(() => pathTo(tree.value, leaf.value))
 export const rows = computed<Row[]>(() => rowsOf(path.value, entries.value))
 export const settings = computed(() => current.value?.settings ?? draftSettings.value)
 export const model = computed(() => settings.value.model ?? status.value?.defaultModel ?? '')
-/** What is looked at is not where the conversation goes on. */
+/** What is looked at is not where the conversation continues. */
 export const elsewhere = computed(() => !following.value && leaf.value !== current.value?.head)
 export const exchangeOfReply = computed(() => {
   const byReply = new Map<string, Exchange>()
@@ -73,7 +73,7 @@ export function close(): void {
   })
 }
 
-/** Nobody tells any more when it ends. */
+/** No one tells any more when it ends. */
 function withoutRun({ run: _run, ...view }: ConversationView): ConversationView {
   return view
 }
@@ -131,7 +131,7 @@ function watch(id: string): void {
       if (event.type === 'deleted') gone(id)
       else if (event.type === 'conversation') void attempt(() => changed(JSON.parse(event.data) as ConversationView))
     },
-    // It was deleted while nobody looked.
+    // It was deleted while no one looked.
     (error) => error?.failure.kind === 'not-found' && gone(id),
   )
 }
@@ -222,7 +222,7 @@ export function jumpTo(entryId: string): void {
   })
 }
 
-/** Makes an entry the one that the conversation goes on from. */
+/** Makes an entry the one that the conversation continues from. */
 export async function goTo(entryId: string): Promise<void> {
   const id = current.value?.id
   if (id === undefined) return

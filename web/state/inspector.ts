@@ -1,5 +1,5 @@
 // What the inspector looks at: up to two requests, each the next one to some model, or one that was sent. They are
-// prepared, or fetched, when the inspector is open, and anew when the conversation or the draft has changed.
+// prepared, or fetched, when the inspector is open, and again when the conversation or the draft has changed.
 
 import { computed, effect, signal } from '@preact/signals'
 import { failureOf } from '../api/client.ts'
@@ -56,7 +56,7 @@ export function inspectExchange(exchange: Exchange): void {
 }
 
 const pauseMs = 350
-/** A long request is not prepared anew at every keystroke. */
+/** A long request is not prepared again at every keystroke. */
 const longBody = 500_000
 
 effect(() => {

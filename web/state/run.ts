@@ -95,7 +95,7 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
       void fetchEntry(event.entryId)
       break
     case 'run-resumed':
-      // It may go on beside what it wrote last.
+      // It may continue beside what it wrote last.
       live.value = { ...without(now, 'exchange', 'retry'), isUnsure: true }
       break
     case 'request': {
@@ -161,7 +161,7 @@ function remark(run: Live, words: string): void {
   announce(words)
 }
 
-/** The event does not say where an entry is in the tree; behind the last one, unless it is known already. */
+/** The event does not say where an entry is in the tree; after the last one, unless it is known already. */
 export function entryOf(conversationId: string, id: string, message: Entry['message'], behind: string | null): Entry {
   const known = tree.value.byId.get(id)
   const parentId = known ? known.parentId : behind

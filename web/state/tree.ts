@@ -40,7 +40,7 @@ export function pathTo(tree: Tree, leaf: string | null): EntryOutline[] {
   return path.toReversed()
 }
 
-/** The other ways to go on from the same place, oldest first, with this one among them. */
+/** The other ways to continue from the same place, oldest first, with this one among them. */
 export function siblingsOf(tree: Tree, entry: EntryOutline): string[] {
   return (tree.children.get(entry.parentId) ?? []).filter((id) => tree.byId.get(id)?.role === entry.role)
 }

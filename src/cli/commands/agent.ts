@@ -2,8 +2,8 @@
 
 import { badInput } from '../../core/error.ts'
 import { parse, type Command } from '../command.ts'
-import { configOptions } from '../configured.ts'
-import { storeOptions } from '../house.ts'
+import { configOptions } from '../project-config.ts'
+import { storeOptions } from '../local-store.ts'
 
 export const agent: Command = {
   usage: `synapse agent list [--json]

@@ -5,17 +5,17 @@ import { answerOnce } from '../answer-once.ts'
 import { withFiles } from '../attachments.ts'
 import { parse, type Command } from '../command.ts'
 import { questionOf } from '../piped.ts'
-import { askOptions } from '../talk-options.ts'
+import { askFlags } from '../session-flags.ts'
 
 export const ask: Command = {
   usage: 'synapse [options] "question"',
 
   async run(argv) {
-    const { values, positionals } = parse(argv, Infinity, askOptions)
+    const { values, positionals } = parse(argv, Infinity, askFlags)
     const { fragment = [], attach = [], resume } = values
     const question = withFiles(await questionOf(positionals), fragment, attach)
     if (resume) {
-      if (question.length > 0) throw badInput('--resume goes on without a question. To ask one, write -c.')
+      if (question.length > 0) throw badInput('--resume continues without a question. To ask one, write -c.')
       return answerOnce({ ...values, continue: true })
     }
     if (question.length > 0) return answerOnce(values, question)

@@ -6,15 +6,15 @@ import type { Run } from '../../run/conversation.ts'
 import { withFiles } from '../attachments.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { costLine } from '../cost-line.ts'
-import { dataFolder } from '../house.ts'
+import { dataFolder } from '../local-store.ts'
 import { openInput } from '../input.ts'
 import { openLineHistory } from '../line-history.ts'
 import { completeSlash, runSlash, slashHelp } from '../slash.ts'
-import type { Desk } from '../slash/desk.ts'
+import type { SlashContext } from '../slash/context.ts'
 import { showing } from '../show.ts'
-import { leftOpen } from '../left-open.ts'
-import { openTalk, type Talk } from '../talk.ts'
-import { talkOptions } from '../talk-options.ts'
+import { unfinishedRun } from '../unfinished-run.ts'
+import { openChatSession, type ChatSession } from '../chat-session.ts'
+import { sessionFlags } from '../session-flags.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
 
 export const chat: Command = {
@@ -27,31 +27,31 @@ answer, and leaves when pressed again; Ctrl-D leaves.
 ${slashHelp(Infinity)}`,
 
   async run(argv) {
-    const { values } = parse(argv, 0, talkOptions)
+    const { values } = parse(argv, 0, sessionFlags)
     if (values.json) throw badInput('--json is for a single question: synapse --json "…".')
     const files = withFiles('', values.fragment ?? [], values.attach ?? [])
-    const talk = await openTalk(values)
+    const session = await openChatSession(values)
     let code: number
     try {
-      code = await converse(talk, files, values.yes === true)
+      code = await converse(session, files, values.yes === true)
     } finally {
-      await talk.close()
+      await session.close()
     }
-    // A second Ctrl-C does not wait for a tool that hangs: what it left open is settled when the conversation goes on.
+    // A second Ctrl-C does not wait for a tool that hangs: what it left open is settled when the conversation continues.
     if (code === exitCode.interrupted) process.exit(code)
     return code
   },
 }
 
-async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAll: boolean): Promise<number> {
+async function converse(session: ChatSession, files: ReturnType<typeof withFiles>, allowAll: boolean): Promise<number> {
   const { stdout, stdin } = process
   const style = styleFor(stdout, process.env)
   const terminal = stdin.isTTY && stdout.isTTY
   let begin = ''
   let left = false
   let failed = false
-  const desk: Desk = {
-    talk,
+  const context: SlashContext = {
+    session,
     style,
     width: () => widthOf(stdout),
     say: (text) => void stdout.write(`${text}\n`),
@@ -61,14 +61,14 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAl
       return terminal
     },
   }
-  desk.say(style.dim(`${neutral(talk.settings.model)}. /help lists what you can type.`))
-  for (const line of [talk.whyOffline, await leftOpen(talk)]) if (line) desk.say(style.dim(line))
+  context.say(style.dim(`${neutral(session.settings.model)}. /help lists what you can type.`))
+  for (const line of [session.whyOffline, await unfinishedRun(session)]) if (line) context.say(style.dim(line))
 
   const input = openInput({
     prompt: style.bold('you> '),
     more: style.dim('...> '),
     history: openLineHistory(join(dataFolder(), 'history')),
-    complete: (line) => completeSlash(line, desk),
+    complete: (line) => completeSlash(line, context),
   })
   let attached = files
   try {
@@ -81,9 +81,9 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAl
       const text = typed.text.trim()
       if (text === '') continue
       if (text.startsWith('/')) {
-        if ((await runSlash(text, desk)) === 'quit') break
+        if ((await runSlash(text, context)) === 'quit') break
       } else {
-        await answer(talk.conversation.send([...attached, { type: 'text', text }], talk.settings))
+        await answer(session.conversation.send([...attached, { type: 'text', text }], session.settings))
         attached = []
       }
     }
@@ -116,20 +116,20 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAl
 
   /** Calls that wait for a person are asked about; who does not answer finds the question again later. */
   async function allowances(): Promise<void> {
-    const waiting = await talk.conversation.approvals()
+    const waiting = await session.conversation.approvals()
     for (const { call, argsHash } of waiting) {
       if (allowAll) {
-        await talk.conversation.approve(call.callId, { argsHash })
+        await session.conversation.approve(call.callId, { argsHash })
         continue
       }
-      desk.say(`${style.yellow('May it run?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
+      context.say(`${style.yellow('May it run?')} ${neutral(call.name)} ${neutral(JSON.stringify(call.input))}`)
       const said = await input.line('allow? [y/N] ')
       if (said === undefined)
-        return desk.say(style.dim('It waits. The conversation goes on when it was allowed or denied.'))
-      if (/^y(es)?$/i.test(said.trim())) await talk.conversation.approve(call.callId, { argsHash })
-      else await talk.conversation.deny(call.callId, said.trim().replace(/^no?$/i, ''))
+        return context.say(style.dim('It waits. The conversation continues when it was allowed or denied.'))
+      if (/^y(es)?$/i.test(said.trim())) await session.conversation.approve(call.callId, { argsHash })
+      else await session.conversation.deny(call.callId, said.trim().replace(/^no?$/i, ''))
     }
-    if (waiting.length > 0) await answer(talk.conversation.resume(talk.settings))
+    if (waiting.length > 0) await answer(session.conversation.resume(session.settings))
   }
 
   async function show(run: Run): Promise<void> {
@@ -142,7 +142,7 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAl
     view.end()
     const { outcome } = await run.ended
     failed = outcome === 'failed'
-    const line = left ? '' : await costLine(talk, requests)
-    if (line !== '') desk.say(style.dim(line))
+    const line = left ? '' : await costLine(session, requests)
+    if (line !== '') context.say(style.dim(line))
   }
 }

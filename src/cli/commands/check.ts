@@ -1,13 +1,13 @@
 // `synapse check`: what a provider would refuse in a transcript or request body as it is, in its own words, and what
 // Synapse would do about it.
 
-import { prepare, refuse } from '../../conformance.ts'
+import { prepare, refuse } from '../../runtime/prepare.ts'
 import { badInput } from '../../core/error.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { findRow } from '../../providers/find-row.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { configOptions, rowsHere } from '../configured.ts'
+import { configOptions, rowsHere } from '../project-config.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf, type TranscriptFile } from '../transcript-file.ts'
 import { noteLine } from '../note-line.ts'

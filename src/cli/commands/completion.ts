@@ -5,7 +5,7 @@ import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { commands } from '../main.ts'
 import { optionNames } from '../run-options.ts'
-import { askOptions } from '../talk-options.ts'
+import { askFlags } from '../session-flags.ts'
 
 const shells: Record<string, () => string> = { bash, zsh, fish }
 
@@ -24,7 +24,7 @@ Prints a script that teaches the shell to complete commands, options and models:
     if (shell === 'models') {
       const [{ listModels }, { rowsHere }, { catalogue }] = await Promise.all([
         import('../../providers/list-models.ts'),
-        import('../configured.ts'),
+        import('../project-config.ts'),
         import('../../providers/catalogue.ts'),
       ])
       process.stdout.write(
@@ -47,7 +47,7 @@ interface Flag {
 }
 
 function flags(): Flag[] {
-  const own = Object.entries(askOptions).map(([long, option]) => ({
+  const own = Object.entries(askFlags).map(([long, option]) => ({
     long: `--${long}`,
     ...('short' in option && { short: `-${option.short}` }),
   }))

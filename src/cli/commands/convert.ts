@@ -1,11 +1,11 @@
 // `synapse convert`: any transcript to the request of any provider. Useful on its own to whoever has a broken one.
 
-import { prepare } from '../../conformance.ts'
+import { prepare } from '../../runtime/prepare.ts'
 import type { Note } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
 import { formatIds, writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { configOptions, rowsHere } from '../configured.ts'
+import { configOptions, rowsHere } from '../project-config.ts'
 import { noteLine } from '../note-line.ts'
 import { presetNamed } from '../run-options.ts'
 import { neutral } from '../terminal.ts'

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { neutral } from '../terminal.ts'
 import { yesOrNo } from '../yes-or-no.ts'
 
@@ -16,31 +16,31 @@ takes the words out of the file. There is no way back. Asks first; --yes does no
   async run(argv) {
     const { values, positionals } = parse(argv, Infinity, { ...storeOptions, yes: { type: 'boolean', short: 'y' } })
     if (positionals.length === 0) throw badInput('Name what to delete: synapse delete ID. "synapse log" lists the ids.')
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     try {
       const named = new Map<string, Conversation>()
       for (const id of positionals) {
-        const one = await house.find(id)
+        const one = await local.find(id)
         named.set(one.id, one)
       }
       const found = [...named.values()]
       if (!values.yes && !process.stdin.isTTY)
-        throw badInput('Nobody can be asked here. Give --yes to delete for good.')
+        throw badInput('No one can be asked here. Give --yes to delete for good.')
       let deleted = 0
       try {
         for (const { id, title, entries } of found) {
           const name = `${id} (${neutral(title ?? 'no title')}, ${entries} entries)`
           if (!values.yes && !(await yesOrNo(`Delete ${name} for good? [y/N] `))) continue
-          await house.store.deleteConversation(house.owner, id)
+          await local.store.deleteConversation(local.owner, id)
           process.stdout.write(`Deleted ${name}.\n`)
           deleted++
         }
       } finally {
-        if (deleted > 0) await house.store.vacuum()
+        if (deleted > 0) await local.store.vacuum()
       }
       return deleted === found.length ? exitCode.ok : exitCode.failed
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }

@@ -1,8 +1,8 @@
 // `synapse doctor`: whether the store is well, and what to do if it is not.
 
-import { examine, mend, type Checkup } from '../../store/doctor.ts'
+import { examine, repair, type Report } from '../../store/doctor/doctor.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { placeOf, storeOptions } from '../house.ts'
+import { storeAddress, storeOptions } from '../local-store.ts'
 import { progressOn } from '../progress.ts'
 import { neutral, styleFor } from '../terminal.ts'
 
@@ -15,7 +15,7 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
 
   async run(argv) {
     const { values } = parse(argv, 0, { ...storeOptions, repair: { type: 'boolean' }, json: { type: 'boolean' } })
-    const place = placeOf(values)
+    const place = storeAddress(values)
     const progress = progressOn()
     const checkup = await examine(place, (share) => progress.tell(`Looking: ${percent(share)}`))
     progress.done()
@@ -25,13 +25,13 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
     if (isWell) return exitCode.ok
     if (!values.repair) return exitCode.failed
 
-    const { done, copy } = await mend(place, checkup.findings, (share) => progress.tell(`Mending: ${percent(share)}`))
+    const { done, copy } = await repair(place, checkup.findings, (share) => progress.tell(`Mending: ${percent(share)}`))
     progress.done()
     for (const line of done) process.stderr.write(`${line}\n`)
     if (copy !== undefined) {
       process.stderr.write(
         `What could be read is in ${copy}. ${place} is as it was. ` +
-          `Look at the copy with --db ${copy}; to go on with it, move the damaged file away and the copy to its place.\n`,
+          `Look at the copy with --db ${copy}; to continue with it, move the damaged file away and the copy to its place.\n`,
       )
       return exitCode.failed
     }
@@ -42,7 +42,7 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
   },
 }
 
-function print({ place, findings }: Checkup, isWell: boolean, repairs: boolean): void {
+function print({ place, findings }: Report, isWell: boolean, repairs: boolean): void {
   const style = styleFor(process.stdout, process.env)
   const marks = { fine: style.green('ok'), warning: '!!', stale: style.red('no'), broken: style.red('no') }
   process.stdout.write(`${neutral(place)}\n`)
@@ -51,7 +51,7 @@ function print({ place, findings }: Checkup, isWell: boolean, repairs: boolean):
     for (const example of examples) process.stdout.write(`      ${neutral(example)}\n`)
   }
   if (!isWell && !repairs)
-    process.stderr.write('Something is wrong. "synapse doctor --repair" mends what can be mended.\n')
+    process.stderr.write('Something is wrong. "synapse doctor --repair" repairs what can be repaired.\n')
 }
 
 function percent(share: number): string {

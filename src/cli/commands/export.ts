@@ -7,8 +7,8 @@ import { badInput } from '../../core/error.ts'
 import { formatIds } from '../../transcripts/index.ts'
 import { redactor, secretsInEnv } from '../../transfer/redact.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { allArchives, exported, exportFormats } from '../exported.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { allArchives, exportLines, exportFormats } from '../export-lines.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 
 export const exporting: Command = {
   usage: `synapse export ID [--format FORMAT] [-o FILE] [--redact] [--db FILE]
@@ -39,16 +39,16 @@ Writes a conversation to stdout or to a file. The formats:
     if ((positionals.length === 1) === (values.all === true)) {
       throw badInput('Name one conversation to export, or give --all. "synapse log" lists the ids.')
     }
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     try {
       const redact = values.redact ? redactor(secretsInEnv(process.env)) : undefined
       const pieces = values.all
-        ? allArchives(house, redact)
-        : exported(house, await house.find(positionals[0] ?? ''), format, redact)
+        ? allArchives(local, redact)
+        : exportLines(local, await local.find(positionals[0] ?? ''), format, redact)
       await write(pieces, values.output)
       return exitCode.ok
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }

@@ -14,7 +14,7 @@ import { readForeign } from '../../transfer/foreign.ts'
 import { linesOfFile } from '../../transfer/lines.ts'
 import { withNewIds } from '../../transfer/new-ids.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openHouse, storeOptions, type House } from '../house.ts'
+import { openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { progressOn, type Progress } from '../progress.ts'
 import { neutral } from '../terminal.ts'
 import { contentOf } from '../text-file.ts'
@@ -25,7 +25,7 @@ export const importing: Command = {
 
 Reads conversations: what "synapse export" wrote comes back as it was, with all branches; every other format becomes a
 new conversation. Which format it is, is seen from the file; --from names it. FILE may be - for a pipe.
-Nothing is written unless all of it can be read. Of a file that was cut off, what stands before the cut is taken, with a
+Nothing is written unless all of it can be read. Of a file that was cut off, what comes before the cut is taken, with a
 note and exit code 1. A conversation that is here already is refused with exit code 2, and the others are taken; --copy
 takes it once more, under new ids.
 Formats: archive, ${formatIds.join(', ')}.`,
@@ -43,20 +43,20 @@ Formats: archive, ${formatIds.join(', ')}.`,
     const progress = progressOn()
     try {
       for (const file of files) for await (const read of readFile(file, values.from, progress, 'Checking')) void read
-      const house = await openHouse(values)
+      const local = await openLocalStore(values)
       try {
         const wish = { copy: values.copy === true, labels: values.label ?? [] }
         let code: number = exitCode.ok
         for (const file of files) {
           for await (const read of readFile(file, values.from, progress, 'Importing')) {
-            if (!(await take(house, read, wish))) code = exitCode.badInput
+            if (!(await take(local, read, wish))) code = exitCode.badInput
             else if (code === exitCode.ok && read.notes.some(({ why }) => why.includes('cut off')))
               code = exitCode.failed
           }
         }
         return code
       } finally {
-        await house.close()
+        await local.close()
       }
     } finally {
       progress.done()
@@ -138,7 +138,7 @@ const mostForeign = 400 * 1024 * 1024
 
 /** False: a conversation with this id is here already. The others of the file are taken all the same. */
 async function take(
-  { store, owner }: House,
+  { store, owner }: LocalStore,
   { archive: given, notes }: ReadArchive,
   { copy, labels }: { copy: boolean; labels: readonly string[] },
 ): Promise<boolean> {

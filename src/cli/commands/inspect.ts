@@ -4,14 +4,14 @@ import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
 import { parseModelRef } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
-import type { Surroundings } from '../../run/settings.ts'
+import type { Runtime } from '../../run/settings.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openHouse, type House } from '../house.ts'
-import { lastRequests, type Looked } from '../inspect/look.ts'
+import { openLocalStore, type LocalStore } from '../local-store.ts'
+import { lastRequests, type Preview } from '../inspect/preview.ts'
 import type { OpenAgent } from '../open-agent.ts'
-import { agentOf } from '../talk.ts'
-import { talkOptions, type TalkValues } from '../talk-options.ts'
-import { setUp } from '../talk-setup.ts'
+import { agentOf } from '../chat-session.ts'
+import { sessionFlags, type SessionFlags } from '../session-flags.ts'
+import { sessionSettings } from '../session-settings.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
 
 export const inspect: Command = {
@@ -30,18 +30,18 @@ know its tools, its MCP servers are started.
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {
-      db: talkOptions.db,
-      config: talkOptions.config,
+      db: sessionFlags.db,
+      config: sessionFlags.config,
       for: { type: 'string' },
-      agent: talkOptions.agent,
-      option: talkOptions.option,
-      system: talkOptions.system,
-      policy: talkOptions.policy,
-      protocol: talkOptions.protocol,
-      tool: talkOptions.tool,
-      'no-tools': talkOptions['no-tools'],
+      agent: sessionFlags.agent,
+      option: sessionFlags.option,
+      system: sessionFlags.system,
+      policy: sessionFlags.policy,
+      protocol: sessionFlags.protocol,
+      tool: sessionFlags.tool,
+      'no-tools': sessionFlags['no-tools'],
       exact: { type: 'boolean' },
-      offline: talkOptions.offline,
+      offline: sessionFlags.offline,
       diff: { type: 'boolean' },
       body: { type: 'boolean' },
       json: { type: 'boolean' },
@@ -49,16 +49,16 @@ know its tools, its MCP servers are started.
     const [id] = positionals
     if (id === undefined) throw badInput('Say which conversation: synapse inspect ID. "synapse log" lists them.')
     if (values.diff) return diff(values, id, values.json === true)
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     let agent: OpenAgent | undefined
     try {
-      const stored = await conversationNamed(house, id)
-      const { store, owner } = house
-      agent = await agentFor(stored, values, house)
+      const stored = await conversationNamed(local, id)
+      const { store, owner } = local
+      agent = await agentFor(stored, values, local)
       const wanted = { ...values, model: values.for, offline: true }
-      const { settings, rows } = await setUp(wanted, house, { id: stored.id, stored, agent })
-      const { look } = await import('../inspect/look.ts')
-      const looked = await look({
+      const { settings, rows } = await sessionSettings(wanted, local, { id: stored.id, stored, agent })
+      const { preview } = await import('../inspect/preview.ts')
+      const looked = await preview({
         store,
         owner,
         endpoint: values.exact ? await asked(rows, values.offline === true) : unasked(rows),
@@ -71,25 +71,25 @@ know its tools, its MCP servers are started.
       return exitCode.ok
     } finally {
       await agent?.close()
-      await house.close()
+      await local.close()
     }
   },
 }
 
 /** The agent that was named, or the one that the conversation is with. */
-async function agentFor(stored: Conversation, values: TalkValues, house: House): Promise<OpenAgent | undefined> {
-  if (values.agent === undefined) return agentOf(stored, values, house)
+async function agentFor(stored: Conversation, values: SessionFlags, local: LocalStore): Promise<OpenAgent | undefined> {
+  if (values.agent === undefined) return agentOf(stored, values, local)
   const { openAgentNamed } = await import('../open-agent.ts')
-  return openAgentNamed(values.agent, values, house)
+  return openAgentNamed(values.agent, values, local)
 }
 
-async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Surroundings['endpoint']> {
-  const { endpointFinder } = await import('../../open.ts')
+async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Runtime['endpoint']> {
+  const { endpointFinder } = await import('../../runtime/open.ts')
   return endpointFinder({ offline, env: process.env, rows })
 }
 
 /** Nothing is sent, so no key is needed. */
-function unasked(rows: readonly ProviderRow[]): Surroundings['endpoint'] {
+function unasked(rows: readonly ProviderRow[]): Runtime['endpoint'] {
   return async (model, protocol) => {
     const { resolve } = await import('../../providers/resolve.ts')
     const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows }
@@ -97,24 +97,24 @@ function unasked(rows: readonly ProviderRow[]): Surroundings['endpoint'] {
   }
 }
 
-async function print(looked: Looked, { json, body }: { json?: boolean; body?: boolean }): Promise<void> {
+async function print(looked: Preview, { json, body }: { json?: boolean; body?: boolean }): Promise<void> {
   if (json) {
     const { history: _, ...rest } = looked
     process.stdout.write(`${JSON.stringify(rest, null, 2)}\n`)
   } else if (body) {
     process.stdout.write(`${neutral(JSON.stringify(looked.body, null, 2))}\n`)
   } else {
-    const { inspectLines } = await import('../inspect/shown.ts')
+    const { inspectLines } = await import('../inspect/render.ts')
     const style = styleFor(process.stdout, process.env)
     process.stdout.write(`${inspectLines(looked, widthOf(process.stdout), style).join('\n')}\n`)
   }
 }
 
 async function diff(values: { db?: string | undefined }, id: string, json: boolean): Promise<number> {
-  const house = await openHouse(values)
+  const local = await openLocalStore(values)
   try {
-    const { id: conversationId } = await conversationNamed(house, id)
-    const [now, before] = await lastRequests({ ...house, conversationId }, 2)
+    const { id: conversationId } = await conversationNamed(local, id)
+    const [now, before] = await lastRequests({ ...local, conversationId }, 2)
     if (!now || !before) throw badInput('This conversation has made fewer than two requests, so nothing can differ.')
     const { bodyDiff } = await import('../inspect/body-diff.ts')
     const { prefixBreak } = await import('../inspect/prefix-break.ts')
@@ -125,7 +125,7 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
       process.stdout.write(`${JSON.stringify(about, null, 2)}\n`)
       return exitCode.ok
     }
-    const { diffLines } = await import('../inspect/shown.ts')
+    const { diffLines } = await import('../inspect/render.ts')
     const style = styleFor(process.stdout, process.env)
     const heads = [before, now].map(
       ({ exchange }, i) =>
@@ -138,13 +138,13 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
     process.stdout.write(`${shown.join('\n')}\n`)
     return exitCode.ok
   } finally {
-    await house.close()
+    await local.close()
   }
 }
 
-async function conversationNamed(house: House, id: string): Promise<Conversation> {
-  if (id !== 'last') return house.find(id)
-  const last = await house.last()
+async function conversationNamed(local: LocalStore, id: string): Promise<Conversation> {
+  if (id !== 'last') return local.find(id)
+  const last = await local.last()
   if (!last) throw badInput('There is no conversation yet.')
   return last
 }

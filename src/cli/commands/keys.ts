@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { NewKey } from '../../server/keys.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { neutral } from '../terminal.ts'
 
 export const keys: Command = {
@@ -29,17 +29,17 @@ Keys for "synapse serve". A new key is printed once and only its hash is kept. -
     const [action, ...rest] = positionals
     const run = action !== undefined && Object.hasOwn(actions, action) ? actions[action] : undefined
     if (!run) throw badInput('Say what to do: "synapse keys create", "list" or "revoke ID".')
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     try {
-      await run(house.store, rest, values)
+      await run(local.store, rest, values)
       return exitCode.ok
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }
 
-type Store = Awaited<ReturnType<typeof openHouse>>['store']
+type Store = Awaited<ReturnType<typeof openLocalStore>>['store']
 
 interface Values {
   name?: string | undefined

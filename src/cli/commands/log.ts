@@ -4,7 +4,7 @@ import { badInput } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { messageLines } from '../message-lines.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { neutral, styleFor } from '../terminal.ts'
 
 export const log: Command = {
@@ -21,22 +21,22 @@ tool call, argument and result as it is in the log. --json prints one entry per 
     })
     const limit = Number(values.limit)
     if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     try {
       const [id] = positionals
-      if (id === undefined) await list(house, limit, values.json === true)
-      else await show(house, id, values.json === true)
+      if (id === undefined) await list(local, limit, values.json === true)
+      else await show(local, id, values.json === true)
       return exitCode.ok
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }
 
-type House = Awaited<ReturnType<typeof openHouse>>
+type Local = Awaited<ReturnType<typeof openLocalStore>>
 
-async function list(house: House, limit: number, json: boolean): Promise<void> {
-  const { items } = await house.store.conversations(house.owner, { limit })
+async function list(local: Local, limit: number, json: boolean): Promise<void> {
+  const { items } = await local.store.conversations(local.owner, { limit })
   if (items.length === 0 && !json)
     process.stderr.write('No conversations yet. synapse "What time is it?" starts one.\n')
   for (const item of items) {
@@ -47,9 +47,9 @@ async function list(house: House, limit: number, json: boolean): Promise<void> {
   }
 }
 
-async function show(house: House, id: string, json: boolean): Promise<void> {
-  const conversation = await house.find(id)
-  const entries: Entry[] = conversation.head ? await house.store.history(house.owner, conversation.head) : []
+async function show(local: Local, id: string, json: boolean): Promise<void> {
+  const conversation = await local.find(id)
+  const entries: Entry[] = conversation.head ? await local.store.history(local.owner, conversation.head) : []
   const style = styleFor(process.stdout, process.env)
   for (const entry of entries) {
     if (json) process.stdout.write(`${JSON.stringify(entry)}\n`)

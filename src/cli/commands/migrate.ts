@@ -4,7 +4,7 @@
 import { formatOf } from '../../store/format.ts'
 import { openStore } from '../../store/open.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { placeOf, storeOptions } from '../house.ts'
+import { storeAddress, storeOptions } from '../local-store.ts'
 import { progressOn } from '../progress.ts'
 
 export const migrate: Command = {
@@ -15,7 +15,7 @@ a copy. With --check it only says whether there is something to do, by exit code
 
   async run(argv) {
     const { values } = parse(argv, 0, { ...storeOptions, check: { type: 'boolean' } })
-    const place = placeOf(values)
+    const place = storeAddress(values)
     const { is, known } = await formatOf(place)
     if (is === known) return say(`The format is ${known}: up to date.`)
     const from = is === undefined ? 'There is no store yet' : `The format is ${is}`

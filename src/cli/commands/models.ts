@@ -3,7 +3,7 @@
 import { findRow } from '../../providers/find-row.ts'
 import { catalogue } from '../../providers/catalogue.ts'
 import { listModels, type ListedModel } from '../../providers/list-models.ts'
-import { configOptions, rowsHere } from '../configured.ts'
+import { configOptions, rowsHere } from '../project-config.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { live, modelTable } from '../model-list.ts'
 import { styleFor, widthOf } from '../terminal.ts'
@@ -13,7 +13,7 @@ import type { ProviderRow } from '../../providers/provider.ts'
 export const models: Command = {
   usage: `synapse models [PROVIDER] [--live] [--offline] [--json] [--config FILE]
 
-Lists the models of all providers, or of one, as they are written behind -m, with the context window and the price in
+Lists the models of all providers, or of one, as they are written after -m, with the context window and the price in
 US dollars per million tokens: fresh input, input from a cache, output. The list comes with Synapse (${catalogue.generatedAt});
 a model that is not on it can be asked all the same. --live asks the provider itself, which needs its key.`,
 
@@ -42,7 +42,7 @@ a model that is not on it can be asked all the same. --live asks the provider it
 }
 
 async function ask(row: ProviderRow, rows: readonly ProviderRow[], offline: boolean): Promise<ListedModel[]> {
-  const { endpointFinder } = await import('../../open.ts')
+  const { endpointFinder } = await import('../../runtime/open.ts')
   const find = await endpointFinder({ offline, rows, env: process.env })
   // Which model is named does not matter: the address and the key do.
   const { endpoint, transport } = await find(`${row.id}/${row.defaultModel ?? 'any'}`, undefined)

@@ -5,8 +5,8 @@ import { badInput } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { configOptions, rowsHere } from '../configured.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { configOptions, rowsHere } from '../project-config.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { table } from '../table.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 
@@ -100,28 +100,28 @@ async function configure(id: string, values: Settings): Promise<void> {
     ...(values.name !== undefined && { name: values.name }),
     id,
   }
-  const house = await openHouse(values)
+  const local = await openLocalStore(values)
   try {
     const { keepProvider } = await import('../../config/stored-providers.ts')
-    const row = await keepProvider(house.store, entry)
+    const row = await keepProvider(local.store, entry)
     const wires = row.wires.map((wire) => `${wire.protocol} at ${wire.baseUrl}`).join(', ')
     process.stdout.write(`${row.id}: ${wires}; key ${keyOf(row)}\n`)
   } finally {
-    await house.close()
+    await local.close()
   }
 }
 
 async function remove(id: string, values: Settings): Promise<void> {
-  const house = await openHouse(values)
+  const local = await openLocalStore(values)
   try {
     const { dropProvider, keptProviders } = await import('../../config/stored-providers.ts')
-    if (!(await dropProvider(house.store, id))) {
-      const kept = await keptProviders(house.store)
+    if (!(await dropProvider(local.store, id))) {
+      const kept = await keptProviders(local.store)
       throw badInput(`The store keeps no provider "${id}"; it keeps ${kept.join(', ') || 'none'}.`)
     }
     process.stdout.write(`${id} is not kept any more.\n`)
   } finally {
-    await house.close()
+    await local.close()
   }
 }
 

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { Hit, SearchQuery } from '../../store/store.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { neutral, styleFor, type Style } from '../terminal.ts'
 
 export const search: Command = {
@@ -40,12 +40,12 @@ Exit code 1: nothing was found.`,
     if (text.trim() === '') throw badInput('Say what to look for: synapse search WORDS.')
     const limit = Number(values.limit)
     if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     try {
       const query: SearchQuery = {
         text,
         limit,
-        ...(values.in !== undefined && { conversationId: (await house.find(values.in)).id }),
+        ...(values.in !== undefined && { conversationId: (await local.find(values.in)).id }),
         ...(values.kind !== undefined && { kind: kindOf(values.kind) }),
         ...(values.provider !== undefined && { provider: values.provider }),
         ...(values.tool !== undefined && { tool: values.tool }),
@@ -53,14 +53,14 @@ Exit code 1: nothing was found.`,
         ...(values.after !== undefined && { after: values.after }),
         ...(values.before !== undefined && { before: values.before }),
       }
-      const { items, next } = await house.store.search(house.owner, query)
+      const { items, next } = await local.store.search(local.owner, query)
       const style = styleFor(process.stdout, process.env)
       for (const hit of items) process.stdout.write(values.json ? `${JSON.stringify(hit)}\n` : shown(hit, style))
       if (items.length === 0) process.stderr.write('Nothing was found.\n')
       if (next !== undefined && !values.json) process.stderr.write(`There is more: --limit ${limit * 5} shows it.\n`)
       return items.length > 0 ? exitCode.ok : exitCode.failed
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }

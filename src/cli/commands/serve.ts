@@ -5,11 +5,11 @@ import { badInput, SynapseError } from '../../core/error.ts'
 import type { RunningServer, ServerOptions } from '../../server/serve.ts'
 import { rowsFor } from '../../config/stored-providers.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { configOptions, configured } from '../configured.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { configOptions, projectConfig } from '../project-config.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { builtInTools } from '../tools.ts'
 import { version } from '../version.ts'
-import { chooseModel } from '../who-answers.ts'
+import { chooseModel } from '../choose-model.ts'
 
 const usualPort = 4747
 
@@ -46,10 +46,10 @@ next start if that is not enough.
       verbose: { type: 'boolean' },
     })
     const port = portOf(values.port)
-    const config = await configured(values)
-    const house = await openHouse(values)
+    const config = await projectConfig(values)
+    const local = await openLocalStore(values)
     try {
-      const rows = await rowsFor(house.store, config)
+      const rows = await rowsFor(local.store, config)
       const { model, offline, whyOffline } = chooseModel({
         asked: values.model,
         kept: undefined,
@@ -61,13 +61,13 @@ next start if that is not enough.
       const [{ startServer }, { writeLog }, { endpointFinder }] = await Promise.all([
         import('../../server/serve.ts'),
         import('../../server/log.ts'),
-        import('../../open.ts'),
+        import('../../runtime/open.ts'),
       ])
       const endpoint = await endpointFinder({ offline, env: process.env, rows })
       await endpoint(model, undefined)
       const start = (onPort: number) =>
         startServer({
-          store: house.store,
+          store: local.store,
           endpoint,
           rows,
           version: version(),
@@ -91,7 +91,7 @@ next start if that is not enough.
       await server.stop()
       return exitCode.ok
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }

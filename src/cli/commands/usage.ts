@@ -2,7 +2,7 @@
 
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openHouse, storeOptions } from '../house.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 import { addUp, offlineLine, usageTable, type Grouping } from '../usage-rows.ts'
 
@@ -28,10 +28,10 @@ and costs nothing.`,
     }
     const by = values.by === undefined ? groupings : groupings.filter((one) => one === values.by)
     if (by.length === 0) throw badInput(`--by is one of ${groupings.join(', ')}, not "${values.by}".`)
-    const house = await openHouse(values)
+    const local = await openLocalStore(values)
     try {
       const after = new Date(Date.now() - days * 86_400_000).toISOString()
-      const rows = await house.store.usage(house.owner, { after })
+      const rows = await local.store.usage(local.owner, { after })
       if (values.json) {
         const groups = Object.fromEntries(by.map((one) => [one, addUp(rows, one)]))
         process.stdout.write(`${JSON.stringify(groups, null, 2)}\n`)
@@ -45,7 +45,7 @@ and costs nothing.`,
       }
       return exitCode.ok
     } finally {
-      await house.close()
+      await local.close()
     }
   },
 }

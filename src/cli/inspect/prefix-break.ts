@@ -10,7 +10,7 @@ export interface PrefixBreak {
   size: number
   /** Where in the body that is, such as `messages[4].content[0].text`. */
   at: string
-  /** Nothing that was sent before has changed: something was only added behind it. */
+  /** Nothing that was sent before has changed: something was only added after it. */
   appended: boolean
   /** What stood there before, and what stands there now, in short. */
   before: string
@@ -28,7 +28,7 @@ export function prefixBreak(before: Json, now: Json): PrefixBreak | undefined {
     byte: Buffer.byteLength(next.slice(0, at)),
     size: Buffer.byteLength(next),
     at: pathAt(next, next[at] === ',' ? at + 1 : at),
-    // A list that went on: the one before was closed here, and what stood behind it still does.
+    // A list that continued: the one before was closed here, and what came after it still does.
     appended: old[at] === ']' && next[at] === ',' && next.endsWith(old.slice(at)),
     before: snippet(old, at),
     now: snippet(next, at),

@@ -4,77 +4,78 @@
 import { badInput } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { textOf } from '../../core/message.ts'
-import { leftOpen } from '../left-open.ts'
+import { unfinishedRun } from '../unfinished-run.ts'
 import { clip, neutralLine } from '../terminal.ts'
-import type { Talk } from '../talk.ts'
-import type { SlashCommands } from './desk.ts'
+import type { ChatSession } from '../chat-session.ts'
+import type { SlashCommands } from './context.ts'
 
 export const branchCommands: SlashCommands = {
   undo: {
     about: 'take back the last question and its answer, or the last /compact',
-    async run(_, { talk, say }) {
-      if (await undoCompaction(talk)) return say('The summary no longer counts: the whole history is sent again.')
-      const asked = await lastAsked(talk)
+    async run(_, { session, say }) {
+      if (await undoCompaction(session)) return say('The summary no longer counts: the whole history is sent again.')
+      const asked = await lastAsked(session)
       if (!asked) throw badInput('There is nothing to take back.')
-      await goTo(talk, asked.parentId)
+      await goTo(session, asked.parentId)
       say(`Taken back, and still in the log (see /tree): ${clip(neutralLine(textOf(asked.message.parts)), 60)}`)
     },
   },
   fork: {
     takes: '[N|NAME]',
-    about: 'go on from message N of /tree; without N, give this place a name to come back to',
-    async run(rest, desk) {
-      const { talk, say } = desk
-      const { store, owner } = talk.house
-      const { head } = await talk.conversation.info()
+    about: 'continue from message N of /tree; without N, give this place a name to come back to',
+    async run(rest, context) {
+      const { session, say } = context
+      const { store, owner } = session.local
+      const { head } = await session.conversation.info()
       if (rest === '') {
         if (!head) throw badInput('Nothing was said yet, so there is no place to come back to.')
-        const taken = await store.branches(owner, talk.conversation.id)
+        const taken = await store.branches(owner, session.conversation.id)
         const name = freeName(new Set(taken.map((branch) => branch.name)))
-        await store.nameBranch(owner, talk.conversation.id, name, head)
+        await store.nameBranch(owner, session.conversation.id, name, head)
         return say(`This place is called ${name}. Whatever is said now, /fork ${name} comes back to it.`)
       }
-      await goTo(talk, await placeNamed(talk, rest))
+      await goTo(session, await placeNamed(session, rest))
       const { treeLines } = await import('./tree.ts')
-      say((await treeLines(desk)).join('\n'))
+      say((await treeLines(context)).join('\n'))
     },
-    async complete({ talk }) {
-      const branches = await talk.house.store.branches(talk.house.owner, talk.conversation.id)
+    async complete({ session }) {
+      const branches = await session.local.store.branches(session.local.owner, session.conversation.id)
       return branches.flatMap(({ name }) => (name === undefined ? [] : [name]))
     },
   },
   tree: {
     about: 'all branches of this conversation',
-    async run(_, desk) {
+    async run(_, context) {
       const { treeLines } = await import('./tree.ts')
-      desk.say((await treeLines(desk)).join('\n') || 'Nothing was said yet.')
+      context.say((await treeLines(context)).join('\n') || 'Nothing was said yet.')
     },
   },
   retry: {
     takes: '[PROVIDER/MODEL]',
     about: 'answer the last question once more, perhaps by another model',
-    async run(model, { talk, answer }) {
-      const asked = await lastAsked(talk)
+    async run(model, { session, answer }) {
+      const asked = await lastAsked(session)
       if (!asked) throw badInput('Nothing was asked yet.')
       if (model !== '') {
-        const { checkModel } = await import('../who-answers.ts')
-        await checkModel(model, { offline: talk.offline, env: process.env, rows: talk.rows })
+        const { checkModel } = await import('../choose-model.ts')
+        await checkModel(model, { offline: session.offline, env: process.env, rows: session.rows })
       }
-      await answer(talk.conversation.retry({ ...talk.settings, ...(model !== '' && { model }) }))
+      await answer(session.conversation.retry({ ...session.settings, ...(model !== '' && { model }) }))
     },
   },
   resume: {
-    about: 'go on where the last run broke off or was stopped',
-    async run(_, { talk, answer }) {
-      if (!(await leftOpen(talk))) throw badInput('Nothing was left open. /retry answers the last question once more.')
-      await answer(talk.conversation.resume(talk.settings))
+    about: 'continue where the last run broke off or was stopped',
+    async run(_, { session, answer }) {
+      if (!(await unfinishedRun(session)))
+        throw badInput('Nothing was left open. /retry answers the last question once more.')
+      await answer(session.conversation.resume(session.settings))
     },
   },
   edit: {
     takes: '[TEXT]',
     about: 'ask the last question in other words; without TEXT it is put on the line',
-    async run(text, { talk, answer, begin }) {
-      const asked = await lastAsked(talk)
+    async run(text, { session, answer, begin }) {
+      const asked = await lastAsked(session)
       if (!asked || asked.message.role !== 'user') throw badInput('Nothing was asked yet.')
       if (text === '') {
         const words = textOf(asked.message.parts)
@@ -84,35 +85,35 @@ export const branchCommands: SlashCommands = {
       }
       // What was attached to the question stays with it.
       const others = asked.message.parts.filter((part) => part.type !== 'text')
-      await answer(talk.conversation.edit(asked.id, [...others, { type: 'text', text }], talk.settings))
+      await answer(session.conversation.edit(asked.id, [...others, { type: 'text', text }], session.settings))
     },
   },
 }
 
-async function lastAsked(talk: Talk): Promise<Entry | undefined> {
-  return (await talk.conversation.history()).findLast((entry) => entry.message.role === 'user')
+async function lastAsked(session: ChatSession): Promise<Entry | undefined> {
+  return (await session.conversation.history()).findLast((entry) => entry.message.role === 'user')
 }
 
-async function goTo(talk: Talk, entryId: string | null): Promise<void> {
-  await talk.house.store.setHead(talk.house.owner, talk.conversation.id, { entryId })
+async function goTo(session: ChatSession, entryId: string | null): Promise<void> {
+  await session.local.store.setHead(session.local.owner, session.conversation.id, { entryId })
 }
 
 /** A summary that was asked for here, with nothing said since, is undone before what was said. */
-async function undoCompaction(talk: Talk): Promise<boolean> {
-  const { store, owner } = talk.house
-  const { head } = await talk.conversation.info()
-  const overlays = await store.overlays(owner, talk.conversation.id)
+async function undoCompaction(session: ChatSession): Promise<boolean> {
+  const { store, owner } = session.local
+  const { head } = await session.conversation.info()
+  const overlays = await store.overlays(owner, session.conversation.id)
   const last = overlays.findLast((one) => one.kind === 'compaction' && !one.undone && one.entryId === head)
-  if (last) await talk.conversation.undo(last.id)
+  if (last) await session.conversation.undo(last.id)
   return last !== undefined
 }
 
-async function placeNamed(talk: Talk, word: string): Promise<string> {
-  const { store, owner } = talk.house
-  const branches = await store.branches(owner, talk.conversation.id)
+async function placeNamed(session: ChatSession, word: string): Promise<string> {
+  const { store, owner } = session.local
+  const branches = await store.branches(owner, session.conversation.id)
   const branch = branches.find(({ name }) => name === word)
   if (branch) return branch.entryId
-  const entry = /^\d+$/.test(word) ? (await store.outline(owner, talk.conversation.id))[Number(word) - 1] : undefined
+  const entry = /^\d+$/.test(word) ? (await store.outline(owner, session.conversation.id))[Number(word) - 1] : undefined
   if (entry) return entry.id
   throw badInput(`There is no message or place "${word}" in this conversation: see /tree.`)
 }

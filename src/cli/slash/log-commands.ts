@@ -5,22 +5,22 @@ import { badInput } from '../../core/error.ts'
 import type { Hit } from '../../store/store.ts'
 import { messageLines } from '../message-lines.ts'
 import { neutral, neutralLine, type Style } from '../terminal.ts'
-import type { SlashCommands } from './desk.ts'
+import type { SlashCommands } from './context.ts'
 
 export const logCommands: SlashCommands = {
   history: {
     about: 'what was said so far',
-    async run(_, { talk, say, style }) {
-      const entries = await talk.conversation.history()
+    async run(_, { session, say, style }) {
+      const entries = await session.conversation.history()
       say(entries.flatMap((entry) => messageLines(entry.message, style)).join('\n') || 'Nothing was said yet.')
     },
   },
   search: {
     takes: 'WORDS',
     about: 'find words in all conversations; "a phrase" and begin* work too',
-    async run(words, { talk, say, style }) {
+    async run(words, { session, say, style }) {
       if (words === '') throw badInput('Write /search and the words to look for.')
-      const { store, owner } = talk.house
+      const { store, owner } = session.local
       const { items, next } = await store.search(owner, { text: words, limit: 10 })
       const lines = items.map((hit) => hitLine(hit, style))
       if (next) lines.push(style.dim('There is more: add a word.'))
@@ -30,20 +30,21 @@ export const logCommands: SlashCommands = {
   export: {
     takes: '[FORMAT] [FILE]',
     about: 'write this conversation to a file, in any format; usually synapse',
-    async run(rest, { talk, say }) {
-      const { endingOf, exported, exportFormats } = await import('../exported.ts')
+    async run(rest, { session, say }) {
+      const { endingOf, exportLines, exportFormats } = await import('../export-lines.ts')
       const [first = '', second] = rest.split(/\s+/).filter(Boolean)
       const named = exportFormats.includes(first)
       if (!named && second !== undefined)
         throw badInput(`There is no format "${first}". The formats are ${exportFormats.join(', ')}.`)
       const format = named ? first : 'synapse'
-      const file = (named ? second : first) || `${talk.conversation.id}.${endingOf(format)}`
+      const file = (named ? second : first) || `${session.conversation.id}.${endingOf(format)}`
       const pieces: string[] = []
-      for await (const piece of exported(talk.house, await talk.conversation.info(), format)) pieces.push(piece)
+      for await (const piece of exportLines(session.local, await session.conversation.info(), format))
+        pieces.push(piece)
       keep(file, pieces.join(''))
       say(`This conversation is in ${neutral(file)}, as ${format}.`)
     },
-    complete: async () => (await import('../exported.ts')).exportFormats,
+    complete: async () => (await import('../export-lines.ts')).exportFormats,
   },
 }
 

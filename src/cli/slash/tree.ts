@@ -4,13 +4,13 @@
 import type { Branch, Entry, EntryOutline } from '../../core/log.ts'
 import { callsOf, textOf, type Message } from '../../core/message.ts'
 import { clip, neutralLine } from '../terminal.ts'
-import type { Desk } from './desk.ts'
+import type { SlashContext } from './context.ts'
 
-export async function treeLines({ talk, style, width }: Desk): Promise<string[]> {
-  const { store, owner } = talk.house
-  const id = talk.conversation.id
+export async function treeLines({ session, style, width }: SlashContext): Promise<string[]> {
+  const { store, owner } = session.local
+  const id = session.conversation.id
   const [{ head }, outline, branches] = await Promise.all([
-    talk.conversation.info(),
+    session.conversation.info(),
     store.outline(owner, id),
     store.branches(owner, id),
   ])

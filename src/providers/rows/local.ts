@@ -1,14 +1,14 @@
-// Servers at home, and any other that speaks OpenAI's chat wire.
+// Local servers, and any other that speaks OpenAI's chat wire.
 
-import type { Capabilities } from '../../protocols/protocol.ts'
-import type { ProviderRow, Wire } from '../provider.ts'
+import type { Capabilities } from '../../wires/wire.ts'
+import type { ProviderRow, ProviderWire } from '../provider.ts'
 import { bearer, compatibleChat, images } from './shared.ts'
 
 /** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
 
 /** Responses as these servers have it: without state that could be relied on, and without a key for the cache. */
-function homeResponses(baseUrl: string, differs: Pick<Wire, 'quirks' | 'capabilities'> = {}): Wire {
+function homeResponses(baseUrl: string, differs: Pick<ProviderWire, 'quirks' | 'capabilities'> = {}): ProviderWire {
   return {
     protocol: 'openai-responses',
     baseUrl,

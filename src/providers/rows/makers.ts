@@ -134,7 +134,7 @@ export const makers: readonly ProviderRow[] = [
       {
         protocol: 'mistral-chat',
         baseUrl: 'https://api.mistral.ai/v1',
-        // No `state`: Conversations bill the whole history anew and are not known to use the cache (checked 2026-11).
+        // No `state`: Conversations bill the whole history again and are not known to use the cache (checked 2026-11).
         quirks: { cacheKey: true },
         caching: 'key',
       },

@@ -1,6 +1,6 @@
 // How keys are mostly sent, and what can mostly be relied on.
 
-import type { Capabilities } from '../../protocols/protocol.ts'
+import type { Capabilities } from '../../wires/wire.ts'
 import type { Auth } from '../provider.ts'
 
 export const bearer: Auth = { header: 'authorization', prefix: 'Bearer ' }

@@ -5,8 +5,8 @@ import { catalogue } from '../../providers/catalogue.ts'
 import { listModels, type ListedModel } from '../../providers/list-models.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import { json } from '../answer.ts'
-import { noted } from '../audit.ts'
-import type { ServerHouse } from '../house.ts'
+import { auditRecords } from '../audit.ts'
+import type { ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
 import { modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
 import {
@@ -29,8 +29,8 @@ export const aboutRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The server, and who is asking',
     answer: { status: 200, description: 'The status.', schema: statusView },
-    async handle({ house, principal }) {
-      const { version, offline, whyOffline, defaultModel, keysRequired, tools } = house
+    async handle({ server, principal }) {
+      const { version, offline, whyOffline, defaultModel, keysRequired, tools } = server
       const status: StatusView = {
         version,
         owner: principal.owner,
@@ -50,7 +50,7 @@ export const aboutRoutes: readonly Route[] = [
     access: 'read',
     summary: 'Who can be asked',
     answer: { status: 200, description: 'All providers.', schema: pageSchema(providerView) },
-    handle: async ({ house }) => json({ items: house.rows.map((row) => providerOf(house, row)) }),
+    handle: async ({ server }) => json({ items: server.rows.map((row) => providerOf(server, row)) }),
   }),
   route({
     method: 'get',
@@ -59,8 +59,8 @@ export const aboutRoutes: readonly Route[] = [
     summary: 'Models whose price or context window is known; others can be asked too',
     query: modelsQuery,
     answer: { status: 200, description: 'The models.', schema: pageSchema(modelView) },
-    async handle({ house, query: { provider } }) {
-      const rows = house.rows.filter((row) => provider === undefined || row.id === provider)
+    async handle({ server, query: { provider } }) {
+      const rows = server.rows.filter((row) => provider === undefined || row.id === provider)
       if (rows.length === 0 && provider !== undefined) throw missing('provider', provider)
       return json({ items: listModels(rows, catalogue).map(modelOf) })
     },
@@ -72,9 +72,9 @@ export const aboutRoutes: readonly Route[] = [
     summary: 'Search over everything that was said and done',
     query: searchQuery,
     answer: { status: 200, description: 'Hits, the last written first.', schema: pageSchema(hitView) },
-    async handle({ house, owner, query: { conversation, ...query } }) {
+    async handle({ server, owner, query: { conversation, ...query } }) {
       const one = conversation === undefined ? {} : { conversationId: conversation }
-      return json(await house.store.search(owner, { ...query, ...one }))
+      return json(await server.store.search(owner, { ...query, ...one }))
     },
   }),
   route({
@@ -84,8 +84,8 @@ export const aboutRoutes: readonly Route[] = [
     summary: 'Tokens and money by day, provider and model',
     query: usageQuery,
     answer: { status: 200, description: 'The sums.', schema: pageSchema(usageRow) },
-    async handle({ house, owner, query: { from, to, conversation } }) {
-      const items = await house.store.usage(owner, {
+    async handle({ server, owner, query: { from, to, conversation } }) {
+      const items = await server.store.usage(owner, {
         ...(from !== undefined && { after: from }),
         ...(to !== undefined && { before: to }),
         ...(conversation !== undefined && { conversationId: conversation }),
@@ -100,11 +100,11 @@ export const aboutRoutes: readonly Route[] = [
     summary: 'What was deleted, exported and imported, and which keys were made and revoked, the last first',
     query: pageQuery,
     answer: { status: 200, description: 'A page of it.', schema: pageSchema(notedView) },
-    handle: async ({ house, owner, query }) => json(await noted(house.store, owner, query)),
+    handle: async ({ server, owner, query }) => json(await auditRecords(server.store, owner, query)),
   }),
 ]
 
-function providerOf({ env, offline }: ServerHouse, row: ProviderRow): ProviderView {
+function providerOf({ env, offline }: ServerContext, row: ProviderRow): ProviderView {
   const found = row.keyVariables.some((name) => env[name]?.trim())
   return {
     id: row.id,

@@ -11,8 +11,8 @@ export const blobRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The bytes of media that a message of yours names',
     answer: { status: 200, description: 'The bytes.', type: 'application/octet-stream' },
-    async handle({ house, owner, param }) {
-      const bytes = await house.store.blob(owner, param('sha256'))
+    async handle({ server, owner, param }) {
+      const bytes = await server.store.blob(owner, param('sha256'))
       if (!bytes) throw new SynapseError({ kind: 'not-found', message: 'There is no such blob.' })
       return new globalThis.Response(Buffer.from(bytes), {
         headers: {

@@ -5,10 +5,10 @@ import { badInput } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Store } from '../../store/store.ts'
 import { json } from '../answer.ts'
-import { note } from '../audit.ts'
-import type { ServerHouse } from '../house.ts'
+import { audit } from '../audit.ts'
+import type { ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
-import { checkSettings } from '../run-wish.ts'
+import { checkSettings } from '../run-settings.ts'
 import { conversationChange, conversationsQuery, fork, newConversation, type Settings } from '../schema.ts'
 import { conversationView, pageSchema, type ConversationView } from '../views.ts'
 
@@ -22,8 +22,8 @@ export const conversationRoutes: readonly Route[] = [
     summary: 'Conversations, the last changed first',
     query: conversationsQuery,
     answer: { status: 200, description: 'A page of them.', schema: pageSchema(conversationView) },
-    async handle({ house, owner, query }) {
-      const { items, ...rest } = await house.store.conversations(owner, query)
+    async handle({ server, owner, query }) {
+      const { items, ...rest } = await server.store.conversations(owner, query)
       return json({ items: items.map(plainView), ...rest })
     },
   }),
@@ -34,20 +34,20 @@ export const conversationRoutes: readonly Route[] = [
     summary: 'A new conversation, empty or with the history of another one',
     body: newConversation,
     answer: { ...one, status: 201 },
-    async handle({ house, owner, principal, body }) {
+    async handle({ server, owner, principal, body }) {
       const { title, labels, settings = {}, from } = body
-      await checkSettings(house, principal, settings)
-      const path = from ? await pathTo(house.store, owner, from) : []
-      const { id } = await house.store.createConversation(owner, {
+      await checkSettings(server, principal, settings)
+      const path = from ? await pathTo(server.store, owner, from) : []
+      const { id } = await server.store.createConversation(owner, {
         settings: asJson(settings),
         ...(title !== undefined && { title }),
         ...(labels && { labels }),
       })
       if (path.length > 0) {
         const entries = path.map(({ message, at }) => ({ message, at }))
-        await house.store.appendAll(owner, id, entries)
+        await server.store.appendAll(owner, id, entries)
       }
-      return json(await viewOf(house, owner, id), 201, { location: `/api/conversations/${id}` })
+      return json(await viewOf(server, owner, id), 201, { location: `/api/conversations/${id}` })
     },
   }),
   route({
@@ -56,24 +56,24 @@ export const conversationRoutes: readonly Route[] = [
     access: 'read',
     summary: 'One conversation, with the run that is under way',
     answer: one,
-    handle: async ({ house, owner, param }) => json(await viewOf(house, owner, param('id'))),
+    handle: async ({ server, owner, param }) => json(await viewOf(server, owner, param('id'))),
   }),
   route({
     method: 'patch',
     path: '/api/conversations/{id}',
     access: 'write',
-    summary: 'Changes title, labels, settings, or where the conversation goes on',
+    summary: 'Changes title, labels, settings, or where the conversation continues',
     body: conversationChange,
     answer: one,
-    async handle({ house, owner, principal, param, body }) {
+    async handle({ server, owner, principal, param, body }) {
       const { head, settings, ...plain } = body
       const id = param('id')
-      if (settings) await checkSettings(house, principal, settings)
-      await viewOf(house, owner, id)
-      if (head !== undefined) await house.store.setHead(owner, id, { entryId: head })
-      await house.store.updateConversation(owner, id, { ...plain, ...(settings && { settings: asJson(settings) }) })
-      house.changes.tell(id)
-      return json(await viewOf(house, owner, id))
+      if (settings) await checkSettings(server, principal, settings)
+      await viewOf(server, owner, id)
+      if (head !== undefined) await server.store.setHead(owner, id, { entryId: head })
+      await server.store.updateConversation(owner, id, { ...plain, ...(settings && { settings: asJson(settings) }) })
+      server.changes.tell(id)
+      return json(await viewOf(server, owner, id))
     },
   }),
   route({
@@ -82,13 +82,13 @@ export const conversationRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Deletes a conversation with everything in it',
     answer: { status: 204, description: 'It is gone.' },
-    async handle({ house, owner, principal, param }) {
+    async handle({ server, owner, principal, param }) {
       const id = param('id')
-      const run = await house.runs.active(owner, id)
-      if (run) await house.runs.cancel(owner, run.id)
-      if (!(await house.store.deleteConversation(owner, id))) throw missing('conversation', id)
-      await note(house.store, principal, 'deleted', id)
-      house.changes.tell(id)
+      const run = await server.runs.active(owner, id)
+      if (run) await server.runs.cancel(owner, run.id)
+      if (!(await server.store.deleteConversation(owner, id))) throw missing('conversation', id)
+      await audit(server.store, principal, 'deleted', id)
+      server.changes.tell(id)
       return new globalThis.Response(null, { status: 204 })
     },
   }),
@@ -96,13 +96,13 @@ export const conversationRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/conversations/{id}/fork',
     access: 'write',
-    summary: 'Goes on from another entry, on a branch of its own if it gets a name',
+    summary: 'Continues from another entry, on a branch of its own if it gets a name',
     body: fork,
     answer: one,
-    async handle({ house, owner, param, body: { entryId, name } }) {
-      const { store } = house
+    async handle({ server, owner, param, body: { entryId, name } }) {
+      const { store } = server
       const id = param('id')
-      const view = await viewOf(house, owner, id)
+      const view = await viewOf(server, owner, id)
       if (name === undefined) await store.setHead(owner, id, { entryId })
       else {
         const taken = (await store.branches(owner, id)).some((branch) => branch.name === name)
@@ -110,17 +110,17 @@ export const conversationRoutes: readonly Route[] = [
         await store.nameBranch(owner, view.id, name, entryId)
         await store.setHead(owner, id, { branch: name })
       }
-      house.changes.tell(id)
-      return json(await viewOf(house, owner, id))
+      server.changes.tell(id)
+      return json(await viewOf(server, owner, id))
     },
   }),
 ]
 
 /** Throws kind 'not-found'. */
-export async function viewOf(house: ServerHouse, owner: string, id: string): Promise<ConversationView> {
-  const conversation = await house.store.conversation(owner, id)
+export async function viewOf(server: ServerContext, owner: string, id: string): Promise<ConversationView> {
+  const conversation = await server.store.conversation(owner, id)
   if (!conversation) throw missing('conversation', id)
-  const run = await house.runs.active(owner, id)
+  const run = await server.runs.active(owner, id)
   return { ...plainView(conversation), ...(run && { run: { id: run.id, state: run.state } }) }
 }
 

@@ -5,7 +5,7 @@ import { writeTranscript } from '../../transcripts/index.ts'
 import type { Store } from '../../store/store.ts'
 import { attachMedia } from '../../store/media.ts'
 import { json, privateHeaders } from '../answer.ts'
-import { note } from '../audit.ts'
+import { audit } from '../audit.ts'
 import { missing, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery, type EntriesQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView, type EntriesPage } from '../views.ts'
@@ -18,7 +18,7 @@ export const historyRoutes: readonly Route[] = [
     summary: 'A page of the history',
     query: entriesQuery,
     answer: { status: 200, description: 'Entries in order.', schema: entriesPage },
-    handle: async ({ house, owner, param, query }) => json(await pageOf(house.store, owner, param('id'), query)),
+    handle: async ({ server, owner, param, query }) => json(await pageOf(server.store, owner, param('id'), query)),
   }),
   route({
     method: 'get',
@@ -26,12 +26,12 @@ export const historyRoutes: readonly Route[] = [
     access: 'read',
     summary: 'Every entry without its message, and the branches',
     answer: { status: 200, description: 'The tree.', schema: treeView },
-    async handle({ house, owner, param }) {
+    async handle({ server, owner, param }) {
       const id = param('id')
-      if (!(await house.store.conversation(owner, id))) throw missing('conversation', id)
+      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
       // In this order: what a branch names is then among the entries, also while somebody writes.
-      const branches = await house.store.branches(owner, id)
-      const entries = await house.store.outline(owner, id)
+      const branches = await server.store.branches(owner, id)
+      const entries = await server.store.outline(owner, id)
       return json({ entries, branches })
     },
   }),
@@ -42,8 +42,8 @@ export const historyRoutes: readonly Route[] = [
     summary: 'The history as a file, in any transcript format',
     query: exportQuery,
     answer: { status: 200, description: 'The transcript.', type: 'application/json' },
-    async handle({ house, owner, principal, param, query: { format = 'synapse' } }) {
-      const { store } = house
+    async handle({ server, owner, principal, param, query: { format = 'synapse' } }) {
+      const { store } = server
       const id = param('id')
       const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
@@ -53,7 +53,7 @@ export const historyRoutes: readonly Route[] = [
         (sha256) => store.blob(owner, sha256),
       )
       const written = writeTranscript(messages, format)
-      await note(store, principal, 'exported', id)
+      await audit(store, principal, 'exported', id)
       const lines = format === 'synapse' && Array.isArray(written)
       const text = lines ? written.map((line) => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(written)
       const name = `${id}.${format}.${lines ? 'jsonl' : 'json'}`
@@ -72,8 +72,8 @@ export const historyRoutes: readonly Route[] = [
     access: 'read',
     summary: 'One entry',
     answer: { status: 200, description: 'The entry.', schema: entryView },
-    async handle({ house, owner, param }) {
-      const entry = await house.store.entry(owner, param('id'))
+    async handle({ server, owner, param }) {
+      const entry = await server.store.entry(owner, param('id'))
       if (!entry) throw missing('entry', param('id'))
       return json(entry)
     },
@@ -125,7 +125,7 @@ async function pathThrough(
   }
   const wanted = up(leaf)
   if (wanted.includes(entryId)) return wanted
-  // In the order they were written, so a child comes behind its parent, and the newest child is the last.
+  // In the order they were written, so a child comes after its parent, and the newest child is the last.
   let end = entryId
   const below = new Set([entryId])
   for (const { id, parentId } of outline) {

@@ -7,9 +7,9 @@ import { notRun } from '../../run/run-tool.ts'
 import type { Archive, ArchivedEntry } from '../../store/archive.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import { json } from '../answer.ts'
-import { note } from '../audit.ts'
+import { audit } from '../audit.ts'
 import { route, type Route } from '../route.ts'
-import { importWish } from '../schema.ts'
+import { importRequest } from '../schema.ts'
 import { importedView, type ImportedView } from '../views.ts'
 import { viewOf } from './conversations.ts'
 
@@ -22,9 +22,9 @@ export const importRoutes: readonly Route[] = [
     path: '/api/import',
     access: 'write',
     summary: 'Makes conversations of a transcript from elsewhere',
-    body: importWish,
+    body: importRequest,
     answer: { status: 201, description: 'The conversations, with what could not be taken.', schema: importedView },
-    async handle({ house, owner, principal, body: { content, format, labels = [] } }) {
+    async handle({ server, owner, principal, body: { content, format, labels = [] } }) {
       const { readForeign } = await import('../../transfer/foreign.ts')
       const read = readForeign(content, format, new Date().toISOString())
       if (read.length === 0) throw badInput('There is no conversation in this.')
@@ -33,9 +33,9 @@ export const importRoutes: readonly Route[] = [
       }
       const items: ImportedView['items'] = []
       for (const { archive, notes } of read) {
-        const { id } = await house.store.importConversation(owner, closed(labelled(archive, labels)))
-        await note(house.store, principal, 'imported', id)
-        items.push({ conversation: await viewOf(house, owner, id), notes })
+        const { id } = await server.store.importConversation(owner, closed(labelled(archive, labels)))
+        await audit(server.store, principal, 'imported', id)
+        items.push({ conversation: await viewOf(server, owner, id), notes })
       }
       return json({ items }, 201)
     },
@@ -46,7 +46,7 @@ function labelled(archive: Archive, labels: string[]): Archive {
   return { ...archive, conversation: { ...archive.conversation, labels } }
 }
 
-/** Calls that nothing stands behind are answered: they were not run. */
+/** Calls that nothing comes after are answered: they were not run. */
 function closed(archive: Archive): Archive {
   const { conversation, entries } = archive
   const byId = new Map(entries.map((entry) => [entry.id, entry]))

@@ -6,12 +6,20 @@ import { titleOf } from '../../run/title.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { Entry } from '../../core/log.ts'
 import { json } from '../answer.ts'
-import type { ServerHouse } from '../house.ts'
+import type { ServerContext } from '../context.ts'
 import { missing, route, type Call, type Route } from '../route.ts'
 import { openStream } from '../run-stream.ts'
-import { userMessage } from '../run-wish.ts'
+import { userMessage } from '../run-settings.ts'
 import { readRun, recordKind, viewOf } from '../runs/run-record.ts'
-import { editedMessage, eventsQuery, goOn, newMessage, pageQuery, verdict, type Said } from '../schema.ts'
+import {
+  editedMessage,
+  eventsQuery,
+  resumeRequest,
+  newMessage,
+  pageQuery,
+  verdict,
+  type MessageInput,
+} from '../schema.ts'
 import { startRun } from '../start-run.ts'
 import { approvalView, pageSchema, runView, startedRun } from '../views.ts'
 
@@ -35,8 +43,8 @@ export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/runs',
-    summary: 'Goes on from where the conversation is',
-    body: goOn,
+    summary: 'Continues from where the conversation is',
+    body: resumeRequest,
     handle: (call) =>
       startRun(call, call.body.settings, async ({ head }) => {
         if (head === null) throw badInput('Nothing was said in this conversation yet.')
@@ -59,14 +67,14 @@ export const runRoutes: readonly Route[] = [
     ...starting,
     path: '/api/conversations/{id}/entries/{entryId}/retry',
     summary: 'Asks again, beside the first reply',
-    body: goOn,
+    body: resumeRequest,
     handle: (call) =>
       startRun(call, call.body.settings, async ({ id }) => {
         const { message, parentId, id: entryId } = await entryIn(call)
         const from = message.role === 'assistant' ? parentId : entryId
-        if (from === null) throw badInput('Nothing stands before this reply, so it cannot be asked for again.')
+        if (from === null) throw badInput('Nothing comes before this reply, so it cannot be asked for again.')
         const move = async () => {
-          await call.house.store.setHead(call.owner, id, { entryId: from })
+          await call.server.store.setHead(call.owner, id, { entryId: from })
         }
         return { basedOn: from, move }
       }),
@@ -74,13 +82,13 @@ export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/approvals/{callId}',
-    summary: 'Allows a tool call that waits for a person, or does not, and goes on when no other one waits',
+    summary: 'Allows a tool call that waits for a person, or does not, and continues when no other one waits',
     body: verdict,
     handle: (call) =>
       startRun(call, undefined, async ({ id, head }) => {
         const { allowed, argsHash, reason } = call.body
         const answer = { allowed, ...(argsHash !== undefined && { argsHash }), ...(reason !== undefined && { reason }) }
-        const { history, asking } = await approvals(call.house, call.owner, id, head)
+        const { history, asking } = await approvals(call.server, call.owner, id, head)
         const move = () => answerApproval(asking, history, { callId: call.param('callId'), ...answer })
         return { basedOn: head, move }
       }),
@@ -91,10 +99,10 @@ export const runRoutes: readonly Route[] = [
     access: 'read',
     summary: 'Tool calls that wait for a person',
     answer: { status: 200, description: 'The calls.', schema: pageSchema(approvalView) },
-    async handle({ house, owner, param }) {
-      const conversation = await house.store.conversation(owner, param('id'))
+    async handle({ server, owner, param }) {
+      const conversation = await server.store.conversation(owner, param('id'))
       if (!conversation) throw missing('conversation', param('id'))
-      const { history, asking } = await approvals(house, owner, conversation.id, conversation.head)
+      const { history, asking } = await approvals(server, owner, conversation.id, conversation.head)
       return json({ items: await waitingApprovals(asking, history) })
     },
   }),
@@ -105,10 +113,10 @@ export const runRoutes: readonly Route[] = [
     summary: 'Runs of a conversation, the last started first',
     query: pageQuery,
     answer: { status: 200, description: 'A page of them.', schema: pageSchema(runView) },
-    async handle({ house, owner, param, query }) {
+    async handle({ server, owner, param, query }) {
       const conversationId = param('id')
-      if (!(await house.store.conversation(owner, conversationId))) throw missing('conversation', conversationId)
-      const { items, ...rest } = await house.store.records(owner, recordKind.run, { ...query, conversationId })
+      if (!(await server.store.conversation(owner, conversationId))) throw missing('conversation', conversationId)
+      const { items, ...rest } = await server.store.records(owner, recordKind.run, { ...query, conversationId })
       const runs = items.map(readRun).filter((run) => run !== undefined)
       return json({ items: runs.map(viewOf), ...rest })
     },
@@ -119,8 +127,8 @@ export const runRoutes: readonly Route[] = [
     access: 'read',
     summary: 'One run',
     answer: { status: 200, description: 'The run.', schema: runView },
-    async handle({ house, owner, param }) {
-      const run = await house.runs.run(owner, param('id'))
+    async handle({ server, owner, param }) {
+      const run = await server.runs.run(owner, param('id'))
       if (!run) throw missing('run', param('id'))
       return json(run)
     },
@@ -132,8 +140,8 @@ export const runRoutes: readonly Route[] = [
     summary: 'The events of a run, from any of them on',
     query: eventsQuery,
     answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
-    handle: ({ house, owner, param, query, request }) =>
-      openStream(house, owner, param('id'), lastEventId(request) ?? query.after ?? 0),
+    handle: ({ server, owner, param, query, request }) =>
+      openStream(server, owner, param('id'), lastEventId(request) ?? query.after ?? 0),
   }),
   route({
     method: 'post',
@@ -141,27 +149,27 @@ export const runRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Stops a run; what was said so far is kept',
     answer: { status: 200, description: 'The run as it is then.', schema: runView },
-    async handle({ house, owner, param }) {
-      const run = await house.runs.cancel(owner, param('id'))
+    async handle({ server, owner, param }) {
+      const run = await server.runs.cancel(owner, param('id'))
       if (!run) throw missing('run', param('id'))
       return json(run)
     },
   }),
 ]
 
-function entryOf(said: Said, place: { parentId?: string | null; head?: 'move' }) {
+function entryOf(said: MessageInput, place: { parentId?: string | null; head?: 'move' }) {
   return { id: uuidv7(), message: userMessage(said), ...place }
 }
 
-async function entryIn({ house, owner, param }: Call<unknown, unknown>): Promise<Entry> {
-  const entry = await house.store.entry(owner, param('entryId'))
+async function entryIn({ server, owner, param }: Call<unknown, unknown>): Promise<Entry> {
+  const entry = await server.store.entry(owner, param('entryId'))
   if (entry?.conversationId !== param('id')) throw missing('entry', param('entryId'))
   return entry
 }
 
-async function approvals(house: ServerHouse, owner: string, conversationId: string, head: string | null) {
-  const history = head === null ? [] : await house.store.history(owner, head)
-  return { history, asking: { store: house.store, owner, conversationId, now: Date.now, write: () => ({}) } }
+async function approvals(server: ServerContext, owner: string, conversationId: string, head: string | null) {
+  const history = head === null ? [] : await server.store.history(owner, head)
+  return { history, asking: { store: server.store, owner, conversationId, now: Date.now, write: () => ({}) } }
 }
 
 function lastEventId(request: globalThis.Request): number | undefined {

@@ -2,8 +2,8 @@
 
 import type { Entry, Overlay } from '../../core/log.ts'
 import { explain } from '../../context/explain.ts'
-import { assemble } from '../../context/prepare.ts'
-import { readDecisions } from '../../context/recorded.ts'
+import { assemble } from '../../context/assemble.ts'
+import { readDecisions } from '../../context/overlay-codec.ts'
 import { parseModelRef } from '../../providers/model-ref.ts'
 import { resolve, type Endpoint } from '../../providers/resolve.ts'
 import { conversationOf } from '../../run/conversation.ts'
@@ -11,12 +11,19 @@ import { draftOf } from '../../run/draft.ts'
 import { attachMedia } from '../../store/media.ts'
 import { redactHeaders } from '../../transport/redact.ts'
 import { answerFor, json, privateHeaders } from '../answer.ts'
-import type { ServerHouse } from '../house.ts'
+import type { ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import { missing, route, type Route } from '../route.ts'
-import { checkRun, mergeSettings, userMessage } from '../run-wish.ts'
-import { runSettings } from '../runs/perform.ts'
-import { goOn, overlayChange, pageQuery, prepareWish, type PrepareWish, type Settings } from '../schema.ts'
+import { checkRun, mergeSettings, userMessage } from '../run-settings.ts'
+import { runSettings } from '../runs/execute-run.ts'
+import {
+  resumeRequest,
+  overlayChange,
+  pageQuery,
+  prepareRequest,
+  type PrepareRequest,
+  type Settings,
+} from '../schema.ts'
 import { compactedView, exchangeView, overlayView, pageSchema, preparedView, type PreparedView } from '../views.ts'
 
 export const sentRoutes: readonly Route[] = [
@@ -25,19 +32,19 @@ export const sentRoutes: readonly Route[] = [
     path: '/api/conversations/{id}/prepare',
     access: 'read',
     summary: 'What would be sent now, to each of several models',
-    body: prepareWish,
+    body: prepareRequest,
     answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
-    async handle({ house, owner, param, body }) {
-      const { store } = house
+    async handle({ server, owner, param, body }) {
+      const { store } = server
       const id = param('id')
       const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
-      const history = await historyFor(house, owner, conversation, body)
+      const history = await historyFor(server, owner, conversation, body)
       const overlays = await store.overlays(owner, id)
-      const settings = mergeSettings(house, conversation.settings, body.settings)
+      const settings = mergeSettings(server, conversation.settings, body.settings)
       const items: PreparedView[] = []
       for (const target of body.targets) {
-        items.push(await prepared(house, id, { history, overlays }, { ...settings, ...target }))
+        items.push(await prepared(server, id, { history, overlays }, { ...settings, ...target }))
       }
       return json({ items })
     },
@@ -49,10 +56,10 @@ export const sentRoutes: readonly Route[] = [
     summary: 'What was sent, the last first',
     query: pageQuery,
     answer: { status: 200, description: 'A page of them.', schema: pageSchema(exchangeView) },
-    async handle({ house, owner, param, query }) {
+    async handle({ server, owner, param, query }) {
       const id = param('id')
-      if (!(await house.store.conversation(owner, id))) throw missing('conversation', id)
-      return json(await house.store.exchanges(owner, id, query))
+      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
+      return json(await server.store.exchanges(owner, id, query))
     },
   }),
   route({
@@ -61,8 +68,8 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'One exchange',
     answer: { status: 200, description: 'The exchange.', schema: exchangeView },
-    async handle({ house, owner, param }) {
-      const exchange = await house.store.exchange(owner, param('id'))
+    async handle({ server, owner, param }) {
+      const exchange = await server.store.exchange(owner, param('id'))
       if (!exchange) throw missing('exchange', param('id'))
       return json(exchange)
     },
@@ -73,9 +80,9 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'The exact bytes of its request',
     answer: { status: 200, description: 'The body.', type: 'application/json' },
-    async handle({ house, owner, param }) {
-      const exchange = await house.store.exchange(owner, param('id'))
-      const bytes = exchange && (await house.store.blob(owner, exchange.bodySha256))
+    async handle({ server, owner, param }) {
+      const exchange = await server.store.exchange(owner, param('id'))
+      const bytes = exchange && (await server.store.blob(owner, exchange.bodySha256))
       if (!bytes) throw missing('exchange', param('id'))
       return new globalThis.Response(Buffer.from(bytes), {
         headers: { ...privateHeaders, 'content-type': 'application/json' },
@@ -86,21 +93,21 @@ export const sentRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/conversations/{id}/compact',
     access: 'write',
-    summary: 'Lets a summary stand for the older part of what is sent; the log stays as it is',
-    body: goOn,
+    summary: 'Lets a summary represent the older part of what is sent; the log stays as it is',
+    body: resumeRequest,
     answer: { status: 200, description: 'The decision, or null: there is too little.', schema: compactedView },
-    async handle({ house, owner, principal, param, body }) {
+    async handle({ server, owner, principal, param, body }) {
       const id = param('id')
-      const conversation = await house.store.conversation(owner, id)
+      const conversation = await server.store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
-      const settings = mergeSettings(house, conversation.settings, body.settings)
-      await checkRun(house, principal, settings)
-      const { store, endpoint, tools } = house
+      const settings = mergeSettings(server, conversation.settings, body.settings)
+      await checkRun(server, principal, settings)
+      const { store, endpoint, tools } = server
       const chat = conversationOf({ store, owner, endpoint }, id, runSettings(settings, tools))
       const compacted = await chat.compact()
       const cost = compacted?.spent.reduce((sum, spent) => sum + (spent.cost ?? 0), 0) ?? 0
       if (principal.keyId !== undefined && cost > 0) await addSpend(store, principal.keyId, cost)
-      house.changes.tell(id)
+      server.changes.tell(id)
       return json({ overlay: compacted?.overlay ?? null })
     },
   }),
@@ -110,10 +117,10 @@ export const sentRoutes: readonly Route[] = [
     access: 'read',
     summary: 'Decisions about what is sent, such as compactions',
     answer: { status: 200, description: 'All of them, in order.', schema: pageSchema(overlayView) },
-    async handle({ house, owner, param }) {
+    async handle({ server, owner, param }) {
       const id = param('id')
-      if (!(await house.store.conversation(owner, id))) throw missing('conversation', id)
-      return json({ items: await house.store.overlays(owner, id) })
+      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
+      return json({ items: await server.store.overlays(owner, id) })
     },
   }),
   route({
@@ -123,34 +130,35 @@ export const sentRoutes: readonly Route[] = [
     summary: 'Undoes a decision, or does it again',
     body: overlayChange,
     answer: { status: 200, description: 'The decision.', schema: overlayView },
-    async handle({ house, owner, param, body }) {
+    async handle({ server, owner, param, body }) {
       const [id, overlayId] = [param('id'), param('overlayId')]
-      const mine = (await house.store.overlays(owner, id)).some((overlay) => overlay.id === overlayId)
+      const mine = (await server.store.overlays(owner, id)).some((overlay) => overlay.id === overlayId)
       if (!mine) throw missing('overlay', overlayId)
-      const overlay = await house.store.setOverlayUndone(owner, overlayId, body.undone)
-      house.changes.tell(id)
+      const overlay = await server.store.setOverlayUndone(owner, overlayId, body.undone)
+      server.changes.tell(id)
       return json(overlay)
     },
   }),
 ]
 
 async function historyFor(
-  { store }: ServerHouse,
+  { store }: ServerContext,
   owner: string,
   conversation: { id: string; head: string | null },
-  wish: PrepareWish,
+  request: PrepareRequest,
 ): Promise<Entry[]> {
-  const end = wish.entryId ?? conversation.head
+  const end = request.entryId ?? conversation.head
   const entries = end === null ? [] : await store.history(owner, end)
-  if (wish.entryId !== undefined && entries[0]?.conversationId !== conversation.id) throw missing('entry', wish.entryId)
-  if (wish.text !== undefined || wish.parts !== undefined) {
+  if (request.entryId !== undefined && entries[0]?.conversationId !== conversation.id)
+    throw missing('entry', request.entryId)
+  if (request.text !== undefined || request.parts !== undefined) {
     const last = entries.at(-1)
     entries.push({
       id: '',
       conversationId: conversation.id,
       parentId: last?.id ?? null,
       depth: entries.length,
-      message: userMessage(wish),
+      message: userMessage(request),
       at: new Date().toISOString(),
     })
   }
@@ -162,15 +170,15 @@ async function historyFor(
 }
 
 async function prepared(
-  house: ServerHouse,
+  server: ServerContext,
   conversationId: string,
   { history, overlays }: { history: readonly Entry[]; overlays: readonly Overlay[] },
   settings: Settings & { model: string },
 ): Promise<PreparedView> {
   const { model } = settings
   try {
-    const endpoint = await endpointOf(house, model, settings.protocol)
-    const { tools = [], system, policy = 'economy', options } = runSettings(settings, house.tools)
+    const endpoint = await endpointOf(server, model, settings.protocol)
+    const { tools = [], system, policy = 'economy', options } = runSettings(settings, server.tools)
     const draft = draftOf(
       {
         endpoint,
@@ -217,7 +225,7 @@ async function prepared(
 }
 
 /** Nothing is sent, so a key is not needed. */
-function endpointOf({ rows, env }: ServerHouse, model: string, protocol: string | undefined): Promise<Endpoint> {
+function endpointOf({ rows, env }: ServerContext, model: string, protocol: string | undefined): Promise<Endpoint> {
   return resolve({ ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows, env, keyless: true })
 }
 

@@ -2,14 +2,14 @@
 // is nothing to miss.
 
 import { SynapseError } from '../../core/error.ts'
-import type { ServerHouse } from '../house.ts'
+import type { ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
 import { route, type Route } from '../route.ts'
-import { checkPlace, leavePlace, takePlace } from '../run-stream.ts'
+import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
 import { streamHeaders } from '../runs/sse.ts'
 import { viewOf } from './conversations.ts'
 
-/** Another process on the same store tells nobody here: so it is looked for. */
+/** Another process on the same store tells no one here: so it is looked for. */
 const lookMs = 1000
 const heartbeatMs = 15_000
 
@@ -20,15 +20,15 @@ export const watchRoutes: readonly Route[] = [
     access: 'read',
     summary: 'A stream that tells when the conversation has changed',
     answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
-    async handle({ house, owner, param }) {
-      await viewOf(house, owner, param('id'))
-      checkPlace(house)
-      return new globalThis.Response(watching(house, owner, param('id')), { headers: streamHeaders })
+    async handle({ server, owner, param }) {
+      await viewOf(server, owner, param('id'))
+      checkCapacity(server)
+      return new globalThis.Response(watching(server, owner, param('id')), { headers: streamHeaders })
     },
   }),
 ]
 
-function watching(house: ServerHouse, owner: string, id: string): ReadableStream<Uint8Array> {
+function watching(server: ServerContext, owner: string, id: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let last: string | undefined
   let sentAt = 0
@@ -54,8 +54,8 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
           }
         } catch (error) {
           if (gone) return
-          // Whoever watches comes back, and is told then whether it goes on.
-          house.log({ event: 'watch-broken', trace: traceOf(error) })
+          // Whoever watches comes back, and is told then whether it continues.
+          server.log({ event: 'watch-broken', trace: traceOf(error) })
           close(controller)
         }
       },
@@ -65,12 +65,12 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
   )
 
   function begin(): void {
-    takePlace(house)
-    stop = house.changes.listen(id, () => wake?.())
+    takeSlot(server)
+    stop = server.changes.listen(id, () => wake?.())
   }
 
   async function news(): Promise<string | undefined> {
-    const state = await viewOf(house, owner, id).catch((error: unknown) => {
+    const state = await viewOf(server, owner, id).catch((error: unknown) => {
       if (error instanceof SynapseError && error.kind === 'not-found') return undefined
       throw error
     })
@@ -103,6 +103,6 @@ function watching(house: ServerHouse, owner: string, id: string): ReadableStream
     wake?.()
     if (!stop) return
     stop()
-    leavePlace(house)
+    releaseSlot(server)
   }
 }

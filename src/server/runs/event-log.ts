@@ -1,4 +1,4 @@
-// The events of runs, on their way into the store. An event is shown to nobody before it is there: else a client could
+// The events of runs, on their way into the store. An event is shown to no one before it is there: else a client could
 // hold a number that means something else after a crash.
 //
 // All runs of the process are written together, at once when nothing was written for a moment, else a moment later: the
@@ -108,7 +108,7 @@ export function eventLog(store: Store): EventLog {
   }
 }
 
-/** What was tried before may have been written all the same: with this epoch nobody else can have done it. */
+/** What was tried before may have been written all the same: with this epoch no one else can have done it. */
 function isWritten(failure: Failure | undefined): boolean {
   return failure?.code === 'stream-gap' || failure?.code === 'stream-ended'
 }

@@ -8,7 +8,7 @@ import type { Settings } from '../schema.ts'
 import { serverOwner } from '../server-owner.ts'
 import type { RunView } from '../views.ts'
 
-export interface KeptRun extends RunView {
+export interface StoredRun extends RunView {
   owner: string
   /** The process that has it. */
   holder: string
@@ -20,7 +20,7 @@ export interface KeptRun extends RunView {
 
 export const recordKind = { run: 'run', active: 'active-run', open: 'open-run', cancel: 'cancel-run' } as const
 
-export function runRecord(run: KeptRun, version: number): NewRecord {
+export function runRecord(run: StoredRun, version: number): NewRecord {
   return {
     owner: run.owner,
     kind: recordKind.run,
@@ -32,16 +32,16 @@ export function runRecord(run: KeptRun, version: number): NewRecord {
 }
 
 /** There is one for a conversation, and it is never deleted: its version says who was quicker. */
-export function activeRecord({ owner, conversationId, id }: KeptRun, version: number): NewRecord {
+export function activeRecord({ owner, conversationId, id }: StoredRun, version: number): NewRecord {
   return { owner, kind: recordKind.active, id: conversationId, conversationId, data: { runId: id }, version }
 }
 
 /** Lets the conversation go. */
-export function freeRecord({ owner, conversationId }: KeptRun): NewRecord {
+export function freeRecord({ owner, conversationId }: StoredRun): NewRecord {
   return { owner, kind: recordKind.active, id: conversationId, conversationId, data: {} }
 }
 
-export function openRecord(run: KeptRun): NewRecord {
+export function openRecord(run: StoredRun): NewRecord {
   return { owner: serverOwner, kind: recordKind.open, id: run.id, data: { owner: run.owner } }
 }
 
@@ -50,11 +50,11 @@ export function textIn({ data }: StoredRecord, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-export function readRun(record: StoredRecord | undefined): KeptRun | undefined {
-  return record && isObject(record.data) ? (record.data as JsonObject & KeptRun) : undefined
+export function readRun(record: StoredRecord | undefined): StoredRun | undefined {
+  return record && isObject(record.data) ? (record.data as JsonObject & StoredRun) : undefined
 }
 
-export function viewOf(run: KeptRun): RunView {
+export function viewOf(run: StoredRun): RunView {
   const { owner: _owner, holder: _holder, settings: _settings, keyId: _keyId, budget: _budget, ...view } = run
   return view
 }

@@ -22,7 +22,7 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
   return {
     async read(from) {
       const stream = live()
-      // What another server has taken over goes on in the store.
+      // What another server has taken over continues in the store.
       const recent = stream?.lost ? undefined : stream?.recent(from)
       if (recent) return recent
       elsewhere.seen()

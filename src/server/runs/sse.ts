@@ -1,5 +1,5 @@
 // A run's events as a stream of server-sent events, pulled by the reader: what a slow one has not read yet is in the
-// store and not in memory, so nobody waits for it and nothing grows. A reader that leaves stops nothing but itself.
+// store and not in memory, so no one waits for it and nothing grows. A reader that leaves stops nothing but itself.
 
 const usualHeartbeatMs = 15_000
 /** About how much is handed over at once. */
@@ -18,7 +18,7 @@ export interface EventSource {
   read(from: number): Promise<Frames>
   /** Resolves when there may be more, after `ms` at the latest, or when `signal` says so. */
   wait(from: number, ms: number, signal: AbortSignal): Promise<void>
-  /** Nobody reads any more. */
+  /** No one reads any more. */
   close(): void
 }
 
@@ -34,7 +34,7 @@ export interface Watched {
   /** Called when somebody begins to read, if that happens, and then `onClose`, once, however it ends. */
   onOpen(): void
   onClose(): void
-  /** How long to be silent; 15 seconds unless told. */
+  /** How long to be silent; 15 seconds by default. */
   heartbeatMs?: number
 }
 

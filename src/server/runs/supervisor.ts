@@ -1,9 +1,9 @@
-// Runs belong to the server: they are in the store before they begin, wait for their turn, go on when nobody listens, are
+// Runs belong to the server: they are in the store before they begin, wait for their turn, continue when no one listens, are
 // stopped when asked, parked when the server stops, and taken up again by the next one.
 
 import { SynapseError, asFailure } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
-import { knownPaths } from '../../run/known-path.ts'
+import { pathCache } from '../../run/path-cache.ts'
 import { isGone } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
@@ -13,22 +13,22 @@ import { serverOwner } from '../server-owner.ts'
 import type { RunView } from '../views.ts'
 import { eventLog, type RunStream, type ServedEvent } from './event-log.ts'
 import { takeName, type Holder } from './holder.ts'
-import { perform, type Performed, type Performer } from './perform.ts'
+import { executeRun, type ExecutedRun, type RunExecutor } from './execute-run.ts'
 import { activeRecord, freeRecord, openRecord, recordKind, runRecord } from './run-record.ts'
-import { readRun, textIn, viewOf, type KeptRun } from './run-record.ts'
+import { readRun, textIn, viewOf, type StoredRun } from './run-record.ts'
 import { runSource, until } from './source.ts'
 import type { EventSource } from './sse.ts'
 
-export interface SupervisorOptions extends Omit<Performer, 'paths'> {
-  /** How many runs go on at once, and how many may wait. */
+export interface SupervisorOptions extends Omit<RunExecutor, 'paths'> {
+  /** How many runs continue at once, and how many may wait. */
   maxRuns: number
   maxQueued: number
   log: Log
-  /** Called whenever a run of this conversation begins, goes on or ends. */
+  /** Called whenever a run of this conversation begins, continues or ends. */
   changed: (conversationId: string) => void
 }
 
-interface NewRun extends Pick<KeptRun, 'owner' | 'conversationId' | 'settings' | 'keyId' | 'budget'> {
+interface NewRun extends Pick<StoredRun, 'owner' | 'conversationId' | 'settings' | 'keyId' | 'budget'> {
   entries: readonly NewEntry[]
   basedOn: string
   entryId?: string
@@ -42,7 +42,7 @@ interface NewRun extends Pick<KeptRun, 'owner' | 'conversationId' | 'settings' |
 
 export interface Supervisor {
   /** Throws kind 'overloaded' where there is no room, 'conflict' while the conversation has another run. */
-  start(wish: NewRun): Promise<RunView>
+  start(request: NewRun): Promise<RunView>
   run(owner: string, runId: string): Promise<RunView | undefined>
   /** The run of a conversation that is under way. */
   active(owner: string, conversationId: string): Promise<RunView | undefined>
@@ -56,7 +56,7 @@ export interface Supervisor {
 }
 
 interface Mine {
-  run: KeptRun
+  run: StoredRun
   /** Of its record: it has another one when another server has taken up the run. */
   version: number
   stream?: RunStream
@@ -78,7 +78,7 @@ const keepEventsMs = 7 * 24 * 3_600_000
 
 export async function supervise(options: SupervisorOptions): Promise<Supervisor> {
   const { store, log } = options
-  const performer: Performer = { ...options, paths: knownPaths(store) }
+  const performer: RunExecutor = { ...options, paths: pathCache(store) }
   const holder: Holder = await takeName(store)
   const events = eventLog(store)
   const jobs = new Map<string, Job>()
@@ -115,13 +115,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     stop,
   }
 
-  async function start(wish: NewRun): Promise<RunView> {
+  async function start(request: NewRun): Promise<RunView> {
     if (stopping) throw overloaded('The server is about to stop. Try again in a moment.')
     if (running + queue.length + coming.size >= options.maxRuns + options.maxQueued) {
       throw overloaded('Too many runs are waiting. Try again in a moment.')
     }
-    const { entries, records, move, title, ...about } = wish
-    const { owner, conversationId } = wish
+    const { entries, records, move, title, ...about } = request
+    const { owner, conversationId } = request
     const id = uuidv7()
     coming.add(id)
     try {
@@ -130,11 +130,11 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       if (busy) throw busyWith(busy)
       await move?.()
       const at = new Date().toISOString()
-      const run: KeptRun = {
+      const run: StoredRun = {
         id,
         ...about,
         state: running < options.maxRuns ? 'running' : 'queued',
-        model: wish.settings.model,
+        model: request.settings.model,
         startedAt: at,
         holder: holder.name,
       }
@@ -153,7 +153,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     }
   }
 
-  async function kept(owner: string, runId: string): Promise<KeptRun | undefined> {
+  async function kept(owner: string, runId: string): Promise<StoredRun | undefined> {
     return readRun(await store.record(owner, recordKind.run, runId))
   }
 
@@ -199,7 +199,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       job.stream ??= await events.open(run.owner, run.conversationId, run.id)
       const { stream } = job
       if (stream.before > 0) stream.push({ type: 'run-resumed', at: new Date().toISOString() })
-      const { end, cost } = await perform(performer, run, stream, job.stop)
+      const { end, cost } = await executeRun(performer, run, stream, job.stop)
       if (stream.lost) log({ event: 'run-lost', run: run.id, code: stream.lost.code })
       else if (job.why === 'park' && end.outcome === 'cancelled') await park(job)
       else await finish(job, end, cost)
@@ -211,7 +211,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   /** The conversation is free before anybody hears that the run has ended. */
-  async function finish(mine: Mine, end: Performed['end'], cost: number | undefined): Promise<void> {
+  async function finish(mine: Mine, end: ExecutedRun['end'], cost: number | undefined): Promise<void> {
     const { run, stream } = mine
     const { outcome, usage, failure } = end
     await stream?.flushed()
@@ -230,7 +230,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   /** Throws code 'record-changed' when another server has taken up the run. */
-  async function keep(mine: Mine, change: Partial<KeptRun>, ...others: NewRecord[]): Promise<void> {
+  async function keep(mine: Mine, change: Partial<StoredRun>, ...others: NewRecord[]): Promise<void> {
     const run = { ...mine.run, ...change }
     await store.putRecords([runRecord(run, mine.version), ...others])
     mine.run = run
@@ -329,7 +329,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   /** A server was killed between the end of a run and saying so. */
-  async function closeStream(run: KeptRun): Promise<void> {
+  async function closeStream(run: StoredRun): Promise<void> {
     const { outcome, usage, failure } = run
     const end = { type: 'run-end', outcome, usage, ...(failure && { failure }) } as ServedEvent
     const isKept = await store.stream(run.owner, run.id, 0, 1)

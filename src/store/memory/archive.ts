@@ -1,7 +1,7 @@
 import type { Archives } from '../archive.ts'
-import { cleanLabels, givenId, jsonCopy, plainText, prepareEntry } from '../prepare.ts'
-import { idTaken, isoTime } from '../refusals.ts'
-import type { KeptConversation, MemoryState } from './state.ts'
+import { cleanLabels, givenId, jsonCopy, plainText, prepareEntry } from '../new-entry.ts'
+import { idTaken, isoTime } from '../store-errors.ts'
+import type { StoredConversation, MemoryState } from './state.ts'
 
 export function archiveMethods(state: MemoryState): Archives {
   return {
@@ -12,7 +12,7 @@ export function archiveMethods(state: MemoryState): Archives {
       for (const { id: entryId } of copy.entries) if (state.entries.has(entryId)) throw idTaken('entry', entryId)
       for (const one of copy.exchanges) if (state.exchanges.has(one.id)) throw idTaken('exchange', one.id)
       const createdAt = isoTime(about.createdAt, 'The time of a conversation')
-      const kept: KeptConversation = {
+      const kept: StoredConversation = {
         about: {
           id,
           owner,

@@ -1,7 +1,7 @@
 import type { Conversation } from '../../core/log.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { cleanLabels, givenId, jsonCopy, plainText } from '../prepare.ts'
-import { idTaken, isoTime, notFound } from '../refusals.ts'
+import { cleanLabels, givenId, jsonCopy, plainText } from '../new-entry.ts'
+import { idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Conversations } from '../store.ts'
 import type { MemoryState } from './state.ts'
 

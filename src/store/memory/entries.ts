@@ -1,10 +1,10 @@
 import type { Branch, Conversation } from '../../core/log.ts'
 import { inBranchOrder } from '../branch-order.ts'
-import { plainText, prepareEntry } from '../prepare.ts'
-import { notFound } from '../refusals.ts'
+import { plainText, prepareEntry } from '../new-entry.ts'
+import { notFound } from '../store-errors.ts'
 import type { Branches, Entries } from '../store.ts'
 import { putAll } from './records.ts'
-import { toEntry, type KeptConversation, type KeptEntry, type MemoryState } from './state.ts'
+import { toEntry, type StoredConversation, type StoredEntry, type MemoryState } from './state.ts'
 
 export function entryMethods(state: MemoryState): Entries & Branches {
   return {
@@ -33,7 +33,7 @@ export function entryMethods(state: MemoryState): Entries & Branches {
     },
 
     async history(owner, entryId, options = {}) {
-      const path: KeptEntry[] = []
+      const path: StoredEntry[] = []
       for (const kept of state.path(state.findEntry(owner, entryId))) {
         if (path.length === options.last) break
         path.push(kept)
@@ -97,7 +97,7 @@ export function entryMethods(state: MemoryState): Entries & Branches {
   }
 }
 
-function snapshot(state: MemoryState, conversation: KeptConversation): () => void {
+function snapshot(state: MemoryState, conversation: StoredConversation): () => void {
   const { entries } = conversation
   const kept = {
     about: { ...conversation.about },
@@ -111,7 +111,7 @@ function snapshot(state: MemoryState, conversation: KeptConversation): () => voi
   }
 }
 
-function branchAt(entry: KeptEntry, about: Conversation, name?: string): Branch {
+function branchAt(entry: StoredEntry, about: Conversation, name?: string): Branch {
   return {
     ...(name !== undefined && { name }),
     entryId: entry.id,

@@ -2,12 +2,12 @@ import type { Exchange } from '../../core/log.ts'
 import { addUsage, noUsage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonCopy, prepareEntry } from '../prepare.ts'
+import { givenId, jsonCopy, prepareEntry } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
-import { exchangeEnded, idTaken, journalGap, notFound } from '../refusals.ts'
+import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import type { Exchanges, Write } from '../store.ts'
-import type { KeptExchange, MemoryState } from './state.ts'
+import type { StoredExchange, MemoryState } from './state.ts'
 
 export function exchangeMethods(state: MemoryState): Exchanges {
   return {
@@ -20,7 +20,7 @@ export function exchangeMethods(state: MemoryState): Exchanges {
       const { basedOn, provider, protocol, model } = exchange
       state.entryIn(conversation, basedOn)
       if (state.exchanges.has(id)) throw idTaken('exchange', id)
-      const kept: KeptExchange = {
+      const kept: StoredExchange = {
         about: {
           id,
           conversationId,
@@ -132,12 +132,12 @@ export function exchangeMethods(state: MemoryState): Exchanges {
   }
 }
 
-function findOne(state: MemoryState, owner: string, exchangeId: string): KeptExchange | undefined {
+function findOne(state: MemoryState, owner: string, exchangeId: string): StoredExchange | undefined {
   const kept = state.exchanges.get(exchangeId)
   return kept?.conversation.about.owner === owner ? kept : undefined
 }
 
-function openOne(state: MemoryState, owner: string, exchangeId: string, write: Write | undefined): KeptExchange {
+function openOne(state: MemoryState, owner: string, exchangeId: string, write: Write | undefined): StoredExchange {
   const kept = findOne(state, owner, exchangeId)
   if (!kept) throw notFound('exchange', exchangeId)
   state.writable(owner, kept.about.conversationId, write)

@@ -2,8 +2,8 @@
 
 import { SynapseError, asFailure, type Failure } from '../../core/error.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonCopy } from '../prepare.ts'
-import { badStream, isoTime, notFound, recordChanged } from '../refusals.ts'
+import { givenId, jsonCopy } from '../new-entry.ts'
+import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
 import {
   streamPage,
   type NewRecord,
@@ -12,7 +12,7 @@ import {
   type StreamWrite,
   type Streams,
 } from '../records.ts'
-import type { KeptRecord, KeptStream, MemoryState } from './state.ts'
+import type { StoredRecordRow, StoredStream, MemoryState } from './state.ts'
 
 export function recordMethods(state: MemoryState): Records & Streams {
   return {
@@ -47,7 +47,7 @@ export function recordMethods(state: MemoryState): Records & Streams {
       if (!conversation) throw notFound('conversation', conversationId)
       const found = state.streams.get(id)
       if (found && found.conversation !== conversation) throw notFound('stream', id)
-      const kept: KeptStream = found ?? { conversation, epoch: 0, events: [] }
+      const kept: StoredStream = found ?? { conversation, epoch: 0, events: [] }
       kept.epoch++
       state.streams.set(id, kept)
       return { epoch: kept.epoch, next: kept.events.length }
@@ -99,7 +99,7 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   if (conversationId !== undefined && !state.find(owner, conversationId)) {
     throw notFound('conversation', conversationId)
   }
-  const kept: KeptRecord = {
+  const kept: StoredRecordRow = {
     n: found?.n ?? ++state.lastRecord,
     record: {
       owner,
@@ -117,20 +117,20 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   return copy(kept)
 }
 
-function live(state: MemoryState): KeptRecord[] {
+function live(state: MemoryState): StoredRecordRow[] {
   const now = new Date(state.now()).toISOString()
   return state.records.filter(({ record }) => record.expiresAt === undefined || record.expiresAt > now)
 }
 
-function isThe({ record }: KeptRecord, owner: string, kind: string, id: string): boolean {
+function isThe({ record }: StoredRecordRow, owner: string, kind: string, id: string): boolean {
   return record.owner === owner && record.kind === kind && record.id === id
 }
 
-function copy({ record }: KeptRecord): StoredRecord {
+function copy({ record }: StoredRecordRow): StoredRecord {
   return structuredClone(record)
 }
 
-function findStream(state: MemoryState, owner: string, streamId: string): KeptStream | undefined {
+function findStream(state: MemoryState, owner: string, streamId: string): StoredStream | undefined {
   const kept = state.streams.get(streamId)
   return kept?.conversation.about.owner === owner ? kept : undefined
 }

@@ -4,7 +4,7 @@ import { matchesAll, parseQuery, timeSpan } from '../query.ts'
 import type { SearchDocument } from '../search-text.ts'
 import { hitOf } from '../snippet.ts'
 import type { Search, SearchQuery } from '../store.ts'
-import type { KeptEntry, MemoryState } from './state.ts'
+import type { StoredEntry, MemoryState } from './state.ts'
 
 export function searchMethods(state: MemoryState): Search {
   return {
@@ -12,7 +12,7 @@ export function searchMethods(state: MemoryState): Search {
       const size = pageSize(query)
       const skip = query.cursor === undefined ? 0 : Number(readCursor(query.cursor, ['number'])[0])
       const terms = parseQuery(query.text)
-      const rows: { n: number; entry: KeptEntry; document: SearchDocument }[] = []
+      const rows: { n: number; entry: StoredEntry; document: SearchDocument }[] = []
       let n = 0
       for (const found of terms.length === 0 ? [] : candidates(state, owner, query)) {
         if (rows.length > size) break
@@ -36,7 +36,7 @@ function* candidates(
   state: MemoryState,
   owner: string,
   query: SearchQuery,
-): Generator<{ entry: KeptEntry; document: SearchDocument }> {
+): Generator<{ entry: StoredEntry; document: SearchDocument }> {
   const wanted = queryFilters(owner, query)
   const { after, before } = timeSpan(query)
   for (const entry of [...state.entries.values()].toReversed()) {

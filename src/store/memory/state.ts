@@ -1,4 +1,4 @@
-// What the memory store holds. Messages are kept as JSON text, so that nobody has a reference into the log. Everything
+// What the memory store holds. Messages are kept as JSON text, so that no one has a reference into the log. Everything
 // here runs without a pause: what checks first and changes then is a transaction.
 
 import type { ReplyEvent } from '../../core/event.ts'
@@ -7,14 +7,14 @@ import type { Blob } from '../blobs.ts'
 import { checkWriter, type Fence } from '../fence.ts'
 import type { FilteredDocument } from '../filter-words.ts'
 import { documentsIn } from '../hits.ts'
-import { readMessage, type PreparedEntry } from '../prepare.ts'
-import { headMoved, idTaken, notFound } from '../refusals.ts'
+import { readMessage, type PreparedEntry } from '../new-entry.ts'
+import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import type { StoredRecord } from '../records.ts'
 import type { StoreOptions, Write } from '../store.ts'
 
-export interface KeptEntry {
+export interface StoredEntry {
   id: string
-  conversation: KeptConversation
+  conversation: StoredConversation
   parentId: string | null
   depth: number
   role: Entry['message']['role']
@@ -24,31 +24,31 @@ export interface KeptEntry {
   documents: FilteredDocument[]
 }
 
-export interface KeptExchange {
+export interface StoredExchange {
   about: Exchange
-  conversation: KeptConversation
+  conversation: StoredConversation
   events: ReplyEvent[]
 }
 
-export interface KeptConversation {
+export interface StoredConversation {
   about: Conversation
   fence: Fence
-  entries: KeptEntry[]
+  entries: StoredEntry[]
   branches: Map<string, string>
-  exchanges: KeptExchange[]
+  exchanges: StoredExchange[]
   tools: Map<string, RecordedToolRun>
   overlays: Overlay[]
   states: ProviderState[]
   blobs: Set<string>
 }
 
-export interface KeptRecord {
+export interface StoredRecordRow {
   n: number
   record: StoredRecord
 }
 
-export interface KeptStream {
-  conversation: KeptConversation
+export interface StoredStream {
+  conversation: StoredConversation
   epoch: number
   events: string[]
   endedAt?: string
@@ -57,27 +57,27 @@ export interface KeptStream {
 export class MemoryState {
   readonly now: () => number
   readonly leaseNow: () => number
-  readonly conversations = new Map<string, KeptConversation>()
+  readonly conversations = new Map<string, StoredConversation>()
   /** In the order they were written. */
-  readonly entries = new Map<string, KeptEntry>()
-  readonly exchanges = new Map<string, KeptExchange>()
+  readonly entries = new Map<string, StoredEntry>()
+  readonly exchanges = new Map<string, StoredExchange>()
   readonly blobs = new Map<string, Blob>()
   /** In the order they were made. */
-  records: KeptRecord[] = []
+  records: StoredRecordRow[] = []
   lastRecord = 0
-  readonly streams = new Map<string, KeptStream>()
+  readonly streams = new Map<string, StoredStream>()
 
   constructor(options: StoreOptions) {
     this.now = options.now ?? Date.now
     this.leaseNow = () => Date.now() + (options.leaseSkewMs?.() ?? 0)
   }
 
-  find(owner: string, conversationId: string): KeptConversation | undefined {
+  find(owner: string, conversationId: string): StoredConversation | undefined {
     const found = this.conversations.get(conversationId)
     return found?.about.owner === owner ? found : undefined
   }
 
-  writable(owner: string, conversationId: string, write: Write | undefined): KeptConversation {
+  writable(owner: string, conversationId: string, write: Write | undefined): StoredConversation {
     const found = this.find(owner, conversationId)
     if (!found) throw notFound('conversation', conversationId)
     const { takes } = checkWriter(found.fence, write, this.leaseNow())
@@ -85,24 +85,24 @@ export class MemoryState {
     return found
   }
 
-  findEntry(owner: string, entryId: string): KeptEntry | undefined {
+  findEntry(owner: string, entryId: string): StoredEntry | undefined {
     const found = this.entries.get(entryId)
     return found?.conversation.about.owner === owner ? found : undefined
   }
 
-  entryIn(conversation: KeptConversation, entryId: string): KeptEntry {
+  entryIn(conversation: StoredConversation, entryId: string): StoredEntry {
     const found = this.entries.get(entryId)
     if (found?.conversation !== conversation) throw notFound('entry', entryId)
     return found
   }
 
   /** From the entry up to the root. */
-  *path(entry: KeptEntry | undefined): Generator<KeptEntry> {
+  *path(entry: StoredEntry | undefined): Generator<StoredEntry> {
     for (let at = entry; at; at = at.parentId === null ? undefined : this.entries.get(at.parentId)) yield at
   }
 
   /** Throws before it changes anything. */
-  append(conversation: KeptConversation, entry: PreparedEntry): Entry {
+  append(conversation: StoredConversation, entry: PreparedEntry): Entry {
     const { about } = conversation
     if (this.entries.has(entry.id)) throw idTaken('entry', entry.id)
     const parentId = entry.parentId === undefined ? about.head : entry.parentId
@@ -113,7 +113,7 @@ export class MemoryState {
     const { id, role, at, json, checksum } = entry
     const documents = documentsIn(about.owner, { conversation_id: about.id, checksum, message: json })
     const depth = parent ? parent.depth + 1 : 0
-    const kept: KeptEntry = { id, conversation, parentId, depth, role, at, json, checksum, documents }
+    const kept: StoredEntry = { id, conversation, parentId, depth, role, at, json, checksum, documents }
     conversation.entries.push(kept)
     this.entries.set(id, kept)
     for (const blob of entry.blobs) this.keepBlob(conversation, blob)
@@ -128,7 +128,7 @@ export class MemoryState {
     return toEntry(kept)
   }
 
-  keepBlob(conversation: KeptConversation, blob: Blob): void {
+  keepBlob(conversation: StoredConversation, blob: Blob): void {
     if (!this.blobs.has(blob.sha256)) this.blobs.set(blob.sha256, blob)
     conversation.blobs.add(blob.sha256)
   }
@@ -138,7 +138,7 @@ export class MemoryState {
   }
 }
 
-export function toEntry(kept: KeptEntry): Entry {
+export function toEntry(kept: StoredEntry): Entry {
   return {
     id: kept.id,
     conversationId: kept.conversation.about.id,

@@ -3,8 +3,8 @@
 
 import type { QueryResultRow } from 'pg'
 import type { Entry } from '../../core/log.ts'
-import { messageOf, type PreparedEntry } from '../prepare.ts'
-import { damaged, headMoved, idTaken } from '../refusals.ts'
+import { messageOf, type PreparedEntry } from '../new-entry.ts'
+import { damaged, headMoved, idTaken } from '../store-errors.ts'
 import type { Write } from '../store.ts'
 import { clock, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'

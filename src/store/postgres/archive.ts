@@ -1,6 +1,6 @@
 import type { Archives } from '../archive.ts'
-import { cleanLabels, givenId, jsonText, plainText, prepareEntry } from '../prepare.ts'
-import { idTaken, isoTime } from '../refusals.ts'
+import { cleanLabels, givenId, jsonText, plainText, prepareEntry } from '../new-entry.ts'
+import { idTaken, isoTime } from '../store-errors.ts'
 import { insertUnique, mustHave, placeOf, setLabels, writable } from './conversations.ts'
 import type { Database } from './database.ts'
 import { appendWhole } from './entries.ts'

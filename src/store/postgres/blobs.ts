@@ -1,5 +1,5 @@
 import { joinBlob, packPiece, type Blob, type Piece } from '../blobs.ts'
-import { notFound } from '../refusals.ts'
+import { notFound } from '../store-errors.ts'
 import type { Blobs } from '../store.ts'
 import type { Database, Queries } from './database.ts'
 
@@ -19,7 +19,7 @@ export function blobMethods(db: Database): Blobs {
 }
 
 /** To be called inside the transaction of what uses them. `named` ones must be the owner's already. */
-export async function keepBlobs(
+export async function storeBlobs(
   queries: Queries,
   owner: string,
   conversationId: string,
@@ -35,7 +35,7 @@ export async function keepBlobs(
   for (const blob of blobs) await use(queries, conversationId, await insertBlob(queries, blob))
 }
 
-/** Takes the conversation's hold of its blobs away, and with it those that nobody else holds. */
+/** Takes the conversation's hold of its blobs away, and with it those that no one else holds. */
 export async function dropBlobs(queries: Queries, conversation: number): Promise<void> {
   const held = await queries.all<{ blob: number }>(
     'DELETE FROM synapse.blob_uses WHERE conversation = $1 RETURNING blob',

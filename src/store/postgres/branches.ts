@@ -1,6 +1,6 @@
 import { inBranchOrder } from '../branch-order.ts'
-import { plainText } from '../prepare.ts'
-import { notFound } from '../refusals.ts'
+import { plainText } from '../new-entry.ts'
+import { notFound } from '../store-errors.ts'
 import type { Branches } from '../store.ts'
 import { mustHave, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/log.ts'
 import { checkWriter, type Fence } from '../fence.ts'
 import { mostOnPage, pageOf, pageSize, readCursor } from '../page.ts'
-import { cleanLabels, givenId, jsonText, plainText } from '../prepare.ts'
-import { damaged, idTaken, isoTime, notFound } from '../refusals.ts'
+import { cleanLabels, givenId, jsonText, plainText } from '../new-entry.ts'
+import { damaged, idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Conversations, Write } from '../store.ts'
 import { dropBlobs } from './blobs.ts'
 import type { Database, Queries } from './database.ts'
@@ -35,13 +35,13 @@ export function conversationMethods(db: Database): Conversations {
 
     async conversations(owner, page = {}) {
       const size = pageSize(page)
-      // '~' sorts behind every time.
+      // '~' sorts after every time.
       const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
       const labelled =
         page.label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM synapse.labels WHERE label = $5)'
       const order = 'ORDER BY c.updated_at DESC, c.id DESC'
       // The inner limit is for the planner: with $4 alone it takes the page for a tenth of the archive, and so plans
-      // anew for each one, which takes as long as reading it.
+      // again for each one, which takes as long as reading it.
       const newest = `(
         SELECT c.* FROM synapse.conversations c WHERE c.owner = $1 AND (c.updated_at, c.id) < ($2, $3) ${labelled}
         ${order} LIMIT ${mostOnPage + 1})`

@@ -1,10 +1,10 @@
 import type { QueryResultRow } from 'pg'
 import type { Entry, EntryOutline } from '../../core/log.ts'
-import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../prepare.ts'
-import type { PathEnd, PathRow } from '../prepare.ts'
+import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../new-entry.ts'
+import type { PathEnd, PathRow } from '../new-entry.ts'
 import type { Entries } from '../store.ts'
 import { appendAlone, appendEntry, type Appending } from './append.ts'
-import { keepBlobs } from './blobs.ts'
+import { storeBlobs } from './blobs.ts'
 import { writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { putAll } from './records.ts'
@@ -99,7 +99,7 @@ async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]
 /** The entry with the blobs that it brings or names, inside a transaction that has locked the conversation. */
 export async function appendWhole(db: Database, queries: Queries, one: Appending): Promise<Entry> {
   const written = await appendEntry(db, queries, one)
-  await keepBlobs(queries, one.owner, one.conversationId, one.entry.blobs, one.entry.named)
+  await storeBlobs(queries, one.owner, one.conversationId, one.entry.blobs, one.entry.named)
   return written
 }
 

@@ -21,7 +21,7 @@ export function fromPostgres(error: unknown, place: string): unknown {
   if (code === '53100') {
     return storageError(
       'full',
-      `There is no space left on PostgreSQL at ${place}. Nothing of the last change was saved; free some space and go on.`,
+      `There is no space left on PostgreSQL at ${place}. Nothing of the last change was saved; free some space and continue.`,
       error,
     )
   }

@@ -6,12 +6,12 @@ import type { Exchange } from '../../core/log.ts'
 import type { Usage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonText, prepareEntry } from '../prepare.ts'
+import { givenId, jsonText, prepareEntry } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
-import { exchangeEnded, idTaken, journalGap, notFound } from '../refusals.ts'
+import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import type { Exchanges, Write } from '../store.ts'
-import { keepBlobs } from './blobs.ts'
+import { storeBlobs } from './blobs.ts'
 import { insertUnique, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 import { appendWhole } from './entries.ts'
@@ -27,7 +27,7 @@ export function exchangeMethods(db: Database): Exchanges {
       return db.transaction(async (queries) => {
         const conversation = await writable(db, queries, owner, conversationId, write)
         const n = await placeOf(queries, conversation, basedOn)
-        await keepBlobs(queries, owner, conversationId, [blob])
+        await storeBlobs(queries, owner, conversationId, [blob])
         await insertUnique(
           queries.all(
             `INSERT INTO synapse.exchanges (id, conversation, based_on, outcome, provider, protocol, model, body_sha256,

@@ -3,8 +3,8 @@
 import { asFailure, type Failure } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonText } from '../prepare.ts'
-import { badStream, isoTime, notFound, recordChanged } from '../refusals.ts'
+import { givenId, jsonText } from '../new-entry.ts'
+import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
 import {
   streamPage,
   type NewRecord,

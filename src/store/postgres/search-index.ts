@@ -7,7 +7,7 @@ import { maxDocuments } from '../search-text.ts'
 import type { Database, Queries } from './database.ts'
 import { wordVectors } from './vectors.ts'
 
-/** The indexing that a process does for the entries that it appends. Nobody waits for it but the closing of the store. */
+/** The indexing that a process does for the entries that it appends. No one waits for it but the closing of the store. */
 export class Indexing {
   readonly #db: Database
   #since = 0
@@ -33,7 +33,7 @@ export class Indexing {
   async #run(): Promise<void> {
     while (this.#again) {
       this.#again = false
-      // What fails goes on waiting, for the next time: whoever appended it has an answer already.
+      // What fails continues waiting, for the next time: whoever appended it has an answer already.
       await indexWaiting(this.#db).catch(() => {})
     }
     this.#running = undefined

@@ -10,7 +10,7 @@ import { parseQuery, timeSpan } from '../query.ts'
 import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
 import type { Database } from './database.ts'
-import { wordQuery } from './words.ts'
+import { wordQuery } from './tsquery.ts'
 
 export function searchMethods(db: Database): Search {
   return {

@@ -1,6 +1,6 @@
 import type { ProviderState } from '../../core/log.ts'
 import { uuidv7 } from '../ids.ts'
-import { isoTime } from '../refusals.ts'
+import { isoTime } from '../store-errors.ts'
 import type { States } from '../store.ts'
 import { placeOf, writable } from './conversations.ts'
 import type { Database } from './database.ts'

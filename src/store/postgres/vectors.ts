@@ -1,9 +1,9 @@
 // The words of documents as PostgreSQL's binary form of a list of tsvectors: it reads this in a third of the time that
-// the text of the same takes. A tsvector keeps at most 255 places of a word, and 16,383 as the place of all behind it.
+// the text of the same takes. A tsvector keeps at most 255 places of a word, and 16,383 as the place of all after it.
 
 import type { FilteredDocument } from '../filter-words.ts'
-import { wordList } from '../words.ts'
-import { filterLexeme } from './words.ts'
+import { tokenList } from '../tokenize.ts'
+import { filterLexeme } from './tsquery.ts'
 
 const mostPlaces = 255
 const lastPlace = 16_383
@@ -29,7 +29,7 @@ export function wordVectors(documents: readonly Pick<FilteredDocument, 'text' | 
 
 function placesOf(text: string): Map<string, number[]> {
   const words = new Map<string, number[]>()
-  for (const [i, word] of wordList(text).entries()) {
+  for (const [i, word] of tokenList(text).entries()) {
     const place = Math.min(i + 1, lastPlace)
     const known = words.get(word)
     if (!known) words.set(word, [place])
@@ -51,7 +51,7 @@ class Bytes {
     this.#length = this.#buffer.writeInt32BE(value, this.#length)
   }
 
-  /** What `write` writes, behind its length. */
+  /** What `write` writes, after its length. */
   counted(write: () => void): void {
     const start = this.#length
     this.int32(0)

@@ -1,5 +1,5 @@
 import { joinBlob, packPiece, type Blob } from '../blobs.ts'
-import { notFound } from '../refusals.ts'
+import { notFound } from '../store-errors.ts'
 import type { Blobs } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { WritableRow } from './conversations.ts'
@@ -23,7 +23,7 @@ export function blobMethods(db: Connection): Blobs {
 }
 
 /** To be called inside the transaction of what uses it. */
-export function keepBlob(db: Connection, conversation: number, blob: Blob): void {
+export function storeBlob(db: Connection, conversation: number, blob: Blob): void {
   const known = db.get<{ n: number }>('SELECT n FROM blobs WHERE sha256 = ?', blob.sha256)
   use(db, conversation, known?.n ?? insertBlob(db, blob))
 }
@@ -35,7 +35,7 @@ export function useNamedBlob(db: Connection, conversation: WritableRow, sha256: 
   use(db, conversation.n, n)
 }
 
-/** Takes the conversation's hold of its blobs away, and with it those that nobody else holds. */
+/** Takes the conversation's hold of its blobs away, and with it those that no one else holds. */
 export function dropBlobs(db: Connection, conversation: number): void {
   const blobs = db
     .all<{ blob: number }>('SELECT blob FROM blob_uses WHERE conversation = ?', conversation)

@@ -1,6 +1,6 @@
 import { inBranchOrder } from '../branch-order.ts'
-import { plainText } from '../prepare.ts'
-import { notFound } from '../refusals.ts'
+import { plainText } from '../new-entry.ts'
+import { notFound } from '../store-errors.ts'
 import type { Branches } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { mustHave, writable } from './conversations.ts'

@@ -1,9 +1,9 @@
 // One connection to a SQLite file: opened with settings that make a commit durable, and asserted; statements kept
 // ready; every write all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause, and waiting
-// for another process is done outside of it, where the rest of this process can go on. Writes that are asked for in the
+// for another process is done outside of it, where the rest of this process can continue. Writes that are asked for in the
 // same turn of the event loop share one transaction, and so one sync of the disk; each is answered after the commit.
 //
-// `LIMIT ? + 0` and not `LIMIT ?`: SQLite looks at a bare limit when it plans, and plans anew each time one is bound, which
+// `LIMIT ? + 0` and not `LIMIT ?`: SQLite looks at a bare limit when it plans, and plans again each time one is bound, which
 // takes five times as long as the query (checked 2026-11, SQLite 3.53).
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -147,7 +147,7 @@ export class Connection {
       this.run('RELEASE one')
       return answer
     } catch (error) {
-      // Where the file or the disk failed there is nothing left to go on with.
+      // Where the file or the disk failed there is nothing left to continue with.
       if (breaksConnection(error) || !this.#open().isTransaction) throw error
       this.run('ROLLBACK TO one')
       this.run('RELEASE one')

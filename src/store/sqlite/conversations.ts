@@ -3,8 +3,8 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/log.ts'
 import { checkWriter, type Fence } from '../fence.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { cleanLabels, givenId, jsonText, plainText } from '../prepare.ts'
-import { damaged, idTaken, isoTime, notFound } from '../refusals.ts'
+import { cleanLabels, givenId, jsonText, plainText } from '../new-entry.ts'
+import { damaged, idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Conversations, Write } from '../store.ts'
 import { dropBlobs } from './blobs.ts'
 import type { Connection } from './connection.ts'
@@ -44,7 +44,7 @@ export function conversationMethods(db: Connection): Conversations {
 
     async conversations(owner, page = {}) {
       const size = pageSize(page)
-      // '~' sorts behind every time.
+      // '~' sorts after every time.
       const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
       const labelled = page.label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM labels WHERE label = ?)'
       const values: SQLInputValue[] = [owner, at, id, ...(page.label === undefined ? [] : [page.label]), size + 1]

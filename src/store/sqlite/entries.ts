@@ -1,10 +1,10 @@
 import type { Entry, EntryOutline } from '../../core/log.ts'
 import { isTimeToIndex } from '../hits.ts'
-import { byDepth, isLine, isWhole, messageOf, prepareEntry, readMessage, wholePath } from '../prepare.ts'
-import type { PathEnd, PathRow, PreparedEntry } from '../prepare.ts'
-import { headMoved, idTaken, notFound } from '../refusals.ts'
+import { byDepth, isLine, isWhole, messageOf, prepareEntry, readMessage, wholePath } from '../new-entry.ts'
+import type { PathEnd, PathRow, PreparedEntry } from '../new-entry.ts'
+import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import type { Entries } from '../store.ts'
-import { keepBlob, useNamedBlob } from './blobs.ts'
+import { storeBlob, useNamedBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { putAll } from './records.ts'
@@ -122,7 +122,7 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
     () => idTaken('entry', entry.id),
   )
   for (const sha256 of entry.named) useNamedBlob(db, conversation, sha256)
-  for (const blob of entry.blobs) keepBlob(db, conversation.n, blob)
+  for (const blob of entry.blobs) storeBlob(db, conversation.n, blob)
   if (isTimeToIndex(n, entry.json.length)) indexNow(db)
   moveHead(db, conversation, entry, { n, depth, parentId })
   return { id: entry.id, conversationId: conversation.id, parentId, depth, message: messageOf(entry), at: entry.at }

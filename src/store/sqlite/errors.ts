@@ -49,7 +49,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === 2067 || code === 1555
 }
 
-/** For a file that is damaged: it is never mended by itself, and never begun anew. */
+/** For a file that is damaged: it is never repaired by itself, and never begun again. */
 export const whatToDo =
   'Keep the file, and restore a backup; "synapse doctor --repair" saves what can be read to a copy.'
 
@@ -58,7 +58,7 @@ function sentence(primary: number, path: string, words: string): [StorageCode, s
     case 13:
       return [
         'full',
-        `There is no space left for ${path}. Nothing of the last change was saved; free some space and go on.`,
+        `There is no space left for ${path}. Nothing of the last change was saved; free some space and continue.`,
       ]
     case 10:
       return ['io', `Reading or writing ${path} failed (${words}). The last change may not be saved; check the disk.`]

@@ -5,12 +5,12 @@ import type { Exchange } from '../../core/log.ts'
 import type { Usage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonText, prepareEntry } from '../prepare.ts'
+import { givenId, jsonText, prepareEntry } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
-import { exchangeEnded, idTaken, journalGap, notFound } from '../refusals.ts'
+import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import type { Exchanges, Write } from '../store.ts'
-import { keepBlob } from './blobs.ts'
+import { storeBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { appendEntry, placeOf } from './entries.ts'
@@ -26,7 +26,7 @@ export function exchangeMethods(db: Connection): Exchanges {
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         const { n } = placeOf(db, conversation, basedOn)
-        keepBlob(db, conversation.n, blob)
+        storeBlob(db, conversation.n, blob)
         insertUnique(
           () =>
             db.run(

@@ -27,7 +27,7 @@ function checkFile(path: string, found: Stats): void {
   if (found.size === 0) {
     throw storageError(
       'damaged',
-      `${path} is empty, so what it held is lost. Restore a backup, or remove it to begin anew.`,
+      `${path} is empty, so what it held is lost. Restore a backup, or remove it to begin again.`,
     )
   }
   try {

@@ -1,5 +1,5 @@
 import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
-import { notFound } from '../refusals.ts'
+import { notFound } from '../store-errors.ts'
 import type { Leases } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { fenceColumns, fenceOf, type FenceRow } from './conversations.ts'

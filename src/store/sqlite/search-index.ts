@@ -3,7 +3,7 @@
 
 import { documentsIn } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
-import { indexText } from '../words.ts'
+import { indexText } from '../tokenize.ts'
 import type { Connection } from './connection.ts'
 
 /** To be called inside a transaction. */

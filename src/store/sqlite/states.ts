@@ -1,6 +1,6 @@
 import type { ProviderState } from '../../core/log.ts'
 import { uuidv7 } from '../ids.ts'
-import { isoTime } from '../refusals.ts'
+import { isoTime } from '../store-errors.ts'
 import type { States } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { writable } from './conversations.ts'

@@ -1,5 +1,5 @@
 import type { RecordedToolRun } from '../../core/log.ts'
-import { prepareEntry } from '../prepare.ts'
+import { prepareEntry } from '../new-entry.ts'
 import type { ToolRuns } from '../store.ts'
 import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
 import type { Connection } from './connection.ts'

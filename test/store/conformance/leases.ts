@@ -42,7 +42,7 @@ export function leaseTests(given: Given, open: Open): void {
       await fails(store.takeLease(owner, id, { holder: 'b', ttlMs: 1000 }), 'conflict', 'lease-held')
       skew = 10_001
       assert.equal(await store.lease(owner, id), undefined)
-      // Nobody took over yet: the first writer still may.
+      // No one took over yet: the first writer still may.
       await store.append(owner, id, { message: user('still mine') }, { epoch: first.epoch })
       const second = await store.takeLease(owner, id, { holder: 'b', ttlMs: 1000 })
       assert.equal(second.epoch, first.epoch + 1)
@@ -80,7 +80,7 @@ export function leaseTests(given: Given, open: Open): void {
         await fails(write(), 'conflict', 'lease-held')
         skew += 10_001
         await write()
-        // The head may be elsewhere now: the result would stand behind it.
+        // The head may be elsewhere now: the result would come after it.
         const end = { outcome: 'done', result: { message: result(`c${epoch}`, 't', '') } } as const
         await fails(store.finishTool(owner, id, `c${epoch}`, end, { epoch }), 'conflict', 'lease-lost')
         await fails(store.renewLease(owner, id, epoch, 1000), 'conflict', 'lease-lost')

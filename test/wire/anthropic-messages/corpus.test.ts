@@ -9,8 +9,8 @@ import { fold, type Folded } from '../../../src/core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { callsOf, type Message } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
-import type { Target } from '../../../src/protocols/protocol.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
+import type { Target } from '../../../src/wires/wire.ts'
 import { anthropicMessagesFormat } from '../../../src/transcripts/anthropic-messages.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
@@ -120,7 +120,7 @@ test('every recorded reply goes back verbatim, less what only a reply may say', 
       parts: [{ type: 'tool-result', callId: call.callId, name: call.name, output: [{ type: 'text', text: 'ok' }] }],
     }))
     const messages: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }, reply, ...results]
-    if (results.length === 0) messages.push({ role: 'user', parts: [{ type: 'text', text: 'go on' }] })
+    if (results.length === 0) messages.push({ role: 'user', parts: [{ type: 'text', text: 'continue' }] })
     const { body } = anthropicMessages.encode({ system: [], messages, tools: [], cacheAfter: [] }, target)
     const sent = body.messages as { content: Json[] }[]
     const expected = reply.native.filter(

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { ReplyEvent } from '../../../src/core/event.ts'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
-import type { DecoderOptions, EndCause } from '../../../src/protocols/protocol.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
+import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
 
 const origin = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-6' }
 
@@ -161,7 +161,7 @@ test('a result whose call came in an earlier reply is a part of its own', () => 
   assert.deepEqual(reply.parts, [{ type: 'server-tool', name: 'tool_search', output: {}, from: 0 }])
 })
 
-test('citations, summaries and blocks that nobody knows are kept whole', () => {
+test('citations, summaries and blocks that no one knows are kept whole', () => {
   const citation = { type: 'char_location', cited_text: 'c', file_id: null }
   const { reply } = decode([
     opening(),

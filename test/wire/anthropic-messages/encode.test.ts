@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message, Part, SystemMessage, ToolMessage } from '../../../src/core/message.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encode, said, sent, texts } from './asking.ts'
 
@@ -100,7 +100,7 @@ const pdf = {
   data: { kind: 'base64' as const, base64: 'JVBERg==' },
 }
 
-test('media that a result may not hold follow behind the results', () => {
+test('media that a result may not hold follow after the results', () => {
   const answer: ToolMessage = {
     role: 'tool',
     parts: [
@@ -167,8 +167,8 @@ test('what a user shows: images, documents and plain text, by value, by address 
 })
 
 test('blank text is never sent, and only what is not empty is worth a note', () => {
-  const { body, notes } = encode([user('', ' ', 'real'), reply('', '\n'), user('go on')])
-  assert.deepEqual(body.messages, [{ role: 'user', content: texts('real', 'go on') }])
+  const { body, notes } = encode([user('', ' ', 'real'), reply('', '\n'), user('continue')])
+  assert.deepEqual(body.messages, [{ role: 'user', content: texts('real', 'continue') }])
   assert.deepEqual(
     notes.map(({ what, rule }) => [what, rule]),
     [
@@ -196,7 +196,7 @@ test('a history that begins or ends with the assistant gets the user it misses',
   assert.deepEqual(sent([]), [{ role: 'user', content: texts('Continue.') }])
 })
 
-test('where prefill is taken the last words stay last, without white space behind them', () => {
+test('where prefill is taken the last words stay last, without white space after them', () => {
   const { body, notes } = encode([user('{'), reply('The answer is \n')], { capabilities: { prefill: true } })
   assert.deepEqual(body.messages, [
     { role: 'user', content: texts('{') },
@@ -254,7 +254,7 @@ test('arguments that were no JSON object go as an object that holds them, also i
   }
 })
 
-test('a foreign reply is told in text, and what cannot cross is noted', () => {
+test('a foreign reply is written as text, and what cannot cross is noted', () => {
   const { body, notes } = encode([
     user('x'),
     reply(
@@ -310,7 +310,7 @@ test('characters that cannot be sent are replaced; signed thinking that holds th
   ])
 })
 
-test('calls go behind the text of their reply', () => {
+test('calls go after the text of their reply', () => {
   const parts: Part[] = [call('c1', 'clock'), { type: 'text', text: 'Looking.' }]
   const native = said([{ type: 'tool_use', id: 'c1', name: 'clock', input: {} }, ...texts('Looking.')])
   for (const message of [reply(...parts), native]) {

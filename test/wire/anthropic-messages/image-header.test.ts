@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readImage } from '../../../src/protocols/image-header.ts'
+import { readImage } from '../../../src/wires/shared/image-header.ts'
 import { onePixel } from '../../histories.ts'
 
 const bytes = (...parts: (string | number[])[]): string =>

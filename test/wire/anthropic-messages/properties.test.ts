@@ -7,8 +7,8 @@ import { pair } from '../../../src/context/pair.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
-import type { Capabilities } from '../../../src/protocols/protocol.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
+import type { Capabilities } from '../../../src/wires/wire.ts'
 import { anyHistory, keptHistory } from '../../arbitrary.ts'
 import { user } from '../../histories.ts'
 import { encode } from './asking.ts'
@@ -37,7 +37,7 @@ function withNative(messages: Message[], native: boolean[], endings: typeof oddE
     const whole = anthropicMessages.whole(message, emulated(index)) as { content: Json[] }
     const origin = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-6' }
     const decoder = anthropicMessages.decoder(origin, { callId: (n) => callIdOf(message, n) })
-    // Server tools without a result, blocks nobody knows and pauses come from this API alone.
+    // Server tools without a result, blocks no one knows and pauses come from this API alone.
     const odd = endings[index % 7]
     const content = [...whole.content, ...(odd?.content ?? [])]
     const ending =

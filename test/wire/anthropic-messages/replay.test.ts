@@ -42,7 +42,7 @@ test('what only a reply may say is left away', () => {
   ])
 })
 
-test('a reply is replayed to every Claude and to its own provider, and built anew for all others', () => {
+test('a reply is replayed to every Claude and to its own provider, and built again for all others', () => {
   const content = [thought('Hm.'), ...texts('Hello')]
   const replayed: [Partial<Reply['origin']>, { provider: string; model: string }, boolean][] = [
     [{}, { provider: 'anthropic', model: 'claude-haiku-4-5' }, true],
@@ -73,7 +73,7 @@ test('a reply that broke off is built from what there is of it', () => {
   )
 })
 
-test('blank text that the API itself wrote goes only where it stands alone', () => {
+test('blank text that the API itself wrote goes only where it is alone', () => {
   const { body, notes } = encode([user('x'), said([...texts('\n\n'), use('a')]), result('a', 'y', 'clock')], {
     tools: [clock],
   })
@@ -143,7 +143,7 @@ test('a server tool that was left open when its reply broke off is not sent', ()
   ])
 })
 
-test('a paused reply is sent back as the last message, to be gone on with', () => {
+test('a paused reply is sent back as the last message, to be continued', () => {
   const paused = said([...texts('Searching'), search], {}, 'pause_turn')
   const { body, notes } = encode([user('x'), paused])
   assert.deepEqual((body.messages as JsonObject[]).at(-1), {
@@ -286,7 +286,7 @@ test('when something before bound thinking has changed, it goes, and all later t
   assert.ok(!JSON.stringify(later.body.messages).includes('Two.'))
 })
 
-test('thinking whose prefix nobody knows stays, and the API is asked to ignore it if it does not fit', () => {
+test('thinking whose prefix no one knows stays, and the API is asked to ignore it if it does not fit', () => {
   const messages = [user('x'), said([thought('Hm.'), ...texts('So')]), user('y')]
   const { body, headers, notes } = encode(messages, { capabilities: bound })
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [thought('Hm.'), ...texts('So')])
@@ -327,7 +327,7 @@ test('a thread is continued with new messages only, and begun where a reply is t
   assert.equal((begun.body.messages as unknown[]).length, 3)
 })
 
-test('a thread goes on with results alone, and with nothing at all behind a pause', () => {
+test('a thread continues with results alone, and with nothing at all after a pause', () => {
   const asks = said([use('a')])
   const state = { kind: 'thread' as const, id: 'msg_1', covers: 2 }
   assert.deepEqual(sent([user('x'), asks, result('a', 'y', 'clock')], { tools: [clock], state }), [
@@ -348,7 +348,7 @@ test('a summary of the provider goes back as its own block, with its header', ()
   assert.deepEqual((failed.body.messages as JsonObject[])[1]?.content, texts('Hm'))
 })
 
-test('a signed summary is the first block of all, and what it stands for is left away', () => {
+test('a signed summary is the first block of all, and what it represents is left away', () => {
   const signed = { ...summary, signature: 'c2ln' }
   const asked = said([signed], {}, 'compaction')
   const { body, headers, notes } = encode([user('x'), said(texts('a')), user('b'), asked, user('y')])

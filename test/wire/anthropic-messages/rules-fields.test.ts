@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { texts, thought } from './asking.ts'
 
 const hi = { role: 'user', content: 'hi' }
@@ -87,7 +87,7 @@ test('images are not too large, alone or among many, and are what they say', () 
   ])
 })
 
-test('fields that the API does not know are refused wherever they stand', () => {
+test('fields that the API does not know are refused wherever they occur', () => {
   const extra = 'Extra inputs are not permitted'
   const cases: [JsonObject, string][] = [
     [body([hi], { n: 1 }), `n: ${extra}`],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { anthropicMessages } from '../../../src/protocols/anthropic-messages/index.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { texts, thought } from './asking.ts'
 
 const hi = { role: 'user', content: 'hi' }

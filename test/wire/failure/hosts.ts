@@ -1,4 +1,4 @@
-// What hosts, servers at home and gateways answer.
+// What hosts, local servers and gateways answer.
 
 import { openai, type Case } from './bodies.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { StopReason } from '../../../src/core/message.ts'
-import { geminiGenerate } from '../../../src/protocols/gemini-generate/index.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import { chunk, decoded, origin } from './target.ts'
 
 const stop = { finishReason: 'STOP' }
@@ -318,7 +318,7 @@ test('events come in order: the start once and first, the end once and last', ()
   )
 })
 
-test('the model is named by the provider only where nobody else did', () => {
+test('the model is named by the provider only where no one else did', () => {
   const blank = { ...origin, model: '' }
   const decoder = geminiGenerate.decoder(blank)
   const [first] = decoder.push({ ...(chunk([{ text: 'a' }]) as JsonObject), modelVersion: 'gemini-3.5-flash-001' })

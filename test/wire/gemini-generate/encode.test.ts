@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part } from '../../../src/core/message.ts'
 import type { Options } from '../../../src/core/options.ts'
-import { geminiGenerate } from '../../../src/protocols/gemini-generate/index.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { chunk, contentsOf, decoded, native, sent, type Asking } from './target.ts'
 
@@ -97,9 +97,9 @@ const rows: Row[] = [
   },
   {
     shape: 'a summary in place of older messages',
-    history: [user({ type: 'compaction', text: 'They met.' }), user('Go on')],
+    history: [user({ type: 'compaction', text: 'They met.' }), user('Continue')],
     contents: [
-      { role: 'user', parts: [{ text: '[Summary of the conversation so far]\nThey met.' }, { text: 'Go on' }] },
+      { role: 'user', parts: [{ text: '[Summary of the conversation so far]\nThey met.' }, { text: 'Continue' }] },
     ],
   },
   {
@@ -169,7 +169,7 @@ const rows: Row[] = [
     notes: ['added stand-in thought signature'],
   },
   {
-    shape: 'user text right behind results, in the same content',
+    shape: 'user text right after results, in the same content',
     history: [user('hi'), reply(calls('c1')), result('c1', '12'), user('hurry')],
     contents: [
       hi,
@@ -195,7 +195,7 @@ const rows: Row[] = [
         ],
       },
     ],
-    notes: ['added stand-in thought signature', 'changed image/png of a tool result to a part behind the results'],
+    notes: ['added stand-in thought signature', 'changed image/png of a tool result to a part after the results'],
   },
   {
     shape: 'an image in a result where a response can hold it',
@@ -289,7 +289,7 @@ const rows: Row[] = [
     notes: ['added user message "[The beginning of this conversation is not shown]"'],
   },
   {
-    shape: 'a reply behind a reply',
+    shape: 'a reply after a reply',
     history: [user('hi'), reply('One.'), reply('Two.'), user('hi')],
     contents: [
       hi,
@@ -301,7 +301,7 @@ const rows: Row[] = [
     notes: ['added user message "Continue."'],
   },
   {
-    shape: 'a reply behind a reply, with nothing said between them',
+    shape: 'a reply after a reply, with nothing said between them',
     history: [user('hi'), reply('One.'), user(''), reply('Two.'), user('hi')],
     contents: [
       hi,
@@ -400,7 +400,7 @@ test('a reply of the same provider goes back in its own words, empty signed text
   assert.deepEqual(encoded.notes, [])
 })
 
-test('the same reply is built anew for another provider of the same wire, with a stand-in signature', () => {
+test('the same reply is built again for another provider of the same wire, with a stand-in signature', () => {
   const history = [user('hi'), native(signedParts), result('x1', '12', 'clock'), result('x2', '13', 'clock')]
   const [, model, results] = contentsOf(sent(history, { provider: 'vertex' }))
   const [first, second] = ((results?.parts ?? []) as { functionResponse: { id: string } }[]).map(

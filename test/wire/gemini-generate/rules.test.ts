@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { geminiGenerate } from '../../../src/protocols/gemini-generate/index.ts'
-import type { Profile } from '../../../src/protocols/protocol.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
+import type { Profile } from '../../../src/wires/wire.ts'
 
 const say = (text: string) => ({ role: 'user', parts: [{ text }] })
 const answer = (text: string) => ({ role: 'model', parts: [{ text }] })
@@ -75,7 +75,7 @@ const rows: Row[] = [
       'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
   },
   {
-    what: 'a call that nobody answered',
+    what: 'a call that no one answered',
     body: { contents: [say('hi'), model(ask('f')), say('never mind')] },
     rule: 'G-4',
     message:
@@ -250,7 +250,7 @@ const accepted: [string, Json, Profile?][] = [
     },
   ],
   ['one content instead of a list', { contents: say('hi') }],
-  ['neighbours of one role', { contents: [say('hi'), model(ask('f')), user(give('f')), say('go on')] }],
+  ['neighbours of one role', { contents: [say('hi'), model(ask('f')), user(give('f')), say('continue')] }],
   [
     'steps of one turn in contents of their own',
     { contents: [say('hi'), model(ask('f', 'AAEC')), model(ask('g', 'AAEC')), user(give('f'), give('g'))] },

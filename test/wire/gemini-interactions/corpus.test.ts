@@ -3,7 +3,7 @@ import test from 'node:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
-import { geminiInteractions } from '../../../src/protocols/gemini-interactions/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { user } from '../../histories.ts'
 import { decoded, sent, stepsOf } from './target.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { StopReason } from '../../../src/core/message.ts'
-import { geminiInteractions } from '../../../src/protocols/gemini-interactions/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { decoded, origin } from './target.ts'
 
 const created = { event_type: 'interaction.created', interaction: { id: 'v1_a', status: 'in_progress' } }
@@ -246,7 +246,7 @@ test('usage: thoughts are output, server tools are input', () => {
   assert.deepEqual(usage, { input: 107, output: 15, cacheRead: 40, cacheWrite: 0, reasoning: 5, raw })
 })
 
-test('an interaction that is not kept has no id to go on from', () => {
+test('an interaction that is not kept has no id to continue from', () => {
   const { reply } = decoded([
     { event_type: 'interaction.created', interaction: { id: '', status: 'in_progress' } },
     { event_type: 'interaction.completed', interaction: { id: '', status: 'completed' } },

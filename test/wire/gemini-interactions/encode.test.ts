@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message } from '../../../src/core/message.ts'
 import type { Options } from '../../../src/core/options.ts'
-import { geminiInteractions } from '../../../src/protocols/gemini-interactions/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { decoded, native, sent, stepsOf, type Asking } from './target.ts'
 
@@ -155,7 +155,7 @@ const rows: Row[] = [
     notes: ['added stand-in thought signature'],
   },
   {
-    shape: 'a document in a result goes behind all results',
+    shape: 'a document in a result goes after all results',
     history: [user('hi'), reply(calls('c1', 'c2')), picture('c1', 'application/pdf'), result('c2', '2'), user('hi')],
     steps: [
       says('hi'),
@@ -169,7 +169,7 @@ const rows: Row[] = [
     ],
     notes: [
       'added stand-in thought signature',
-      'changed application/pdf of a tool result to user input behind the results',
+      'changed application/pdf of a tool result to user input after the results',
     ],
   },
   {
@@ -305,7 +305,7 @@ test('in a chain a result bears the id that the provider knows its call by', () 
   assert.deepEqual(body.input, [{ type: 'function_result', call_id: 'x1', name: 'clock', result: '12' }])
 })
 
-test('who does not want to store goes on without the chain, and it is noted', () => {
+test('who does not want to store continues without the chain, and it is noted', () => {
   const { body, notes } = sent(history, { context: { state }, options: { store: false } })
   assert.equal(body.previous_interaction_id, undefined)
   assert.equal(body.store, false)

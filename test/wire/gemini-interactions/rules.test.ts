@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { geminiInteractions } from '../../../src/protocols/gemini-interactions/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 
 const says = { type: 'user_input', content: [{ type: 'text', text: 'hi' }] }
 const answers = { type: 'model_output', content: [{ type: 'text', text: 'Hello.' }] }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { callsOf, type Message } from '../../../src/core/message.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
 import { result, user } from '../../histories.ts'
 import { encoded } from './target.ts'
 

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Origin } from '../../../src/core/message.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
-import type { DecoderOptions, EndCause } from '../../../src/protocols/protocol.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
+import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
 
 const origin: Origin = { protocol: 'mistral-chat', provider: 'mistral', model: '' }
 

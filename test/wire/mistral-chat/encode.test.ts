@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, target, wireMessages } from './target.ts'
 
@@ -24,7 +24,7 @@ test('derived call ids are nine letters or digits, and differ', () => {
 
 const table: { name: string; messages: Message[]; wire: unknown }[] = [
   {
-    name: 'What time is it, with one tool call, is four messages and one that asks to go on',
+    name: 'What time is it, with one tool call, is four messages and one that asks to continue',
     messages: whatTimeIsIt,
     wire: [
       { role: 'user', content: 'What time is it?' },
@@ -61,7 +61,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
     ],
   },
   {
-    name: 'a user message behind a tool result gets an assistant bridge',
+    name: 'a user message after a tool result gets an assistant bridge',
     messages: [user('a'), reply(call('c1', 'a')), result('c1', '1', 'a'), user('b')],
     wire: [
       { role: 'user', content: 'a' },
@@ -111,7 +111,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
     ],
   },
   {
-    name: 'an image in a tool result goes to the user behind all results, over a bridge',
+    name: 'an image in a tool result goes to the user after all results, over a bridge',
     messages: [
       user('look'),
       reply(call('c1', 'a'), call('c2', 'b')),
@@ -199,7 +199,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
     ],
   },
   {
-    name: 'foreign reasoning stays at home, refusals and summaries are text, server tools are told',
+    name: 'foreign reasoning stays locally, refusals and summaries are text, server tools are told',
     messages: [
       user('a'),
       reply(
@@ -228,7 +228,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
     ],
   },
   {
-    name: 'a history that begins with the assistant gets an opening, one with nothing in it a word to go on',
+    name: 'a history that begins with the assistant gets an opening, one with nothing in it a word to continue',
     messages: [reply('hello'), user('hi')],
     wire: [
       { role: 'user', content: '[The beginning of this conversation is not shown]' },
@@ -406,7 +406,7 @@ test('what a model or host cannot do is left out with a note', () => {
   assert.deepEqual(Object.keys(body), ['model', 'messages', 'tools'])
   assert.deepEqual(
     notes.map(({ what }) => what),
-    ['temperature and top_p', 'effort "max"', 'store', '1 tools behind the first 1', 'tool choice'],
+    ['temperature and top_p', 'effort "max"', 'store', '1 tools after the first 1', 'tool choice'],
   )
 })
 
@@ -558,7 +558,7 @@ test('a broken reply is built from parts when some of it never became native', (
   ])
 })
 
-test('native calls are mended where their id repeats, does not fit, or the arguments are broken', () => {
+test('native calls are repaired where their id repeats, does not fit, or the arguments are broken', () => {
   const asks = (callId: string, alias: string, malformed?: string) =>
     own(
       {

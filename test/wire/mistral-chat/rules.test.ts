@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
 
 const hi = { role: 'user', content: 'hi' }
 const made = (...ids: Json[]) => ({
@@ -194,7 +194,7 @@ for (const [name, given] of accepted) {
   test(`${name} is accepted`, () => assert.deepEqual(mistralChat.refuse(given), []))
 }
 
-test('the first-party service takes a user message behind a tool result, hosts do not', () => {
+test('the first-party service takes a user message after a tool result, hosts do not', () => {
   const given = body(hi, made('aaaaaaaa1'), answer('aaaaaaaa1'), hi)
   assert.deepEqual(mistralChat.refuse(given, { provider: 'mistral' }), [])
   assert.equal(mistralChat.refuse(given, { provider: 'azure' })[0]?.rule, 'T-2')

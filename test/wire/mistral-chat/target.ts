@@ -2,8 +2,8 @@
 
 import type { Context } from '../../../src/core/context.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
-import { mistralChat } from '../../../src/protocols/mistral-chat/index.ts'
-import type { Encoded, Target } from '../../../src/protocols/protocol.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
+import type { Encoded, Target } from '../../../src/wires/wire.ts'
 
 export const target: Target = {
   provider: 'mistral',

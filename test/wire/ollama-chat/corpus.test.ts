@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json } from '../../../src/core/json.ts'
-import { ollamaChat } from '../../../src/protocols/ollama-chat/index.ts'
+import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../shared/corpus/errors')
 const skip = existsSync(folder) ? false : 'the recorded errors are not here'

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Origin } from '../../../src/core/message.ts'
-import { ollamaChat } from '../../../src/protocols/ollama-chat/index.ts'
-import type { DecoderOptions, EndCause } from '../../../src/protocols/protocol.ts'
+import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
+import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
 
 const origin: Origin = { protocol: 'ollama-chat', provider: 'ollama', model: '' }
 
@@ -139,7 +139,7 @@ test('an error line fails the reply, classified, and keeps the words before it',
   assert.deepEqual([alone.failure?.status, alone.reply.native], [500, []])
 })
 
-test('odd lines do no harm, and nothing counts behind the last', () => {
+test('odd lines do no harm, and nothing counts after the last', () => {
   const decoder = ollamaChat.decoder(origin)
   const events = [
     null,

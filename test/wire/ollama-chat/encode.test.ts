@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Message } from '../../../src/core/message.ts'
-import { ollamaChat } from '../../../src/protocols/ollama-chat/index.ts'
+import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encoded, own, wireMessages } from './target.ts'
 
@@ -119,7 +119,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
     ],
   },
   {
-    name: 'foreign reasoning stays at home, texts of a reply run together, the rest is told in lines',
+    name: 'foreign reasoning stays locally, texts of a reply run together, the rest is told in lines',
     messages: [
       user('a'),
       reply(
@@ -348,7 +348,7 @@ test('a call that came without an id goes back without one, and so does its resu
   assert.deepEqual(notes, [])
 })
 
-test('native calls are mended where their id repeats or the arguments are no object', () => {
+test('native calls are repaired where their id repeats or the arguments are no object', () => {
   const asks = (callId: string, args: string | object, malformed?: string) =>
     own(
       {

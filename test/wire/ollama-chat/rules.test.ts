@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { ollamaChat } from '../../../src/protocols/ollama-chat/index.ts'
+import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
 
 const body = (message: JsonObject, rest: JsonObject = {}): JsonObject => ({
   model: 'qwen3',
@@ -113,12 +113,12 @@ const accepted: [string, JsonObject][] = [
   ['a plain question', body(hi)],
   ['no messages: that loads the model', { model: 'm', messages: [] }],
   ['null in place of content', body({ role: 'assistant', content: null, tool_calls: null })],
-  ['a role nobody knows', body({ role: 'developer', content: 'x' })],
+  ['a role no one knows', body({ role: 'developer', content: 'x' })],
   [
     'results without calls, two users, an assistant last',
     { model: 'm', messages: [{ role: 'tool', content: 'x' }, hi, hi, { role: 'assistant', content: 'y' }] },
   ],
-  ['fields nobody knows', body({ ...hi, name: 'n' }, { user: 'u', tool_choice: 'auto' })],
+  ['fields no one knows', body({ ...hi, name: 'n' }, { user: 'u', tool_choice: 'auto' })],
   ['levels of thought', body(hi, { think: 'max', format: 'json', options: { num_ctx: 4096, mirostat: 'odd' } })],
   ['sound images, also with line breaks', body({ ...hi, images: ['AAAA', 'AAA=', 'AA==', 'AA\nAA\r\n', ''] })],
   [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Part } from '../../../src/core/message.ts'
-import { openaiChat } from '../../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
 import { decoded, delta, fragment, origin } from './target.ts'
 
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
@@ -209,7 +209,7 @@ for (const { host, chunks, calls } of oddities) {
   })
 }
 
-test('calls stay in the message with the text, and text that comes behind them joins the text before', () => {
+test('calls stay in the message with the text, and text that comes after them joins the text before', () => {
   const { reply } = decoded([
     delta({ content: 'One. ' }),
     fragment({ index: 0, id: 'call_a', function: { name: 'clock', arguments: '{}' } }),
@@ -450,7 +450,7 @@ test('an end without a finish reason is an interruption; finished calls and text
   ])
 })
 
-test('usage alone behind the last delta closes a reply that has no finish reason', () => {
+test('usage alone after the last delta closes a reply that has no finish reason', () => {
   const { reply, failure } = decoded([delta({ content: 'Hi' }), usageChunk])
   assert.deepEqual(reply.stop, { reason: 'done' })
   assert.equal(failure, undefined)

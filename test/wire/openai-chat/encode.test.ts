@@ -102,14 +102,14 @@ const rows: Row[] = [
     messages: [{ role: 'user', content: '[video/mp4 "a.mp4", not shown]' }],
   },
   {
-    shape: 'a summary that stands for what came before',
-    history: [user({ type: 'compaction', text: 'They met.' }, 'Go on')],
+    shape: 'a summary that represents what came before',
+    history: [user({ type: 'compaction', text: 'They met.' }, 'Continue')],
     messages: [
       {
         role: 'user',
         content: [
           { type: 'text', text: '[Summary of the conversation so far]\nThey met.' },
-          { type: 'text', text: 'Go on' },
+          { type: 'text', text: 'Continue' },
         ],
       },
     ],
@@ -188,7 +188,7 @@ const rows: Row[] = [
     ],
   },
   {
-    shape: 'an image in a result follows in a user message behind the whole block',
+    shape: 'an image in a result follows in a user message after the whole block',
     history: [
       user('go'),
       reply(calls('c1', 'c2')),
@@ -237,7 +237,7 @@ const rows: Row[] = [
     ],
   },
   {
-    shape: 'foreign reasoning stays at home',
+    shape: 'foreign reasoning stays locally',
     history: [user('go'), reply({ type: 'reasoning', text: 'Hm.' }, 'Yes.')],
     messages: [
       { role: 'user', content: 'go' },
@@ -340,7 +340,7 @@ test('every difference between the log and the body is a note with its place', (
     { kind: 'dropped', what: 'reasoning', at: 'messages[1]', rule: undefined },
     {
       kind: 'changed',
-      what: 'image/png of a result of tool to a user message behind the results',
+      what: 'image/png of a result of tool to a user message after the results',
       at: 'messages[2]',
       rule: 'C12',
     },

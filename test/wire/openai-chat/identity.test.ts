@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from '../../property.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Part, Reply } from '../../../src/core/message.ts'
-import { openaiChat } from '../../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
 import { onePixel } from '../../histories.ts'
 import { decoded } from './target.ts'
 

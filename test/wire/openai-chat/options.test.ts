@@ -72,7 +72,7 @@ test('more tools than the wire takes are cut, with a note', () => {
   assert.equal((body.tools as unknown[]).length, 128)
   assert.deepEqual(
     notes.map(({ what, rule }) => ({ what, rule })),
-    [{ what: '2 tools behind the first 128', rule: 'C10' }],
+    [{ what: '2 tools after the first 128', rule: 'C10' }],
   )
 })
 
@@ -128,7 +128,7 @@ for (const [effort, known, written] of efforts) {
   })
 }
 
-test('a model that takes tools only without reasoning is told so, asked or not', () => {
+test('a model that takes tools only without reasoning is informed, asked or not', () => {
   const capabilities = { efforts: ['none', 'low', 'high'] as Effort[], effortWithTools: 'none' as const }
   assert.equal(asked({}, { capabilities }, [clock]).reasoning_effort, 'none')
   assert.equal(asked({ effort: 'high' }, { capabilities }, [clock]).reasoning_effort, 'none')

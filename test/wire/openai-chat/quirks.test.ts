@@ -71,7 +71,7 @@ test('noStreamOptions: a stream is asked for without them', () => {
   assert.equal('stream_options' in body, false)
 })
 
-test('flattenToolHistory: calls and results are told as labelled text', () => {
+test('flattenToolHistory: calls and results are written as labelled text', () => {
   const history: Message[] = [
     user('go'),
     reply('Let me look.', call('c1', 'clock', { zone: 'UTC' }), call('c2', 'tool')),
@@ -130,7 +130,7 @@ test('thinkingSwitch: an effort switches thinking on, "none" switches it off', (
   assert.deepEqual(ask('medium'), { thinking: { type: 'enabled' }, reasoning_effort: 'high' })
 })
 
-test('a history that ends with the assistant goes on with a user message where the model refuses a prefill', () => {
+test('a history that ends with the assistant continues with a user message where the model refuses a prefill', () => {
   const { messages } = sent([user('a'), reply('b')], { capabilities: { prefill: false } })
   assert.deepEqual((messages as Json[])[2], { role: 'user', content: 'Continue.' })
 })
@@ -160,7 +160,7 @@ test('cache marks are breakpoints where the host has its own, and none where it 
   )
 })
 
-test('a mark behind a reply goes to what stands before it: a reply is sent as it came', () => {
+test('a mark after a reply goes to what comes before it: a reply is sent as it came', () => {
   const wanted = { quirks: { cacheControl: true }, capabilities: { cacheMarks: true } }
   const messages = sent([user('a'), reply('b')], wanted, { cacheAfter: [1] }).messages as JsonObject[]
   assert.deepEqual(messages[0]?.content, [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }])

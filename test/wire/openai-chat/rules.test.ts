@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import type { Issue } from '../../../src/protocols/protocol.ts'
-import { openaiChat } from '../../../src/protocols/openai-chat/index.ts'
+import type { Issue } from '../../../src/wires/wire.ts'
+import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
 
 const user = { role: 'user', content: 'hi' }
 const tool = { type: 'function', function: { name: 'clock', parameters: { type: 'object', properties: {} } } }

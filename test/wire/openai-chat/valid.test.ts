@@ -8,7 +8,7 @@ import { pair } from '../../../src/context/pair.ts'
 import type { ToolSpec } from '../../../src/core/context.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
-import { openaiChat } from '../../../src/protocols/openai-chat/index.ts'
+import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
 import { anyHistory, keptHistory } from '../../arbitrary.ts'
 import { context, decoded, sent, target, type Wanted } from './target.ts'
 

@@ -8,8 +8,8 @@ import type { Context } from '../../../src/core/context.ts'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { callsOf, textOf, type Message, type Origin, type Reply } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
-import type { Target } from '../../../src/protocols/protocol.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
+import type { Target } from '../../../src/wires/wire.ts'
 
 const corpus = resolve(import.meta.dirname, '../../../../shared/corpus')
 const absent = existsSync(corpus) ? false : 'the recordings are not on this machine'
@@ -42,7 +42,7 @@ function recordings(): Recording[] {
   )
 }
 
-/** Some files hold the replies of a whole tool loop, one behind the other. */
+/** Some files hold the replies of a whole tool loop, one after the other. */
 function replies(recording: Recording): Recording[] {
   const { chunks } = recording
   if (!chunks) return [recording]
@@ -213,7 +213,7 @@ function contextWith(reply: Reply): Context {
     role: 'tool',
     parts: [{ type: 'tool-result', callId, name, output: [{ type: 'text', text: 'done' }] }],
   }))
-  const asked: Message = { role: 'user', parts: [{ type: 'text', text: 'Go on.' }] }
+  const asked: Message = { role: 'user', parts: [{ type: 'text', text: 'Continue.' }] }
   return { system: [], messages: [asked, reply, ...results, asked], tools: [], cacheAfter: [] }
 }
 

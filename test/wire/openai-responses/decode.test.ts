@@ -4,8 +4,8 @@ import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { ReplyEvent } from '../../../src/core/event.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Origin } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
-import type { DecoderOptions, EndCause } from '../../../src/protocols/protocol.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
+import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
 import { called, reasoning, said } from './target.ts'
 
 const origin: Origin = { protocol: 'openai-responses', provider: 'openai', model: 'gpt-5.5' }
@@ -227,7 +227,7 @@ test('tools that the provider ran itself are server tools; what has no word here
   assert.equal(reply.stop.reason, 'done')
 })
 
-test('events that nobody documents, comments of the server and keep-alives are passed over', () => {
+test('events that no one documents, comments of the server and keep-alives are passed over', () => {
   const item = said('Hi')
   const odd = [
     { type: 'keepalive' },
@@ -410,7 +410,7 @@ test('a stream that ends early keeps its text and never a half call', () => {
   ])
 })
 
-test('a call whose arguments were whole is kept when the stream breaks behind them', () => {
+test('a call whose arguments were whole is kept when the stream breaks after them', () => {
   const { reply } = read([
     created(),
     added(0, { ...called('call_a'), arguments: '' }),

@@ -153,7 +153,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     ],
   ],
   [
-    'where a result cannot hold an image it follows behind the whole tool turn',
+    'where a result cannot hold an image it follows after the whole tool turn',
     [reply(call('c1', 'shot'), call('c2', 'a')), shot('c1'), result('c2', '2'), user('and?')],
     [
       { type: 'function_call', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', name: 'shot', arguments: '{}' },
@@ -177,13 +177,13 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     ['dropped reasoning (R7)'],
   ],
   [
-    'a refusal is told as text',
+    'a refusal is written as text',
     [reply({ type: 'refusal', text: 'I cannot.' })],
     [{ role: 'assistant', content: 'I cannot.' }],
     ['changed refusal to text'],
   ],
   [
-    'what another provider ran itself is told as labelled text, or left where there is no output',
+    'what another provider ran itself is written as labelled text, or left where there is no output',
     [
       reply(
         { type: 'server-tool', name: 'search', input: { q: 'x' }, output: ['y'] },

@@ -13,7 +13,7 @@ import {
   type Reply,
   type StopReason,
 } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
 import { anyText } from '../../arbitrary.ts'
 import { called, encoded, native, said, type Changes } from './target.ts'

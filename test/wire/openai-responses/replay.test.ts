@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
 import { called, encoded, native, reasoning, said, written } from './target.ts'
 
@@ -129,7 +129,7 @@ test('providers that show their reasoning get it back as they gave it', () => {
   assert.deepEqual(written([last], deepseek).input, [loose('Noon.')])
 })
 
-test('a message behind its calls is moved before them where no id holds the order', () => {
+test('a message after its calls is moved before them where no id holds the order', () => {
   const { input, notes } = written([native([called('call_a'), said('Calling.')]), result('call_a', '1')])
   assert.deepEqual(input, [loose('Calling.'), looseCall('call_a'), output('call_a', '1')])
   assert.deepEqual(notes, ['changed order of calls and text'])
@@ -158,7 +158,7 @@ test('a call id that is too long, empty or taken is replaced on both sides', () 
   assert.deepEqual(notes, [`changed call id "${long}" (R12)`, 'changed call id "call_0" (R12)'])
 })
 
-test('broken arguments are mended in the provider’s own item too', () => {
+test('broken arguments are repaired in the provider’s own item too', () => {
   const { input, notes } = written([native([reasoning, called('call_a', 'clock', '{"z')]), result('call_a', '1')])
   assert.deepEqual(input, [
     looseReasoning,
@@ -265,9 +265,9 @@ test('what the provider ran itself goes back with its id, or in words', () => {
 
 test('a compaction item goes back to the model that made it, and to no other', () => {
   const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAA' }
-  assert.deepEqual(written([native([compaction, said('Go on.')])]).input, [compaction, said('Go on.')])
-  const other = written([native([compaction, said('Go on.')])], { model: 'gpt-5.6' })
-  assert.deepEqual(other.input, [loose('Go on.')])
+  assert.deepEqual(written([native([compaction, said('Continue.')])]).input, [compaction, said('Continue.')])
+  const other = written([native([compaction, said('Continue.')])], { model: 'gpt-5.6' })
+  assert.deepEqual(other.input, [loose('Continue.')])
   assert.deepEqual(other.notes, ['dropped compaction (R7)'])
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { called, reasoning, said } from './target.ts'
 
 const hi = { role: 'user', content: 'Hi' }

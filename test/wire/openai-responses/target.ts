@@ -3,9 +3,9 @@
 import type { Context, Note } from '../../../src/core/context.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part, Reply, StopReason } from '../../../src/core/message.ts'
-import { openaiResponses } from '../../../src/protocols/openai-responses/index.ts'
-import { readItem } from '../../../src/protocols/openai-responses/read-item.ts'
-import type { Capabilities, Encoded, Target } from '../../../src/protocols/protocol.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
+import { readItem } from '../../../src/wires/openai-responses/read-item.ts'
+import type { Capabilities, Encoded, Target } from '../../../src/wires/wire.ts'
 
 export type Changes = Partial<Omit<Target, 'capabilities'>> & { capabilities?: Partial<Capabilities> }
 

@@ -1,0 +1,76 @@
+// A conversation as the text of a file, piece by piece: our own archive, something to read, or somebody else's format.
+
+import type { Json } from '../core/json.ts'
+import type { Conversation, Entry } from '../core/log.ts'
+import { attachMedia } from '../store/media.ts'
+import { formatIds, writeTranscript } from '../transcripts/index.ts'
+import { archiveLines } from '../transfer/archive-write.ts'
+import { everyConversation, type LocalStore } from './local-store.ts'
+import { progressOn } from './progress.ts'
+
+export const exportFormats: readonly string[] = ['archive', 'markdown', 'html', ...formatIds]
+
+type Place = Pick<LocalStore, 'store' | 'owner'>
+type Redact = ((value: Json) => Json) | undefined
+
+export function exportLines(place: Place, about: Conversation, format: string, redact?: Redact): AsyncIterable<string> {
+  return format === 'archive' ? archives(place, [about], redact) : onePiece(place, about, format, redact)
+}
+
+export function allArchives(place: Place, redact: Redact): AsyncIterable<string> {
+  return archives(place, everyConversation(place), redact)
+}
+
+async function* archives(
+  { store, owner }: Place,
+  found: Iterable<Conversation> | AsyncIterable<Conversation>,
+  redact: Redact,
+): AsyncGenerator<string> {
+  const progress = progressOn()
+  let number = 0
+  for await (const { id, title } of found) {
+    number++
+    const options = {
+      ...(redact && { redact }),
+      progress: (done: number, of: number) => progress.tell(`${number}: ${title ?? id}, ${done} of ${of} entries`),
+    }
+    for await (const line of archiveLines(store, owner, id, options)) yield `${line}\n`
+  }
+  progress.done()
+}
+
+async function* onePiece(
+  { store, owner }: Place,
+  about: Conversation,
+  format: string,
+  redact: Redact,
+): AsyncGenerator<string> {
+  const history = about.head ? await store.history(owner, about.head) : []
+  const messages = await attachMedia(
+    history.map((entry) => entry.message),
+    (sha256) => store.blob(owner, sha256),
+  )
+  const whole = history.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
+  const entries = redact ? (redact(JSON.parse(JSON.stringify(whole)) as Json) as Json & Entry[]) : whole
+  const shown = redact ? (redact({ id: about.id, title: about.title }) as { id: string; title?: string }) : about
+  if (format === 'markdown') yield (await import('../transfer/markdown.ts')).toMarkdown(shown, entries)
+  else if (format === 'html') yield (await import('../transfer/html.ts')).toHtml(shown, entries)
+  else {
+    const json = writeTranscript(
+      entries.map((entry) => entry.message),
+      format,
+    )
+    if (lineFormats.has(format) && Array.isArray(json)) for (const line of json) yield `${JSON.stringify(line)}\n`
+    else yield `${JSON.stringify(json, null, 2)}\n`
+  }
+}
+
+/** How the name of a file ends that is written in this format. */
+export function endingOf(format: string): string {
+  if (format === 'markdown') return 'md'
+  if (format === 'html') return 'html'
+  return format === 'archive' || lineFormats.has(format) ? 'jsonl' : 'json'
+}
+
+/** Formats whose files are lines of JSON. */
+const lineFormats = new Set(['claude-code', 'codex', 'pi', 'synapse'])

@@ -1,0 +1,77 @@
+// The next request of a conversation, looked at and not sent, beside the one that went to the same model before.
+
+import type { Json } from '../../core/json.ts'
+import type { Entry, Exchange } from '../../core/log.ts'
+import type { RunSettings, Runtime } from '../../run/conversation.ts'
+import type { Inspected } from '../../run/inspect.ts'
+import { prefixBreak, type PrefixBreak } from './prefix-break.ts'
+
+export interface Preview extends Inspected {
+  /** Bytes of the body. */
+  size: number
+  /** Tokens by the provider's own count, where that was asked for. */
+  exact?: number
+  /** The last request to the same model, and where this one stops being the same. */
+  previous?: { exchangeId: string; at: string; breaks?: PrefixBreak }
+  history: Entry[]
+}
+
+export interface PreviewOptions extends Runtime {
+  conversationId: string
+  history: Entry[]
+  settings: RunSettings
+  /** Ask the provider how many tokens it counts. */
+  exact?: boolean
+}
+
+export async function preview(at: PreviewOptions): Promise<Preview> {
+  const { conversationId, history, settings } = at
+  const { inspectRequest } = await import('../../run/inspect.ts')
+  const next = await inspectRequest(at, conversationId, history, settings)
+  const exact = at.exact ? await exactCount(at) : undefined
+  const [last] = await lastRequests(at, 1, (one) => isSame(one, next))
+  const breaks = last && prefixBreak(last.body, next.body)
+  return {
+    ...next,
+    size: Buffer.byteLength(JSON.stringify(next.body)),
+    ...(exact !== undefined && { exact }),
+    ...(last && {
+      previous: { exchangeId: last.exchange.id, at: last.exchange.startedAt, ...(breaks && { breaks }) },
+    }),
+    history,
+  }
+}
+
+async function exactCount({ conversationId, history, settings, ...local }: PreviewOptions): Promise<number> {
+  const { countTokens } = await import('../../run/count-tokens.ts')
+  return (await countTokens(local, conversationId, history, settings)).tokens
+}
+
+export interface SentRequest {
+  exchange: Exchange
+  body: Json
+}
+
+/** The last requests that are still kept, the newest first. */
+export async function lastRequests(
+  { store, owner, conversationId }: Pick<PreviewOptions, 'store' | 'owner' | 'conversationId'>,
+  most: number,
+  wanted: (exchange: Exchange) => boolean = () => true,
+): Promise<SentRequest[]> {
+  const { items } = await store.exchanges(owner, conversationId, { limit: 200 })
+  const found: SentRequest[] = []
+  for (const exchange of items) {
+    if (found.length === most) break
+    if (!wanted(exchange)) continue
+    const bytes = await store.blob(owner, exchange.bodySha256)
+    if (bytes) found.push({ exchange, body: JSON.parse(new TextDecoder().decode(bytes)) as Json })
+  }
+  return found
+}
+
+function isSame(exchange: Exchange, asked: Pick<Exchange, 'provider' | 'protocol' | 'model'>): boolean {
+  const { provider, protocol, model, notes } = exchange
+  if (provider !== asked.provider || protocol !== asked.protocol || model !== asked.model) return false
+  // A request for a summary is no part of the conversation.
+  return !notes.some((note) => note.rule === 'compaction-request')
+}

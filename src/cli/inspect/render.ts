@@ -1,0 +1,149 @@
+// A request that was looked at, on a screen: each message of the history and what became of it, then the whole.
+
+import { callsOf, textOf, type Message } from '../../core/message.ts'
+import type { ExplainedMessage, Fate } from '../../context/explain.ts'
+import { count, dollars, percent } from '../format-number.ts'
+import { table } from '../table.ts'
+import { clip, neutral, neutralLine, type Style } from '../terminal.ts'
+import type { DiffLine } from './body-diff.ts'
+import type { Preview } from './preview.ts'
+
+export function inspectLines(looked: Preview, width: number, style: Style): string[] {
+  const { explained, history } = looked
+  const cells = explained.messages.map((message, index) => [
+    String(message.place),
+    message.role,
+    count(message.tokens),
+    message.sent === message.tokens ? '' : count(message.sent),
+    message.fate,
+    inWords(history[index]?.message),
+  ])
+  const paints: Record<Fate, (text: string) => string> = {
+    sent: style.green,
+    converted: style.yellow,
+    folded: style.yellow,
+    summarised: style.yellow,
+    cut: style.red,
+  }
+  const columns = [
+    { head: '#', right: true },
+    { head: 'who' },
+    { head: 'tokens', right: true },
+    { head: 'as sent', right: true },
+    {
+      head: 'fate',
+      paint: (text: string, row: number) => paints[explained.messages[row]?.fate ?? 'sent'](text),
+    },
+    { head: 'message', grows: true, paint: style.dim },
+  ]
+  return [
+    ...headLines(looked, width, style),
+    '',
+    ...table(columns, cells, width, style),
+    ...reasons(explained.messages, width, style),
+    ...explained.notes.flatMap((note) => wrapped(`${note.kind}: ${note.what}, because ${note.why}`, width)),
+  ]
+}
+
+/** A few lines for a chat. */
+export function contextLines(looked: Preview, width: number, style: Style): string[] {
+  const fates = Map.groupBy(looked.explained.messages, (message) => message.fate)
+  const told = [...fates].map(([fate, messages]) => `${messages.length} ${fate}`)
+  return [
+    ...headLines(looked, width, style),
+    clip(`${count(looked.explained.messages.length)} messages in the log: ${told.join(', ') || 'none'}`, width),
+    ...reasons(looked.explained.messages, width, style),
+  ]
+}
+
+export function diffLines(lines: readonly DiffLine[], width: number, style: Style): string[] {
+  const paints = { '+': style.green, '-': style.red, ' ': (text: string) => text, '…': style.dim }
+  return lines.map(({ sign, text }) => paints[sign](clip(neutral(`${sign} ${text}`), width)))
+}
+
+function headLines(
+  { provider, protocol, model, url, size, exact, explained, cold, previous }: Preview,
+  width: number,
+  style: Style,
+): string[] {
+  const { tokens, cached, head, price } = explained
+  const hit =
+    cached > 0
+      ? `${count(cached)} of them (${percent(cached, tokens)}) should come from the cache`
+      : `nothing of it is expected in the cache${cold ? `: ${cold}` : ''}`
+  const lines = [
+    style.bold(clip(neutral(`${provider}/${model} over ${protocol}`), width)),
+    neutral(`POST ${url}`),
+    `${count(tokens)} tokens, ${count(head)} of them system and tools; ${count(size)} bytes; ${price === undefined ? 'price not known' : `${dollars(price)} for the prompt`}`,
+    ...(exact === undefined ? [] : [`${count(exact)} tokens by the provider's own count`]),
+    hit,
+    ...breakLines(previous),
+  ]
+  return [...lines.slice(0, 1), ...lines.slice(1).flatMap((line) => wrapped(line, width))]
+}
+
+function breakLines(previous: Preview['previous']): string[] {
+  if (!previous) return ['This would be the first request to this model.']
+  const { breaks } = previous
+  if (!breaks) return [`The same as the request of ${previous.at}, byte for byte.`]
+  const where = `byte ${count(breaks.byte)} of ${count(breaks.size)}, at ${breaks.at || 'the beginning'}`
+  if (breaks.appended) return [`Everything that was sent at ${previous.at} is the same; new from ${where} on.`]
+  return [
+    `The prefix breaks at ${where}, against the request of ${previous.at}:`,
+    `  before ${breaks.before}`,
+    `  now    ${breaks.now}`,
+  ]
+}
+
+/** Each reason once, with the messages that it is about. */
+function reasons(messages: readonly ExplainedMessage[], width: number, style: Style): string[] {
+  const places = new Map<string, number[]>()
+  for (const message of messages) {
+    for (const why of new Set(message.why)) {
+      const known = places.get(why)
+      if (known) known.push(message.place)
+      else places.set(why, [message.place])
+    }
+  }
+  if (places.size === 0) return []
+  const lines = [...places].flatMap(([why, at]) => wrapped(`${ranges(at)}: ${why}`, width))
+  return ['', style.bold('What differs from the log'), ...lines]
+}
+
+/** 1, 2, 3, 7 → 1–3, 7. */
+function ranges(places: readonly number[]): string {
+  const found: [number, number][] = []
+  for (const place of places) {
+    const last = found.at(-1)
+    if (last && place === last[1] + 1) last[1] = place
+    else found.push([place, place])
+  }
+  return found.map(([from, to]) => (from === to ? `#${from}` : `#${from}–${to}`)).join(', ')
+}
+
+function wrapped(text: string, width: number): string[] {
+  const clean = neutralLine(text)
+  if (clean.length <= width) return [text.startsWith('  ') ? `  ${clean}` : clean]
+  const lines: string[] = []
+  let line = ''
+  for (const word of clean.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = '  '
+    }
+    line += line.trim() === '' ? word : ` ${word}`
+  }
+  return [...lines, line].map((one) => clip(one, width))
+}
+
+function inWords(message: Message | undefined): string {
+  if (!message) return ''
+  const text = textOf(message.parts).slice(0, 300)
+  const calls = callsOf(message).map((call) =>
+    `→ ${call.name} ${call.malformed ?? JSON.stringify(call.input)}`.slice(0, 200),
+  )
+  const results =
+    message.role === 'tool' ? message.parts.map((part) => `← ${part.name} ${textOf(part.output).slice(0, 200)}`) : []
+  const media = message.parts.flatMap((part) => (part.type === 'media' ? [`[${part.mediaType}]`] : []))
+  return neutralLine([...media, text, ...calls, ...results].filter(Boolean).join(' '))
+}

@@ -1,0 +1,42 @@
+// The configuration at the terminal. Most people have none: YAML is loaded only where there is a file.
+
+import { existsSync } from 'node:fs'
+import type { Config } from '../config/load.ts'
+import { findConfigFile } from '../config/find-file.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import { rows } from '../providers/rows.ts'
+import { isPostgres } from '../store/doctor/doctor.ts'
+import { openLocalStore, storeAddress } from './local-store.ts'
+
+export const configOptions = { config: { type: 'string' } } as const
+
+/** Undefined: there is no file, and everything is as built in. */
+export async function projectConfig(values: { config?: string | undefined }): Promise<Config | undefined> {
+  if (!findConfigFile({ file: values.config })) return undefined
+  const { loadConfig } = await import('../config/load.ts')
+  return loadConfig({ file: values.config })
+}
+
+interface Values {
+  config?: string | undefined
+  db?: string | undefined
+}
+
+/** Everybody who can be asked from here: the providers of synapse.yaml, those of the store, and the built-in ones. */
+export async function rowsHere(values: Values): Promise<readonly ProviderRow[]> {
+  return rowsBeside(await projectConfig(values), values)
+}
+
+/** The same with a configuration that is known already. */
+export async function rowsBeside(config: Config | undefined, values: Values): Promise<readonly ProviderRow[]> {
+  const place = storeAddress(values)
+  // Asking does not make a store.
+  if (!isPostgres(place) && !existsSync(place)) return config?.rows ?? rows
+  const local = await openLocalStore(values)
+  try {
+    const { rowsFor } = await import('../config/stored-providers.ts')
+    return await rowsFor(local.store, config)
+  } finally {
+    await local.close()
+  }
+}

@@ -1,0 +1,43 @@
+// The options of a question and of a chat.
+
+import { configOptions } from './project-config.ts'
+import { storeOptions } from './local-store.ts'
+
+export const sessionFlags = {
+  ...storeOptions,
+  ...configOptions,
+  model: { type: 'string', short: 'm' },
+  system: { type: 'string', short: 's' },
+  agent: { type: 'string' },
+  continue: { type: 'boolean', short: 'c' },
+  conversation: { type: 'string' },
+  offline: { type: 'boolean' },
+  protocol: { type: 'string' },
+  policy: { type: 'string' },
+  option: { type: 'string', short: 'o', multiple: true },
+  fragment: { type: 'string', short: 'f', multiple: true },
+  attach: { type: 'string', short: 'a', multiple: true },
+  tool: { type: 'string', short: 't', multiple: true },
+  'no-tools': { type: 'boolean', short: 'T' },
+  yes: { type: 'boolean', short: 'y' },
+  json: { type: 'boolean' },
+} as const
+
+/** A question can be left out: the last run continues. */
+export const askFlags = { ...sessionFlags, resume: { type: 'boolean' } } as const
+
+export interface SessionFlags {
+  db?: string | undefined
+  config?: string | undefined
+  model?: string | undefined
+  system?: string | undefined
+  agent?: string | undefined
+  continue?: boolean | undefined
+  conversation?: string | undefined
+  offline?: boolean | undefined
+  protocol?: string | undefined
+  policy?: string | undefined
+  option?: string[] | undefined
+  tool?: string[] | undefined
+  'no-tools'?: boolean | undefined
+}

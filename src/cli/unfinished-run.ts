@@ -1,0 +1,35 @@
+// What the last run has left behind when it did not come to its end: for the person who continues.
+
+import type { StopReason } from '../core/message.ts'
+import { nextStep } from '../run/next-step.ts'
+import type { ChatSession } from './chat-session.ts'
+
+/** One sentence, or nothing where all is well. */
+export async function unfinishedRun({
+  local: { store, owner },
+  conversation,
+}: ChatSession): Promise<string | undefined> {
+  const { id } = conversation
+  const [history, open, tools] = await Promise.all([
+    conversation.history(),
+    store.exchanges(owner, id, { outcome: 'open', limit: 1 }),
+    store.toolRuns(owner, id, { unfinished: true }),
+  ])
+  const last = history.at(-1)?.message
+  const goOn = '"synapse --resume" continues from there, and /resume in a chat.'
+  const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => tool.name)
+  if (unknown.length > 0)
+    return `The last run was cut off while ${unknown.join(' and ')} ran: whether it had any effect is not known. ${goOn}`
+  if (open.items.length > 0) return `The last answer was cut off; what there was of it is kept. ${goOn}`
+  if (last?.role === 'assistant' && Object.hasOwn(ends, last.stop.reason))
+    return `The last answer was ${ends[last.stop.reason]}; what there was of it is kept. ${goOn}`
+  const waiting = (await conversation.approvals()).map(({ call }) => call.name)
+  if (waiting.length > 0) return `${waiting.join(' and ')} waits to be allowed. ${goOn}`
+  return nextStep(history).kind === 'rest' ? undefined : `The last run ended before it was done. ${goOn}`
+}
+
+const ends: Partial<Record<StopReason, string>> = {
+  cancelled: 'stopped',
+  interrupted: 'interrupted',
+  failed: 'interrupted',
+}

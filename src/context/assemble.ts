@@ -1,0 +1,221 @@
+// From a history to the request that carries it: policies decide what is sent, the protocol decides how it is written.
+// Pure, and the only way to a body: what `inspect` shows is what would be sent.
+//
+// Without recorded decisions a request counts as the first one to this model: no cache holds anything, so whatever may
+// go goes.
+
+import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
+import type { Message, TextPart } from '../core/message.ts'
+import { cleanJson } from '../wires/shared/clean-json.ts'
+import type { Capabilities, Encoded, Wire, Target } from '../wires/wire.ts'
+import { estimateJson, estimateTokens, sizesOf } from './count.ts'
+import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
+import { fitMedia } from './fit-media.ts'
+import { fit, limitOf } from './fit.ts'
+import { tokensBeyond } from './images.ts'
+import { cacheMarks, lastBreak } from './cache-marks.ts'
+import { proposeByMoney, usualFloor, withProposal, type PlanFacts } from './proposals.ts'
+import { settingsOf, type Policy, type PolicySettings } from './policy.ts'
+import { beforeFold, findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
+import { wholeView, type View } from './view.ts'
+import { window } from './window.ts'
+
+export interface RequestDraft {
+  history: readonly Message[]
+  system?: string | readonly TextPart[]
+  tools?: readonly ToolSpec[]
+  policy?: Policy
+  protocol: Wire
+  target: Target
+  /** See `Context`. */
+  compactAt?: number
+  fromLog?: boolean
+  /** What was decided so far. Given, nothing is decided here. */
+  decisions?: Decisions
+  /** What the provider holds of it, if it holds exactly the beginning of what would be sent. */
+  state?: (context: Context) => StateRef | undefined
+}
+
+export interface Assembled extends Encoded {
+  context: Context
+  /** What the model sees of it: less than is sent, where the provider leaves something out itself. */
+  seen: Pick<View, 'messages' | 'places'>
+  estimate: Estimate
+}
+
+export interface Estimate {
+  /** Tokens of the whole prompt, by estimate. */
+  input: number
+}
+
+export function assemble(draft: RequestDraft): Assembled {
+  const { context, notes, seen } = contextOf(draft)
+  const encoded = draft.protocol.encode(context, draft.target)
+  const input = sizeOf(seen, estimateHead(context.system, context.tools), draft.target)
+  return { ...encoded, notes: [...notes, ...encoded.notes], context, seen, estimate: { input } }
+}
+
+/** Everything but the encoding. */
+export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'notes' | 'seen'> {
+  const settings = settingsOf(draft.policy ?? 'full')
+  const base = baseView(draft)
+  const system = systemOf(draft, settings)
+  const { tools, notes } = sendable(draft.tools ?? [])
+  const head = estimateHead(system, tools)
+  const view = draft.decisions
+    ? sentView(base, settings, draft.decisions, draft.target)
+    : firstView(base, settings, draft.target, head)
+  const { capabilities } = draft.target
+  const edited = capabilities.contextEdits ? unfolded(view, capabilities) : { ...view, cleared: 0 }
+  const context: Context = {
+    system,
+    messages: edited.messages,
+    tools,
+    ...(edited.cleared > 0 && { cleared: edited.cleared }),
+    ...(draft.compactAt !== undefined && { compactAt: draft.compactAt }),
+    ...(draft.fromLog && { fromLog: true }),
+    cacheAfter: capabilities.cacheMarks ? cacheMarks(view, settings, lastBreak(base, settings, draft.decisions)) : [],
+    places: view.places,
+  }
+  const state = draft.state?.(context)
+  return { context: { ...context, ...(state && { state }) }, notes: [...notes, ...edited.notes], seen: view }
+}
+
+/** Providers refuse two tools of one name, and text that is not Unicode. The first tool is the one that a run calls. */
+function sendable(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[] } {
+  const byName = new Map<string, ToolSpec>()
+  const notes: Note[] = []
+  for (const [i, tool] of tools.entries()) {
+    if (byName.has(tool.name)) {
+      const what = `a second tool ${JSON.stringify(tool.name)}`
+      notes.push({ kind: 'dropped', what, why: 'the first is the one that is run' })
+    } else byName.set(tool.name, cleanTool(tool, `tools[${i}]`, notes))
+  }
+  return { tools: [...byName.values()], notes }
+}
+
+function cleanTool(tool: ToolSpec, at: string, notes: Note[]): ToolSpec {
+  if (cleanTools.has(tool)) return tool
+  const { description, input } = tool
+  const words = { ...(description !== undefined && { description }), input }
+  const clean = cleanJson(words, at, notes)
+  if (clean !== words) return { ...tool, ...clean }
+  cleanTools.add(tool)
+  return tool
+}
+
+const cleanTools = new WeakSet<ToolSpec>()
+
+/** Everything as it was before folds that the provider makes itself, and how far they reach. */
+function unfolded(view: View, capabilities: Capabilities): { messages: Message[]; notes: Note[]; cleared: number } {
+  const cleared = view.messages.findLastIndex((message) => beforeFold(message) !== undefined) + 1
+  if (cleared === 0) return { ...view, cleared }
+  const messages = view.messages.map((message) => beforeFold(message) ?? message)
+  return { ...fitMedia({ ...view, messages }, capabilities), cleared }
+}
+
+/** The history in pairs, with summaries in their place and without the messages that open it as the system prompt. */
+export function baseView(draft: RequestDraft): View {
+  const { history, protocol, target, decisions = noDecisions } = draft
+  const first = openingOf(history).length
+  const reader = { provider: target.provider, protocol: protocol.id, model: target.model }
+  return applyRewrites(wholeView(first === 0 ? history : history.slice(first), first), decisions, reader)
+}
+
+function openingOf(history: readonly Message[]): readonly Message[] {
+  const first = history.findIndex((message) => message.role !== 'system')
+  return history.slice(0, first < 0 ? history.length : first)
+}
+
+export function estimateHead(system: readonly TextPart[], tools: readonly ToolSpec[]): number {
+  let tokens = 0
+  for (const part of system) tokens += estimateTokens(part.text)
+  for (const tool of tools) tokens += estimateTool(tool)
+  return tokens
+}
+
+/** System messages that open a history are the system prompt; every wire has its own place for that. */
+export function systemOf({ system: given, history }: RequestDraft, { pinned }: PolicySettings): TextPart[] {
+  const system: TextPart[] = typeof given === 'string' ? [{ type: 'text', text: given }] : [...(given ?? [])]
+  for (const message of openingOf(history)) if (message.role === 'system') system.push(...message.parts)
+  return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
+}
+
+/** As recorded: nothing is decided but what follows from the messages alone. */
+export function sentView(base: View, settings: PolicySettings, decisions: Decisions, target: Target): View {
+  const limit = limitOf(target.capabilities, target.options, settings)
+  const cut = stepwise(applyCuts(base, decisions), settings)
+  return fit(cut, limit, target.capabilities)
+}
+
+/** As for a model that was never asked before. */
+function firstView(base: View, settings: PolicySettings, target: Target, head: number): View {
+  const limit = limitOf(target.capabilities, target.options, settings)
+  const situation: PlanFacts = {
+    view: base,
+    decisions: noDecisions,
+    settings,
+    head,
+    provider: target.provider,
+    model: target.model,
+    requests: 0,
+    cache: { read: 1, write: 1, minimum: 0, lifetimeMs: 0 },
+    cold: true,
+    limit,
+  }
+  const decisions = proposeByMoney(situation).reduce(withProposal, noDecisions)
+  const view = sentView(base, settings, decisions, target)
+  if (sizeOf(view, head, target) <= limit) return view
+  const folding: PolicySettings = { ...settings, rhythm: 'steps', maxToolTurns: settings.maxToolTurns ?? usualFloor }
+  const folded = sentView(base, folding, decisions, target)
+  if (sizeOf(folded, head, target) <= limit) return folded
+  const sizes = sizesOf(folded.messages)
+  const room = Math.max(0, limit - head)
+  const downTo = Math.max(0, limit * (settings.floor ?? 0.5) - head)
+  return window(folded, { most: room, downTo, sizes }, `over the ${limit} tokens that the model can be given`)
+}
+
+export function sizeOf({ messages }: Pick<View, 'messages'>, head: number, { capabilities }: Target): number {
+  let tokens = head + tokensBeyond(messages, capabilities.imageTokens)
+  for (const size of sizesOf(messages)) tokens += size
+  return tokens
+}
+
+/** What goes by counting. It depends on nothing but the messages, and moves in steps (P4). */
+function stepwise(view: View, settings: PolicySettings): View {
+  let next = view
+  const { maxToolTurns, maxMessages, maxTokens } = settings
+  const steps = settings.rhythm !== 'economy'
+  if (steps && maxToolTurns !== undefined && maxToolTurns !== null) {
+    const turns = findToolTurns(next.messages)
+    const count = turnsToFold(turns.length, maxToolTurns, stepOf(settings.step, maxToolTurns))
+    const why = `older than the last ${maxToolTurns} tool turns`
+    const style = settings.fold ?? 'stub'
+    const older = olderTurns(next.messages, turns, turns.length - count)
+    next = foldToolTurns(
+      next,
+      older.map((turn) => ({ turn, style, why })),
+    )
+  }
+  if (steps && maxMessages !== undefined && maxMessages !== null) {
+    const step = Math.min(settings.step ?? Math.floor(maxMessages / 2), maxMessages)
+    next = window(next, { most: maxMessages, downTo: maxMessages - step + 1 }, `over ${maxMessages} messages`)
+  }
+  if (maxTokens !== undefined && maxTokens !== null) {
+    const sizes = sizesOf(next.messages)
+    next = window(next, { most: maxTokens, downTo: maxTokens / 2, sizes }, `over ${maxTokens} tokens`)
+  }
+  return next
+}
+
+const counted = new WeakMap<ToolSpec, number>()
+
+function estimateTool(tool: ToolSpec): number {
+  let tokens = counted.get(tool)
+  if (tokens === undefined) {
+    const { name, description, input } = tool
+    tokens = estimateJson({ name, description, input })
+    counted.set(tool, tokens)
+  }
+  return tokens
+}

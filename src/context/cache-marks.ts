@@ -1,0 +1,58 @@
+// Where a prompt cache is to be written, and where it is to be looked for. Four places count, and a wire that knows fewer
+// takes the last of them: after tools and system; exactly where the next cut will break, so that everything before it
+// stays readable then; at the end of the request before, where the cache was written last; and at the newest message.
+//
+// The mark at the break stands still between cuts, so every request keeps it alive. The end of the last request is
+// marked again because a cache is looked for only some twenty blocks back from a mark, and a turn may have more. When a
+// cut has just been made that end is gone, and the place where it broke is marked instead: it is what can still be read.
+
+import type { Decisions } from './decisions.ts'
+import type { PolicySettings } from './policy.ts'
+import { findToolTurns, leastSaving, olderTurns, savingOf, stepOf, turnsToFold, type ToolTurn } from './tool-turns.ts'
+import type { View } from './view.ts'
+import { pinnedIn } from './window.ts'
+
+const most = 4
+
+type Sent = Pick<View, 'messages' | 'places'>
+
+/** `broken` is the place in the history where the last cut began. */
+export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number): number[] {
+  const { messages } = view
+  const cut = broken === undefined ? 0 : Math.max(0, indexOf(view, broken))
+  const turns = foldable(view, settings).filter((turn) => turn.start >= cut)
+  const older = new Set(
+    olderTurns(messages, findToolTurns(messages), settings.maxToolTurns ?? 0).map((one) => one.start),
+  )
+  const isJustCut = broken !== undefined && !turns.some((turn) => older.has(turn.start))
+  const lastReply = messages.findLastIndex((message) => message.role === 'assistant')
+  const marks = [
+    messages.length - 1,
+    // A window breaks after the message that it keeps of the beginning.
+    ...(typeof settings.maxMessages === 'number' ? [pinnedIn(messages)] : []),
+    // Turns that the last cut left standing before it were too far back to be worth it, and will be.
+    ...(turns[0] ? [turns[0].start - 1] : []),
+    isJustCut ? cut - 1 : lastReply - 1,
+    -1,
+  ]
+  return [...new Set(marks.filter((mark) => mark >= -1))].slice(0, most).sort((a, b) => a - b)
+}
+
+/** The place in the history at which the newest fold begins: up to there a request shares everything with the others. */
+export function lastBreak(base: View, settings: PolicySettings, decisions: Decisions | undefined): number | undefined {
+  const { rhythm, maxToolTurns } = settings
+  if (rhythm === 'economy' || typeof maxToolTurns !== 'number') return decisions?.folds.at(-1)?.from
+  const turns = findToolTurns(base.messages)
+  const step = stepOf(settings.step, maxToolTurns)
+  const first = turns[turnsToFold(turns.length, maxToolTurns, step) - step]
+  return first && base.places[first.start]
+}
+
+function foldable({ messages }: Sent, { maxToolTurns, fold = 'stub' }: PolicySettings): ToolTurn[] {
+  if (typeof maxToolTurns !== 'number') return []
+  return findToolTurns(messages).filter((turn) => savingOf(messages, turn, fold) > leastSaving)
+}
+
+function indexOf({ places }: Sent, place: number): number {
+  return places.findIndex((one) => one >= place)
+}

@@ -1,0 +1,85 @@
+// Decisions as they are kept in the log, and back. An overlay names entries, because places differ from branch to
+// branch; it counts on every path through the entry it was made at, unless it was undone.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Entry, Overlay } from '../core/log.ts'
+import type { CompactionDecision, Decisions, NativeSummary } from './decisions.ts'
+import type { Proposal } from './proposals.ts'
+import type { FoldStyle } from './tool-turns.ts'
+
+type Recorded = Pick<Overlay, 'entryId' | 'kind' | 'data' | 'undone' | 'at'>
+
+/** Those that count on the path that the entries are. */
+export function overlaysOn<O extends Recorded>(entries: readonly Pick<Entry, 'id'>[], overlays: readonly O[]): O[] {
+  const path = new Set(entries.map((entry) => entry.id))
+  return overlays.filter((overlay) => !overlay.undone && path.has(overlay.entryId))
+}
+
+export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: readonly Recorded[]): Decisions {
+  const places = new Map(entries.map((entry, place) => [entry.id, place]))
+  const placeOf = (id: Json | undefined): number | undefined => (typeof id === 'string' ? places.get(id) : undefined)
+  const decisions: Decisions = { folds: [], compactions: [], plain: [] }
+  for (const { kind, data } of overlaysOn(entries, overlays)) {
+    const through = placeOf(data.through)
+    switch (kind) {
+      case 'fold': {
+        const from = placeOf(data.from)
+        if (from === undefined || through === undefined || !isStyle(data.style)) break
+        const cold = data.cold === true
+        decisions.folds.push({ from, through, style: data.style, why: wordsOf(data.why), ...(cold && { cold }) })
+        break
+      }
+      case 'cut': {
+        const before = placeOf(data.before)
+        if (before === undefined || before <= (decisions.cut?.before ?? 0)) break
+        decisions.cut = { before, why: wordsOf(data.why) }
+        break
+      }
+      case 'compaction':
+        if (through !== undefined) decisions.compactions.push(readCompaction(through, data))
+        break
+      case 'plain': {
+        const { provider, protocol } = data
+        if (through === undefined || typeof provider !== 'string' || typeof protocol !== 'string') break
+        decisions.plain.push({ through, provider, protocol })
+      }
+    }
+  }
+  return decisions
+}
+
+/** A proposal as the data of an overlay; `about` says for whom it was made. */
+export function proposalData(proposal: Proposal, entries: readonly Pick<Entry, 'id'>[], about: JsonObject): JsonObject {
+  const { fold, cut, numbers } = proposal
+  const idOf = (place: number): string => entries[place]?.id ?? ''
+  return {
+    ...(fold && { from: idOf(fold.from), through: idOf(fold.through), style: fold.style, why: fold.why }),
+    ...(cut && { before: idOf(cut.before), why: cut.why }),
+    ...numbers,
+    ...about,
+  }
+}
+
+export function compactionData(
+  { text, native }: Omit<CompactionDecision, 'through'>,
+  through: string,
+  about: JsonObject,
+): JsonObject {
+  return { through, ...(text !== undefined && { text }), ...(native && { native: { ...native } }), ...about }
+}
+
+function readCompaction(through: number, { text, native }: JsonObject): CompactionDecision {
+  return { through, ...(typeof text === 'string' && { text }), ...(isNative(native) && { native }) }
+}
+
+function isNative(value: unknown): value is NativeSummary & JsonObject {
+  return isObject(value) && Array.isArray(value.items) && typeof value.provider === 'string'
+}
+
+function wordsOf(why: Json | undefined): string {
+  return typeof why === 'string' ? why : 'it was decided so'
+}
+
+function isStyle(style: Json | undefined): style is FoldStyle {
+  return style === 'stub' || style === 'results' || style === 'remove' || style === 'provider'
+}

@@ -1,0 +1,309 @@
+// What is to go before the next request: by money, and because it would not fit. The result is a list of decisions to
+// be recorded; nothing is decided twice, and one pass over the history is all it takes.
+
+import type { Message } from '../core/message.ts'
+import { sizesOf } from './count.ts'
+import { applyCuts, cutStart, foldingsIn, type Decisions, type FoldDecision } from './decisions.ts'
+import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
+import type { PolicySettings } from './policy.ts'
+import type { CachePrice } from './price-ratio.ts'
+import { findToolTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
+import type { View } from './view.ts'
+import { pinnedIn, startOfLast } from './window.ts'
+
+export interface PlanFacts {
+  /** The history as it would be sent if nothing were folded or cut. */
+  view: View
+  decisions: Decisions
+  settings: PolicySettings
+  /** Tokens of system and tools. */
+  head: number
+  /** Whose requests count: those that this provider and model answered. */
+  provider: string
+  model: string
+  /** How many it answered in all, also in what a summary represents. */
+  requests: number
+  cache: CachePrice
+  /** The provider's cache does not hold this view, or it is not known to. */
+  cold: boolean
+  /** The most tokens of a request, in the unit of the estimates. */
+  limit: number
+}
+
+export interface Proposal {
+  kind: 'fold' | 'cut'
+  /** What it changes. */
+  fold?: FoldDecision
+  cut?: { before: number; why: string }
+  /** For those who want to know why. */
+  numbers: Numbers
+}
+
+interface Numbers {
+  rent?: number
+  rewriting?: number
+  gain?: number
+  /** Tokens that go. */
+  saved: number
+  /** Tokens of the request before it. */
+  size: number
+  requests: number
+  cold: boolean
+}
+
+/** How many tool turns stay whole where no number is set, once something must go. */
+export const usualFloor = 10
+
+/** By money: old tool turns, then old messages, down to the limits that are set. */
+export function proposeByMoney(situation: PlanFacts): Proposal[] {
+  const { settings } = situation
+  if (settings.rhythm !== 'economy') return []
+  const proposals: Proposal[] = []
+  let now = situation
+  let broken = Infinity
+  if (settings.maxToolTurns !== undefined && settings.maxToolTurns !== null) {
+    const found = proposeFold(now, settings.maxToolTurns)
+    if (found) {
+      proposals.push(found.proposal)
+      now = { ...now, decisions: withProposal(now.decisions, found.proposal) }
+      broken = found.at
+    }
+  }
+  if (settings.maxMessages !== undefined && settings.maxMessages !== null) {
+    const proposal = proposeWindow(now, settings.maxMessages, broken)
+    if (proposal) proposals.push(proposal)
+  }
+  return proposals
+}
+
+/** The share of the limit that a fold must free: one that frees less is followed by the next at once. */
+const leastFreed = 0.25
+
+/**
+ * Because it does not fit: everything that may be folded, if that helps for longer than a few turns. Where a cut is what
+ * comes in the end it comes at once: it frees more, and what is sent is read again less often.
+ */
+export function proposeFoldForSize(situation: PlanFacts): Proposal | undefined {
+  const { settings, limit } = situation
+  const keep = settings.maxToolTurns ?? (settings.atLimit === 'cut' ? undefined : usualFloor)
+  const proposal = keep === undefined ? undefined : proposeFold({ ...situation, cold: true }, keep)?.proposal
+  return proposal && proposal.numbers.saved >= leastFreed * limit ? proposal : undefined
+}
+
+/** Because it does not fit, folded or not: the oldest messages, down to the floor. */
+export function proposeCutForSize(situation: PlanFacts): Proposal | undefined {
+  const { settings, limit, head } = situation
+  const view = applyCuts(situation.view, situation.decisions)
+  const sizes = sizesOf(view.messages)
+  const size = head + sum(sizes)
+  const room = Math.max(0, limit * (settings.floor ?? 0.5) - head)
+  const start = startOfLast(view.messages, room, sizes)
+  const before = placeAt(view, start)
+  const saved = sum(sizes.slice(0, start)) - (sizes[pinnedIn(view.messages)] ?? 0)
+  if (before === undefined || saved <= 0) return undefined
+  const { requests, cold } = situation
+  const why = `over the ${Math.floor(limit)} tokens that the model can be given`
+  return { kind: 'cut', cut: { before, why }, numbers: { saved, size, requests, cold } }
+}
+
+export function withProposal(decisions: Decisions, { fold, cut }: Proposal): Decisions {
+  return { ...decisions, folds: fold ? [...decisions.folds, fold] : decisions.folds, ...(cut && { cut }) }
+}
+
+function proposeFold(situation: PlanFacts, keep: number): { proposal: Proposal; at: number } | undefined {
+  const { view, settings, requests, cold } = situation
+  const style = settings.fold ?? 'stub'
+  const measured = measure(situation)
+  const turns = findToolTurns(view.messages)
+  const older = olderTurns(view.messages, turns, keep)
+  // A cold cache is no question of how long something was there.
+  const answersAfter = cold ? [] : countAnswers(situation)
+  const found = situation.cache.units ? foundInUnits(situation, turns, keep, measured.before) : undefined
+  const items: Item[] = []
+  for (const [i, turn] of older.entries()) {
+    const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
+    if (saves <= leastSaving) continue
+    // It could go as soon as as many turns as must stay had come after it.
+    const since = requests - (answersAfter[(turns[i + keep] ?? turn).start] ?? 0)
+    const at = measured.before[turn.start] ?? 0
+    items.push({ turn, saves, at, since, found: found?.[i] ?? at })
+  }
+  const size = measured.before.at(-1) ?? 0
+  const state = economyState(situation, measured.before, size)
+  const floor = turns[older.length]?.start ?? view.messages.length
+  const decision = decideFold({ ...state, items, floorAt: measured.before[floor] ?? size })
+  if (!decision.fold) return undefined
+  const chosen = items.slice(decision.from)
+  const place = (turn: ToolTurn | undefined) => view.places[turn?.start ?? -1] ?? -1
+  const fold: FoldDecision = {
+    from: place(chosen[0]?.turn),
+    through: place(chosen.at(-1)?.turn),
+    style,
+    why: `older than the last ${keep} tool turns, and ${inWords(decision)}`,
+    ...(cold && { cold }),
+  }
+  const saved = chosen.reduce((total, item) => total + item.saves, 0)
+  const numbers: Numbers = { ...numbersOf(decision), saved, size, requests, cold }
+  return { proposal: { kind: 'fold', fold, numbers }, at: chosen[0]?.at ?? 0 }
+}
+
+interface Item extends Removable {
+  turn: ToolTurn
+}
+
+/**
+ * What a cache of whole units gives when the view breaks at each turn. It holds ends of requests, and a turn begins where
+ * one ended, but only as long as nothing before it is folded: then those ends are of another prompt. What came before a
+ * fold was seen twice, and is held from then on. When the cache was cold, all begins again.
+ */
+function foundInUnits(
+  { decisions, view }: PlanFacts,
+  turns: readonly ToolTurn[],
+  keep: number,
+  before: readonly number[],
+): number[] {
+  const place = (turn: ToolTurn) => view.places[turn.start] ?? -1
+  const folds = decisions.folds.map((fold) => ({
+    ...fold,
+    lastThere: turns.findLastIndex((turn) => place(turn) <= fold.through) + keep,
+  }))
+  const isUnit = (turn: ToolTurn, index: number) =>
+    folds.every((fold) => index > fold.lastThere || (!fold.cold && fold.from > place(turn)))
+  const isBreak = (turn: ToolTurn) =>
+    folds.some(
+      (fold, k) =>
+        !fold.cold &&
+        fold.from === place(turn) &&
+        folds.slice(k + 1).every((later) => !later.cold && later.from >= fold.from),
+    )
+  let found = 0
+  return turns.map((turn, index) => {
+    if (isUnit(turn, index) || isBreak(turn)) found = before[turn.start] ?? 0
+    return found
+  })
+}
+
+/** For a window one thing can go: all that comes before it. What stays is written again as a whole. */
+function proposeWindow(situation: PlanFacts, most: number, broken: number): Proposal | undefined {
+  const { requests, cold } = situation
+  const view = applyCuts(situation.view, situation.decisions)
+  const after = countAnswers({ ...situation, view })
+  const sizes = sizesOf(view.messages)
+  const before = beforeEach(sizes, situation.head)
+  const start = startOfLast(view.messages, most)
+  const pinned = pinnedIn(view.messages)
+  let saves = 0
+  let paid = 0
+  for (let index = 0; index < start; index++) {
+    if (index === pinned) continue
+    const size = sizes[index] ?? 0
+    saves += size
+    paid += size * (after[Math.min(index + most, view.messages.length - 1)] ?? 0)
+  }
+  const place = placeAt(view, start)
+  if (saves <= leastSaving || place === undefined) return undefined
+  const at = before[pinned >= 0 && pinned < start ? pinned + 1 : 0] ?? 0
+  const size = before.at(-1) ?? 0
+  const state = economyState({ ...situation, view }, before, size)
+  const decision = decideFold({
+    ...state,
+    cachedEnd: Math.min(state.cachedEnd, broken),
+    items: [{ saves, at, since: requests - paid / saves }],
+    floorAt: at + saves,
+  })
+  if (!decision.fold) return undefined
+  const why = `over ${most} messages, and ${inWords(decision)}`
+  const numbers: Numbers = { ...numbersOf(decision), saved: saves, size, requests, cold }
+  return { kind: 'cut', cut: { before: place, why }, numbers }
+}
+
+function economyState(
+  { view, cache, cold, requests, limit, provider, model }: PlanFacts,
+  before: readonly number[],
+  size: number,
+): Omit<EconomyState, 'items' | 'floorAt'> {
+  const answered = cold ? -1 : view.messages.findLastIndex((message) => isAnswer(message, provider, model))
+  return {
+    read: cache.read,
+    write: cache.write,
+    size,
+    limit,
+    cacheMin: cache.minimum,
+    cold,
+    requests,
+    cachedEnd: answered < 0 ? 0 : (before[answered] ?? 0),
+  }
+}
+
+type Fold = Extract<EconomyDecision, { fold: true }>
+
+function inWords({ why, rent, rewriting }: Fold): string {
+  if (rent === undefined || rewriting === undefined) return why
+  return `${why} (${Math.round(rent)} against ${Math.round(rewriting)} tokens of input)`
+}
+
+function numbersOf(decision: Fold): Partial<Numbers> {
+  const { rent, rewriting, gain } = decision
+  return {
+    ...(rent !== undefined && { rent: Math.round(rent) }),
+    ...(rewriting !== undefined && { rewriting: Math.round(rewriting) }),
+    ...(gain !== undefined && { gain: Math.round(gain) }),
+  }
+}
+
+interface Measured {
+  /** Tokens that are sent before each message, and after the last of all. */
+  before: number[]
+  /** Where the folded turns begin. */
+  folded: Set<number>
+  /** Whether a turn comes after the cut. */
+  sent(turn: ToolTurn): boolean
+}
+
+/** How long everything is as it is sent now. */
+function measure({ view, decisions, head }: PlanFacts): Measured {
+  const folded = new Set<number>()
+  const sizes = sizesOf(view.messages).slice()
+  for (const { turn, style } of foldingsIn(view, decisions.folds)) {
+    folded.add(turn.start)
+    let whole = 0
+    for (let index = turn.start; index < turn.end; index++) whole += sizes[index] ?? 0
+    sizes.fill(0, turn.start, turn.end)
+    sizes[turn.start] = whole - savingOf(view.messages, turn, style)
+  }
+  const cut = decisions.cut ? cutStart(view, decisions.cut.before) : 0
+  const pinned = pinnedIn(view.messages)
+  for (let index = 0; index < cut; index++) if (index !== pinned) sizes[index] = 0
+  return { before: beforeEach(sizes, head), folded, sent: (turn) => turn.start >= cut }
+}
+
+function beforeEach(sizes: readonly number[], head: number): number[] {
+  const before = [head]
+  let total = head
+  for (let index = 0; index < sizes.length; index++) before.push((total += sizes[index] ?? 0))
+  return before
+}
+
+/** How many answers of the provider and model come after each message. */
+function countAnswers({ view, provider, model }: PlanFacts): number[] {
+  const after = Array.from<number>({ length: view.messages.length })
+  let count = 0
+  for (let index = view.messages.length - 1; index >= 0; index--) {
+    after[index] = count
+    if (isAnswer(view.messages[index], provider, model)) count++
+  }
+  return after
+}
+
+export function isAnswer(message: Message | undefined, provider: string, model: string): boolean {
+  return message?.role === 'assistant' && message.origin.provider === provider && message.origin.model === model
+}
+
+/** The place of the first message from `start` on that is of the history. */
+function placeAt(view: View, start: number): number | undefined {
+  return view.places.slice(start).find((place) => place >= 0)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,33 @@
+// How much two requests have in common from their beginning on: what a prompt cache can give for the second.
+
+import type { Context } from '../core/context.ts'
+import type { Message } from '../core/message.ts'
+import { estimateMessage } from './count.ts'
+
+type Sent = Pick<Context, 'messages' | 'places'>
+
+/** Tokens by estimate; `head` are those of system and tools, which both share. */
+export function sharedTokens(before: Sent, now: Sent, head: number): number {
+  let tokens = head
+  for (const [index, message] of before.messages.entries()) {
+    const other = now.messages[index]
+    if (!other || !isSame(message, other, before.places?.[index], now.places?.[index])) break
+    tokens += estimateMessage(message)
+  }
+  return tokens
+}
+
+/** Policies make a message again from the same place of the log; then it is as long as before, or it is another. */
+function isSame(a: Message, b: Message, placeOfA: number | undefined, placeOfB: number | undefined): boolean {
+  if (a === b) return true
+  return placeOfA === placeOfB && a.role === b.role && estimateMessage(a) === estimateMessage(b)
+}
+
+/** The first byte at which two bodies differ, or nothing if they are the same. */
+export function firstDifference(before: string, now: string): number | undefined {
+  const most = Math.min(before.length, now.length)
+  let at = 0
+  while (at < most && before.charCodeAt(at) === now.charCodeAt(at)) at++
+  if (at === before.length && at === now.length) return undefined
+  return Buffer.byteLength(now.slice(0, at))
+}

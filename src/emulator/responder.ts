@@ -1,0 +1,190 @@
+// What answers in the emulator instead of a model: a few rules that answer from the messages of this one request.
+// It keeps nothing between requests, so what it can tell is exactly what was sent, and it says what it is: no one may
+// take it for a model.
+
+import { isObject, type JsonObject } from '../core/json.ts'
+import type { Context } from '../core/context.ts'
+import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolResultPart } from '../core/message.ts'
+import { sampleOf } from './sample.ts'
+import { wantedCalls, wantedSums, wantsTime, type WantedCall } from './wanted-calls.ts'
+import type { RequestOptions } from './request-options.ts'
+
+/** All that an answer may be made from. */
+export interface ResponderInput extends Pick<Context, 'system' | 'messages' | 'tools'> {
+  protocol: string
+  provider: string
+  model: string
+  requested: RequestOptions
+  /** The request as the model would see it: with what the server remembers, and less what it took out. */
+  body: JsonObject
+}
+
+export const emulatorLabel = '[offline emulator]'
+
+/** Parts of the answer, in order. Calls have no ids yet: those belong to the wire. */
+export function respond(situation: ResponderInput): Part[] {
+  const { requested, tools } = situation
+  const turn = currentTurn(situation.messages)
+  const open = requested.toolChoice === 'none' ? [] : openCalls(wantedCalls(turn.question, tools), turn.calls)
+  const calls = open.length > 0 ? open : forcedCalls(situation, turn)
+  const parts: Part[] =
+    calls.length > 0
+      ? calls.slice(0, requested.parallelTools ? calls.length : 1).map(callPart)
+      : [{ type: 'text', text: inWords(situation, turn) }]
+  if (requested.reasoning === 'on' || (requested.reasoning === 'free' && /\bthink\b/i.test(turn.question))) {
+    parts.unshift({ type: 'reasoning', text: thoughtOf(situation, turn, calls) })
+  }
+  return parts
+}
+
+interface Turn {
+  /** What the user said last. */
+  question: string
+  /** What was called for it so far, and what came back. */
+  calls: ToolCallPart[]
+  results: ToolResultPart[]
+  /** Everything the user said before that. */
+  earlier: string[]
+}
+
+function currentTurn(messages: readonly Message[]): Turn {
+  const said = messages.map((message) =>
+    message.role === 'user'
+      ? message.parts.flatMap((part) => (part.type === 'text' && part.text.trim() !== '' ? [part.text.trim()] : []))
+      : [],
+  )
+  const last = said.findLastIndex((texts) => texts.length > 0)
+  const after = messages.slice(last + 1)
+  return {
+    question: said[last]?.join('\n') ?? '',
+    calls: after.flatMap(callsOf),
+    results: after.flatMap((message) => (message.role === 'tool' ? message.parts : [])),
+    // Wires that join neighbouring messages leave what was said at different times in one.
+    earlier: said.flat().slice(0, -1),
+  }
+}
+
+/** What is wanted and was not called yet: a wire that takes one call at a time gets the next one each time. */
+function openCalls(wanted: readonly WantedCall[], done: readonly ToolCallPart[]): WantedCall[] {
+  const left = [...done]
+  return wanted.filter((want) => {
+    const made = left.findIndex(
+      (call) => call.name === want.name && JSON.stringify(call.input) === JSON.stringify(want.input),
+    )
+    if (made >= 0) left.splice(made, 1)
+    return made < 0
+  })
+}
+
+function forcedCalls({ requested, tools }: ResponderInput, turn: Turn): WantedCall[] {
+  const { toolChoice } = requested
+  if (turn.results.length > 0 || toolChoice === 'auto' || toolChoice === 'none') return []
+  const tool = toolChoice === 'required' ? tools[0] : tools.find((one) => one.name === toolChoice.tool)
+  if (!tool) return []
+  const input = sampleOf(tool.input)
+  return [{ name: tool.name, input: isObject(input) ? input : {} }]
+}
+
+function callPart(call: WantedCall): ToolCallPart {
+  return { type: 'tool-call', callId: '', name: call.name, input: call.input }
+}
+
+function inWords(situation: ResponderInput, turn: Turn): string {
+  const { answerSchema } = situation.requested
+  if (answerSchema) return JSON.stringify(sampleOf({ type: 'object', ...answerSchema }))
+  return `${emulatorLabel} ${turn.results.length > 0 ? resultsInWords(turn.results) : answerInWords(situation, turn)}`
+}
+
+function resultsInWords(results: readonly ToolResultPart[]): string {
+  return results
+    .map((result) => {
+      const text = textOf(result.output).trim()
+      const media = result.output.filter((part) => part.type === 'media').length
+      const shown = [text === '' ? 'nothing' : text, media > 0 ? `(and ${media} of media)` : ''].join(' ').trim()
+      return `${result.name} ${result.failed ? 'failed' : 'answered'}: ${shown}`
+    })
+    .join('\n')
+}
+
+function answerInWords(situation: ResponderInput, turn: Turn): string {
+  const { question, earlier } = turn
+  if (/\bwhat (did|have) I (say|said|ask|asked|tell|told)\b.*\bfirst\b|\bmy first message\b/i.test(question)) {
+    return `The first thing you said in this request is: ${JSON.stringify(earlier[0] ?? question)}`
+  }
+  if (/\bwhat (did|have) I (say|said|ask|asked|tell|told)\b|\bmy (last|previous) message\b/i.test(question)) {
+    const before = earlier.at(-1)
+    return before === undefined
+      ? 'This request holds nothing that you said before.'
+      : `Before this you said: ${JSON.stringify(before)}`
+  }
+  if (/\bhow many messages\b/i.test(question)) return countInWords(situation.messages)
+  if (/\b(system prompt|your instructions)\b/i.test(question)) {
+    const system = situation.system.map((part) => part.text).join('\n')
+    return system === '' ? 'This request holds no instructions.' : `My instructions are: ${JSON.stringify(system)}`
+  }
+  if (/\bwhat('s| is) my name\b/i.test(question)) {
+    const name = earlier.findLast((text) => nameIn.test(text))?.match(nameIn)?.[1]
+    return name ? `You said that your name is ${name}.` : 'Nothing in this request tells me your name.'
+  }
+  const upTo = /\bcount to (\d{1,5})\b/i.exec(question)?.[1]
+  if (upTo) return Array.from({ length: Number(upTo) }, (_, i) => i + 1).join(' ')
+  const sums = wantedSums(question)
+  if (sums.length > 0) return sums.map(([a, b]) => `${a} + ${b} = ${a + b}`).join(', ')
+  if (wantsTime(question)) return 'This request offers me no tool that tells the time, and I have no clock.'
+  return introduction(situation, question)
+}
+
+const nameIn = /\bmy name is ([\p{L}\p{N}'-]+)/iu
+
+function countInWords(messages: readonly Message[]): string {
+  const of = (role: Message['role']) => messages.filter((message) => message.role === role).length
+  const parts = [`${of('user')} from you`, `${of('assistant')} from me`, `${of('tool')} with tool results`]
+  return `This request holds ${messages.length} messages: ${parts.join(', ')}.`
+}
+
+function introduction({ tools, messages }: ResponderInput, question: string): string {
+  const media = messages.flatMap((message) => message.parts.filter((part) => part.type === 'media')).length
+  const names = tools.map((tool) => tool.name)
+  return [
+    "I am Synapse's offline emulator, not a model: I follow a few fixed rules and know only this one request.",
+    question === '' ? 'It holds no text from you.' : `You said: ${JSON.stringify(shortened(question, 200))}`,
+    media > 0 ? `It holds ${media} of media, which I cannot see.` : '',
+    'I can tell what you said first or before, how many messages this request holds and what my instructions are,',
+    'add two numbers, and count to a number.',
+    names.length > 0
+      ? `I can call the tools that I am offered (${names.join(', ')}): ask for the time or a sum, or say "use the tool ${names[0]} with {…}".`
+      : 'I am offered no tools in this request.',
+  ]
+    .filter((line) => line !== '')
+    .join(' ')
+}
+
+function thoughtOf(situation: ResponderInput, turn: Turn, calls: readonly WantedCall[]): string {
+  const seen = `This request holds ${situation.messages.length} messages. The last question is ${JSON.stringify(shortened(turn.question, 80))}.`
+  if (calls.length > 0) return `${seen} I call ${calls.map((call) => call.name).join(' and ')} for it.`
+  return turn.results.length > 0 ? `${seen} The tools have answered, so I tell what they said.` : `${seen} I answer it.`
+}
+
+/** A stretch of conversation in a few lines: how it began, what was called, how it ended. */
+export function summaryOf(messages: readonly Message[]): string {
+  const said = messages.filter((message) => message.role === 'user').map((message) => textOf(message.parts).trim())
+  const calls = messages.flatMap(callsOf)
+  const names = [...new Set(calls.map((call) => call.name))]
+  const reply = messages.findLast((message) => message.role === 'assistant' && textOf(message.parts) !== '')
+  const summaries = messages.flatMap((message) =>
+    message.parts.flatMap((part) => (part.type === 'compaction' && part.text ? [part.text] : [])),
+  )
+  return [
+    ...summaries,
+    `${emulatorLabel} Summary of ${messages.length} messages.`,
+    ...said.filter((text) => text !== '').map((text) => `The user said: ${JSON.stringify(shortened(text, 120))}`),
+    names.length > 0 ? `Tools were called ${calls.length} times: ${names.join(', ')}.` : '',
+    reply ? `The last answer was: ${JSON.stringify(shortened(textOf(reply.parts), 200))}` : '',
+  ]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`.toWellFormed()
+}

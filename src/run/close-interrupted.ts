@@ -1,0 +1,105 @@
+// After a crash: what was under way is brought to an honest end before anything else is written. A partial reply is
+// kept and marked interrupted. A tool that had started and has no result gets one that says that no one knows, unless
+// it may be run again: then its call is left open, and the loop runs it.
+//
+// Each step is one transaction that leaves less to settle, so that a crash while settling is settled the same way.
+
+import { folding } from '../core/fold.ts'
+import type { Conversation, Entry, Exchange, RecordedToolRun } from '../core/log.ts'
+import type { StopReason, ToolMessage } from '../core/message.ts'
+import type { NewEntry, Store, Write } from '../store/store.ts'
+
+export interface ClosingContext {
+  store: Store
+  owner: string
+  conversationId: string
+  write: () => Write
+}
+
+/** `goesOn`: the user says something new, so a tool that could be run again will not be. */
+export async function closeInterrupted(runtime: ClosingContext, goesOn: boolean): Promise<void> {
+  const { store, owner, conversationId } = runtime
+  for (;;) {
+    const { items } = await store.exchanges(owner, conversationId, { outcome: 'open' })
+    if (items.length === 0) break
+    for (const exchange of items.toReversed()) await closeExchange(runtime, exchange)
+  }
+  for (const run of await store.toolRuns(owner, conversationId, { unfinished: true })) {
+    if (goesOn || !run.repeatable) await closeUnknown(runtime, run)
+  }
+}
+
+/**
+ * A reply that broke off is asked for again: the head goes back before it, and it stays beside the new one as a branch.
+ * Gives whether there was one.
+ */
+export async function stepBack(runtime: ClosingContext): Promise<boolean> {
+  const { store, owner, conversationId, write } = runtime
+  const stored = await store.conversation(owner, conversationId)
+  const last = stored?.head ? await store.entry(owner, stored.head) : undefined
+  if (!stored || last?.message.role !== 'assistant' || !brokenOff.has(last.message.stop.reason)) return false
+  const { branch } = stored
+  if (branch !== undefined && last.parentId !== null) {
+    await store.nameBranch(owner, conversationId, branch, last.parentId, write())
+    await store.setHead(owner, conversationId, { branch }, write())
+  } else {
+    await store.setHead(owner, conversationId, { entryId: last.parentId }, write())
+  }
+  return true
+}
+
+const brokenOff: ReadonlySet<string> = new Set(['interrupted', 'cancelled', 'failed'])
+
+async function closeExchange(
+  { store, owner, conversationId, write }: ClosingContext,
+  exchange: Exchange,
+): Promise<void> {
+  const { id, provider, protocol, model, basedOn } = exchange
+  const fold = folding({ provider, protocol, model })
+  for (const event of await store.journaled(owner, id)) fold.push(event)
+  // Where the journal holds the end of the reply, the reply is whole, and counts as it would have.
+  const { reply, usage, failure } = fold.result()
+  const { head: place } = (await store.conversation(owner, conversationId)) ?? {}
+  // Who continued elsewhere in the meantime stays there.
+  const head = place === basedOn ? 'advance' : 'stay'
+  await store.finishExchange(
+    owner,
+    id,
+    {
+      outcome: outcomeOf(reply.stop.reason),
+      ...(reply.parts.length > 0 && { reply: { message: reply, parentId: basedOn, head } }),
+      ...(usage && { usage }),
+      ...(failure && { failure }),
+    },
+    write(),
+  )
+}
+
+function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'open'> {
+  return reason === 'cancelled' || reason === 'interrupted' || reason === 'failed' ? reason : 'done'
+}
+
+async function closeUnknown(runtime: ClosingContext, run: RecordedToolRun): Promise<Entry> {
+  const { store, owner, write } = runtime
+  const text = `${run.name} was interrupted while it ran; whether it had any effect is not known.`
+  const { conversationId, callId, name, startedAt } = run
+  const message: ToolMessage = {
+    role: 'tool',
+    parts: [{ type: 'tool-result', callId, name, output: [{ type: 'text', text }], failed: true, startedAt }],
+  }
+  const place = await behind(runtime, run.entryId)
+  const end = { outcome: 'unknown', result: { message, ...place } } as const
+  return (await store.finishTool(owner, conversationId, callId, end, write())).entry
+}
+
+/** A result goes to the head if that is after its call; else to the end of the branch that the call is on. */
+async function behind(runtime: ClosingContext, callEntryId: string): Promise<Pick<NewEntry, 'parentId' | 'head'>> {
+  const { store, owner, conversationId } = runtime
+  const outline = await store.outline(owner, conversationId)
+  const stored: Conversation | undefined = await store.conversation(owner, conversationId)
+  const parents = new Map(outline.map(({ id, parentId }) => [id, parentId]))
+  for (let id = stored?.head; id; id = parents.get(id)) if (id === callEntryId) return {}
+  let last = callEntryId
+  for (const { id, parentId } of outline) if (parentId === last) last = id
+  return { parentId: last, head: 'stay' }
+}

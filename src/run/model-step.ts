@@ -1,0 +1,77 @@
+// One step that asks a model: the model that the route names, and as long as nothing was said, the next of the chain.
+// Each model that is asked has an exchange of its own in the log.
+
+import { isRetryable, SynapseError, type Failure } from '../core/error.ts'
+import type { Entry, Exchange } from '../core/log.ts'
+import type { Endpoint } from '../providers/resolve.ts'
+import type { FinishedExchange } from '../store/store.ts'
+import { exchange } from './exchange.ts'
+import { fallsBack, modelOfFallback, routedModel, type Fallback, type RouteStep } from './route.ts'
+import type { LoopContext } from './run-context.ts'
+import { loadMedia } from './load-media.ts'
+
+export async function modelStep(
+  run: LoopContext,
+  log: readonly Entry[],
+  about: Pick<RouteStep, 'step' | 'kind' | 'usage' | 'cost'>,
+): Promise<FinishedExchange> {
+  const history = await loadMedia(run.store, run.owner, log)
+  const messages = history.map((entry) => entry.message)
+  const first = await routedModel(run.route, { ...about, messages, model: run.model })
+  const chain: Fallback[] = [first, ...run.fallback.filter((fallback) => modelOfFallback(fallback) !== first)]
+  const options = about.kind === 'answer' ? { ...run.options, toolChoice: 'none' as const } : run.options
+
+  let finished: FinishedExchange | undefined
+  let failure: Failure | undefined
+  for (let i = 0; ;) {
+    const candidate = modelOfFallback(chain[i] ?? first)
+    // A wire belongs to the model that it was named for.
+    const found = await endpointFor(candidate, candidate === run.model ? run.protocol : undefined)
+    const out = found && leftAlone(run, found.endpoint)
+    if (out && nextOf(chain, i, out) !== undefined) {
+      failure = out
+    } else if (found) {
+      finished = await exchange({ ...run, ...found, options }, history, about.step)
+      remember(run, found.endpoint, finished.exchange)
+      failure = finished.exchange.failure
+      if (!failure || finished.entry || finished.exchange.outcome === 'cancelled') return finished
+    }
+    const next = failure && nextOf(chain, i, failure)
+    if (!failure || next === undefined || run.signal.aborted) {
+      if (finished) return finished
+      throw new SynapseError(failure ?? { kind: 'internal', message: `${candidate} was not asked.` })
+    }
+    run.emit({ type: 'fallback', from: candidate, to: modelOfFallback(chain[next] ?? first), failure })
+    i = next
+  }
+
+  /** Nothing for a fallback that cannot be asked, for want of a key: what made us look for one is the better news. */
+  async function endpointFor(model: string, protocol: string | undefined) {
+    try {
+      return await run.endpointOf(model, protocol)
+    } catch (error) {
+      if (failure && error instanceof SynapseError && error.kind === 'bad-input') return undefined
+      throw error
+    }
+  }
+}
+
+function leftAlone({ cooldown }: LoopContext, endpoint: Endpoint): Failure | undefined {
+  if (!cooldown.isOut(nameOf(endpoint))) return undefined
+  const message = `${endpoint.provider.name} has failed several times just now and is left alone for a moment.`
+  return { kind: 'overloaded', message }
+}
+
+function remember({ cooldown }: LoopContext, endpoint: Endpoint, { outcome, failure, attempts }: Exchange): void {
+  if (outcome === 'done') cooldown.succeeded(nameOf(endpoint))
+  else if (failure && isRetryable(failure.kind)) cooldown.failed(nameOf(endpoint), attempts)
+}
+
+function nameOf({ provider, baseUrl }: Endpoint): string {
+  return `${provider.id} ${baseUrl}`
+}
+
+function nextOf(chain: readonly Fallback[], i: number, failure: Failure): number | undefined {
+  const next = chain.findIndex((fallback, index) => index > i && fallsBack(fallback, failure))
+  return next < 0 ? undefined : next
+}

@@ -1,0 +1,228 @@
+// What the next request will carry: what was decided before, read from the log, and what must be decided now, recorded
+// before anything is sent. After that the request is a function of the log and its overlays (P4).
+
+import { createHash } from 'node:crypto'
+import type { ToolSpec } from '../core/context.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Entry, Exchange, Overlay } from '../core/log.ts'
+import type { TextPart } from '../core/message.ts'
+import type { Decisions } from '../context/decisions.ts'
+import { limitOf } from '../context/fit.ts'
+import type { Forecast } from '../context/forecast.ts'
+import { readCacheHistory, type CacheHistory } from '../context/cache-history.ts'
+import {
+  proposeByMoney,
+  proposeCutForSize,
+  proposeFoldForSize,
+  withProposal,
+  type Proposal,
+  type PlanFacts,
+} from '../context/proposals.ts'
+import { settingsOf, type PolicySettings } from '../context/policy.ts'
+import {
+  assemble,
+  baseView,
+  estimateHead,
+  sentView,
+  sizeOf,
+  systemOf,
+  type Assembled,
+  type RequestDraft,
+} from '../context/assemble.ts'
+import { cachePriceOf, cacheTtlFor, type CachePrice } from '../context/price-ratio.ts'
+import { proposalData, readDecisions } from '../context/overlay-codec.ts'
+import { sharedTokens } from '../context/shared-prefix.ts'
+import { compactHistory, type Spending } from './compact.ts'
+import { billingOf, draftOf, type RunDraft } from './draft.ts'
+import type { RunContext } from './run-context.ts'
+import { keepsState, usableState, type UsableState } from './state.ts'
+
+export interface PlannedRequest {
+  prepared: Assembled
+  forecast: Forecast
+  past: CacheHistory
+  /** What the provider held of it, if that was used. */
+  state?: UsableState
+  /** Whether the reply is to be gone on from at the provider. */
+  keep: boolean
+  /** What was spent on the way, such as for a summary. */
+  spent: Spending[]
+}
+
+export interface PlanOptions {
+  /** The most tokens by estimate, where the model has said that the usual limit is too much. */
+  limit?: number
+  /** Send everything, whatever the provider holds. */
+  whole?: boolean
+  /** Only look: nothing is recorded, and no summary is asked for. */
+  look?: boolean
+}
+
+export async function planRequest(
+  run: RunContext,
+  history: readonly Entry[],
+  wish: PlanOptions = {},
+): Promise<PlannedRequest> {
+  const { store, owner, conversationId } = run
+  const settings = settingsOf(run.policy)
+  const [overlays, exchanges] = await Promise.all([
+    store.overlays(owner, conversationId),
+    store.exchanges(owner, conversationId, { limit: recent }),
+  ])
+  const draft = draftOf(run, history, readDecisions(history, overlays))
+  const before = draft.decisions
+  const facts = gather(run, draft, settings, history, exchanges.items, overlays)
+  const limit = Math.min(facts.limit, wish.limit ?? Infinity)
+  const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, wish.look === true)
+
+  const keep = keepsState(run, settings, history, overlays)
+  const state = keep && !wish.whole ? await usableState(run, history, exchanges.items) : undefined
+  const options = {
+    ...draft.target.options,
+    ...(facts.ttl === '1h' && { cacheTtl: facts.ttl }),
+    ...(keep && { store: true }),
+  }
+  const prepared = assemble({
+    ...draft,
+    decisions,
+    target: { ...draft.target, options },
+    ...(state && { state: (context) => state.refFor(context) }),
+  })
+  const expected = expectedCached(draft, before, prepared, facts, history)
+  return {
+    prepared,
+    forecast: { estimate: prepared.estimate.input, cached: expected, head: facts.head, ttl: facts.ttl },
+    past: facts.past,
+    ...(state && prepared.context.state && { state }),
+    keep,
+    spent,
+  }
+}
+
+/** How many exchanges are looked at: the last one with the same model is nearly always among them. */
+const recent = 50
+
+interface Facts {
+  settings: PolicySettings
+  past: CacheHistory
+  cache: CachePrice
+  ttl: '5m' | '1h'
+  /** Tokens by estimate. */
+  limit: number
+  headTokens: number
+  head: string
+}
+
+function gather(
+  run: RunContext,
+  draft: RequestDraft,
+  settings: PolicySettings,
+  history: readonly Entry[],
+  exchanges: readonly Exchange[],
+  overlays: readonly Overlay[],
+): Facts {
+  const { provider, model, options, capabilities } = draft.target
+  const system = systemOf(draft, settings)
+  const tools = draft.tools ?? []
+  const headTokens = estimateHead(system, tools)
+  const head = digestOf(system, tools)
+  const billing = billingOf(run.endpoint)
+  const cacheFor = (ttl: '5m' | '1h' | undefined) => cachePriceOf(billing, options.cacheTtl ?? ttl)
+  const past = readCacheHistory({ entries: history, exchanges, overlays, provider, model, head, cacheFor })
+  const size = past.last?.usage?.input ?? headTokens
+  const ttl = options.cacheTtl ?? cacheTtlFor(billing, past.gaps, size, size / Math.max(1, past.requests))
+  const cache = cacheFor(ttl)
+  const limit = limitOf(capabilities, options, settings) / past.ratio
+  return { settings, past, cache, ttl, limit, headTokens, head }
+}
+
+interface Decided {
+  decisions: Decisions
+  spent: Spending[]
+}
+
+async function decide(
+  run: RunContext,
+  draft: RunDraft,
+  { settings, past, cache, limit, headTokens }: Facts,
+  history: readonly Entry[],
+  look: boolean,
+): Promise<Decided> {
+  let { decisions } = draft
+  const spent: Spending[] = []
+  const { provider, model } = draft.target
+  const fixed = {
+    settings,
+    head: headTokens,
+    provider,
+    model,
+    requests: past.requests,
+    cache: { ...cache, minimum: cache.minimum / past.ratio },
+    cold: past.cold !== undefined,
+    limit,
+  }
+  let view = baseView(draft)
+  const situation = (): PlanFacts => ({ ...fixed, view, decisions })
+  const fits = (): boolean => {
+    if (!Number.isFinite(limit)) return true
+    return sizeOf(sentView(view, settings, decisions, draft.target), headTokens, draft.target) <= limit
+  }
+
+  for (const proposal of proposeByMoney(situation())) await record(proposal)
+  if (isDue(settings, history, decisions)) await summarise('a summary is made from time to time')
+  if (!fits()) await record(proposeFoldForSize(situation()))
+  if (settings.atLimit !== 'cut' && !fits()) await summarise('the history is longer than the model can be given')
+  if (!fits()) await record(proposeCutForSize(situation()))
+  return { decisions, spent }
+
+  async function record(proposal: Proposal | undefined): Promise<void> {
+    if (!proposal) return
+    const about: JsonObject = { provider, model, ...(past.cold !== undefined && { belief: past.cold }) }
+    const data = proposalData(proposal, history, about)
+    const entryId = history.at(-1)?.id ?? ''
+    const { kind } = proposal
+    if (!look) await run.store.addOverlay(run.owner, run.conversationId, { entryId, kind, data }, run.write())
+    decisions = withProposal(decisions, proposal)
+  }
+
+  async function summarise(why: string): Promise<void> {
+    if (look) return
+    const made = await compactHistory(run, history, decisions, { why, limit, head: headTokens })
+    if (!made) return
+    decisions = { ...decisions, compactions: [...decisions.compactions, made.decision] }
+    view = baseView({ ...draft, decisions })
+    spent.push(...made.spent)
+  }
+}
+
+/** Whether as many user messages have come since the last summary as the settings say. */
+function isDue({ compaction }: PolicySettings, history: readonly Entry[], { compactions }: Decisions): boolean {
+  if (!compaction?.every || history.at(-1)?.message.role !== 'user') return false
+  const from = (compactions.at(-1)?.through ?? -1) + 1
+  const asked = history.slice(from).filter((entry) => entry.message.role === 'user').length
+  return asked > compaction.every
+}
+
+/** Tokens that the provider should have cached: what this request shares with the one before, if that is still warm. */
+function expectedCached(
+  draft: RequestDraft,
+  before: Decisions,
+  prepared: Assembled,
+  { settings, past, cache, headTokens }: Facts,
+  history: readonly Entry[],
+): number {
+  if (past.cold === 'first request' || past.cold === 'the cache has expired' || !past.last) return 0
+  const length = history.findIndex((entry) => entry.id === past.last?.basedOn) + 1
+  const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
+  const view = sentView(baseView(earlier), settings, before, draft.target)
+  const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)
+  return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
+}
+
+function digestOf(system: readonly TextPart[], tools: readonly ToolSpec[]): string {
+  const specs = tools.map(({ name, description, input }) => ({ name, description, input }))
+  return createHash('sha256')
+    .update(JSON.stringify([system.map((part) => part.text), specs]))
+    .digest('hex')
+    .slice(0, 12)
+}

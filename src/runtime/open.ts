@@ -1,0 +1,177 @@
+// The library in one object: a store, the providers, and conversations over them.
+
+import type { Config } from '../config/load.ts'
+import type { Conversation as Stored } from '../core/log.ts'
+import type { Emulator } from '../emulator/handle.ts'
+import { conversationOf, type Conversation, type RunSettings, type Runtime } from '../run/conversation.ts'
+import { cooldown } from '../run/cooldown.ts'
+import { recover } from '../run/recover.ts'
+import type { Transport } from '../run/run-context.ts'
+import { parseModelRef } from '../providers/model-ref.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import { resolve, type Endpoint } from '../providers/resolve.ts'
+import type { Store } from '../store/store.ts'
+import { defaultRetry } from '../transport/retry.ts'
+import { retryBudgets } from '../transport/retry-budget.ts'
+import type { TelemetryOptions } from './telemetry.ts'
+
+export interface SynapseOptions {
+  /** A file for the embedded store, a `postgres://` URL, or a store of your own; without it, memory. */
+  store?: string | Store
+  /** Whose conversations these are; each owner sees only its own. */
+  owner?: string
+  /** Where keys are looked up. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** Keys by provider, in place of those in `env`. */
+  keys?: Readonly<Record<string, string>>
+  /** Addresses by provider, for those that live elsewhere than usual. */
+  baseUrls?: Readonly<Record<string, string>>
+  /**
+   * Let the built-in emulator answer in place of every provider: no key, no network, no cost. An emulator of your own
+   * (`synapse/testing`) plays the providers, with their prices.
+   */
+  offline?: boolean | Emulator
+  /** Providers beside the built-in ones and those of `config` and the store; one with the same id takes its place. */
+  rows?: readonly ProviderRow[]
+  /** A synapse.yaml, whose providers count; none is looked for. */
+  config?: string
+  /** Providers that are no row of data, such as models of the AI SDK (`synapse/ai-sdk`). */
+  adapters?: readonly Adapter[]
+  /** How requests are sent: `fetch`, time limits, retries. */
+  transport?: Transport
+  /** Spans and metrics through OpenTelemetry; `true` takes the global providers. Nothing is loaded without it. */
+  telemetry?: boolean | TelemetryOptions
+  /** The clock of approvals and cooldowns, in milliseconds. */
+  now?: () => number
+}
+
+/** A provider in code: it finds its own models. */
+export interface Adapter {
+  /** What comes before the slash in `provider/model`. */
+  id: string
+  endpoint(model: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
+}
+
+/** Conversations in a store. */
+export interface Synapse {
+  store: Store
+  /** A new conversation. */
+  start(settings: RunSettings): Promise<Conversation>
+  /** One that is there. */
+  open(id: string, settings: RunSettings): Promise<Conversation>
+  /** The last changed first. */
+  conversations(): Promise<Stored[]>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the store and gives conversations over it.
+ *
+ * @example
+ * const synapse = await openSynapse({ store: 'chats.db' })
+ * const chat = await synapse.start({ model: 'anthropic/claude-opus-5' })
+ * console.log(await chat.send('Hello!').text())
+ */
+export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
+  const store = await storeOf(options.store)
+  const owner = options.owner ?? 'local'
+  const runtime: Runtime = {
+    store,
+    owner,
+    endpoint: await endpointFinder({ ...options, store }),
+    cooldown: cooldown(options.now),
+    ...(options.now && { now: options.now }),
+    ...(options.telemetry && { observe: await observerOf(options.telemetry) }),
+  }
+  return {
+    store,
+    async start(settings) {
+      const { id } = await store.createConversation(owner)
+      return conversationOf(runtime, id, settings)
+    },
+    async open(id, settings) {
+      const conversation = conversationOf(runtime, id, settings)
+      await conversation.info()
+      await recover(store, owner, id)
+      return conversation
+    },
+    conversations: async () => (await store.conversations(owner)).items,
+    close: () => store.close(),
+  }
+}
+
+/** Who serves a model: the provider itself, or the emulator under the provider's name. */
+export async function endpointFinder(options: SynapseOptions): Promise<Runtime['endpoint']> {
+  const transport = { ...options.transport }
+  if (typeof options.offline === 'object') transport.fetch = options.offline.fetch
+  else if (options.offline) {
+    const { createEmulator } = await import('../emulator/handle.ts')
+    transport.fetch = createEmulator().answer
+  }
+  const rows = await rowsOf(options)
+  const budgetOf = retryBudgets(options.transport?.retry?.share ?? defaultRetry.share)
+  return async (model, protocol) => {
+    const ref = parseModelRef(model)
+    const adapter = options.adapters?.find(({ id }) => id === ref.provider)
+    if (adapter) {
+      const found = await adapter.endpoint(ref.model)
+      return { ...found, transport: { budget: budgetOf(adapter.id), ...options.transport, ...found.transport } }
+    }
+    const endpoint = await resolve({
+      ...ref,
+      ...(protocol !== undefined && { protocol }),
+      ...(options.env && { env: options.env }),
+      ...(rows && { rows }),
+      ...givenFor(ref.provider, options),
+    })
+    const budget = budgetOf(`${endpoint.provider.id} ${endpoint.baseUrl}`)
+    const way = { endpoint, transport: { budget, ...transport } }
+    if (!options.offline) return way
+    const { pathname } = new URL(endpoint.baseUrl)
+    const { id, family = id } = endpoint.provider
+    const baseUrl = `http://emulator.invalid/${family}${pathname === '/' ? '' : pathname}`
+    return { ...way, endpoint: { ...endpoint, baseUrl, ...(options.offline === true && { offline: true }) } }
+  }
+}
+
+function givenFor(provider: string, { offline, keys, baseUrls }: SynapseOptions): { key?: string; baseUrl?: string } {
+  // Whoever lives where its user says needs an address here too.
+  if (offline) return { key: 'offline', baseUrl: 'https://emulator.invalid' }
+  const [key, baseUrl] = [keys?.[provider], baseUrls?.[provider]]
+  return { ...(key !== undefined && { key }), ...(baseUrl !== undefined && { baseUrl }) }
+}
+
+/** Everybody who can be asked; undefined: those that are built in. */
+async function rowsOf(options: SynapseOptions): Promise<readonly ProviderRow[] | undefined> {
+  const { rows: own, config: file, env, store } = options
+  const config = file === undefined ? undefined : await configOf(file, env)
+  const others = typeof store === 'object' ? await storedRows(store, config) : config?.rows
+  if (!own) return others
+  const { rowsWith } = await import('../providers/rows.ts')
+  return rowsWith(own, others)
+}
+
+async function configOf(file: string, env: SynapseOptions['env']): Promise<Config> {
+  const { loadConfig } = await import('../config/load.ts')
+  return loadConfig({ file, ...(env && { env }) })
+}
+
+async function storedRows(store: Store, config: Config | undefined): Promise<readonly ProviderRow[]> {
+  const { rowsFor } = await import('../config/stored-providers.ts')
+  return rowsFor(store, config)
+}
+
+async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Runtime['observe']>> {
+  const { observing } = await import('./telemetry.ts')
+  return observing(telemetry === true ? {} : telemetry)
+}
+
+async function storeOf(store: string | Store | undefined): Promise<Store> {
+  if (typeof store === 'object') return store
+  if (store === undefined) {
+    const { openMemoryStore } = await import('../store/memory.ts')
+    return openMemoryStore()
+  }
+  const { openStore } = await import('../store/open.ts')
+  return openStore(store)
+}

@@ -1,0 +1,87 @@
+// A checkup of a store: whether the log is whole, whether what is derived from it fits, and whether the settings keep
+// what was promised. It reads and changes nothing. `--repair` builds again what can be built from the log; a file that
+// is damaged is never repaired in place: what can be read goes to a copy, and the file stays as it is.
+
+import { badInput } from '../../core/error.ts'
+
+export interface Finding {
+  /** `broken`: the log itself. `stale`: something that is made from the log. */
+  level: 'fine' | 'warning' | 'stale' | 'broken'
+  /** One sentence. */
+  what: string
+  /** Some ids or words of the database. */
+  examples?: string[]
+}
+
+export interface Report {
+  place: string
+  findings: Finding[]
+}
+
+export interface Repair {
+  /** What was done, one sentence each. */
+  done: string[]
+  /** The file that holds what could be read, where the store itself is damaged. */
+  copy?: string
+}
+
+/** Called now and then with how far it is, from 0 to 1. */
+export type Progress = (share: number) => void
+
+/** `place` is a file, or the address of a PostgreSQL. */
+export async function examine(place: string, progress: Progress = () => {}): Promise<Report> {
+  if (isPostgres(place)) {
+    const { examinePostgres } = await import('./postgres.ts')
+    return { place: withoutPassword(place), findings: await examinePostgres(place, progress) }
+  }
+  const { examineSqlite } = await import('./sqlite.ts')
+  return { place, findings: await examineSqlite(place, progress) }
+}
+
+export async function repair(
+  place: string,
+  findings: readonly Finding[],
+  progress: Progress = () => {},
+): Promise<Repair> {
+  if (isPostgres(place)) {
+    const { repairPostgres } = await import('./postgres.ts')
+    return repairPostgres(place, progress)
+  }
+  if (findings.some(({ level }) => level === 'broken')) {
+    const { salvage } = await import('./salvage.ts')
+    return salvage(place, progress)
+  }
+  const { repairSqlite } = await import('./sqlite.ts')
+  return repairSqlite(place, progress)
+}
+
+export function isPostgres(place: string): boolean {
+  return /^postgres(ql)?:/.test(place)
+}
+
+function withoutPassword(url: string): string {
+  try {
+    const parsed = new URL(url)
+    parsed.password = ''
+    return parsed.href
+  } catch {
+    throw badInput('This is not the address of a PostgreSQL. Write it as postgres://user@host:5432/database.')
+  }
+}
+
+export function finding(level: Finding['level'], what: string, examples: readonly string[] = []): Finding {
+  return { level, what, ...(examples.length > 0 && { examples: examples.slice(0, 5) }) }
+}
+
+/** `3 entries`, `1 entry`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+/** `found` and `expected`: documents; `waiting`: entries that are not indexed yet. */
+export function indexFinding(found: number, expected: number, waiting: number): Finding {
+  if (found !== expected)
+    return finding('stale', `The search index holds ${counted(found, 'document')}, the log ${expected}.`)
+  const more = waiting === 0 ? '' : `; ${counted(waiting, 'entry waits', 'entries wait')} to be indexed`
+  return finding('fine', `The search index holds the ${counted(found, 'document')} of the log${more}.`)
+}

@@ -1,0 +1,130 @@
+// The checkup of a PostgreSQL store. Pages and checksums of the file are the server's own affair; what is looked at is
+// what it cannot know: whether the log is whole, whether the index fits it, and whether a commit is durable.
+
+import { crc32 } from 'node:zlib'
+import { counted, finding, indexFinding, type Finding, type Repair, type Progress } from './doctor.ts'
+import { pointerChecks, pointerRepairs } from './pointers.ts'
+import { connect, type Database, type Queries } from '../postgres/database.ts'
+import { migrations } from '../postgres/migrations.ts'
+import { indexDocuments, indexRows, selectLog, type LogRow } from '../postgres/search-index.ts'
+import { wordVectors } from '../postgres/vectors.ts'
+
+const settings = { now: Date.now, leaseSkewMs: () => 0, connections: 2 }
+const of = (table: string): string => `synapse.${table}`
+
+export async function examinePostgres(url: string, progress: Progress): Promise<Finding[]> {
+  const db = await connect(url, settings)
+  try {
+    const findings: Finding[] = [finding('fine', `The format is ${migrations.length}, as this Synapse writes it.`)]
+    await checkPointers(db, findings)
+    await checkLog(db, findings, progress)
+    await checkSettings(db, findings)
+    return findings
+  } finally {
+    await db.close()
+  }
+}
+
+async function checkPointers(db: Database, findings: Finding[]): Promise<void> {
+  let wrong = 0
+  for (const { one, many, level, sql } of pointerChecks(of)) {
+    const rows = (await db.plan<Record<string, unknown>>(sql)).map((row) => String(Object.values(row)[0]))
+    if (rows.length === 0) continue
+    wrong++
+    findings.push(finding(level, `${counted(rows.length, one, many)}.`, rows))
+  }
+  if (wrong === 0)
+    findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
+}
+
+async function checkLog(db: Database, findings: Finding[], progress: Progress): Promise<void> {
+  const damaged: string[] = []
+  const unindexed: string[] = []
+  let entries = 0
+  let documents = 0
+  let waits = 0
+  for await (const rows of pages(db, progress)) {
+    // Before the index is looked at: what is indexed meanwhile is in it.
+    const waiting = await waitingOf(db, rows)
+    const own = indexDocuments(rows)
+    // As text: the bytes of a tsvector also depend on the way it came.
+    const indexed = await db.plan<{ n: number; fits: boolean }>(
+      `SELECT s.n, s.words::text = d.words::text AS fits FROM unnest($1::bigint[], $2::tsvector[]) AS d (n, words)
+       JOIN synapse.search s ON s.n = d.n`,
+      [own.map(({ n }) => n), wordVectors(own)],
+    )
+    const fitting = new Set(indexed.filter(({ fits }) => fits).map(({ n }) => n))
+    const missing = new Set<string>()
+    for (const { n, row } of own) {
+      if (waiting.has(row.n)) continue
+      documents++
+      if (!fitting.has(n)) missing.add(row.id)
+    }
+    entries += rows.length
+    waits += waiting.size
+    unindexed.push(...missing)
+    damaged.push(...rows.filter((row) => crc32(row.message) !== row.checksum).map(({ id }) => id))
+  }
+  findings.push(
+    damaged.length === 0
+      ? finding('fine', `${counted(entries, 'entry', 'entries')}, each as it was written.`)
+      : finding('broken', `${counted(damaged.length, 'entry', 'entries')} not as written.`, damaged),
+  )
+  const { n: found } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM synapse.search')) ?? { n: 0 }
+  if (unindexed.length > 0) {
+    const what = counted(unindexed.length, 'entry', 'entries')
+    findings.push(finding('stale', `${what} cannot be found by the search, or not by all words.`, unindexed))
+  }
+  findings.push(indexFinding(found, documents, waits))
+}
+
+async function waitingOf(db: Database, rows: readonly LogRow[]): Promise<Set<number>> {
+  const sql = 'SELECT entry FROM synapse.waiting WHERE entry = ANY ($1::bigint[])'
+  return new Set((await db.all<{ entry: number }>(sql, [rows.map(({ n }) => n)])).map(({ entry }) => entry))
+}
+
+async function checkSettings(db: Database, findings: Finding[]): Promise<void> {
+  const show = async (name: string) => String(Object.values((await db.get(`SHOW ${name}`)) ?? {})[0])
+  const [fsync, pages, commit] = [await show('fsync'), await show('full_page_writes'), await show('synchronous_commit')]
+  if (fsync !== 'on') findings.push(finding('warning', 'fsync is off: a crash of the machine can damage the database.'))
+  if (pages !== 'on')
+    findings.push(finding('warning', 'full_page_writes is off: a crash of the machine can damage pages.'))
+  findings.push(
+    commit === 'off'
+      ? finding('warning', 'synchronous_commit is off: the last commits may be lost with the power.')
+      : finding('fine', `A commit is durable: fsync = ${fsync}, synchronous_commit = ${commit}.`),
+  )
+}
+
+/** Nothing here touches an entry. */
+export async function repairPostgres(url: string, progress: Progress): Promise<Repair> {
+  const db = await connect(url, settings)
+  try {
+    await db.transaction(async (queries) => {
+      for (const sql of pointerRepairs(of)) await queries.all(sql)
+      await queries.all('DELETE FROM synapse.waiting')
+      await queries.all('DELETE FROM synapse.search')
+      for await (const rows of pages(queries, progress)) await indexRows(queries, rows)
+    })
+    await db.plan('REINDEX SCHEMA synapse')
+    return {
+      done: [
+        'The search index and all other indexes were built again from the log.',
+        'Counts and pointers were put right.',
+      ],
+    }
+  } finally {
+    await db.close()
+  }
+}
+
+async function* pages(db: Queries, progress: Progress): AsyncGenerator<LogRow[]> {
+  const { last } = (await db.get<{ last: number | null }>('SELECT max(n) AS last FROM synapse.entries')) ?? { last: 0 }
+  for (let after = 0; ;) {
+    const rows = await db.all<LogRow>(`${selectLog} WHERE e.n > $1 ORDER BY e.n LIMIT 500`, [after])
+    if (rows.length === 0) return
+    yield rows
+    after = rows.at(-1)?.n ?? after
+    progress(after / Number(last))
+  }
+}

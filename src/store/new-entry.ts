@@ -1,0 +1,140 @@
+// What is given to a store, made ready to be written: checked, cleaned, and turned into the text that is kept. All
+// stores go through here, so that each keeps the same.
+
+import { crc32 } from 'node:zlib'
+import { badInput, SynapseError } from '../core/error.ts'
+import type { Entry } from '../core/log.ts'
+import type { Message } from '../core/message.ts'
+import { cutBlob, type Blob } from './blobs.ts'
+import { uuidv7 } from './ids.ts'
+import { detachMedia } from './media.ts'
+import { damaged, isoTime } from './store-errors.ts'
+import type { NewEntry } from './store.ts'
+
+export interface PreparedEntry {
+  id: string
+  at: string
+  /** Absent: the head. */
+  parentId?: string | null
+  head: NonNullable<NewEntry['head']>
+  role: Message['role']
+  json: string
+  checksum: number
+  blobs: Blob[]
+  /** Blobs that the message names without bringing them. */
+  named: string[]
+}
+
+export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
+  checkMessage(entry.message)
+  const id = givenId(entry.id, now)
+  const at = entry.at === undefined ? new Date(now).toISOString() : isoTime(entry.at, 'The time of an entry')
+  const { message, blobs, named } = detachMedia(entry.message)
+  const json = jsonText(message, 'The message')
+  return {
+    id,
+    at,
+    ...(entry.parentId !== undefined && { parentId: entry.parentId }),
+    head: entry.head ?? 'advance',
+    role: message.role,
+    json,
+    checksum: crc32(json),
+    blobs: [...blobs].map(([sha256, bytes]) => cutBlob(bytes, sha256)),
+    named: [...named].filter((sha256) => !blobs.has(sha256)),
+  }
+}
+
+/** The message as it will be read again: none of it is shared with whoever gave it. */
+export function messageOf(entry: PreparedEntry): Message {
+  return JSON.parse(entry.json) as Message
+}
+
+/** The message of a row, which must still be what was written: SQLite itself has no checksums. */
+export function readMessage(row: { id: string; checksum: number; message: string }): Message {
+  if (crc32(row.message) === row.checksum) return JSON.parse(row.message) as Message
+  throw damaged(`Entry ${row.id}`)
+}
+
+/** A list and not an object: reading a path of thousands takes a fifth less. */
+export type PathRow = [id: string, depth: number, at: string, checksum: number, message: string]
+
+export function byDepth(a: PathRow, b: PathRow): number {
+  return a[1] - b[1]
+}
+
+/** The end of a path, and how many entries its conversation has. */
+export interface PathEnd {
+  n: number
+  depth: number
+  conversation: number
+  conversation_id: string
+  entries: number
+}
+
+/** A path as long as its conversation is all of it: then it can be read without climbing from parent to parent. */
+export function isWhole(end: PathEnd, last: number): boolean {
+  return last === Infinity && end.entries === end.depth + 1
+}
+
+/** Whether the rows are one line of this length: else the conversation grew, or is not what it seemed. */
+export function isLine(rows: readonly PathRow[], end: PathEnd): boolean {
+  return rows.length === end.entries && rows.every((row, i) => row[1] === i)
+}
+
+/** The last entries of a path, from its rows in order of depth: all of them, or one more than wanted. */
+export function wholePath(rows: readonly PathRow[], last: number, conversationId: string): Entry[] {
+  const end = rows.at(-1)
+  if (!end) return []
+  const [endId, endDepth] = end
+  // By its depth the last one says how many must come before it.
+  if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
+  const first = Math.max(0, rows.length - last)
+  return rows.slice(first).map(([id, depth, at, checksum, message], i) => ({
+    id,
+    conversationId,
+    parentId: rows[first + i - 1]?.[0] ?? null,
+    depth,
+    message: readMessage({ id, checksum, message }),
+    at,
+  }))
+}
+
+export function givenId(id: string | undefined, now: number): string {
+  if (id === undefined) return uuidv7(now)
+  if (/^[A-Za-z0-9._:-]{1,100}$/.test(id)) return id
+  throw badInput(`${JSON.stringify(id)} cannot be an id: use up to 100 letters, digits and . _ : -`)
+}
+
+/** Text that every database takes: PostgreSQL refuses NUL, and half a surrogate pair is no UTF-8. */
+export function plainText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+export function cleanLabels(labels: readonly string[] | undefined): string[] {
+  const clean = (labels ?? []).map((label) => plainText(label).trim()).filter((label) => label !== '')
+  return [...new Set(clean)].sort()
+}
+
+export function jsonText(value: unknown, what: string): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : 'unknown'
+    throw new SynapseError({ kind: 'bad-input', message: `${what} cannot be kept as JSON: ${why}.` }, { cause })
+  }
+}
+
+/** As it would be after a way through the database. */
+export function jsonCopy<T>(value: T, what: string): T {
+  return JSON.parse(jsonText(value, what)) as T
+}
+
+function checkMessage(message: Message): void {
+  const { role, parts, origin }: { role: string; parts: unknown; origin?: unknown } = message
+  if (!['system', 'user', 'assistant', 'tool'].includes(role) || !Array.isArray(parts)) {
+    throw badInput('An entry needs a message with a role (system, user, assistant, tool) and a list of parts.')
+  }
+  if (role === 'assistant' && (typeof origin !== 'object' || origin === null)) {
+    throw badInput('A message of the assistant needs its origin: protocol, provider and model.')
+  }
+}

@@ -1,0 +1,54 @@
+// Which call a result answers, while a transcript is read from its beginning. Ids in transcripts are the provider's:
+// they repeat from reply to reply, and some wires have none, so that only name and order tell.
+
+export interface CallRegistry {
+  /** Begins a reply: the calls that follow are its own. */
+  turn(): void
+  /** Our id for the next call: the provider's, unless that is taken. */
+  register(alias: string | undefined, name: string): string
+  /** The call that a result answers, if there is one. */
+  answer(alias: string | undefined, name: string | undefined): { callId: string; name: string } | undefined
+}
+
+interface Entered {
+  callId: string
+  alias: string | undefined
+  name: string
+  answered: boolean
+}
+
+export function callRegistry(): CallRegistry {
+  const used = new Set<string>()
+  const earlier = new Map<string, Entered>()
+  let current: Entered[] = []
+
+  return {
+    turn() {
+      for (const call of current) if (call.alias !== undefined) earlier.set(call.alias, call)
+      current = []
+    },
+    register(alias, name) {
+      const wanted = alias ?? `call-${used.size}`
+      let callId = wanted
+      for (let n = 2; used.has(callId); n++) callId = `${wanted}~${n}`
+      used.add(callId)
+      current.push({ callId, alias, name, answered: false })
+      return callId
+    },
+    answer(alias, name) {
+      const call = alias === undefined ? openCall(name) : openCallOf(alias)
+      if (call) call.answered = true
+      return call
+    },
+  }
+
+  function openCall(name: string | undefined): Entered | undefined {
+    const open = current.filter((call) => !call.answered)
+    return open.find((call) => call.name === name) ?? open[0]
+  }
+
+  function openCallOf(alias: string): Entered | undefined {
+    const same = current.filter((call) => call.alias === alias)
+    return same.find((call) => !call.answered) ?? same[0] ?? earlier.get(alias)
+  }
+}

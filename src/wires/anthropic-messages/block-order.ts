@@ -1,0 +1,138 @@
+// What must stand where: system messages in the middle, server tools with their results, and the last assistant
+// message. All of it looks at turns as they will be sent, because whether a block is legal depends on its neighbours.
+
+import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { Message } from '../../core/message.ts'
+import type { Target } from '../wire.ts'
+import { turnOf, type Turn } from '../shared/turns.ts'
+import { systemLabel } from '../shared/injected-text.ts'
+import { isServerCall, isServerResult, isThinking, textBlock, type Block } from './types.ts'
+import { isReplayed, type Item } from './writer.ts'
+
+/**
+ * To be called when nothing is left away any more: an empty turn is no neighbour.
+ *
+ * A system message is taken after a user's turn, at the end or before an assistant's (R-12, checked 2026-11).
+ * Anywhere else, and on models that do not know the role, it becomes labelled text of the user.
+ */
+export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes: Note[]): readonly Turn<Item>[] {
+  if (!turns.some((turn) => turn.role === 'system')) return turns
+  const filled = turns.filter((turn) => turn.items.length > 0)
+  return turns.map((turn) => {
+    if (turn.role !== 'system' || turn.items.length === 0) return turn
+    const at = filled.indexOf(turn)
+    const before = filled.slice(0, at).findLast(({ role }) => role !== 'system')?.role
+    const after = filled.slice(at + 1).find(({ role }) => role !== 'system')?.role
+    const legal = (before === 'user' || before === 'tool') && (after === undefined || after === 'assistant')
+    if (taken && legal) return turn
+    const why = taken ? 'it may only stand between a user and an assistant' : 'the model takes it only at the top'
+    const what = 'system message to labelled user text'
+    notes.push({ kind: 'changed', what, why, at: turn.at, rule: 'R-12' })
+    const text = turn.items.map(({ block }) => String(block.text)).join('\n\n')
+    const message = turn.items[0]?.message ?? -1
+    return turnOf('user', [{ block: textBlock(`${systemLabel}\n${text}`), message }], turn.at)
+  })
+}
+
+/**
+ * A server tool's result needs its call before it, and a call without a result is only taken where the server will go
+ * on with it: with nothing but results of client tools behind it, or at the end of a reply that paused (R-25).
+ */
+export function pairServerTools(
+  turns: readonly Turn<Item>[],
+  messages: readonly Message[],
+  target: Target,
+  notes: Note[],
+): readonly Turn<Item>[] {
+  const paired = new Set<Item>()
+  const waiting = new Map<string, Item>()
+  for (const item of turns.flatMap(({ items }) => items)) {
+    if (isServerCall(item.block)) waiting.set(String(item.block.id), item)
+    if (!isServerResult(item.block)) continue
+    const id = String(item.block.tool_use_id)
+    const call = waiting.get(id)
+    if (call) paired.add(call).add(item)
+    waiting.delete(id)
+  }
+  const lastUser = turns.findLastIndex(({ role, items }) => (role === 'user' || role === 'system') && items.length > 0)
+  const last = turns.findLast(({ items }) => items.length > 0)
+  const goesOn = last?.role === 'tool' || isPaused(messages[last?.items.at(-1)?.message ?? -1], target)
+  return turns.map((turn, index) => {
+    const items = turn.items.filter((item) => {
+      const open = isServerCall(item.block) && !paired.has(item) && !(goesOn && index > lastUser)
+      const lone = isServerResult(item.block) && !paired.has(item)
+      if (!open && !lone) return true
+      const why = open ? 'its result never came' : 'its call is not in this request'
+      notes.push({ kind: 'dropped', what: `${item.block.type} block`, why, at: turn.at, rule: 'R-25' })
+      return false
+    })
+    return items.length === turn.items.length ? turn : turnOf(turn.role, items, turn.at)
+  })
+}
+
+/** Results come first in a user message (R-2). */
+export function resultsFirst(turn: Turn<Item>): Turn<Item> {
+  if (turn.items.length < 2) return turn
+  const isResult = ({ block }: Item) => block.type === 'tool_result'
+  const first = turn.items.findIndex((item) => !isResult(item))
+  if (first < 0 || turn.items.findLastIndex(isResult) < first) return turn
+  const items = [...turn.items.filter(isResult), ...turn.items.filter((item) => !isResult(item))]
+  return turnOf(turn.role, items, turn.at)
+}
+
+/** An assistant message at the very end is continued by the model, and may not end in white space (R-13). */
+export function trimEnd(turns: readonly Turn<Item>[], context: Context, notes: Note[]): Turn<Item>[] {
+  const last = turns.at(-1)
+  if (last?.role !== 'assistant') return [...turns]
+  const items = [...last.items]
+  for (let item = items.pop(); item; item = items.pop()) {
+    const { block } = item
+    if (block.type !== 'text' || typeof block.text !== 'string' || !/\s$/.test(block.text)) {
+      items.push(item)
+      break
+    }
+    const why = 'a last assistant message may not end in it'
+    const at = item.message < 0 ? last.at : placeOf(context, item.message)
+    notes.push({ kind: 'changed', what: 'white space at the end', why, at, rule: 'R-13' })
+    const text = block.text.trimEnd()
+    if (text === '') continue
+    items.push({ ...item, block: { ...block, text } })
+    break
+  }
+  return items.length > 0 ? [...turns.slice(0, -1), turnOf(last.role, items, last.at)] : turns.slice(0, -1)
+}
+
+/**
+ * Whether the last turn may stay the last one, or a user must speak behind it (R-14): a system message may stand
+ * there, a paused reply is continued, and a model that takes prefill continues any other. But it does not continue
+ * where it is to think first, or where thinking was (R-17): taking that away would change what was sent before.
+ */
+export function isContinued(
+  turns: readonly Turn<Item>[],
+  messages: readonly Message[],
+  target: Target,
+  thinks: boolean,
+): boolean {
+  const before = turns.findLastIndex(({ role, items }) => role !== 'assistant' && items.length > 0)
+  const final = turns.slice(before + 1).filter(({ items }) => items.length > 0)
+  if (before >= 0 && final.length === 0) return turns[before]?.role === 'system'
+  const last = final.at(-1)?.items.at(-1)
+  const reply = messages[last?.message ?? -1]
+  if (!last || reply?.role !== 'assistant') return false
+  const blocks = final.flatMap(({ items }) => items.map(({ block }) => block))
+  if (isPaused(reply, target) && blocks.some(isOfServer)) return !isThinking(last.block)
+  return target.capabilities.prefill && !thinks && !blocks.some(isThinking)
+}
+
+/** What a pause is made of; without it the reply is like any other. */
+function isOfServer(block: Block): boolean {
+  return isOfServerTool(block) || block.type === 'compaction'
+}
+
+export function isOfServerTool(block: Block): boolean {
+  return isServerCall(block) || isServerResult(block)
+}
+
+export function isPaused(message: Message | undefined, target: Target): boolean {
+  return message?.role === 'assistant' && message.stop.reason === 'paused' && isReplayed(message, target)
+}

@@ -1,0 +1,69 @@
+// Results and thoughts that the server leaves out by itself. The whole history is sent as it was, so that thinking which
+// is bound to its prefix stays valid; what the model sees less of was decided before, and stands still between two
+// decisions: what is kept is counted from the newest, and grows with the conversation.
+
+import type { Context, Note } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Turn } from '../shared/turns.ts'
+import { isThinking } from './types.ts'
+import type { Item } from './writer.ts'
+
+/** The least that a summary can wait for (checked 2026-11). */
+const leastTrigger = 50_000
+
+export function contextEdits(
+  turns: readonly Turn<Item>[],
+  { cleared, compactAt }: Pick<Context, 'cleared' | 'compactAt'>,
+  thinks: boolean,
+): { context_management?: JsonObject } {
+  const edits = cleared === undefined ? [] : clearing(turns, cleared, thinks)
+  if (compactAt !== undefined) {
+    const trigger = { type: 'input_tokens', value: Math.max(leastTrigger, compactAt) }
+    edits.push({ type: 'compact_20260112', trigger })
+  }
+  return edits.length > 0 ? { context_management: { edits } } : {}
+}
+
+function clearing(turns: readonly Turn<Item>[], cleared: number, thinks: boolean): JsonObject[] {
+  const uses = turns.flatMap(({ items }) => items.filter(({ block }) => block.type === 'tool_use'))
+  const kept = uses.filter(({ message }) => message >= cleared).length
+  const thoughts = turns.flatMap(({ items }) => items.find(({ block }) => isThinking(block)) ?? [])
+  const keptThoughts = thoughts.filter(({ message }) => message >= cleared).length
+  return [
+    // Asked for first where it is asked for at all, with one turn that stays at least (checked 2026-11).
+    ...(thinks && thoughts.length > keptThoughts
+      ? [{ type: 'clear_thinking_20251015', keep: { type: 'thinking_turns', value: Math.max(1, keptThoughts) } }]
+      : []),
+    ...(uses.length > kept
+      ? [
+          {
+            type: 'clear_tool_uses_20250919',
+            trigger: { type: 'tool_uses', value: Math.max(1, kept) },
+            keep: { type: 'tool_uses', value: kept },
+          },
+        ]
+      : []),
+  ]
+}
+
+/** What the server says that it left out. */
+export function appliedEdits(management: Json | undefined): Note[] {
+  const applied = isObject(management) && Array.isArray(management.applied_edits) ? management.applied_edits : []
+  return applied.filter(isObject).map((edit): Note => {
+    const { cleared_tool_uses: uses, cleared_thinking_turns: turns, cleared_input_tokens: tokens } = edit
+    const what = uses === undefined ? `thoughts of ${String(turns)} replies` : `results of ${String(uses)} calls`
+    const why = 'the provider left them out of what the model saw, as it was asked to'
+    return { kind: 'dropped', what: `${what}, ${String(tokens)} tokens`, why, rule: 'context-editing' }
+  })
+}
+
+/** Thoughts that it did not take, and why. */
+export function transformations(given: Json | undefined): Note[] {
+  const all = Array.isArray(given) ? given.filter(isObject) : []
+  return all.map(({ type, path, reason }): Note => ({
+    kind: type === 'thinking_dropped' ? 'dropped' : 'changed',
+    what: `a thought at ${String(path)}`,
+    why: `the provider found it bound to something else (${String(reason)})`,
+    rule: 'R-19',
+  }))
+}

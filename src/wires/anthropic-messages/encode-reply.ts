@@ -1,0 +1,214 @@
+// A reply as assistant content: in its own words where they are good for the target, else built from its parts.
+//
+// Client calls come last in an assistant message: with text after a `tool_use` the API says that its result is
+// missing, even though it is there (recorded 2026).
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../shared/clean-json.ts'
+import { cleanText, isBlank, isClean } from '../shared/text.ts'
+import {
+  flatCall,
+  flatResult,
+  flatResultLabel,
+  malformedInput,
+  mediaStandIn,
+  summaryLabel,
+} from '../shared/injected-text.ts'
+import { isClaude } from './models.ts'
+import { blockFields, isBlock, isThinking, protocolId, textBlock, type Block } from './types.ts'
+import { isOfIssuer, isReplayed, type Writer } from './writer.ts'
+
+export function encodeReply(reply: Reply, at: string, writer: Writer): Block[] {
+  return isReplayed(reply, writer.target) ? replay(reply, at, writer) : build(reply, at, writer)
+}
+
+function replay(reply: Reply, at: string, writer: Writer): Block[] {
+  const calls = new Map(
+    reply.parts.flatMap((part) => (part.type === 'tool-call' && part.from !== undefined ? [[part.from, part]] : [])),
+  )
+  const speaks = reply.native.some(
+    (block) => isBlock(block) && block.type === 'text' && typeof block.text === 'string' && !isBlank(block.text),
+  )
+  const thinks = mayThink(reply, at, writer)
+  const blocks: Block[] = []
+  for (const [index, native] of reply.native.entries()) {
+    if (!isBlock(native) || (isThinking(native) && !thinks)) continue
+    const block = replayBlock(native, calls.get(index), speaks, at, writer)
+    if (block) blocks.push(block)
+  }
+  return callsLast(blocks, at, writer)
+}
+
+/** Thinking goes whole or not at all: a block that cannot be sent as it was takes the others of its reply along. */
+function mayThink(reply: Reply, at: string, writer: Writer): boolean {
+  const signed = isClaude(writer.target.model)
+  const bad = reply.native.some(
+    (block) =>
+      isBlock(block) &&
+      block.type === 'thinking' &&
+      ((signed && !block.signature) || (typeof block.thinking === 'string' && !isClean(block.thinking))),
+  )
+  if (bad) {
+    const why = 'it has no signature, or text that cannot be sent as it was signed'
+    writer.notes.push({ kind: 'dropped', what: 'thinking', why, at, rule: 'R-18' })
+  }
+  return !bad
+}
+
+function replayBlock(
+  native: Block,
+  call: ToolCallPart | undefined,
+  speaks: boolean,
+  at: string,
+  writer: Writer,
+): Block | undefined {
+  const drop = (why: string, rule: string): undefined => {
+    writer.notes.push({ kind: 'dropped', what: `${native.type} block`, why, at, rule })
+  }
+  const block = forRequest(native)
+  switch (native.type) {
+    case 'text': {
+      if (typeof native.text !== 'string' || native.text === '') return undefined
+      if (!speaks) return drop('its text is blank, and a message may not say only that', 'R-8')
+      return { ...block, text: cleanText(native.text, at, writer.notes) }
+    }
+    case 'tool_use':
+      return call ? replayCall(block, call, at, writer) : drop('the log has no such call', 'R-1')
+    case 'compaction':
+      if (!block.content && !block.encrypted_content) return drop('it is the mark of a compaction that failed', 'R-29')
+      return block
+    default:
+      return cleanJson(block, at, writer.notes)
+  }
+}
+
+function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer): Block {
+  const id = writer.idOf(call.callId)
+  const name = writer.names.toWire(call.name)
+  if (id !== block.id) {
+    const what = `id of the call of ${call.name} from ${JSON.stringify(block.id)} to ${JSON.stringify(id)}`
+    writer.notes.push({ kind: 'changed', what, why: 'ids must be unique in a request', at, rule: 'R-4' })
+  }
+  if (call.malformed !== undefined) noteMalformed(call, at, writer)
+  const input = call.malformed !== undefined ? malformedInput(call.malformed) : isObject(block.input) ? block.input : {}
+  return { ...block, id, name, input: cleanJson(input, at, writer.notes) }
+}
+
+/** Less what the API puts into replies only, and what it would take for an unknown field. */
+function forRequest(native: Block): Block {
+  const fields = blockFields[native.type]
+  if (!fields) return native
+  const block: JsonObject = {}
+  for (const field of Object.keys(native)) {
+    const value = native[field]
+    if (field !== 'type' && (!fields.includes(field) || value === null || value === undefined)) continue
+    block[field] = field === 'citations' && Array.isArray(value) ? value.map(citationForRequest) : value
+  }
+  return { ...block, type: native.type }
+}
+
+/** `file_id` of a citation is not in the request's type. */
+function citationForRequest(citation: Json): Json {
+  if (!isObject(citation) || !('file_id' in citation)) return citation
+  const { file_id: _, ...rest } = citation
+  return rest
+}
+
+function callsLast(blocks: Block[], at: string, writer: Writer): Block[] {
+  const first = blocks.findIndex((block) => block.type === 'tool_use')
+  const late = first >= 0 && blocks.slice(first).some((block) => block.type === 'text')
+  if (!late) return blocks
+  const why = 'text after a call hides its result from the API'
+  writer.notes.push({ kind: 'changed', what: 'order of the reply: its calls go last', why, at, rule: 'R-1' })
+  return [
+    ...blocks.filter((block) => block.type !== 'tool_use'),
+    ...blocks.filter((block) => block.type === 'tool_use'),
+  ]
+}
+
+function build(reply: Reply, at: string, writer: Writer): Block[] {
+  const blocks: Block[] = []
+  let thoughts = 0
+  let cited = false
+  for (const part of reply.parts) {
+    if (part.type === 'reasoning') thoughts++
+    if (part.type === 'text' && part.citations && part.citations.length > 0) cited = true
+    const block = buildPart(part, reply, at, writer)
+    if (block) blocks.push(block)
+  }
+  if (thoughts > 0) {
+    const why = 'only the model that thought it can read it, and it must not become the words of the answer'
+    writer.notes.push({ kind: 'dropped', what: 'reasoning', why, at, rule: 'R-18' })
+  }
+  if (cited) writer.notes.push({ kind: 'dropped', what: 'citations', why: 'they point into another request', at })
+  return callsLast(blocks, at, writer)
+}
+
+function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block | undefined {
+  const drop = (what: string, why: string, rule?: string): undefined => {
+    writer.notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
+  }
+  const say = (text: string): Block | undefined => {
+    if (text === '') return undefined
+    if (isBlank(text)) return drop('blank text', 'the wire refuses it', 'R-8')
+    return textBlock(cleanText(text, at, writer.notes))
+  }
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return say(part.text)
+    case 'reasoning':
+      return undefined
+    case 'tool-call':
+      return buildCall(part, at, writer)
+    case 'server-tool': {
+      if (part.output === undefined) return drop(`call of ${part.name}`, 'its provider ran it and gave no result')
+      writer.notes.push({ kind: 'changed', what: `${part.name} to labelled text`, why: 'another provider ran it', at })
+      const output = flatResult(flatResultLabel, part.name, JSON.stringify(part.output), false)
+      return say(`${flatCall(part.name, part.input ?? {})}\n${output}`)
+    }
+    case 'compaction':
+      if (!part.text) return drop('compaction', 'only its own provider can read it')
+      return say(`${summaryLabel}\n${part.text}`)
+    case 'media':
+      writer.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message takes no media', at })
+      return textBlock(mediaStandIn(part.mediaType, part.name))
+    case 'tool-result':
+      return drop(`result of ${part.name}`, 'a reply has no place for results')
+    case 'opaque':
+      if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data) && isOfIssuer(reply, writer.target)) {
+        return forRequest(part.data)
+      }
+      return drop(part.kind, 'it is not of this wire')
+  }
+}
+
+function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
+  if (writer.target.quirks.flattenToolHistory || !writer.target.capabilities.tools) {
+    writer.notes.push({
+      kind: 'changed',
+      what: `call of ${call.name} to labelled text`,
+      why: 'tools are not taken',
+      at,
+    })
+    return textBlock(cleanText(flatCall(call.name, call.malformed ?? call.input), at, writer.notes))
+  }
+  if (call.malformed !== undefined) noteMalformed(call, at, writer)
+  return {
+    type: 'tool_use',
+    id: writer.idOf(call.callId),
+    name: writer.names.toWire(call.name),
+    input: cleanJson(inputOf(call), at, writer.notes),
+  }
+}
+
+function inputOf(call: ToolCallPart): JsonObject {
+  if (call.malformed !== undefined) return malformedInput(call.malformed)
+  return isObject(call.input) ? call.input : {}
+}
+
+function noteMalformed(call: ToolCallPart, at: string, writer: Writer): void {
+  const what = `arguments of ${call.name} to an object that holds them as text`
+  writer.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'R-6' })
+}

@@ -1,0 +1,182 @@
+// What the user and the tools say, as content of user messages. Results take media here, unlike on most wires.
+
+import type { JsonObject } from '../../core/json.ts'
+import type { MediaPart, TextPart, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
+import { takesMedia } from '../shared/media.ts'
+import { cleanText, isBlank } from '../shared/text.ts'
+import { emptyResultText, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import { readImage } from '../shared/image-header.ts'
+import { imageTypes, isBlock, protocolId, textBlock, type Block } from './types.ts'
+import type { Writer } from './writer.ts'
+
+export function encodeUser(message: UserMessage, at: string, writer: Writer): Block[] {
+  const blocks: Block[] = []
+  for (const part of message.parts) {
+    switch (part.type) {
+      case 'text':
+        pushText(part.text, at, writer, blocks)
+        break
+      case 'media':
+        blocks.push(mediaBlock(part, writer.target.capabilities.media, at, writer) ?? standIn(part, at, writer))
+        break
+      case 'compaction':
+        if (part.text) pushText(`${summaryLabel}\n${part.text}`, at, writer, blocks)
+        else writer.notes.push({ kind: 'dropped', what: 'compaction', why: 'only its own provider can read it', at })
+        break
+      case 'opaque':
+        if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data)) blocks.push(part.data)
+        else writer.notes.push({ kind: 'dropped', what: part.kind, why: 'it is not of this wire', at })
+    }
+  }
+  return blocks
+}
+
+/** All results of the message, and after them what a result has no place for. */
+export function encodeResults(message: ToolMessage, at: string, writer: Writer): Block[] {
+  const behind: Block[] = []
+  const flat = writer.target.quirks.flattenToolHistory || !writer.target.capabilities.tools
+  const results = message.parts.map((part) => {
+    const content = resultContent(part, at, writer, behind)
+    if (!flat) {
+      return {
+        type: 'tool_result',
+        tool_use_id: writer.idOf(part.callId),
+        content,
+        ...(part.failed && { is_error: true }),
+      }
+    }
+    writer.notes.push({
+      kind: 'changed',
+      what: `result of ${part.name} to labelled text`,
+      why: 'tools are not taken',
+      at,
+    })
+    const text = typeof content === 'string' ? content : textIn(content)
+    if (typeof content !== 'string') behind.push(...content.filter((block) => block.type !== 'text'))
+    return textBlock(flatResult(flatResultLabel, part.name, text, part.failed === true))
+  })
+  return [...results, ...behind]
+}
+
+export function encodeSystem(parts: readonly TextPart[], at: string, writer: Writer): Block[] {
+  const blocks: Block[] = []
+  for (const part of parts) pushText(part.text, at, writer, blocks)
+  return blocks
+}
+
+function pushText(text: string, at: string, writer: Writer, blocks: Block[]): void {
+  if (text === '') return
+  if (isBlank(text)) {
+    writer.notes.push({ kind: 'dropped', what: 'blank text', why: 'the wire refuses it', at, rule: 'R-8' })
+    return
+  }
+  blocks.push(textBlock(cleanText(text, at, writer.notes)))
+}
+
+/** A string where there is only text; a failed result must not be empty (R-7), and no result is left without words. */
+function resultContent(part: ToolResultPart, at: string, writer: Writer, behind: Block[]): string | Block[] {
+  const { capabilities } = writer.target
+  const blocks: Block[] = []
+  let lines: string[] = []
+  const flush = () => {
+    const text = lines.join('\n')
+    if (!isBlank(text)) blocks.push(textBlock(text))
+    else if (text !== '') {
+      writer.notes.push({
+        kind: 'dropped',
+        what: `blank text in the result of ${part.name}`,
+        why: 'the wire refuses it',
+        at,
+        rule: 'R-8',
+      })
+    }
+    lines = []
+  }
+  for (const piece of part.output) {
+    if (piece.type === 'text') {
+      lines.push(cleanText(piece.text, at, writer.notes))
+      continue
+    }
+    const inside = mediaBlock(piece, capabilities.resultMedia, at, writer)
+    const outside = inside ? undefined : mediaBlock(piece, capabilities.media, at, writer)
+    if (inside) {
+      flush()
+      blocks.push(inside)
+    } else if (outside) {
+      behind.push(outside)
+      lines.push(`[${piece.mediaType}, shown below the tool results]`)
+      const what = `${piece.mediaType} of the result of ${part.name} to user content after the results`
+      writer.notes.push({ kind: 'changed', what, why: 'a result does not take it here', at })
+    } else lines.push(String(standIn(piece, at, writer).text))
+  }
+  flush()
+  if (blocks.length === 0) return emptyResultText
+  return blocks.every((block) => block.type === 'text') ? textIn(blocks) : blocks
+}
+
+function textIn(blocks: readonly Block[]): string {
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []))
+  return texts.length > 0 ? texts.join('\n') : emptyResultText
+}
+
+function standIn(part: MediaPart, at: string, writer: Writer): Block {
+  const why = 'it cannot be sent to this model; a line of text says so'
+  writer.notes.push({ kind: 'dropped', what: part.mediaType, why, at })
+  return textBlock(mediaStandIn(part.mediaType, part.name))
+}
+
+function mediaBlock(part: MediaPart, taken: readonly string[], at: string, writer: Writer): Block | undefined {
+  if (part.data.kind === 'blob') return undefined
+  if (part.mediaType.startsWith('image/')) return imageBlock(part, taken, at, writer)
+  return documentBlock(part, taken, at, writer)
+}
+
+function imageBlock(part: MediaPart, taken: readonly string[], at: string, writer: Writer): Block | undefined {
+  const { data } = part
+  const mediaType = data.kind === 'base64' ? (readImage(data.base64)?.mediaType ?? part.mediaType) : part.mediaType
+  if (!takesMedia(taken, mediaType)) return undefined
+  if (data.kind === 'base64') {
+    if (!imageTypes.includes(mediaType)) return undefined
+    if (mediaType !== part.mediaType) {
+      const what = `media type ${part.mediaType} to ${mediaType}`
+      writer.notes.push({ kind: 'changed', what, why: 'that is what the image really is', at })
+    }
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
+  }
+  const source = linkedSource(data, writer)
+  return source && { type: 'image', source }
+}
+
+function documentBlock(part: MediaPart, taken: readonly string[], at: string, writer: Writer): Block | undefined {
+  const { data, mediaType, name } = part
+  const title = name !== undefined && !isBlank(name) ? { title: cleanText(name, at, writer.notes) } : {}
+  if (mediaType.startsWith('text/') && data.kind === 'base64') {
+    const text = Buffer.from(data.base64, 'base64').toString('utf8')
+    if (isBlank(text) || !(takesMedia(taken, mediaType) || takesMedia(taken, 'text/plain'))) return undefined
+    if (mediaType !== 'text/plain') {
+      writer.notes.push({
+        kind: 'changed',
+        what: `${mediaType} to text/plain`,
+        why: 'the only text the wire names',
+        at,
+      })
+    }
+    const source = { type: 'text', media_type: 'text/plain', data: cleanText(text, at, writer.notes) }
+    return { type: 'document', source, ...title }
+  }
+  if (!takesMedia(taken, mediaType)) return undefined
+  if (data.kind === 'base64') {
+    if (mediaType !== 'application/pdf') return undefined
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data: data.base64 }, ...title }
+  }
+  if (data.kind === 'url' && mediaType !== 'application/pdf') return undefined
+  const source = linkedSource(data, writer)
+  return source && { type: 'document', source, ...title }
+}
+
+function linkedSource(data: MediaPart['data'], writer: Writer): JsonObject | undefined {
+  const { target } = writer
+  if (data.kind === 'url') return target.capabilities.mediaUrls ? { type: 'url', url: data.url } : undefined
+  if (data.kind !== 'file' || data.provider !== target.provider) return undefined
+  return { type: 'file', file_id: data.fileId }
+}

@@ -1,0 +1,207 @@
+// A context as a body of `POST /v1/messages`. All results of a turn stand first in one user message, joined with what
+// the user says next; input is an object; nothing is blank; user and assistant take turns.
+//
+// Up to `settle` there is one turn per message, so that a place in the list is a place in the context.
+
+import type { Context, Note } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
+import { wireIds } from '../shared/ids.ts'
+import { encodeCache } from '../shared/encode-cache.ts'
+import { mapNames } from '../shared/names.ts'
+import type { Encoded, Target } from '../wire.ts'
+import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
+import { encodeOptions } from './options.ts'
+import { betasOf } from './betas.ts'
+import { checkThinkingPrefix } from './thinking-prefix.ts'
+import { markCache } from './cache-marks.ts'
+import { contextEdits } from './context-edits.ts'
+import { encodeReply } from './encode-reply.ts'
+import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
+import {
+  isContinued,
+  isOfServerTool,
+  isPaused,
+  pairServerTools,
+  placeSystem,
+  resultsFirst,
+  trimEnd,
+} from './block-order.ts'
+import { keepThinking, loopAtEnd } from './thinking.ts'
+import { declareTools } from './tools.ts'
+import {
+  apiVersion,
+  callIdGrammar,
+  isThinking,
+  protocolId,
+  textBlock,
+  toolNameLength,
+  toolNamePattern,
+  type Block,
+} from './types.ts'
+import { isReplayed, type Item, type Writer } from './writer.ts'
+
+export function encode(context: Context, target: Target): Encoded {
+  const notes: Note[] = []
+  const names = mapNames(context, toolNamePattern, toolNameLength, notes)
+  const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target))
+  const writer: Writer = { target, notes, names, idOf }
+
+  const head = { system: encodeSystem(context.system, 'system', writer), ...declareTools(context, writer) }
+  const history = writeHistory(context, writer)
+  const { midSystem } = target.capabilities
+  const draft = normaliseTurns(
+    placeSystem(history.turns, midSystem, []),
+    { ...turnRules, startWithUser: !history.compacted },
+    [],
+  )
+  const last = context.messages[draft.at(-1)?.items.at(-1)?.message ?? -1]
+  const asked = encodeOptions(head, loopAtEnd(draft, isPaused(last, target)), writer)
+  const bound = target.capabilities.boundReasoning === true
+  const binding = bound ? checkThinkingPrefix(head, draft, context.messages) : undefined
+  const { turns: cached, thinking } = history.thinks
+    ? keepThinking(history.turns, asked.thinking, binding, writer)
+    : { turns: history.turns, thinking: asked.thinking }
+  const turns = placeSystem(cached, midSystem, notes)
+
+  const covers = context.state?.kind === 'thread' ? Math.max(0, context.state.covers - history.start) : 0
+  const finish = (some: readonly Turn<Item>[], into: Note[]): Turn<Item>[] => {
+    const stays = isContinued(some, context.messages, target, thinking.state === 'on' || bound)
+    const first = !history.compacted && some === turns
+    const wanted = { ...turnRules, startWithUser: first, ...(!stays && { endWithUser: 'R-14' }) }
+    return trimEnd(normaliseTurns(some, wanted, into).map(resultsFirst), context, into)
+  }
+  const whole = finish(turns, covers > 0 ? [] : notes)
+  const sent = covers > 0 ? finishTail(turns.slice(covers)) : whole
+
+  const marked = markCache(
+    covers > 0 ? { system: [], tools: [], turns: sent } : { ...head, turns: sent },
+    {
+      after: target.capabilities.cacheMarks ? context.cacheAfter.filter((i) => i < 0 || i >= history.start) : [],
+      ttl: target.options.cacheTtl,
+      limit: isObject(target.options.extra?.cache_control) ? 3 : 4,
+    },
+    notes,
+  )
+  const { betas, ...extra } = target.options.extra ?? {}
+  const body: JsonObject = {
+    model: target.model,
+    max_tokens: asked.maxTokens,
+    ...(marked.system.length > 0 && { system: marked.system }),
+    messages: wireList(marked.turns, (turn) => [wireMessage(turn)]),
+    ...(marked.tools.length > 0 && { tools: marked.tools }),
+    ...(thinking.config && { thinking: thinking.config }),
+    ...asked.fields,
+    ...threadOf(context, target),
+    // Not together with a summary on demand.
+    ...(extra.compaction === undefined && contextEdits(sent, context, thinking.state === 'on')),
+    ...extra,
+  }
+  return {
+    path: '/messages',
+    headers: headersFor(body, betas),
+    body,
+    notes,
+    toolNames: names.changed,
+    ...(binding && { basis: (isDraft(whole) ? binding : checkThinkingPrefix(head, whole, context.messages)).basis }),
+  }
+
+  /** Then what was hashed of it need not be hashed again: that takes longer than everything else. */
+  function isDraft(some: readonly Turn<Item>[]): boolean {
+    return some.length === draft.length && some.every((turn, i) => turn === draft[i])
+  }
+
+  /** A reply that was paused is continued by sending nothing new at all. */
+  function finishTail(tail: readonly Turn<Item>[]): Turn<Item>[] {
+    return tail.length === 0 && isPaused(context.messages.at(-1), target) ? [] : finish(tail, notes)
+  }
+}
+
+const turnRules = {
+  text: (text: string): Item => ({ block: textBlock(text), message: -1 }),
+  join: ['system', 'user', 'assistant', 'tool'] as const,
+  toolIsUser: true,
+}
+
+interface History {
+  turns: readonly Turn<Item>[]
+  /** The index of the first message that is sent: a summary that the provider signed represents all before it. */
+  start: number
+  compacted: boolean
+  /** Some reply of it goes with its thinking. */
+  thinks: boolean
+}
+
+function writeHistory(context: Context, writer: Writer): History {
+  const { target, names, idOf } = writer
+  const notes: Note[] = []
+  const { lookups, cached } = encodeCache(context, target, protocolId, { idOf, toWire: names.toWire }, notes)
+  const scribe: Writer = { target, notes, names: lookups, idOf: lookups.idOf }
+  const write = (message: Message, at: string, index: number): Turn<Item> => {
+    const items = writeMessage(message, at, scribe).map((block) => ({ block, message: index }))
+    return turnOf(message.role, items, at)
+  }
+  const written: Turn<Item>[] = []
+  /** How many notes there were before each message. */
+  const noted: number[] = []
+  /** One block of each type that is sent. */
+  const kinds = new Map<string, Block>()
+  let summary = -1
+  for (const [index, message] of context.messages.entries()) {
+    noted.push(notes.length)
+    const turn = cached(message, index, write)
+    if (turn.items.some(({ block }) => isSignedSummary(block))) {
+      summary = index
+      kinds.clear()
+    }
+    for (const { block } of turn.items) kinds.set(block.type, block)
+    written.push(turn)
+  }
+  const start = Math.max(0, summary)
+  if (start > 0) {
+    const why = 'the summary after them stands in their place'
+    writer.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
+  }
+  const covered = context.state?.kind === 'thread' ? context.state.covers : 0
+  writer.notes.push(...notes.slice(noted[Math.max(start, covered)] ?? notes.length))
+  const has = (is: (block: Block) => boolean) => [...kinds.values()].some(is)
+  const placed = placeSystem(written.slice(start), target.capabilities.midSystem, writer.notes)
+  return {
+    turns: has(isOfServerTool) ? pairServerTools(placed, context.messages, target, writer.notes) : placed,
+    thinks: has(isThinking),
+    start,
+    compacted: summary >= 0,
+  }
+}
+
+function writeMessage(message: Message, at: string, writer: Writer): Block[] {
+  switch (message.role) {
+    case 'system':
+      return encodeSystem(message.parts, at, writer)
+    case 'user':
+      return encodeUser(message, at, writer)
+    case 'tool':
+      return encodeResults(message, at, writer)
+    case 'assistant':
+      return encodeReply(message, at, writer)
+  }
+}
+
+/** Compaction on demand: its block must be the very first of the conversation (checked 2026-11). */
+function isSignedSummary(block: Block): boolean {
+  return block.type === 'compaction' && typeof block.signature === 'string'
+}
+
+function wireMessage({ role, items }: Turn<Item>): JsonObject {
+  return { role: role === 'tool' ? 'user' : role, content: items.map(({ block }) => block) }
+}
+
+function threadOf({ state }: Context, { options }: Target): JsonObject {
+  if (state?.kind === 'thread') return { thread: { type: 'continue', previous_message_id: state.id } }
+  return options.store ? { thread: { type: 'create' } } : {}
+}
+
+function headersFor(body: JsonObject, betas: Json | undefined): Record<string, string> {
+  const all = new Set([...betasOf(body), ...(Array.isArray(betas) ? betas.map(String) : [])])
+  return { 'anthropic-version': apiVersion, ...(all.size > 0 && { 'anthropic-beta': [...all].join(',') }) }
+}

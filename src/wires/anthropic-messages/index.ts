@@ -1,0 +1,59 @@
+// The Messages API of Anthropic, as a Protocol.
+
+import type { Wire } from '../wire.ts'
+import { decoder } from './decode.ts'
+import { errorBody, whole } from './emulate.ts'
+import { encode } from './encode.ts'
+import { refuse } from './rules.ts'
+import { split } from './split.ts'
+import { imageTypes, protocolId } from './types.ts'
+
+const media = [...imageTypes, 'application/pdf', 'text/plain']
+
+export const anthropicMessages: Wire = {
+  id: protocolId,
+  framing: { kind: 'sse', named: true },
+  // What every model on sale takes (checked 2026-11); older and newer ones differ by their rows.
+  capabilities: {
+    contextWindow: 200_000,
+    maxOutput: 64_000,
+    media,
+    mediaUrls: true,
+    resultMedia: media,
+    maxImages: 100,
+    tools: true,
+    sampling: false,
+    forcedTool: true,
+    prefill: false,
+    midSystem: false,
+    efforts: ['none', 'low', 'medium', 'high'],
+    thinking: ['adaptive', 'disabled'],
+    cacheMarks: true,
+  },
+  encode,
+  decoder,
+  split,
+  refuse,
+  errorBody,
+  whole,
+  // The answer is one signed block and nothing else (beta, checked 2026-11).
+  compacting: { kind: 'reply', fields: { compaction: { type: 'summarize' } } },
+  counting: {
+    path: '/messages/count_tokens',
+    // What @anthropic-ai/sdk 1.8.0 has for it (checked 2026-11).
+    fields: [
+      'model',
+      'messages',
+      'system',
+      'tools',
+      'tool_choice',
+      'thinking',
+      'output_config',
+      'cache_control',
+      'context_management',
+      'mcp_servers',
+      'speed',
+    ],
+    answer: 'input_tokens',
+  },
+}

@@ -1,0 +1,184 @@
+// Every block for itself: its fields, its text, its image.
+
+import { isObject, type Json } from '../../core/json.ts'
+import { isBlank } from '../shared/text.ts'
+import { readImage } from '../shared/image-header.ts'
+import type { Report } from './rules.ts'
+import type { WireMessage } from './rules-shape.ts'
+import { blockFields, imageTypes, isBlock, isCacheable, type Block } from './types.ts'
+
+export function checkBlocks(messages: readonly WireMessage[], report: Report): void {
+  const images: Found[] = []
+  for (const [place, { role, content, index }] of messages.entries()) {
+    const at = `messages.${index}`
+    const last = place === messages.length - 1
+    if (content.length === 0 && !(last && role === 'assistant')) {
+      const message = 'all messages must have non-empty content except for the optional final assistant message'
+      report('R-9', `${at}: ${message}`)
+    }
+    for (const [i, block] of content.entries()) checkBlock(block, `${at}.content.${i}`, images, report)
+    checkRoles(role, content, at, report)
+    const texts = content.filter((block) => block.type === 'text' && block.text !== '')
+    if (texts.length > 0 && texts.every((block) => typeof block.text === 'string' && isBlank(block.text))) {
+      report('R-8', 'messages: text content blocks must contain non-whitespace text')
+    }
+  }
+  checkImages(images, report)
+}
+
+interface Found {
+  source: { media_type: Json | undefined; data: string }
+  at: string
+}
+
+const tags = Object.keys(blockFields)
+  .toSorted()
+  .map((tag) => `'${tag}'`)
+  .join(', ')
+
+/** Types that stand in results only. */
+const resultTypes: Readonly<Record<string, readonly string[] | undefined>> = {
+  tool_reference: ['tool_name'],
+  browser_state: undefined,
+}
+
+function checkBlock(block: Block, at: string, images: Found[], report: Report, inResult = false): void {
+  const nested = inResult && Object.hasOwn(resultTypes, block.type)
+  const fields = nested ? resultTypes[block.type] : blockFields[block.type]
+  if (!fields) {
+    if (!nested) {
+      const message = `Input tag '${block.type}' found using 'type' does not match any of the expected tags: ${tags}`
+      report('R-29', `${at}: ${message}`)
+    }
+    return
+  }
+  const path = `${at}.${block.type}`
+  for (const field of Object.keys(block)) {
+    const known = field === 'type' || fields.includes(field) || (field === 'cache_control' && isMarkable(block))
+    if (!known && block[field] !== undefined) report('R-29', `${path}.${field}: Extra inputs are not permitted`)
+  }
+  for (const field of required[block.type] ?? []) {
+    if (block[field] === undefined) report('shape', `${path}.${field}: Field required`)
+  }
+  switch (block.type) {
+    case 'text':
+      if (block.text === '') report('R-8', 'messages: text content blocks must be non-empty')
+      else if (typeof block.text !== 'string') report('shape', `${path}.text: Input should be a valid string`)
+      break
+    case 'tool_use':
+      checkId(block.id, `${path}.id`, report)
+      if (typeof block.name === 'string' && !callNamePattern.test(block.name)) {
+        report('R-23', `${path}.name: String should match pattern '${callNamePattern.source}'`)
+      }
+      if (block.input !== undefined && !isObject(block.input)) {
+        report('R-6', `${path}.input: Input should be a valid dictionary`)
+      }
+      break
+    case 'server_tool_use':
+      if (typeof block.id === 'string' && !serverIdPattern.test(block.id)) {
+        report('R-5', `${path}.id: String should match pattern '${serverIdPattern.source}'`)
+      }
+      break
+    case 'tool_result':
+      checkResult(block, path, images, report)
+      break
+    case 'thinking':
+      if (block.signature === '') report('R-18', `${at}: Invalid \`signature\` in \`thinking\` block`)
+      break
+    case 'image':
+      checkSource(block, path, images, report)
+      break
+    case 'compaction':
+      if (block.content === '') report('compaction', `${path}.content: String should have at least 1 character`)
+  }
+}
+
+const required: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  image: ['source'],
+  document: ['source'],
+  thinking: ['signature', 'thinking'],
+  redacted_thinking: ['data'],
+  tool_use: ['id', 'input', 'name'],
+  tool_result: ['tool_use_id'],
+  server_tool_use: ['id', 'input', 'name'],
+  mcp_tool_use: ['id', 'input', 'name', 'server_name'],
+}
+
+const callNamePattern = /^[a-zA-Z0-9_-]{1,200}$/
+const serverIdPattern = /^srvtoolu_[a-zA-Z0-9_]+$/
+const idPattern = /^[a-zA-Z0-9_-]+$/
+
+/** An empty text is told apart from a block that never takes a mark. */
+function isMarkable(block: Block): boolean {
+  return block.type === 'text' || isCacheable(block)
+}
+
+function checkId(id: Json | undefined, path: string, report: Report): void {
+  if (typeof id === 'string' && !idPattern.test(id)) {
+    report('R-5', `${path}: String should match pattern '${idPattern.source}'`)
+  }
+}
+
+function checkResult(block: Block, path: string, images: Found[], report: Report): void {
+  const { content } = block
+  checkId(block.tool_use_id, `${path}.tool_use_id`, report)
+  const empty =
+    content === undefined || content === null || content === '' || (Array.isArray(content) && content.length === 0)
+  if (block.is_error === true && empty) report('R-7', `${path}: content cannot be empty if is_error is true`)
+  if (!Array.isArray(content)) return
+  for (const [i, inner] of content.entries()) {
+    if (isBlock(inner)) checkBlock(inner, `${path}.content.${i}`, images, report, true)
+    else report('shape', `${path}.content.${i}.type: Field required`)
+  }
+}
+
+function checkRoles(role: WireMessage['role'], content: readonly Block[], at: string, report: Report): void {
+  if (role !== 'assistant' && content.some((block) => block.type === 'tool_use')) {
+    report('shape', `${at}: \`tool_use\` blocks can only be in \`assistant\` messages`)
+  }
+  if (role !== 'user' && content.some((block) => block.type === 'tool_result')) {
+    report('shape', `${at}: \`tool_result\` blocks can only be in \`user\` messages`)
+  }
+}
+
+function checkSource(block: Block, path: string, images: Found[], report: Report): void {
+  if (!isObject(block.source)) return
+  const { type, media_type, data } = block.source
+  if (type !== 'base64') {
+    images.push({ source: { media_type, data: '' }, at: path })
+    return
+  }
+  if (typeof media_type !== 'string' || !imageTypes.includes(media_type)) {
+    const types = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+    report('shape', `${path}.source.base64.media_type: Input should be ${types}`)
+  }
+  if (typeof data === 'string') images.push({ source: { media_type, data }, at: path })
+  else report('shape', `${path}.source.base64.data: Field required`)
+}
+
+/** Counted in characters of base64 (third party, 2026-11). */
+const mostImageSize = 10 * 1024 * 1024
+
+/** An image that was fine alone is too large once many others have joined it. */
+function checkImages(images: readonly Found[], report: Report): void {
+  const many = images.length > 20
+  const most = many ? 2000 : 8000
+  for (const { source, at } of images) {
+    if (source.data === '') continue
+    if (source.data.length > mostImageSize) {
+      const message = `image exceeds 10 MB maximum: ${source.data.length} bytes > ${mostImageSize} bytes`
+      report('R-28', `${at}.source.base64: ${message}`)
+    }
+    const image = readImage(source.data)
+    if (!image) continue
+    if (image.mediaType !== source.media_type && imageTypes.includes(String(source.media_type))) {
+      const message = `The image was specified using the ${String(source.media_type)} media type, but the image appears to be a ${image.mediaType} image`
+      report('shape', `${at}.source.base64: ${message}`)
+    }
+    if (Math.max(image.width ?? 0, image.height ?? 0) > most) {
+      const message = `At least one of the image dimensions exceed max allowed size${many ? ' for many-image requests' : ''}: ${most} pixels`
+      report('R-28', `${at}.source.base64.data: ${message}`)
+    }
+  }
+}

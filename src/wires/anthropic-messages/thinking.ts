@@ -1,0 +1,136 @@
+// Whether and how the model is asked to think. The wire has three switches and each model knows some of them (R-20);
+// the manual one is refused in the middle of a tool loop that began without thinking (R-16).
+
+import { isObject, type JsonObject } from '../../core/json.ts'
+import type { Effort } from '../../core/options.ts'
+import { turnOf, type Turn } from '../shared/turns.ts'
+import type { ThinkingPrefix } from './thinking-prefix.ts'
+import { isThinking } from './types.ts'
+import type { Item, Writer } from './writer.ts'
+
+export interface Thinking {
+  /** What is sent as `thinking`, if anything. */
+  config?: JsonObject
+  /** What is sent as `output_config.effort`, if anything. */
+  effort?: string
+  /** `default`: the model does as it does when nothing is said. */
+  state: 'on' | 'off' | 'default'
+}
+
+/** The least the API takes. */
+const leastBudget = 1024
+
+const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
+  minimal: leastBudget,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 65_536,
+}
+
+/** How much of the output manual thinking would like to have. */
+export function budgetOf(writer: Writer): number {
+  const { options, capabilities } = writer.target
+  const types = capabilities.thinking ?? []
+  if (options.effort === undefined || options.effort === 'none') return 0
+  return types.includes('enabled') && !types.includes('adaptive') ? budgets[options.effort] : 0
+}
+
+export function planThinking(loop: Loop, maxTokens: number, forced: boolean, writer: Writer): Thinking {
+  const { options, capabilities } = writer.target
+  const { effort, extra } = options
+  const types = capabilities.thinking ?? []
+  if (isObject(extra?.thinking)) return { state: extra.thinking.type === 'disabled' ? 'off' : 'on' }
+  if (effort === undefined) return { state: 'default' }
+
+  const drop = (why: string, rule: string): Thinking => {
+    writer.notes.push({ kind: 'dropped', what: `effort ${JSON.stringify(effort)}`, why, rule })
+    return { state: 'default' }
+  }
+  if (effort === 'none') {
+    if (types.includes('disabled')) return { config: { type: 'disabled' }, state: 'off' }
+    return types.length > 0 ? drop('the model always thinks', 'R-20') : { state: 'off' }
+  }
+  if (types.includes('adaptive')) {
+    const level = levelOf(effort, writer)
+    return { config: { type: 'adaptive' }, ...(level !== undefined && { effort: level }), state: 'on' }
+  }
+  if (!types.includes('enabled')) return drop('the model cannot be asked to think', 'R-20')
+  if (loop === 'silent') return drop('this tool loop began without thinking', 'R-16')
+  if (forced) return drop('a call is asked for by name, and thinking does not go with it', 'R-21')
+  const budget = Math.min(budgets[effort], Math.max(leastBudget, Math.floor(maxTokens / 2)))
+  if (budget >= maxTokens) return drop(`thinking needs more than ${leastBudget} tokens of output`, 'R-20')
+  return { config: { type: 'enabled', budget_tokens: budget }, state: 'on' }
+}
+
+const levels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
+
+/** The level asked for, or the next lower one that the model knows. */
+function levelOf(effort: Effort, writer: Writer): string | undefined {
+  const known = levels.filter((level) => writer.target.capabilities.efforts.includes(level))
+  const wanted = Math.max(0, levels.indexOf(effort))
+  const level = known.findLast((one) => levels.indexOf(one) <= wanted) ?? known[0]
+  if (level !== effort) {
+    const what = `effort ${JSON.stringify(effort)} to ${JSON.stringify(level ?? 'the default')}`
+    writer.notes.push({ kind: 'changed', what, why: 'the model does not know this level', rule: 'R-20' })
+  }
+  return level
+}
+
+/** `thinks`: the turn of the assistant that is open at the end began with thinking; `silent`: it did not. */
+export type Loop = 'none' | 'thinks' | 'silent'
+
+/** Open is a tool loop that ends in results, and a reply that paused. */
+export function loopAtEnd(turns: readonly Turn<Item>[], paused: boolean): Loop {
+  const conversation = turns.filter(({ role }) => role !== 'system')
+  const hasResult = (turn: Turn<Item> | undefined) =>
+    turn !== undefined && turn.role !== 'assistant' && turn.items.some(({ block }) => block.type === 'tool_result')
+  let at = conversation.length - 1
+  let first: Turn<Item> | undefined
+  if (paused && conversation[at]?.role === 'assistant') first = conversation[at--]
+  for (; at > 0 && hasResult(conversation[at]); at -= 2) first = conversation[at - 1]
+  if (first?.role !== 'assistant') return 'none'
+  const opening = first.items[0]?.block
+  return opening && isThinking(opening) ? 'thinks' : 'silent'
+}
+
+/**
+ * The thinking of earlier replies goes with the request as it is, unless this request thinks no more (then the API
+ * would ignore it, or refuse it in an open tool loop), or the model would find that its prefix has changed.
+ */
+export function keepThinking(
+  turns: readonly Turn<Item>[],
+  thinking: Thinking,
+  binding: ThinkingPrefix | undefined,
+  writer: Writer,
+): { turns: readonly Turn<Item>[]; thinking: Thinking } {
+  if (thinking.state === 'off') {
+    const why = 'this request is made without thinking'
+    writer.notes.push({ kind: 'dropped', what: 'thinking of earlier replies', why, rule: 'R-17' })
+    return { turns: withoutThinking(turns, 0), thinking }
+  }
+  if (!binding) return { turns, thinking }
+
+  const broken = binding.brokenFrom
+  if (broken < Infinity) {
+    const at = turns.find(({ items }) => items.some(({ message }) => message === broken))?.at
+    const why = 'something before it has changed since, and the model takes it back only where it was made'
+    const what = 'thinking from here on'
+    writer.notes.push({ kind: 'dropped', what, why, rule: 'R-19', ...(at !== undefined && { at }) })
+  }
+  const kept = broken < Infinity ? withoutThinking(turns, broken) : turns
+  if (!binding.unproven) return { turns: kept, thinking }
+  const why = 'it is not known what some thinking was an answer to; what does not fit is to be ignored'
+  writer.notes.push({ kind: 'added', what: 'thinking.block_binding', why, rule: 'R-19' })
+  const block_binding = { prefix_mismatch_behavior: 'drop_block' }
+  const config = { ...(thinking.config ?? { type: 'adaptive' }), block_binding }
+  return { turns: kept, thinking: { ...thinking, config } }
+}
+
+function withoutThinking(turns: readonly Turn<Item>[], from: number): Turn<Item>[] {
+  return turns.map((turn) => {
+    const items = turn.items.filter(({ block, message }) => message < from || !isThinking(block))
+    return items.length === turn.items.length ? turn : turnOf(turn.role, items, turn.at)
+  })
+}

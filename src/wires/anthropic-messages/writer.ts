@@ -1,0 +1,40 @@
+// What the parts of the encoder hand to each other, and the question that decides how a reply is written: may it be
+// sent in its own words?
+
+import type { Note } from '../../core/context.ts'
+import type { Reply } from '../../core/message.ts'
+import type { NameMap } from '../shared/names.ts'
+import type { Target } from '../wire.ts'
+import { isClaude } from './models.ts'
+import { protocolId, type Block } from './types.ts'
+
+export interface Writer {
+  target: Target
+  notes: Note[]
+  names: Pick<NameMap, 'toWire'>
+  idOf(callId: string): string
+}
+
+/** A block, and the index of the message in the context that it was written for; -1 = ours. */
+export interface Item {
+  block: Block
+  message: number
+}
+
+/**
+ * A thinking signature is good on every host of a Claude model, so a Claude's reply may be replayed to any other
+ * Claude; a reply of another model that speaks this wire is good at its own provider only.
+ */
+export function isReplayed(reply: Reply, target: Target): boolean {
+  if (target.quirks.flattenToolHistory || !target.capabilities.tools) return false
+  if (reply.native.length === 0 || !isOfIssuer(reply, target)) return false
+  const broken = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
+  return !(broken && reply.parts.some((part) => part.type !== 'tool-result' && part.from === undefined))
+}
+
+export function isOfIssuer({ origin }: Reply, target: Target): boolean {
+  if (origin.protocol !== protocolId) return false
+  const bothClaude = isClaude(origin.model) === isClaude(target.model)
+  if (origin.provider !== target.provider) return bothClaude && isClaude(target.model)
+  return bothClaude || target.provider === 'anthropic'
+}

@@ -1,0 +1,169 @@
+// What the API refuses in a generateContent body, in the order in which it looks: first whether the JSON fits the
+// shapes at all, then each content by itself, then the order of turns, and last what the model at hand cannot do.
+//
+// Written from recorded answers and Google's own texts. Neighbouring contents of one role are joined before the order
+// of turns is looked at: the API does so too (recorded requests, checked 2026-11).
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { geminiVersion } from '../shared/gemini-schema.ts'
+import type { Issue, Profile } from '../wire.ts'
+import { checking, unknownName, type Check } from './rules-context.ts'
+import { checkTools } from './rules-tools.ts'
+import { checkTurns } from './rules-turns.ts'
+import { dataKeys, field, listOf, snake } from './types.ts'
+
+export function refuse(body: Json, profile: Profile = {}): Issue[] {
+  const issues: Issue[] = []
+  const check = checking(profile, issues)
+  if (!isObject(body)) {
+    check.refuse('shape', 'Invalid JSON payload received. Expected an object.')
+    return issues
+  }
+  checkNames(body, '', topFields, check)
+  const contents = checkContents(body, check)
+  checkTools(body, check)
+  if (contents) checkTurns(contents, check)
+  checkCache(body, check)
+  checkConfig(body, check)
+  return issues
+}
+
+const topFields = inBothCases(
+  'model contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent serviceTier store labels modelArmorConfig',
+)
+const contentFields = inBothCases('role parts')
+const partFields = inBothCases(
+  `${dataKeys.join(' ')} thought thoughtSignature videoMetadata mediaResolution mediaProcessing partMetadata audioTranscription speechMetadata`,
+)
+
+function inBothCases(names: string): ReadonlySet<string> {
+  return new Set(names.split(' ').flatMap((name) => [name, snake(name)]))
+}
+
+function checkNames(object: JsonObject, at: string, known: ReadonlySet<string>, check: Check): void {
+  for (const key of Object.keys(object)) {
+    if (!known.has(key)) check.refuse('shape', unknownName(key, at))
+  }
+}
+
+/** The contents as objects, or nothing if there is no way to continue with them. */
+function checkContents(body: JsonObject, check: Check): JsonObject[] | undefined {
+  const contents = listOf(body.contents)
+  if (contents.length === 0) {
+    check.refuse('G-10', '* GenerateContentRequest.contents: contents is not specified\n')
+    return undefined
+  }
+  const whole: JsonObject[] = []
+  for (const [index, content] of contents.entries()) {
+    if (isObject(content)) {
+      whole.push(content)
+      checkContent(content, index, check)
+    } else {
+      check.refuse('shape', invalidValue(`contents[${index}]`, 'Content', content))
+    }
+  }
+  return whole.length === contents.length ? whole : undefined
+}
+
+function checkContent(content: JsonObject, index: number, check: Check): void {
+  const at = `contents[${index}]`
+  checkNames(content, at, contentFields, check)
+  const { role } = content
+  if (role !== undefined && role !== null && role !== '' && role !== 'user' && role !== 'model') {
+    check.refuse('G-1', 'Please use a valid role: user, model.')
+  }
+  const parts = listOf(content.parts)
+  if (parts.length === 0) {
+    const vertex =
+      'Unable to submit request because it must include at least one parts field, which describes the prompt input. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini'
+    const gemini = `* GenerateContentRequest.${at}.parts: contents.parts must not be empty.\n`
+    check.refuse('G-8', check.vertex ? vertex : gemini)
+  }
+  for (const [place, part] of parts.entries()) checkPart(part, `${at}.parts[${place}]`, check)
+}
+
+function checkPart(part: Json, at: string, check: Check): void {
+  if (!isObject(part)) {
+    check.refuse('shape', invalidValue(at, 'Part', part))
+    return
+  }
+  checkNames(part, at, partFields, check)
+  const held = dataKeys.filter((key) => field(part, key) !== undefined && field(part, key) !== null)
+  const signature = field(part, 'thoughtSignature')
+  // Empty text counts as no data, unless a signature came on it: then the key must stay (G-9).
+  const empty = held.length === 1 && part.text === '' && !signature
+  if (held.length === 0 || empty) {
+    check.refuse(
+      'G-9',
+      `* GenerateContentRequest.${at}.data: required oneof field 'data' must have one initialized field\n`,
+    )
+  } else if (held.length > 1) {
+    const message = `Invalid value at '${at}' (oneof), oneof field 'data' is already set. Cannot set '${snake(held[1] ?? '')}'`
+    check.refuse('shape', message)
+  }
+  if (typeof signature === 'string' && !/^[A-Za-z0-9+/_-]*={0,2}$/.test(signature)) {
+    check.refuse('G-7', 'Unable to submit request because Thought signature is not valid.')
+  }
+  const call = field(part, 'functionCall')
+  if (isObject(call)) {
+    checkStruct(call.args, `${at}.function_call.args`, check)
+    if (typeof call.name !== 'string' || call.name === '') {
+      check.refuse('shape', `* GenerateContentRequest.${at}.function_call.name: Name cannot be empty.\n`)
+    }
+  }
+  const result = field(part, 'functionResponse')
+  if (isObject(result)) {
+    checkStruct(result.response, `${at}.function_response.response`, check)
+    if (typeof result.name !== 'string' || result.name === '') {
+      check.refuse('shape', `* GenerateContentRequest.${at}.function_response.name: Name cannot be empty.\n`)
+    }
+  }
+}
+
+function checkStruct(value: Json | undefined, at: string, check: Check): void {
+  if (value === undefined || value === null || isObject(value)) return
+  const message = `Invalid value at '${at}' (type.googleapis.com/google.protobuf.Struct), ${JSON.stringify(value)}`
+  check.refuse('shape', message)
+}
+
+function invalidValue(at: string, type: string, value: Json): string {
+  const full = `type.googleapis.com/google.ai.generativelanguage.v1beta.${type}`
+  return `Invalid value at '${at}' (${full}), ${JSON.stringify(value)}`
+}
+
+function checkCache(body: JsonObject, check: Check): void {
+  if (!field(body, 'cachedContent')) return
+  if (['systemInstruction', 'tools', 'toolConfig'].some((name) => field(body, name) !== undefined)) {
+    const message =
+      'CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.'
+    check.refuse('G-13', message)
+  }
+}
+
+function checkConfig(body: JsonObject, check: Check): void {
+  const config = field(body, 'generationConfig')
+  if (!isObject(config)) return
+  const version = geminiVersion(check.profile.model)
+  const newest = version !== undefined && version >= 307
+  const thinking = field(config, 'thinkingConfig')
+  if (isObject(thinking)) {
+    const level = field(thinking, 'thinkingLevel')
+    const hasLevel = typeof level === 'string'
+    if (hasLevel && field(thinking, 'thinkingBudget') !== undefined) {
+      check.refuse('G-14', 'You can only set only one of thinking budget and thinking level.')
+    } else if (hasLevel && version !== undefined && version < 300) {
+      check.refuse('G-14', 'Thinking level is not supported for this model.')
+    } else if (hasLevel && newest && level.toUpperCase() === 'MINIMAL') {
+      check.refuse('G-14', 'Thinking level MINIMAL is not supported for this model.')
+    }
+  }
+  if (!newest) return
+  // Zero is let through (google-gemini/cookbook#1290, checked 2026-11).
+  if (field(config, 'presencePenalty') || field(config, 'frequencyPenalty')) {
+    check.refuse('G-14', 'Penalty is not enabled for this model')
+  }
+  const candidates = field(config, 'candidateCount')
+  if (typeof candidates === 'number' && candidates > 1) {
+    check.refuse('G-14', 'Multiple candidates is not enabled for this model')
+  }
+}

@@ -1,0 +1,81 @@
+// How a reply is asked for, in Mistral's fields. The body is closed, so nothing is sent that was not asked for.
+
+import type { ToolSpec } from '../../core/context.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Options } from '../../core/options.ts'
+import type { Writer } from './writer.ts'
+
+export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
+  const { capabilities, quirks, options } = writer.target
+  const { answerSchema } = options
+  const cut = (what: string, why: string) => writer.notes.push({ kind: 'dropped', what, why })
+
+  if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
+    cut('temperature and top_p', 'the model does not take them')
+  }
+  const effort =
+    options.effort !== undefined && capabilities.efforts.includes(options.effort) ? options.effort : undefined
+  if (options.effort !== undefined && effort === undefined) {
+    cut(`effort ${JSON.stringify(options.effort)}`, 'the model does not know this effort')
+  }
+  if (options.store) cut('store', 'the wire keeps no replies')
+
+  return {
+    ...toolFields(tools, writer, cut),
+    ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
+    ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
+    ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...(answerSchema && {
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: answerSchema, strict: true } },
+    }),
+    ...(options.cacheKey !== undefined && quirks.cacheKey !== false && { prompt_cache_key: options.cacheKey }),
+    ...(options.stream !== undefined && { stream: options.stream }),
+  }
+}
+
+type Cut = (what: string, why: string) => void
+
+function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonObject {
+  const { capabilities, quirks, options } = writer.target
+  if (tools.length === 0) return {}
+  if (!capabilities.tools) {
+    cut('tools', 'the model does not take tools')
+    return {}
+  }
+  const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
+  if (sent.length < tools.length) {
+    writer.notes.push({
+      kind: 'dropped',
+      what: `${tools.length - sent.length} tools after the first ${sent.length}`,
+      why: 'the wire takes no more',
+      rule: 'T-13',
+    })
+  }
+  const choice = toolChoice(options.toolChoice, writer, cut)
+  return {
+    tools: sent.map((tool) => ({
+      type: 'function',
+      function: {
+        name: writer.names.toWire(tool.name),
+        ...(tool.description !== undefined && { description: tool.description }),
+        parameters: tool.input,
+      },
+    })),
+    ...(choice !== undefined && { tool_choice: choice }),
+    ...(options.parallelTools !== undefined &&
+      !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),
+  }
+}
+
+function toolChoice(choice: Options['toolChoice'], writer: Writer, cut: Cut): string | JsonObject | undefined {
+  if (choice === undefined) return undefined
+  const { capabilities, quirks } = writer.target
+  if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'auto' && choice !== 'none')) {
+    if (choice !== 'auto') cut('tool choice', 'the host does not take it')
+    return undefined
+  }
+  if (typeof choice === 'object') return { type: 'function', function: { name: writer.names.toWire(choice.tool) } }
+  return choice === 'required' ? 'any' : choice
+}

@@ -1,0 +1,104 @@
+// How a reply is asked for, in Ollama's fields. There is no tool choice: a tool can be offered or not, never forced.
+
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Options } from '../../core/options.ts'
+import type { Target } from '../wire.ts'
+import { thinkLevels } from './types.ts'
+
+export function encodeOptions(tools: readonly ToolSpec[], target: Target, notes: Note[]): JsonObject {
+  const { capabilities, options } = target
+  const cut = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
+
+  if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
+    cut('temperature and top_p', 'the model does not take them')
+  }
+  if (options.parallelTools !== undefined && tools.length > 0) cut('parallel tools', 'the wire has no field for it')
+  if (options.store) cut('store', 'the server keeps no replies')
+  const think = thinkOf(options, target, cut)
+  const settings = {
+    ...(options.maxOutput !== undefined && { num_predict: options.maxOutput }),
+    ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
+    ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
+  }
+  const offered = offeredTools(tools, target, cut)
+  return {
+    ...(offered.length > 0 && { tools: offered.map((tool) => toolOf(tool, notes)) }),
+    ...(think !== undefined && { think }),
+    ...(options.answerSchema && { format: options.answerSchema }),
+    ...(Object.keys(settings).length > 0 && { options: settings }),
+    truncate: false,
+    shift: false,
+    // Streaming is what the server does when it is not told (checked 2026-11).
+    stream: options.stream ?? false,
+  }
+}
+
+type Cut = (what: string, why: string) => void
+
+/** A model that knows one effort beside `none` is switched on and off; one that knows several is given the level. */
+function thinkOf(options: Options, target: Target, cut: Cut): boolean | string | undefined {
+  const { effort } = options
+  if (effort === undefined) return undefined
+  const levels = target.capabilities.efforts.filter((known) => known !== 'none')
+  if (effort === 'none') return false
+  if (levels.length === 1) return true
+  if (levels.includes(effort) && thinkLevels.some((level) => level === effort)) return effort
+  cut(
+    `effort ${JSON.stringify(effort)}`,
+    levels.length === 0 ? 'the model cannot be asked' : 'the model does not know it',
+  )
+  return undefined
+}
+
+function offeredTools(tools: readonly ToolSpec[], target: Target, cut: Cut): readonly ToolSpec[] {
+  const { toolChoice } = target.options
+  if (tools.length === 0) return []
+  if (!target.capabilities.tools) {
+    cut('tools', 'the model does not take tools')
+    return []
+  }
+  if (toolChoice === 'none') {
+    cut('tools', 'none may be called, and the only way to say so is not to offer them')
+    return []
+  }
+  if (toolChoice !== undefined && toolChoice !== 'auto') cut('tool choice', 'the wire cannot force a call')
+  return tools
+}
+
+function toolOf(tool: ToolSpec, notes: Note[]): JsonObject {
+  const parameters = withoutBooleans(tool.input)
+  if (parameters !== tool.input) {
+    const why = 'the server reads a boolean schema as an error; an empty one says the same'
+    notes.push({ kind: 'changed', what: `schema of ${tool.name}`, why, rule: 'O-8' })
+  }
+  return {
+    type: 'function',
+    function: { name: tool.name, ...(tool.description !== undefined && { description: tool.description }), parameters },
+  }
+}
+
+/** `true` and `false` as the schema of a property stop the server's reader: `{}` and `{ not: {} }` do not. */
+function withoutBooleans(schema: JsonObject): JsonObject {
+  const properties = isObject(schema.properties) ? mapped(schema.properties) : schema.properties
+  const anyOf = Array.isArray(schema.anyOf) ? mappedList(schema.anyOf) : schema.anyOf
+  if (properties === schema.properties && anyOf === schema.anyOf) return schema
+  return { ...schema, ...(properties !== undefined && { properties }), ...(anyOf !== undefined && { anyOf }) }
+}
+
+function mapped(properties: JsonObject): JsonObject {
+  const entries = Object.entries(properties).map(([name, value]) => [name, plainSchema(value)] as const)
+  return entries.every(([name, value]) => value === properties[name]) ? properties : Object.fromEntries(entries)
+}
+
+function mappedList(schemas: Json[]): Json[] {
+  const list = schemas.map((schema) => plainSchema(schema) ?? null)
+  return list.every((schema, index) => schema === schemas[index]) ? schemas : list
+}
+
+function plainSchema(schema: Json | undefined): Json | undefined {
+  if (schema === true) return {}
+  if (schema === false) return { not: {} }
+  return isObject(schema) ? withoutBooleans(schema) : schema
+}

@@ -1,0 +1,173 @@
+// What an Ollama server refuses on `/api/chat`, in its words. The server is Go: a body is read into typed fields, and
+// the first value of another type ends the request with 400. Null is nobody's type and passes everywhere. Fields it
+// does not know are ignored, and so are roles it does not know: it checks neither order nor pairing of messages.
+// Types as of 2026-08, texts from reports up to 2026-09.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Issue, Profile } from '../wire.ts'
+import { base64Fault } from './base64.ts'
+import { thinkLevels } from './types.ts'
+
+export function refuse(body: Json, _profile?: Profile): Issue[] {
+  if (!isObject(body)) {
+    return [issue('O-1', `json: cannot unmarshal ${kindOf(body)} into Go value of type api.ChatRequest`)]
+  }
+  const issues: Issue[] = []
+  typed(body.model, 'string', 'model', 'string', issues)
+  typed(body.stream, 'bool', 'stream', 'bool', issues)
+  typed(body.truncate, 'bool', 'truncate', 'bool', issues)
+  typed(body.shift, 'bool', 'shift', 'bool', issues)
+  typed(body.options, 'object', 'options', 'map[string]interface {}', issues)
+  if (typed(body.messages, 'array', 'messages', '[]api.Message', issues)) {
+    for (const message of body.messages as Json[]) messageIssues(message, issues)
+  }
+  if (typed(body.tools, 'array', 'tools', 'api.Tools', issues)) {
+    for (const tool of body.tools as Json[]) toolIssues(tool, issues)
+  }
+  thinkIssues(body.think, issues)
+  if (body.model === undefined || body.model === null || body.model === '')
+    issues.push(issue('O-2', 'model is required'))
+  optionIssues(body.options, issues)
+  formatIssues(body.format, issues)
+  return issues
+}
+
+function issue(rule: string, message: string, status = 400): Issue {
+  return { rule, status, message }
+}
+
+function kindOf(value: Json): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+/** Whether the value is there and of the kind; if it is there and of another, that is an issue. */
+function typed(
+  value: Json | undefined,
+  kind: string,
+  path: string,
+  goType: string,
+  issues: Issue[],
+  rule = 'O-1',
+): boolean {
+  if (value === undefined || value === null) return false
+  const found = kindOf(value)
+  if (found === kind) return true
+  issues.push(issue(rule, `json: cannot unmarshal ${found} into Go struct field ChatRequest.${path} of type ${goType}`))
+  return false
+}
+
+function messageIssues(message: Json, issues: Issue[]): void {
+  if (!typed(message, 'object', 'messages', 'api.Message', issues)) return
+  const fields = message as JsonObject
+  typed(fields.role, 'string', 'messages.role', 'string', issues)
+  typed(fields.content, 'string', 'messages.content', 'string', issues, 'O-3')
+  typed(fields.thinking, 'string', 'messages.thinking', 'string', issues)
+  typed(fields.tool_name, 'string', 'messages.tool_name', 'string', issues)
+  typed(fields.tool_call_id, 'string', 'messages.tool_call_id', 'string', issues)
+  if (typed(fields.images, 'array', 'messages.images', '[]api.ImageData', issues)) {
+    for (const image of fields.images as Json[]) {
+      if (!typed(image, 'string', 'messages.images', 'api.ImageData', issues)) continue
+      const at = base64Fault(image as string)
+      if (at !== undefined) issues.push(issue('O-5', `illegal base64 data at input byte ${at}`))
+    }
+  }
+  if (typed(fields.tool_calls, 'array', 'messages.tool_calls', '[]api.ToolCall', issues)) {
+    for (const call of fields.tool_calls as Json[]) callIssues(call, issues)
+  }
+}
+
+function callIssues(call: Json, issues: Issue[]): void {
+  if (!typed(call, 'object', 'messages.tool_calls', 'api.ToolCall', issues)) return
+  const { id, function: fn } = call as JsonObject
+  typed(id, 'string', 'messages.tool_calls.id', 'string', issues)
+  if (!typed(fn, 'object', 'messages.tool_calls.function', 'api.ToolCallFunction', issues)) return
+  const { name, arguments: args } = fn as JsonObject
+  typed(name, 'string', 'messages.tool_calls.function.name', 'string', issues)
+  if (args !== undefined && args !== null && !isObject(args)) {
+    issues.push(issue('O-4', "Value looks like object, but can't find closing '}' symbol"))
+  }
+}
+
+function toolIssues(tool: Json, issues: Issue[]): void {
+  if (!typed(tool, 'object', 'tools', 'api.Tool', issues)) return
+  const { type, function: fn } = tool as JsonObject
+  typed(type, 'string', 'tools.type', 'string', issues)
+  if (!typed(fn, 'object', 'tools.function', 'api.ToolFunction', issues)) return
+  const { name, description, parameters } = fn as JsonObject
+  typed(name, 'string', 'tools.function.name', 'string', issues)
+  typed(description, 'string', 'tools.function.description', 'string', issues)
+  const path = 'tools.function.parameters'
+  if (!typed(parameters, 'object', path, 'api.ToolFunctionParameters', issues)) return
+  const { type: kind, required, properties } = parameters as JsonObject
+  typed(kind, 'string', `${path}.type`, 'string', issues)
+  if (typed(required, 'array', `${path}.required`, '[]string', issues)) {
+    for (const name of required as Json[]) typed(name, 'string', `${path}.required`, 'string', issues)
+  }
+  if (isObject(properties)) for (const property of Object.values(properties)) propertyIssues(property, issues)
+}
+
+function propertyIssues(property: Json | undefined, issues: Issue[]): void {
+  if (property === undefined || property === null) return
+  if (!isObject(property)) {
+    issues.push(issue('O-8', `json: cannot unmarshal ${kindOf(property)} into Go value of type api.ToolProperty`))
+    return
+  }
+  if (isObject(property.properties))
+    for (const inner of Object.values(property.properties)) propertyIssues(inner, issues)
+  if (Array.isArray(property.anyOf)) for (const inner of property.anyOf) propertyIssues(inner, issues)
+}
+
+function thinkIssues(think: Json | undefined, issues: Issue[]): void {
+  if (think === undefined || think === null || typeof think === 'boolean') return
+  const list = '"high", "medium", "low", "max", true, or false'
+  if (typeof think !== 'string') issues.push(issue('O-6', `think must be a boolean or string (${list})`))
+  else if (!thinkLevels.some((level) => level === think)) {
+    issues.push(issue('O-6', `invalid think value: ${JSON.stringify(think)} (must be ${list})`))
+  }
+}
+
+const integerOptions = new Set([
+  'num_keep',
+  'seed',
+  'num_predict',
+  'top_k',
+  'repeat_last_n',
+  'num_ctx',
+  'num_batch',
+  'num_gpu',
+  'num_thread',
+])
+const floatOptions = new Set([
+  'top_p',
+  'min_p',
+  'typical_p',
+  'temperature',
+  'repeat_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+])
+
+/** Options are read when the model is loaded, after the request was taken: hence 500. */
+function optionIssues(options: Json | undefined, issues: Issue[]): void {
+  if (!isObject(options)) return
+  const wrong = (name: string, type: string) =>
+    issues.push(issue('O-7', `option "${name}" must be of type ${type}`, 500))
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || value === null) continue
+    if (integerOptions.has(name) && typeof value !== 'number') wrong(name, 'integer')
+    if (floatOptions.has(name) && typeof value !== 'number') wrong(name, 'float32')
+    if (name === 'stop') {
+      if (!Array.isArray(value)) wrong(name, 'array')
+      else if (value.some((item) => typeof item !== 'string')) {
+        issues.push(issue('O-7', 'option "stop" must be of an array of strings', 500))
+      }
+    }
+  }
+}
+
+function formatIssues(format: Json | undefined, issues: Issue[]): void {
+  if (format === undefined || format === null || format === '' || format === 'json' || isObject(format)) return
+  const written = JSON.stringify(JSON.stringify(format))
+  issues.push(issue('O-9', `invalid format: ${written}; expected "json" or a valid JSON Schema object`, 500))
+}

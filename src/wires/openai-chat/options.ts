@@ -1,0 +1,170 @@
+// How a reply is asked for, in the fields of this wire. What the model would refuse is left out, with a note.
+
+import { createHash } from 'node:crypto'
+import type { ToolSpec } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Effort, Options } from '../../core/options.ts'
+import type { Writer } from './encode.ts'
+
+export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
+  const { capabilities, quirks, options } = writer.target
+  const sampling = capabilities.sampling
+  const toolFields = encodeTools(tools, writer)
+  if (!sampling && (options.temperature !== undefined || options.topP !== undefined)) {
+    drop(writer, 'temperature and top_p', 'the model does not take them', 'C16')
+  }
+  return {
+    ...toolFields,
+    ...encodeOutputLimit(writer),
+    ...(sampling && options.temperature !== undefined && { temperature: options.temperature }),
+    ...(sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, writer) }),
+    ...encodeEffort(toolFields.tools !== undefined, writer),
+    ...(options.answerSchema && { response_format: answerFormat(options.answerSchema) }),
+    ...(options.cacheKey !== undefined && quirks.cacheKey && { prompt_cache_key: cacheKey(options.cacheKey, writer) }),
+    ...(options.store !== undefined && { store: options.store }),
+    ...(options.stream && {
+      stream: true,
+      ...(!quirks.noStreamOptions && { stream_options: { include_usage: true } }),
+    }),
+  }
+}
+
+function drop(writer: Writer, what: string, why: string, rule?: string): void {
+  writer.notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
+}
+
+function change(writer: Writer, what: string, why: string, rule?: string): void {
+  writer.notes.push({ kind: 'changed', what, why, ...(rule && { rule }) })
+}
+
+function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
+  const { capabilities, quirks, options } = writer.target
+  if (tools.length === 0) return {}
+  if (!capabilities.tools) {
+    drop(writer, 'tools', 'the model does not take tools')
+    return {}
+  }
+  const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
+  if (sent.length < tools.length) {
+    drop(writer, `${tools.length - sent.length} tools after the first ${sent.length}`, 'the wire takes no more', 'C10')
+  }
+  if (sent.length === 0) return {}
+  if (options.parallelTools !== undefined && quirks.noParallelTools) {
+    drop(writer, 'parallel_tool_calls', 'the host does not take it')
+  }
+  return {
+    tools: sent.map((tool) => ({
+      type: 'function',
+      function: {
+        name: writer.names.toWire(tool.name),
+        ...(tool.description !== undefined && { description: tool.description }),
+        parameters: objectSchema(tool.input),
+      },
+    })),
+    ...encodeToolChoice(options.toolChoice, sent, writer),
+    ...(options.parallelTools !== undefined &&
+      !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),
+  }
+}
+
+/** A schema of the arguments without a type or without properties is refused (checked 2026-11). */
+function objectSchema(schema: JsonObject): JsonObject {
+  if (schema.type === 'object' && isObject(schema.properties)) return schema
+  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+}
+
+function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec[], writer: Writer): JsonObject {
+  if (choice === undefined) return {}
+  const { capabilities, quirks } = writer.target
+  const forced = choice === 'required' || typeof choice === 'object'
+  if (quirks.noToolChoice || (forced && !capabilities.forcedTool)) {
+    if (choice !== 'auto') drop(writer, 'tool choice', 'the host does not take it')
+    return {}
+  }
+  if (typeof choice === 'string') return { tool_choice: choice }
+  if (!sent.some((tool) => tool.name === choice.tool)) {
+    drop(writer, `choice of the tool ${JSON.stringify(choice.tool)}`, 'no such tool is offered')
+    return {}
+  }
+  return { tool_choice: { type: 'function', function: { name: writer.names.toWire(choice.tool) } } }
+}
+
+function encodeOutputLimit(writer: Writer): JsonObject {
+  const { capabilities, options } = writer.target
+  if (options.maxOutput === undefined) return {}
+  const limit = capabilities.maxOutput ?? options.maxOutput
+  if (limit < options.maxOutput) change(writer, `output limit to ${limit}`, 'the model cannot write more')
+  return { [capabilities.outputField ?? 'max_completion_tokens']: Math.min(limit, options.maxOutput) }
+}
+
+/** More than four are refused (checked 2026-11). */
+function encodeStop(stop: readonly string[], writer: Writer): string[] {
+  if (stop.length > 4) drop(writer, `${stop.length - 4} stop texts after the first 4`, 'the wire takes no more')
+  return stop.slice(0, 4)
+}
+
+function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
+  const { capabilities, quirks, options } = writer.target
+  const { effort } = options
+  if (hasTools && capabilities.effortWithTools) {
+    if (capabilities.effortWithTools === 'omitted') {
+      if (effort !== undefined) drop(writer, 'effort', 'the model refuses it together with tools on this wire', 'C13')
+      return {}
+    }
+    if (effort !== 'none') {
+      const why = 'the model takes tools on this wire only without reasoning'
+      writer.notes.push({ kind: effort ? 'changed' : 'added', what: 'reasoning_effort "none"', why, rule: 'C14' })
+    }
+    return { reasoning_effort: 'none' }
+  }
+  if (effort === undefined) return {}
+  const thinking = quirks.thinkingSwitch
+    ? { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' } }
+    : undefined
+  if (thinking && effort === 'none') return thinking
+  const level = nearestEffort(effort, capabilities.efforts)
+  if (level === undefined) {
+    if (!thinking) drop(writer, `effort "${effort}"`, 'the model cannot be asked for it')
+    return thinking ?? {}
+  }
+  if (level !== effort) change(writer, `effort "${effort}" to "${level}"`, 'the model does not know it', 'C17')
+  return { ...thinking, reasoning_effort: level }
+}
+
+const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const middle = 3.5
+
+/** Of two that are equally near, the less extreme: so DeepSeek maps medium and xhigh to high (checked 2026-11). */
+function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
+  const wanted = effortOrder.indexOf(effort)
+  const distance = (level: Effort) => {
+    const place = effortOrder.indexOf(level)
+    return Math.abs(place - wanted) + Math.abs(place - middle) / 100
+  }
+  return known.toSorted((a, b) => distance(a) - distance(b))[0]
+}
+
+function answerFormat(schema: JsonObject): JsonObject {
+  const strict = isStrict(schema)
+  return { type: 'json_schema', json_schema: { name: 'answer', schema, ...(strict && { strict }) } }
+}
+
+/** `strict` is refused unless every object is closed and all its properties are required (checked 2026-11). */
+function isStrict(schema: Json | undefined): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict)
+  if (!isObject(schema)) return true
+  if (isObject(schema.properties)) {
+    const { required } = schema
+    if (schema.additionalProperties !== false || !Array.isArray(required)) return false
+    if (!Object.keys(schema.properties).every((name) => required.includes(name))) return false
+  } else if (schema.type === 'object') return false
+  return Object.values(schema).every(isStrict)
+}
+
+/** Up to 64 characters (C18). */
+function cacheKey(key: string, writer: Writer): string {
+  if (key.length <= 64) return key
+  change(writer, 'cache key to its hash', 'the wire takes 64 characters', 'C18')
+  return createHash('sha256').update(key).digest('hex')
+}

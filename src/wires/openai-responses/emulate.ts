@@ -1,0 +1,153 @@
+// How the real API would have said it: the whole body that carries a reply, and the body that carries a refusal.
+
+import { createHash } from 'node:crypto'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Part, Reply, ServerToolPart } from '../../core/message.ts'
+import type { WholeProfile } from '../wire.ts'
+import { writeUsage } from './usage.ts'
+import { protocolId, type Item } from './types.ts'
+
+export function whole(reply: Reply, profile: WholeProfile): Json {
+  const native = reply.origin.protocol === protocolId && reply.native.length > 0
+  return {
+    id: profile.replyId,
+    object: 'response',
+    created_at: profile.createdAt,
+    ...statusOf(reply),
+    instructions: null,
+    max_output_tokens: null,
+    model: profile.model,
+    output: native ? reply.native : itemsOf(reply.parts, profile.replyId),
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
+    store: true,
+    temperature: 1,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_p: 1,
+    truncation: 'disabled',
+    usage: writeUsage(profile.usage),
+    user: null,
+    metadata: {},
+  }
+}
+
+function statusOf(reply: Reply): JsonObject {
+  const { reason, raw } = reply.stop
+  switch (reason) {
+    case 'length':
+      return { status: 'incomplete', error: null, incomplete_details: { reason: raw ?? 'max_output_tokens' } }
+    case 'paused':
+    case 'interrupted':
+      return { status: 'incomplete', error: null, incomplete_details: { reason: raw ?? 'steered' } }
+    case 'failed':
+      return {
+        status: 'failed',
+        error: { code: 'server_error', message: 'The server had an error while processing your request.' },
+        incomplete_details: null,
+      }
+    case 'cancelled':
+      return { status: 'cancelled', error: null, incomplete_details: null }
+    case 'refusal':
+      if (reply.parts.some((part) => part.type === 'refusal')) break
+      return { status: 'incomplete', error: null, incomplete_details: { reason: 'content_filter' } }
+  }
+  return { status: 'completed', error: null, incomplete_details: null }
+}
+
+/** The output items for parts of another wire. Neighbouring texts are contents of one message. */
+function itemsOf(parts: readonly Part[], replyId: string): Item[] {
+  const items: Item[] = []
+  let message: { content: Json[] } | undefined
+  const add = (prefix: string, item: Item) => {
+    items.push({ id: itemId(prefix, replyId, items.length), ...item })
+    message = undefined
+  }
+  const say = (content: JsonObject) => {
+    if (!message) {
+      message = { content: [] }
+      const { content: list } = message
+      items.push({
+        id: itemId('msg_', replyId, items.length),
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: list,
+      })
+    }
+    message.content.push(content)
+  }
+
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+        say({ type: 'output_text', annotations: part.citations ?? [], logprobs: [], text: part.text })
+        break
+      case 'refusal':
+        say({ type: 'refusal', refusal: part.text })
+        break
+      case 'reasoning':
+        add('rs_', { type: 'reasoning', ...reasoningOf(part.text, part.hidden === true) })
+        break
+      case 'tool-call':
+        add('fc_', {
+          type: 'function_call',
+          status: 'completed',
+          arguments: part.malformed ?? JSON.stringify(part.input),
+          call_id: part.alias ?? part.callId,
+          name: part.name,
+        })
+        break
+      case 'server-tool':
+        add(...serverToolOf(part))
+        break
+      case 'media':
+        if (part.data.kind === 'base64' && part.mediaType.startsWith('image/')) {
+          add('ig_', { type: 'image_generation_call', status: 'completed', result: part.data.base64 })
+        }
+        break
+      case 'compaction':
+        add('cmp_', { type: 'compaction', encrypted_content: part.text ?? '' })
+        break
+      case 'opaque':
+        if (part.kind.startsWith(`${protocolId}/`) && typeof part.data === 'object' && part.data !== null) {
+          items.push(part.data as Item)
+          message = undefined
+        }
+    }
+  }
+  return items
+}
+
+function reasoningOf(text: string, hidden: boolean): JsonObject {
+  if (!hidden) return { summary: [], content: [{ type: 'reasoning_text', text }] }
+  return { summary: text === '' ? [] : [{ type: 'summary_text', text }] }
+}
+
+/** A server tool of another provider is told as an MCP call, the one form that has a free name and a free output. */
+function serverToolOf(part: ServerToolPart): [string, Item] {
+  const { name, input, output } = part
+  if (name === 'web_search' && output === undefined) {
+    return ['ws_', { type: 'web_search_call', status: 'completed', action: input ?? { type: 'search' } }]
+  }
+  return [
+    'mcp_',
+    {
+      type: 'mcp_call',
+      status: 'completed',
+      approval_request_id: null,
+      server_label: 'server',
+      name,
+      arguments: input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+      output: output === undefined ? null : typeof output === 'string' ? output : JSON.stringify(output),
+      error: null,
+    },
+  ]
+}
+
+function itemId(prefix: string, replyId: string, index: number): string {
+  const digest = createHash('sha256').update(`${replyId}#${index}`).digest('hex')
+  return prefix + digest.slice(0, 48)
+}

@@ -1,0 +1,228 @@
+// The messages of a context as input items, with every output right after the items of its reply.
+
+import type { Context, Note } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Message, Reply, ToolMessage } from '../../core/message.ts'
+import { wireIds, type IdGrammar } from '../shared/ids.ts'
+import { encodeCache } from '../shared/encode-cache.ts'
+import type { NameMap } from '../shared/names.ts'
+import { cachedElement, type CachedElement } from '../shared/body-bytes.ts'
+import type { Target } from '../wire.ts'
+import { flatResult, flatResultLabel, unansweredText } from '../shared/injected-text.ts'
+import { writeReply } from './encode-reply.ts'
+import { writeOutput, type Output } from './encode-result.ts'
+import { writeSystem, writeUser } from './encode-user.ts'
+import { wrappedOutput } from './parallel.ts'
+import { canReplay, chainedCalls, type ReplyScope, type WrittenCall } from './reply-scope.ts'
+import { answeredKey, maxIdLength, protocolId, type Item } from './types.ts'
+
+const grammar: IdGrammar = { prefix: 'call_', length: 24, fits: new RegExp(`^\\S{1,${maxIdLength}}$`) }
+
+/** Items for the messages from `covers` on; the provider has those before. */
+export function writeHistory(
+  context: Context,
+  target: Target,
+  names: NameMap,
+  covers: number,
+  notes: Note[],
+): CachedElement[] {
+  const flat = target.quirks.flattenToolHistory === true || !target.capabilities.tools
+  const usedIds = new Set<string>()
+  const asked = new Set<string>()
+  const answered = answersIn(context.messages)
+  const calls = new Map<string, WrittenCall>()
+  const asks = {
+    toWire: names.toWire,
+    id: wireIds(context.messages, grammar, (reply: Reply) => canReplay(reply, target, flat)),
+    isUsed: (id: string) => usedIds.has(id),
+    isAnswered: (key: string) => answered.has(key),
+    isAsked: (key: string) => asked.has(key),
+    callOf: (callId: string) => calls.get(callId),
+  }
+  const chained = covers > 0
+  const { lookups, cached } = encodeCache(context, target, `${protocolId} ${chained}`, asks, notes)
+  const scope: ReplyScope = { target, notes, flat, ...lookups }
+  const write = (message: Exclude<Message, ToolMessage>, at: string) => writeMessage(message, at, scope, chained)
+  const answer = (message: ToolMessage, at: string) => writeResults(message, at, scope)
+  const spans: (readonly CachedElement[])[] = []
+  const turn = toolTurn()
+
+  for (const [index, message] of context.messages.entries()) {
+    if (index < covers) {
+      if (message.role === 'assistant') remember(chainedCalls(message), calls)
+      spans.push(none)
+    } else if (message.role === 'tool') {
+      const results = cached(message, index, answer)
+      const span: CachedElement[] = []
+      for (const result of results) turn.answer(result, span)
+      spans.push(span)
+    } else {
+      const written = cached(message, index, write)
+      remember(written.calls, calls)
+      for (const id of written.usedIds) usedIds.add(id)
+      for (const key of written.asked) asked.add(key)
+      const late = turn.end()
+      spans.push(late.length > 0 ? [...late, ...written.pieces] : written.pieces)
+    }
+  }
+  spans.push(turn.end())
+
+  if (target.capabilities.cacheMarks) for (const index of context.cacheAfter) mark(spans, index)
+  const pieces: CachedElement[] = []
+  for (const span of spans) for (const piece of span) pieces.push(piece)
+  return target.quirks.alternate ? joined(pieces) : pieces
+}
+
+function remember(written: readonly WrittenCall[], calls: Map<string, WrittenCall>): void {
+  for (const call of written) for (const callId of call.callIds) calls.set(callId, call)
+}
+
+const none: readonly CachedElement[] = []
+
+interface Written {
+  pieces: CachedElement[]
+  calls: readonly WrittenCall[]
+  /** What it adds to that which later messages look at. */
+  usedIds: readonly string[]
+  asked: readonly string[]
+}
+
+function writeMessage(
+  message: Exclude<Message, ToolMessage>,
+  at: string,
+  scope: ReplyScope,
+  chained: boolean,
+): Written {
+  const written = message.role === 'assistant' ? writeReply(message, at, scope) : undefined
+  const items =
+    message.role === 'assistant'
+      ? (written?.items ?? [])
+      : message.role === 'user'
+        ? writeUser(message, at, scope, chained)
+        : writeSystem(message, at, scope.target, scope.notes)
+  if (items.length === 0 && message.parts.length > 0) {
+    scope.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
+  }
+  return {
+    pieces: items.map(cachedElement),
+    calls: written?.calls ?? [],
+    usedIds: written?.usedIds ?? [],
+    asked: written?.asked ?? [],
+  }
+}
+
+interface WrittenResult {
+  callId: string
+  call: WrittenCall
+  output: Output
+  /** Absent where the call wraps several, and is answered when all results are there. */
+  piece?: CachedElement
+}
+
+function writeResults(message: ToolMessage, at: string, scope: ReplyScope): WrittenResult[] {
+  const { target, notes, flat } = scope
+  return message.parts.map((result) => {
+    const { callId, name } = result
+    const call = scope.callOf(callId) ?? { callIds: [callId], names: [name], id: scope.id(callId) }
+    const isWrapper = call.callIds.length > 1
+    const output = writeOutput(result, at, target, isWrapper || flat, notes)
+    if (flat) {
+      notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target takes no results', at })
+      const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
+      return { callId, call, output, piece: cachedElement({ role: 'user', content: text }) }
+    }
+    return { callId, call, output, ...(!isWrapper && { piece: cachedElement(outputItem(call, output.content)) }) }
+  })
+}
+
+/** The outputs of one tool turn. What a result cannot hold itself comes after the whole turn, as a user message. */
+function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): void; end(): readonly CachedElement[] } {
+  let late: JsonObject[] = []
+  const waiting = new Map<WrittenCall, Map<string, string>>()
+
+  return {
+    answer({ callId, call, output, piece }, span) {
+      if (output.late.length > 0) late.push(...output.late)
+      if (piece) return void span.push(piece)
+      const texts = waiting.get(call) ?? new Map<string, string>()
+      waiting.set(call, texts.set(callId, output.text))
+      if (texts.size === call.callIds.length) span.push(wrapped(call))
+    },
+    end() {
+      if (waiting.size === 0 && late.length === 0) return none
+      const pieces = [...waiting.keys()].map(wrapped)
+      if (late.length > 0) pieces.push(cachedElement({ role: 'user', content: late }))
+      late = []
+      return pieces
+    },
+  }
+
+  function wrapped(call: WrittenCall): CachedElement {
+    const texts = waiting.get(call)
+    waiting.delete(call)
+    const results = call.callIds.map((callId, i) => {
+      const name = call.names[i] ?? ''
+      return { name, text: texts?.get(callId) ?? unansweredText(name) }
+    })
+    return cachedElement(outputItem(call, wrappedOutput(results)))
+  }
+}
+
+function outputItem(call: WrittenCall, output: string | JsonObject[]): Item {
+  return {
+    type: call.custom ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: call.id,
+    output,
+    ...(call.caller !== undefined && { caller: call.caller }),
+  }
+}
+
+/** What items of the history answer: calls of tools that have no form of their own here. */
+function answersIn(messages: readonly Message[]): Set<string> {
+  const answered = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const item of message.native) add(item)
+    else for (const part of message.parts) if (part.type === 'opaque') add(part.data)
+  }
+  return answered
+
+  function add(item: Json | undefined): void {
+    const key = isObject(item) ? answeredKey(item) : undefined
+    if (key !== undefined) answered.add(key)
+  }
+}
+
+/** Marks the last content of a message that can carry a mark; contents of replies cannot (checked 2026-11). */
+function mark(spans: (readonly CachedElement[])[], index: number): void {
+  const span = spans[index] ?? none
+  for (let i = span.length - 1; i >= 0; i--) {
+    const { value } = span[i] as CachedElement
+    const field = value.role === 'user' || value.role === 'system' ? 'content' : 'output'
+    const content = value[field]
+    const last = Array.isArray(content) ? content.at(-1) : undefined
+    if (!Array.isArray(content) || !isObject(last)) continue
+    const marked = { ...last, prompt_cache_breakpoint: { mode: 'explicit' } }
+    spans[index] = span.with(i, cachedElement({ ...value, [field]: [...content.slice(0, -1), marked] }))
+    return
+  }
+}
+
+/** Neighbouring messages of one role as one, for servers whose chat template insists on turns. */
+function joined(pieces: readonly CachedElement[]): CachedElement[] {
+  const out: CachedElement[] = []
+  for (const piece of pieces) {
+    const last = out.at(-1)?.value
+    const { role, id } = piece.value
+    const isPlain = (role === 'user' || role === 'assistant') && id === undefined
+    if (last && isPlain && last.role === role && last.id === undefined) {
+      out[out.length - 1] = cachedElement({ ...last, content: [...contents(last), ...contents(piece.value)] })
+    } else out.push(piece)
+  }
+  return out
+}
+
+function contents(item: Item): JsonObject[] {
+  const { role, content } = item
+  if (Array.isArray(content)) return content.filter((part) => isObject(part))
+  return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: String(content ?? '') }]
+}

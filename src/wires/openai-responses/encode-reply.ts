@@ -1,0 +1,134 @@
+// A reply as input items: in the provider's own words where it may have them back, else built from its parts.
+
+import { isObject } from '../../core/json.ts'
+import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../shared/clean-json.ts'
+import { cleanText } from '../shared/text.ts'
+import { flatCall, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import { replay } from './replay.ts'
+import {
+  assistantText,
+  canReplay,
+  serverToolText,
+  soundArguments,
+  writtenCall,
+  type ReplyScope,
+  type WrittenCall,
+  type WrittenReply,
+} from './reply-scope.ts'
+import { asksClient, protocolId, type Item } from './types.ts'
+
+export function writeReply(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
+  return canReplay(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
+}
+
+/** Reasoning of another issuer stays in the log: as assistant text models would begin to imitate it. */
+function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
+  const { notes, target } = scope
+  const said: Item[] = []
+  const called: Item[] = []
+  const calls: WrittenCall[] = []
+  let open: { item: Item; from: number | undefined } | undefined
+  let moved = false
+  const drop = (what: string, why: string, rule?: string) =>
+    notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
+  const change = (what: string, why: string) => notes.push({ kind: 'changed', what, why, at })
+  const push = (item: Item) => {
+    said.push(item)
+    open = undefined
+    if (called.length > 0) moved = true
+  }
+  /** Words of our own be alone. */
+  const tell = (text: string, part: Part) => {
+    open = undefined
+    say(text, part)
+    open = undefined
+  }
+  const say = (text: string, part: Part) => {
+    if (text === '') return
+    const clean = cleanText(text, at, notes)
+    const from = reply.origin.protocol === protocolId && 'from' in part ? part.from : undefined
+    // Neighbouring texts are pieces of one message, unless they came as messages of their own.
+    if (open && open.from === from) open.item.content = String(open.item.content) + clean
+    else {
+      const item = assistantText(clean)
+      push(item)
+      open = { item, from }
+    }
+  }
+
+  for (const part of reply.parts) {
+    switch (part.type) {
+      case 'text':
+        say(part.text, part)
+        break
+      case 'refusal':
+        change('refusal to text', 'not every server of this wire takes a refusal back')
+        say(part.text, part)
+        break
+      case 'tool-call': {
+        if (scope.flat) {
+          change(`call of ${part.name} to text`, 'the target takes no calls')
+          tell(flatCall(part.name, part.malformed ?? part.input), part)
+          break
+        }
+        open = undefined
+        const call = writtenCall([part], scope.id(part.callId), {})
+        called.push(functionCall(part, call.id, scope, at))
+        calls.push(call)
+        break
+      }
+      case 'server-tool': {
+        const text = serverToolText(part)
+        if (text === undefined) drop(`server tool ${part.name}`, 'its provider gave no output to tell')
+        else {
+          change(`server tool ${part.name} to text`, 'only the provider that ran it has a form for it')
+          tell(text, part)
+        }
+        break
+      }
+      case 'media':
+        change(`${part.mediaType} to text`, 'an assistant message takes no media')
+        tell(mediaStandIn(part.mediaType, part.name), part)
+        break
+      case 'compaction':
+        if (part.text) tell(`${summaryLabel}\n${part.text}`, part)
+        else drop('compaction', 'only its own provider and model can read it', 'R7')
+        break
+      case 'opaque': {
+        const isOwn = part.kind.startsWith(`${protocolId}/`) && reply.origin.provider === target.provider
+        const { data } = part
+        if (isOwn && isObject(data) && !asksClient(data)) push(data)
+        else drop(part.kind, 'it can be sent only in whole replies, to its own provider')
+        break
+      }
+      case 'tool-result':
+        drop('tool result in a reply', 'the wire has no place for it')
+        break
+      case 'reasoning':
+        break
+    }
+  }
+  if (reply.parts.some((part) => part.type === 'reasoning')) {
+    drop(
+      'reasoning',
+      `it was made by ${reply.origin.provider || 'another provider'} and cannot be continued here`,
+      'R7',
+    )
+  }
+  if (moved) change('order of calls and text', 'calls go last: some servers want their outputs right after them')
+  return { items: [...said, ...called], calls }
+}
+
+function functionCall(part: ToolCallPart, id: string, scope: ReplyScope, at: string): Item {
+  const { malformed, input } = part
+  const isSound = malformed === undefined && isObject(input)
+  return {
+    type: 'function_call',
+    call_id: id,
+    name: scope.toWire(part.name),
+    arguments: isSound
+      ? JSON.stringify(cleanJson(input, at, scope.notes))
+      : soundArguments(malformed ?? JSON.stringify(input), scope, at),
+  }
+}

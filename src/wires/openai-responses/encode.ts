@@ -1,0 +1,232 @@
+// Writes a context as a request body. Stateless by default: `store` is false, because the log is the truth
+// and the provider's copy a cache of it; then the reasoning must come back encrypted, so it is asked for.
+
+import { createHash } from 'node:crypto'
+import { placeOf, type Context, type Note } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Effort } from '../../core/options.ts'
+import { mapNames } from '../shared/names.ts'
+import { cachedList, cachedElement, type CachedElement } from '../shared/body-bytes.ts'
+import type { Encoded, Target } from '../wire.ts'
+import { cleanText } from '../shared/text.ts'
+import { continueText } from '../shared/injected-text.ts'
+import { writeHistory } from './encode-history.ts'
+import type { Item } from './types.ts'
+
+const nameFits = /^[a-zA-Z0-9_-]+$/
+const maxNameLength = 128
+const maxCacheKey = 64
+const minOutput = 16
+
+export function encode(context: Context, target: Target): Encoded {
+  const notes: Note[] = []
+  const { options, quirks, capabilities } = target
+  const names = mapNames(context, nameFits, maxNameLength, notes)
+  const state = stateOf(context)
+  const system = systemText(context, notes)
+  const input = writeHistory(context, target, names, state?.covers ?? 0, notes)
+  // A chain keeps its input items, so there the system prompt is known already; `instructions` it forgets.
+  if (system && quirks.systemInInput && !state) input.unshift(cachedElement(systemItem(system, context, target)))
+  complete(input, context, target, state !== undefined, notes)
+
+  const store = state !== undefined || (options.store ?? false)
+  const tools = writeTools(context, target, names.toWire, notes)
+  const body: JsonObject = {
+    model: target.model,
+    ...(system && !quirks.systemInInput && { instructions: system }),
+    // Needed even when the chain holds everything: without it "Missing required parameter: 'input'." (checked 2026-11).
+    input: cachedList(input),
+    ...(tools.length > 0 && { tools }),
+    ...toolChoice(tools.length > 0, context, target, names.toWire, notes),
+    ...reasoning(target, notes),
+    ...answerFormat(target),
+    ...limits(target, notes),
+    ...cacheKey(target, notes),
+    ...state?.fields,
+    ...compaction(context),
+    store,
+    // A model that does not reason refuses to be asked: "Encrypted content is not supported with this model."
+    ...(!store && capabilities.efforts.length > 0 && { include: ['reasoning.encrypted_content'] }),
+    ...(options.stream !== undefined && { stream: options.stream }),
+    ...options.extra,
+  }
+  return { path: '/responses', body, notes, toolNames: names.changed }
+}
+
+/** A summary appears in the answer when the prompt has grown past the threshold, of 1000 at least (checked 2026-11). */
+function compaction({ compactAt }: Context): JsonObject {
+  if (compactAt === undefined) return {}
+  return { context_management: [{ type: 'compaction', compact_threshold: Math.max(1000, compactAt) }] }
+}
+
+function stateOf(context: Context): { covers: number; fields: JsonObject } | undefined {
+  const { state } = context
+  if (state?.kind === 'response-chain') return { covers: state.covers, fields: { previous_response_id: state.id } }
+  if (state?.kind === 'conversation') return { covers: state.covers, fields: { conversation: state.id } }
+  return undefined
+}
+
+function systemText(context: Context, notes: Note[]): string {
+  return context.system
+    .map((part) => cleanText(part.text, 'system', notes))
+    .filter((text) => text !== '')
+    .join('\n\n')
+}
+
+function systemItem(text: string, context: Context, target: Target): Item {
+  const marked = target.capabilities.cacheMarks && context.cacheAfter.includes(-1)
+  const part = { type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }
+  return { role: target.capabilities.systemRole ?? 'system', content: marked ? [part] : text }
+}
+
+/** The wire wants something to answer (R18), and some servers a last word that is not the model's own. */
+function complete(input: CachedElement[], context: Context, target: Target, hasState: boolean, notes: Note[]): void {
+  const last = context.messages.at(-1)
+  const endsWithReply = last?.role === 'assistant' && !target.capabilities.prefill
+  const isEmpty = input.every(({ value }) => value.role === 'system') && !hasState
+  if (!endsWithReply && !isEmpty) return
+  input.push(cachedElement({ role: 'user', content: continueText }))
+  notes.push({
+    kind: 'added',
+    what: `user message ${JSON.stringify(continueText)}`,
+    why: isEmpty ? 'the wire wants something to answer' : 'the provider wants the last message to be a user message',
+    ...(last && { at: placeOf(context, context.messages.length - 1) }),
+    ...(isEmpty && { rule: 'R18' }),
+  })
+}
+
+/** `strict: false` is said aloud: where it is left out the server tries strict, and changes optional fields to required. */
+function writeTools(context: Context, target: Target, toWire: (name: string) => string, notes: Note[]): JsonObject[] {
+  const { tools: takesTools, maxTools = Infinity } = target.capabilities
+  const count = takesTools ? Math.min(context.tools.length, maxTools) : 0
+  if (count < context.tools.length) {
+    notes.push({
+      kind: 'dropped',
+      what: `${context.tools.length - count} of ${context.tools.length} tools`,
+      why: takesTools ? `the wire takes at most ${maxTools}` : 'the model takes no tools',
+      ...(takesTools && { rule: 'C10' }),
+    })
+  }
+  return context.tools.slice(0, count).map((tool) => ({
+    type: 'function',
+    name: toWire(tool.name),
+    ...(tool.description !== undefined && { description: tool.description }),
+    parameters: objectSchema(tool.input),
+    strict: false,
+  }))
+}
+
+/** A schema of the arguments without a type or without properties is refused (checked 2026-11). */
+function objectSchema(schema: JsonObject): JsonObject {
+  if (schema.type === 'object' && isObject(schema.properties)) return schema
+  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+}
+
+function toolChoice(
+  hasTools: boolean,
+  context: Context,
+  target: Target,
+  toWire: (name: string) => string,
+  notes: Note[],
+): JsonObject {
+  const { options, quirks, capabilities } = target
+  const choice = options.toolChoice
+  const fields: JsonObject = {}
+  if (choice !== undefined) {
+    const named = typeof choice === 'object'
+    const forced = named || choice === 'required'
+    const unknown = named && !context.tools.some((tool) => tool.name === choice.tool)
+    if (!hasTools || unknown) left('tool choice', 'no such tool is offered')
+    else if (quirks.noToolChoice) left('tool choice', 'the provider does not take one')
+    else if (forced && !capabilities.forcedTool) left('forced tool choice', 'the model does not take one')
+    else fields.tool_choice = named ? { type: 'function', name: toWire(choice.tool) } : choice
+  }
+  if (options.parallelTools !== undefined && hasTools) {
+    if (quirks.noParallelTools) left('parallel tool setting', 'the provider does not take it')
+    else fields.parallel_tool_calls = options.parallelTools
+  }
+  return fields
+
+  function left(what: string, why: string): void {
+    notes.push({ kind: 'dropped', what, why })
+  }
+}
+
+const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+function reasoning(target: Target, notes: Note[]): JsonObject {
+  const asked = target.options.effort
+  const { efforts } = target.capabilities
+  if (asked === undefined) return {}
+  const effort = nearest(asked, efforts)
+  if (effort === undefined) {
+    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model cannot be asked for an effort' })
+    return {}
+  }
+  if (effort !== asked) {
+    const why = `the model knows ${efforts.join(', ')}`
+    notes.push({ kind: 'changed', what: `effort ${asked} to ${effort}`, why, rule: 'C17' })
+  }
+  return { reasoning: { effort } }
+}
+
+function nearest(asked: Effort, known: readonly Effort[]): Effort | undefined {
+  // `none` is another thing than little: it comes last among equals.
+  const far = (effort: Effort) =>
+    Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(asked)) +
+    (effort === 'none' && asked !== 'none' ? 0.5 : 0)
+  return known.toSorted((a, b) => far(a) - far(b))[0]
+}
+
+function answerFormat(target: Target): JsonObject {
+  const schema = target.options.answerSchema
+  if (!schema) return {}
+  return { text: { format: { type: 'json_schema', name: 'answer', schema, strict: isStrict(schema) } } }
+}
+
+/** Strict mode refuses a schema with an open or partly optional object; such a schema is sent as a wish. */
+function isStrict(schema: Json | undefined): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict)
+  if (!isObject(schema)) return true
+  const { type, properties, required, additionalProperties } = schema
+  if (type === 'object' || isObject(properties)) {
+    const named = Array.isArray(required) ? required : []
+    const keys = isObject(properties) ? Object.keys(properties) : []
+    if (additionalProperties !== false || !keys.every((key) => named.includes(key))) return false
+  }
+  return Object.values(schema).every(isStrict)
+}
+
+function limits(target: Target, notes: Note[]): JsonObject {
+  const { options, capabilities } = target
+  const fields: JsonObject = {}
+  if (options.maxOutput !== undefined) {
+    const limit = Math.max(minOutput, Math.min(options.maxOutput, capabilities.maxOutput ?? Infinity))
+    fields.max_output_tokens = limit
+    if (limit !== options.maxOutput) {
+      const why = limit === minOutput ? `the wire takes no less than ${minOutput}` : 'the model gives no more'
+      notes.push({ kind: 'changed', what: `maxOutput ${options.maxOutput} to ${limit}`, why })
+    }
+  }
+  for (const [name, field] of [
+    ['temperature', 'temperature'],
+    ['topP', 'top_p'],
+  ] as const) {
+    const value = options[name]
+    if (value === undefined) continue
+    if (capabilities.sampling) fields[field] = value
+    else notes.push({ kind: 'dropped', what: name, why: 'the model does not take it', rule: 'C16' })
+  }
+  if (options.stop !== undefined) {
+    notes.push({ kind: 'dropped', what: 'stop sequences', why: 'the wire has no field for them' })
+  }
+  return fields
+}
+
+function cacheKey(target: Target, notes: Note[]): JsonObject {
+  const key = target.options.cacheKey
+  if (key === undefined || target.quirks.cacheKey === false) return {}
+  if (key.length <= maxCacheKey) return { prompt_cache_key: key }
+  notes.push({ kind: 'changed', what: 'cache key to its hash', why: `longer than ${maxCacheKey}`, rule: 'C18' })
+  return { prompt_cache_key: createHash('sha256').update(key).digest('hex') }
+}

@@ -1,0 +1,67 @@
+// OpenAI's Responses API, also spoken by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
+
+import { openaiErrorBody } from '../shared/openai-error.ts'
+import type { Wire } from '../wire.ts'
+import { compacting } from './compacting.ts'
+import { decoder } from './decode.ts'
+import { whole } from './emulate.ts'
+import { encode } from './encode.ts'
+import { refuse } from './rules.ts'
+import { split } from './split.ts'
+import { protocolId } from './types.ts'
+
+const media = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+  'application/json',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'text/*',
+]
+
+export const openaiResponses: Wire = {
+  id: protocolId,
+  framing: { kind: 'sse', named: true },
+  capabilities: {
+    media,
+    mediaUrls: true,
+    resultMedia: media,
+    tools: true,
+    maxTools: 128,
+    sampling: true,
+    forcedTool: true,
+    prefill: true,
+    midSystem: true,
+    efforts: [],
+  },
+  encode,
+  decoder,
+  split,
+  refuse,
+  errorBody: openaiErrorBody,
+  whole,
+  compacting,
+  counting: {
+    path: '/responses/input_tokens',
+    // As the specification of 2026-08 has it.
+    fields: [
+      'model',
+      'input',
+      'instructions',
+      'tools',
+      'tool_choice',
+      'parallel_tool_calls',
+      'text',
+      'reasoning',
+      'previous_response_id',
+      'conversation',
+      'personality',
+      'truncation',
+    ],
+    answer: 'input_tokens',
+  },
+}

@@ -1,0 +1,153 @@
+// An item of a reply, read as parts. Used for streams and for transcripts alike. One item can be several parts (the
+// contents of a message, the children of a `parallel` call), and every item is at least one: what has no word here is
+// opaque. Ciphertext, ids and phases stay in `native`.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Part, ReasoningPart, ServerToolPart, ToolCallPart } from '../../core/message.ts'
+import { readArguments } from '../shared/arguments.ts'
+import { unwrap } from './parallel.ts'
+import { asksClient, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
+
+interface ItemReader {
+  /** Our id for the next call. */
+  callId(alias: string | undefined, name: string): string
+  /** The tool's name locally. */
+  toolName(wireName: string): string
+}
+
+export function readItem(item: Item, from: number | undefined, reader: ItemReader): Part[] {
+  const parts = partsOf(item, reader)
+  return from === undefined ? parts : parts.map((part) => ({ ...part, from }))
+}
+
+function partsOf(item: Item, reader: ItemReader): Part[] {
+  const type = typeOf(item)
+  switch (type) {
+    case 'message':
+      return readContents(item)
+    case 'reasoning':
+      return [readReasoning(item)]
+    case 'function_call':
+      return readFunctionCall(item, reader)
+    case 'custom_tool_call':
+      if (!asksClient(item)) return [serverTool(stringIn(item, 'name') ?? type, parsed(item.input), undefined)]
+      return [readCustomCall(item, reader)]
+    case 'compaction':
+      return [{ type: 'compaction' }]
+    case 'image_generation_call':
+      return readImage(item)
+    default:
+      return [readServerTool(type, item) ?? { type: 'opaque', kind: `${protocolId}/${type || 'item'}`, data: item }]
+  }
+}
+
+function readContents(item: Item): Part[] {
+  const content = item.content
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return objectsIn(item, 'content').map(readContent)
+}
+
+function readContent(content: JsonObject): Part {
+  const type = stringIn(content, 'type') ?? ''
+  if (type === 'output_text' || type === 'text' || type === 'input_text') {
+    const annotations = content.annotations
+    return {
+      type: 'text',
+      text: stringIn(content, 'text') ?? '',
+      ...(Array.isArray(annotations) && annotations.length > 0 && { citations: annotations }),
+    }
+  }
+  if (type === 'refusal') return { type: 'refusal', text: stringIn(content, 'refusal') ?? '' }
+  return { type: 'opaque', kind: `${protocolId}/${type || 'content'}`, data: content }
+}
+
+/** Open models show their words in `content`; the others give a summary at most. */
+function readReasoning(item: Item): ReasoningPart {
+  const words = objectsIn(item, 'content')
+  if (words.length > 0) return { type: 'reasoning', text: words.map((word) => stringIn(word, 'text') ?? '').join('') }
+  const summary = objectsIn(item, 'summary').map((part) => stringIn(part, 'text') ?? '')
+  return { type: 'reasoning', text: summary.join('\n\n'), hidden: true }
+}
+
+function readFunctionCall(item: Item, reader: ItemReader): ToolCallPart[] {
+  const alias = stringIn(item, 'call_id') || undefined
+  const name = stringIn(item, 'name') ?? ''
+  const read = readArguments(stringIn(item, 'arguments') ?? '')
+  const children = unwrap(name, read.input)
+  const calls = children ?? [{ name, ...read }]
+  return calls.map((call) => ({
+    type: 'tool-call',
+    callId: reader.callId(alias, call.name),
+    ...(alias && { alias }),
+    ...call,
+    name: reader.toolName(call.name),
+  }))
+}
+
+/** A custom tool takes raw text. As an input it is one field, so that any other wire can carry the call. */
+function readCustomCall(item: Item, reader: ItemReader): ToolCallPart {
+  const alias = stringIn(item, 'call_id') || undefined
+  const name = stringIn(item, 'name') ?? ''
+  return {
+    type: 'tool-call',
+    callId: reader.callId(alias, name),
+    ...(alias && { alias }),
+    name: reader.toolName(name),
+    input: { input: stringIn(item, 'input') ?? '' },
+  }
+}
+
+function readImage(item: Item): Part[] {
+  const prompt = stringIn(item, 'revised_prompt')
+  const tool = serverTool('image_generation', prompt === undefined ? undefined : { prompt }, undefined)
+  const result = stringIn(item, 'result')
+  if (!result) return [tool]
+  const mediaType = `image/${stringIn(item, 'output_format') ?? 'png'}`
+  return [tool, { type: 'media', mediaType, data: { kind: 'base64', base64: result } }]
+}
+
+function readServerTool(type: string, item: Item): ServerToolPart | undefined {
+  switch (type) {
+    case 'web_search_call':
+      return serverTool('web_search', item.action ?? parsed(item.arguments), undefined)
+    case 'file_search_call':
+      return serverTool('file_search', { queries: item.queries ?? [] }, item.results)
+    case 'code_interpreter_call':
+      return serverTool(
+        'code_interpreter',
+        item.arguments === undefined ? { code: item.code ?? '' } : parsed(item.arguments),
+        item.outputs,
+      )
+    case 'mcp_call':
+      return serverTool(stringIn(item, 'name') ?? type, parsed(item.arguments), item.output ?? item.error)
+    case 'mcp_list_tools':
+      return serverTool(type, { server_label: item.server_label ?? '' }, item.tools ?? item.error)
+    case 'tool_search_call':
+      return asksClient(item) ? undefined : serverTool('tool_search', item.arguments, undefined)
+    case 'tool_search_output':
+      return item.execution === 'client' ? undefined : serverTool('tool_search', undefined, item.tools)
+    case 'x_search_call':
+    case 'code_execution_call':
+    case 'view_image_call':
+    case 'view_x_video_call':
+      return serverTool(stringIn(item, 'name') ?? type, parsed(item.arguments ?? item.action), item.output)
+    default:
+      return undefined
+  }
+}
+
+function serverTool(name: string, input: Json | undefined, output: Json | undefined): ServerToolPart {
+  return {
+    type: 'server-tool',
+    name,
+    ...(input !== undefined && input !== null && { input }),
+    ...(output !== undefined && output !== null && { output }),
+  }
+}
+
+/** Arguments that came as JSON text; other text is kept as it is. */
+function parsed(value: Json | undefined): Json | undefined {
+  if (typeof value !== 'string') return value
+  const read = readArguments(value)
+  return read.malformed === undefined && isObject(read.input) ? read.input : value
+}

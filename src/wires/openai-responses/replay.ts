@@ -1,0 +1,334 @@
+// The provider's own items, sent back to it.
+//
+// Item ids go back only when the reply goes back whole: a reasoning item that has an id must be followed by the very
+// item it produced, known by its id (R4), and an item with an id must have its reasoning before it (R5). As soon as one
+// item is left out or changed, none has an id; without ids the same items are accepted (checked 2026-11, both recorded).
+
+import { isObject, type Json } from '../../core/json.ts'
+import type { Reply } from '../../core/message.ts'
+import { readArguments } from '../shared/arguments.ts'
+import { cleanJson } from '../shared/clean-json.ts'
+import { cleanText } from '../shared/text.ts'
+import { isWrapperName } from './parallel.ts'
+import {
+  assistantText,
+  groupedCalls,
+  serverToolText,
+  soundArguments,
+  writtenCall,
+  type ReplyScope,
+  type WrittenCall,
+  type WrittenReply,
+} from './reply-scope.ts'
+import {
+  answerKey,
+  asksClient,
+  factsOf,
+  isOpenAI,
+  maxIdLength,
+  objectsIn,
+  sameModel,
+  stringIn,
+  typeOf,
+  type Item,
+} from './types.ts'
+
+interface Planned {
+  item: Item
+  from: number
+  /** The item as it goes back, still with its id; absent: it cannot. */
+  kept?: Item
+  changed?: boolean
+  call?: WrittenCall
+  /** Why a reasoning or compaction item stays here: the rule. */
+  rule?: string
+}
+
+export function replay(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
+  const calls = callsByItem(reply, scope)
+  const plan = reply.native.flatMap((item, from) =>
+    isObject(item) ? [planItem(item, from, reply, at, calls.get(from), scope)] : [],
+  )
+  const whole = goesWhole(plan, scope)
+  const items = whole ? plan.flatMap(({ kept }) => (kept ? [kept] : [])) : loosely(plan, reply, at, scope)
+  const usedIds: string[] = []
+  const asked: string[] = []
+  for (const { kept } of plan) {
+    if (!kept) continue
+    const id = stringIn(kept, 'id')
+    if (whole && id !== undefined) usedIds.push(id)
+    const key = answerKey(kept)
+    if (key !== undefined && items.includes(kept)) asked.push(key)
+  }
+  noteReasoning(plan, items, at, scope)
+  const sent = plan.flatMap(({ call, kept }) => (call && kept ? [withCallerOf(kept, call)] : []))
+  return { items, calls: sent, usedIds, asked }
+}
+
+function callsByItem(reply: Reply, scope: ReplyScope): Map<number, { call: WrittenCall; malformed?: string }> {
+  const calls = new Map<number, { call: WrittenCall; malformed?: string }>()
+  for (const parts of groupedCalls(reply)) {
+    const first = parts[0]
+    const item = reply.native[first?.from ?? -1]
+    if (!first || first.from === undefined || !isObject(item)) continue
+    const call = writtenCall(parts, scope.id(first.callId), item)
+    calls.set(first.from, { call, ...(first.malformed !== undefined && { malformed: first.malformed }) })
+  }
+  return calls
+}
+
+function planItem(
+  item: Item,
+  from: number,
+  reply: Reply,
+  at: string,
+  call: { call: WrittenCall; malformed?: string } | undefined,
+  scope: ReplyScope,
+): Planned {
+  const type = typeOf(item)
+  const tidy = cleaned(item, scope.target.provider)
+  const clean = cleanJson(tidy, at, scope.notes)
+  if (type === 'reasoning') return planReasoning(clean, item, from, reply, scope)
+  if (type === 'compaction') {
+    const readable = stringIn(item, 'encrypted_content') && sameModel(reply.origin.model, scope.target.model)
+    return readable ? { item, from, kept: clean } : { item, from, rule: 'R7' }
+  }
+  if (call) {
+    const sound =
+      call.malformed === undefined ? cleanArguments(item, at, scope) : soundArguments(call.malformed, scope, at)
+    const name = wireName(item, call.call, scope)
+    const fields = {
+      ...(call.call.id !== item.call_id && { call_id: call.call.id }),
+      ...(name !== item.name && { name }),
+      ...(sound !== undefined && { arguments: sound }),
+    }
+    const changed = clean !== tidy || Object.keys(fields).length > 0
+    if ('call_id' in fields) noteId(item, at, scope)
+    if ('name' in fields) noteName(item, name, at, scope)
+    return { item, from, kept: { ...clean, ...fields }, changed, call: call.call }
+  }
+  return canGoBack(item, reply, scope) ? { item, from, kept: clean, changed: clean !== tidy } : { item, from }
+}
+
+/** A model may call what no one declared, under a name that is refused when it comes back (C8). */
+function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string {
+  return isWrapperName(stringIn(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
+}
+
+/** Half a surrogate pair is well-formed in this text, as an escape, but breaks the server that parses it. */
+function cleanArguments(item: Item, at: string, scope: ReplyScope): string | undefined {
+  const text = stringIn(item, 'arguments') ?? ''
+  if (text.trim() === '' && typeOf(item) === 'function_call') {
+    scope.notes.push({ kind: 'changed', what: 'empty arguments', why: 'servers want a JSON object', at, rule: 'C19' })
+    return '{}'
+  }
+  const { input } = readArguments(text)
+  const clean = cleanJson(input, at, scope.notes)
+  return clean === input ? undefined : JSON.stringify(clean)
+}
+
+/**
+ * Ciphertext can be read only by the model that wrote it (R7); without any, an id alone represents nothing once the
+ * server has forgotten it (R6). Providers that show their words want them back as `content`; OpenAI refuses that (R9).
+ */
+function planReasoning(clean: Item, item: Item, from: number, reply: Reply, scope: ReplyScope): Planned {
+  const { quirks, model } = scope.target
+  const { content, encrypted_content: cipher, status: _, ...others } = clean
+  const rest = { ...others, summary: others.summary ?? [] }
+  const own = typeof cipher === 'string' && cipher !== '' && sameModel(reply.origin.model, model)
+  const echoed =
+    quirks.echoReasoning === 'always' ||
+    (quirks.echoReasoning === 'tool-turns' && reply.parts.some((part) => part.type === 'tool-call'))
+  if (echoed && objectsIn(item, 'content').length > 0) {
+    return { item, from, kept: { ...rest, content, ...(own && { encrypted_content: cipher }) } }
+  }
+  if (own) return { item, from, kept: { ...rest, encrypted_content: cipher } }
+  return { item, from, rule: typeof cipher === 'string' && cipher !== '' ? 'R7' : 'R6' }
+}
+
+/** Whether an item that is neither reasoning nor a call of ours has an input form. */
+function canGoBack(item: Item, reply: Reply, scope: ReplyScope): boolean {
+  const type = typeOf(item)
+  if (factsOf(type).outputOnly) return false
+  switch (type) {
+    case 'message':
+      return hasWords(item) && (isOpenAI(scope.target.provider) || !isRefusal(item))
+    case 'custom_tool_call':
+    case 'function_call':
+      return false
+    case 'web_search_call':
+      return isObject(item.action)
+    case 'additional_tools':
+      return item.role === 'developer'
+    case 'program_output':
+      return reply.native.some((other) => isProgram(other, item.call_id)) || isSent(item.call_id, scope)
+    default:
+      return !asksClient(item) || scope.isAnswered(answerKey(item) ?? '')
+  }
+}
+
+function isProgram(item: Json, callId: Json | undefined): boolean {
+  return isObject(item) && item.type === 'program' && item.call_id === callId
+}
+
+function isSent(callId: Json | undefined, scope: ReplyScope): boolean {
+  return typeof callId === 'string' && scope.isAsked(callId)
+}
+
+/** An empty message is refused by xAI, and by vLLM with a 500. */
+function hasWords(item: Item): boolean {
+  const { content } = item
+  if (typeof content === 'string') return content !== ''
+  return objectsIn(item, 'content').some((part) => part.text !== '' && part.refusal !== '')
+}
+
+function isRefusal(item: Item): boolean {
+  const parts = objectsIn(item, 'content')
+  return parts.length > 0 && parts.every((part) => part.type === 'refusal')
+}
+
+/** Only OpenAI's own servers keep items under their ids; every other one takes them without (recorded for xAI). */
+function goesWhole(plan: readonly Planned[], scope: ReplyScope): boolean {
+  if (!isOpenAI(scope.target.provider)) return false
+  if (!plan.every(({ kept, changed }) => kept && !changed)) return false
+  const last = plan.at(-1)
+  if (last && typeOf(last.item) === 'reasoning') return false
+  const ids = plan.flatMap(({ item }) => stringIn(item, 'id') ?? [])
+  if (new Set(ids).size < ids.length || ids.some((id) => scope.isUsed(id))) return false
+  return plan.every(({ item }) => idFits(item)) && plan.some(({ kept }) => kept && needsId(kept))
+}
+
+function idFits(item: Item): boolean {
+  const id = stringIn(item, 'id')
+  if (id === undefined) return factsOf(typeOf(item)).idOptional === true && !item.encrypted_content
+  return id.length <= maxIdLength && id.startsWith(factsOf(typeOf(item)).prefix ?? '')
+}
+
+function needsId(item: Item): boolean {
+  return item.encrypted_content !== undefined || !factsOf(typeOf(item)).idOptional
+}
+
+/** What is left of a reply that does not go back whole: nothing that relies on an id. */
+function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: ReplyScope): Item[] {
+  const items: Item[] = []
+  const calls = new Set<Item>()
+  for (const planned of plan) {
+    const { kept, from, call } = planned
+    const type = typeOf(planned.item)
+    if (kept && factsOf(type).idOptional) {
+      const loose = withoutId(withCaller(kept, at, scope))
+      planned.kept = loose
+      if (call) calls.add(loose)
+      items.push(loose)
+    } else {
+      delete planned.kept
+      if (planned.rule === undefined) items.push(...told(planned.item, from, reply, at, scope))
+    }
+  }
+  while (items.length > 0 && typeOf(items.at(-1) ?? {}) === 'reasoning') {
+    const last = items.pop()
+    const planned = plan.find(({ kept }) => kept === last)
+    if (planned) {
+      delete planned.kept
+      planned.rule = 'R4'
+    }
+  }
+  const lastOther = items.findLastIndex((item) => !calls.has(item))
+  if (!items.slice(0, lastOther).some((item) => calls.has(item))) return items
+  const what = 'order of calls and text'
+  scope.notes.push({ kind: 'changed', what, why: 'some servers want the outputs right after the calls', at })
+  return [...items.filter((item) => !calls.has(item)), ...calls]
+}
+
+/** An item that cannot go back, in words if there are any. */
+function told(item: Item, from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
+  const type = typeOf(item)
+  if (type === 'message') return toldRefusal(from, reply, at, scope)
+  for (const part of reply.parts) {
+    const text = 'from' in part && part.from === from ? serverToolText(part) : undefined
+    if (text === undefined) continue
+    scope.notes.push({ kind: 'changed', what: `${type} to text`, why: 'it cannot go back without its id', at })
+    return [assistantText(text)]
+  }
+  scope.notes.push({ kind: 'dropped', what: type, why: 'it cannot go back alone and has no words', at })
+  return []
+}
+
+/** vLLM answers 500 to a message that only refuses. */
+function toldRefusal(from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
+  const texts = reply.parts.flatMap((part) => (part.type === 'refusal' && part.from === from ? [part.text] : []))
+  const text = cleanText(texts.join('\n'), at, scope.notes)
+  if (text === '') return []
+  const why = 'not every server of this wire takes a refusal back'
+  scope.notes.push({ kind: 'changed', what: 'refusal to text', why, at })
+  return [assistantText(text)]
+}
+
+/** Some servers know a call only by what they answer with; nothing but reasoning in plain words keeps its id. */
+function withoutId(item: Item): Item {
+  const type = typeOf(item)
+  const { id, status, ...rest } = item
+  if (type === 'reasoning' && item.encrypted_content === undefined) return { ...rest, ...(id !== undefined && { id }) }
+  const isOurs = type === 'message' || type === 'function_call' || type === 'custom_tool_call'
+  return { ...rest, ...(!isOurs && status !== undefined && { status }) }
+}
+
+/** A call may name the program that made it only where that program is in the request too. */
+function withCaller(item: Item, at: string, scope: ReplyScope): Item {
+  const { caller, ...rest } = item
+  if (!isObject(caller) || caller.type !== 'program' || isSent(caller.caller_id, scope)) return item
+  scope.notes.push({ kind: 'changed', what: 'caller of a call', why: 'the program that made it is not sent', at })
+  return rest
+}
+
+function withCallerOf(item: Item, call: WrittenCall): WrittenCall {
+  const { callIds, names, id, custom } = call
+  return { callIds, names, id, ...(custom && { custom }), ...(isObject(item.caller) && { caller: item.caller }) }
+}
+
+const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments', 'item_id', 'output_index'])
+
+/** The item less what only replies have. xAI refuses a key that is null; OpenAI's own tools have some that must be there. */
+function cleaned(item: Item, provider: string): Item {
+  const keepsNull = isOpenAI(provider) && !factsOf(typeOf(item)).idOptional
+  const entries = Object.entries(item).filter(([key, value]) => !replyOnly.has(key) && (keepsNull || value !== null))
+  const clean: Item = Object.fromEntries(entries)
+  const { content } = clean
+  if (
+    typeOf(item) === 'message' &&
+    Array.isArray(content) &&
+    content.some((part) => isObject(part) && 'parsed' in part)
+  ) {
+    clean.content = content.map((part) => (isObject(part) ? withoutParsed(part) : part))
+  }
+  return clean
+}
+
+function withoutParsed(part: Item): Item {
+  const { parsed: _, ...rest } = part
+  return rest
+}
+
+function noteId(item: Item, at: string, scope: ReplyScope): void {
+  const given = stringIn(item, 'call_id') ?? ''
+  const why = given.length > maxIdLength ? `longer than ${maxIdLength}` : 'empty, or used by an earlier call'
+  scope.notes.push({ kind: 'changed', what: `call id ${JSON.stringify(given)}`, why, at, rule: 'R12' })
+}
+
+function noteName(item: Item, name: string, at: string, scope: ReplyScope): void {
+  const what = `name of a call from ${JSON.stringify(item.name ?? '')} to ${JSON.stringify(name)}`
+  scope.notes.push({ kind: 'changed', what, why: 'no tool can have it on the wire', at, rule: 'C8' })
+}
+
+function noteReasoning(plan: readonly Planned[], items: readonly Item[], at: string, scope: ReplyScope): void {
+  const left = plan.filter(({ kept, rule }) => rule !== undefined && !(kept && items.includes(kept)))
+  const rule = left[0]?.rule
+  if (rule === undefined) return
+  const what = [...new Set(left.map(({ item }) => typeOf(item)))].join(' and ')
+  const why = {
+    R4: 'nothing follows it in its reply',
+    R6: 'the provider gave no ciphertext to send back',
+    R7: 'only the model that wrote it can read it',
+  }[rule]
+  scope.notes.push({ kind: 'dropped', what, why: why ?? '', at, rule })
+}

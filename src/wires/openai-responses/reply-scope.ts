@@ -1,0 +1,113 @@
+// What the two ways of writing a reply share: who may have its own words back, and how its calls stand on the wire.
+
+import type { Note } from '../../core/context.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../shared/clean-json.ts'
+import type { Target } from '../wire.ts'
+import { flatCall, flatResult, flatResultLabel, malformedInput } from '../shared/injected-text.ts'
+import { protocolId, typeOf, type Item } from './types.ts'
+
+export interface ReplyScope {
+  target: Target
+  notes: Note[]
+  toWire(name: string): string
+  /** The wire id of a call. */
+  id(callId: string): string
+  /** Calls and results are written as text: the server refuses them, or the model knows no tools. */
+  flat: boolean
+  /** Whether an item with this id is in the request already: none may be there twice (R13). */
+  isUsed(id: string): boolean
+  /** Whether an item of the history answers this call of a tool without a form of its own. */
+  isAnswered(key: string): boolean
+  /** Whether such a call is sent. */
+  isAsked(key: string): boolean
+  /** The call as it was written. */
+  callOf(callId: string): WrittenCall | undefined
+}
+
+/** A call as it stands on the wire; one that wraps several (R22) is answered once for all of them. */
+export interface WrittenCall {
+  callIds: string[]
+  names: string[]
+  id: string
+  /** A custom tool has its own type of output. */
+  custom?: boolean
+  /** The program that made the call; its output must name it too. */
+  caller?: Json
+}
+
+export interface WrittenReply {
+  items: Item[]
+  calls: WrittenCall[]
+  /** Ids of items that are in the request now. */
+  usedIds?: string[]
+  /** Calls of tools without a form of their own that are in the request now. */
+  asked?: string[]
+}
+
+/** Whether the provider may have its own words back. A reply that was cut off may have parts that never became items. */
+export function canReplay(reply: Reply, target: Target, flat: boolean): boolean {
+  if (reply.origin.protocol !== protocolId || reply.origin.provider !== target.provider) return false
+  if (reply.native.length === 0 || !reply.native.every((item) => isObject(item))) return false
+  if (flat && reply.parts.some((part) => part.type === 'tool-call')) return false
+  const cut = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
+  return !cut || reply.parts.every((part) => 'from' in part && part.from !== undefined)
+}
+
+/** The calls of a reply that the provider holds itself: there its own ids count, whatever they look like. */
+export function chainedCalls(reply: Reply): WrittenCall[] {
+  if (reply.origin.protocol !== protocolId) return []
+  return groupedCalls(reply).flatMap((parts) => {
+    const id = parts[0]?.alias
+    if (!id) return []
+    const item = reply.native[parts[0]?.from ?? -1]
+    return [writtenCall(parts, id, isObject(item) ? item : {})]
+  })
+}
+
+/** The call parts of a reply, those of one item together. */
+export function groupedCalls(reply: Reply): ToolCallPart[][] {
+  const groups: ToolCallPart[][] = []
+  for (const part of reply.parts) {
+    if (part.type !== 'tool-call') continue
+    const last = groups.at(-1)
+    if (last && part.from !== undefined && last[0]?.from === part.from) last.push(part)
+    else groups.push([part])
+  }
+  return groups
+}
+
+export function writtenCall(parts: readonly ToolCallPart[], id: string, item: Item): WrittenCall {
+  const caller = item.caller
+  return {
+    callIds: parts.map((part) => part.callId),
+    names: parts.map((part) => part.name),
+    id,
+    ...(typeOf(item) === 'custom_tool_call' && { custom: true }),
+    ...(isObject(caller) && { caller }),
+  }
+}
+
+/** OpenAI takes any text as arguments; many servers of this wire parse them and refuse every later request (C19). */
+export function soundArguments(raw: string, scope: ReplyScope, at: string): string {
+  scope.notes.push({
+    kind: 'changed',
+    what: 'arguments that are no JSON object',
+    why: 'servers refuse them; the raw text is sent inside an object',
+    at,
+    rule: 'C19',
+  })
+  return JSON.stringify(cleanJson(malformedInput(raw), at, scope.notes))
+}
+
+export function assistantText(text: string): Item {
+  return { role: 'assistant', content: text }
+}
+
+/** The words for a tool that a provider ran itself; undefined without an output. */
+export function serverToolText(part: Part): string | undefined {
+  if (part.type !== 'server-tool' || part.output === undefined) return undefined
+  const { name, input, output } = part
+  return `${flatCall(name, input ?? {})}\n${flatResult(flatResultLabel, name, JSON.stringify(output), false)}`
+}

@@ -1,0 +1,181 @@
+// The rules for single input items: their keys, their roles and contents, their ids.
+
+import type { JsonObject } from '../../core/json.ts'
+import type { Issue } from '../wire.ts'
+import {
+  invalid,
+  maxNameLength,
+  missing,
+  namePattern,
+  tooLong,
+  unknown,
+  wrongValue,
+  type Check,
+} from './rules-context.ts'
+import { factsOf, inputItemTypes, maxIdLength, objectsIn, stringIn, typeOf } from './types.ts'
+
+const roles = ['assistant', 'system', 'developer', 'user']
+
+/** R17 and R14: what an item may call itself. */
+export const itemKinds: Check = ({ items }) =>
+  items.flatMap((item, i): Issue[] => {
+    const { type } = item
+    if (type !== undefined && type !== null && !inputItemTypes.includes(String(type))) {
+      return [wrongValue('R17', `input[${i}]`, String(type), inputItemTypes)]
+    }
+    if (typeOf(item) !== 'message' && typeOf(item) !== '') return []
+    const role = stringIn(item, 'role') ?? ''
+    if (!roles.includes(role)) return [wrongValue('R14', `input[${i}]`, role, roles)]
+    return item.content === undefined ? [missing('shape', `input[${i}].content`)] : []
+  })
+
+const knownKeys = new Map<string, readonly string[]>(
+  Object.entries({
+    message: ['type', 'id', 'role', 'content', 'status', 'phase'],
+    function_call: ['type', 'id', 'call_id', 'name', 'arguments', 'status', 'namespace', 'caller', 'async'],
+    function_call_output: ['type', 'id', 'call_id', 'output', 'status', 'name', 'namespace', 'caller'],
+    custom_tool_call: ['type', 'id', 'call_id', 'name', 'input', 'status', 'namespace', 'caller', 'async'],
+    custom_tool_call_output: ['type', 'id', 'call_id', 'output', 'name', 'caller'],
+    reasoning: ['type', 'id', 'summary', 'content', 'encrypted_content'],
+    compaction: ['type', 'id', 'encrypted_content'],
+  }),
+)
+
+/** R16. The phase is the assistant's own, and a reasoning item has no status on the way in. */
+export const itemKeys: Check = ({ items }) =>
+  items.flatMap((item, i) => {
+    const known = knownKeys.get(typeOf(item))
+    if (!known) return []
+    const isOthers = typeOf(item) === 'message' && item.role !== 'assistant'
+    return Object.keys(item)
+      .filter((key) => item[key] !== undefined && (!known.includes(key) || (key === 'phase' && isOthers)))
+      .map((key) => unknown('R16', `input[${i}].${key}`))
+  })
+
+const requiredKeys = new Map<string, readonly string[]>(
+  Object.entries({
+    function_call: ['call_id', 'name', 'arguments'],
+    function_call_output: ['call_id', 'output'],
+    custom_tool_call: ['call_id', 'name', 'input'],
+    custom_tool_call_output: ['call_id', 'output'],
+    reasoning: ['summary'],
+    compaction: ['encrypted_content'],
+  }),
+)
+
+export const itemFields: Check = ({ items }) =>
+  items.flatMap((item, i) =>
+    (requiredKeys.get(typeOf(item)) ?? [])
+      .filter((key) => item[key] === undefined || item[key] === null)
+      .map((key) => missing('shape', `input[${i}].${key}`)),
+  )
+
+const assistantParts = ['output_text', 'refusal']
+const inputParts = ['input_text', 'input_image', 'input_file', 'scoped_content', 'input_audio']
+
+/** R15: the assistant speaks in output parts, everybody else in input parts. */
+export const contentParts: Check = ({ items }) =>
+  items.flatMap((item, i) => {
+    if (typeOf(item) !== 'message') return outputParts(item, i)
+    const supported = item.role === 'assistant' ? assistantParts : inputParts
+    return partIssues(objectsIn(item, 'content'), `input[${i}].content`, supported)
+  })
+
+function outputParts(item: JsonObject, i: number): Issue[] {
+  if (!typeOf(item).endsWith('tool_call_output') && typeOf(item) !== 'function_call_output') return []
+  return partIssues(objectsIn(item, 'output'), `input[${i}].output`, ['input_text', 'input_image', 'input_file'])
+}
+
+function partIssues(parts: readonly JsonObject[], place: string, supported: readonly string[]): Issue[] {
+  return parts.flatMap((part, i) => {
+    const type = stringIn(part, 'type') ?? ''
+    if (!supported.includes(type)) return [wrongValue('R15', `${place}[${i}]`, type, supported)]
+    const text = type === 'refusal' ? 'refusal' : type.endsWith('_text') ? 'text' : undefined
+    return text && typeof part[text] !== 'string' ? [missing('shape', `${place}[${i}].${text}`)] : []
+  })
+}
+
+/** R9: reasoning comes back encrypted, never in plain words. */
+export const noPlainReasoning: Check = ({ items }) =>
+  items.flatMap((item, i): Issue[] => {
+    if (typeOf(item) !== 'reasoning' || !Array.isArray(item.content) || item.content.length === 0) return []
+    const param = `input[${i}].content`
+    const text = `Invalid '${param}': array too long. Expected an array with maximum length 0, but got an array with length ${item.content.length} instead.`
+    return [invalid('R9', text, param, 'array_above_max_length')]
+  })
+
+const checkedPrefixes: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'compaction'])
+
+/** R10, R11: an id begins as its type of item demands, and is short. */
+export const itemIds: Check = ({ items }) =>
+  items.flatMap((item, i): Issue[] => {
+    const id = stringIn(item, 'id')
+    if (id === undefined) return []
+    const type = typeOf(item)
+    const param = `input[${i}].id`
+    const prefix = checkedPrefixes.has(type) ? (factsOf(type).prefix ?? '') : ''
+    if (!id.startsWith(prefix)) {
+      const text = `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`
+      return [invalid('R10', text, param, 'invalid_value')]
+    }
+    return id.length > maxIdLength ? [tooLong('R11', param, maxIdLength, id)] : []
+  })
+
+export const callIdLength: Check = ({ items }) =>
+  items.flatMap((item, i): Issue[] => {
+    const id = stringIn(item, 'call_id')
+    const param = `input[${i}].call_id`
+    if (id === undefined || !requiredKeys.has(typeOf(item))) return []
+    if (id === '') {
+      const text = `Invalid '${param}': empty string. Expected a string with minimum length 1, but got an empty string instead.`
+      return [invalid('R12', text, param, 'empty_string')]
+    }
+    return id.length > maxIdLength ? [tooLong('R12', param, maxIdLength, id)] : []
+  })
+
+/** C8: the names of calls are held to what tools may be called, whoever wrote them. */
+export const callNames: Check = ({ items }) =>
+  items.flatMap((item, i): Issue[] => {
+    const name = typeOf(item) === 'function_call' ? stringIn(item, 'name') : undefined
+    const param = `input[${i}].name`
+    if (name === undefined || (namePattern.test(name) && name.length <= maxNameLength)) return []
+    if (name.length > maxNameLength) return [tooLong('C8', param, maxNameLength, name)]
+    const [text, code] =
+      name === ''
+        ? ['empty string. Expected a string with minimum length 1, but got an empty string instead.', 'empty_string']
+        : [
+            `string does not match pattern. Expected a string that matches the pattern '${namePattern.source}'.`,
+            'invalid_value',
+          ]
+    return [invalid('C8', `Invalid '${param}': ${text}`, param, code)]
+  })
+
+const unreadable = /^data:((?:audio|video|image)\/[^;,]+)[;,]/
+const soundOrFilm = /\.(mp3|wav|ogg|flac|m4a|aac|mp4|mov|avi|mkv|webm)(\?|#|$)/i
+
+/** Files are documents: the type is in the data URL, or in the name of what the server will fetch. */
+export const fileKinds: Check = ({ items }) =>
+  items.flatMap((item, i) =>
+    (['content', 'output'] as const).flatMap((key) =>
+      objectsIn(item, key).flatMap((part, j): Issue[] => {
+        if (part.type !== 'input_file') return []
+        const type = unreadable.exec(stringIn(part, 'file_data') ?? '')?.[1]
+        const param = `input[${i}].${key}[${j}].file_data`
+        if (type) return [unsupportedData(param, type)]
+        if (!soundOrFilm.test(stringIn(part, 'file_url') ?? '')) return []
+        const text = 'The file type you uploaded is not supported. Please try again with a pdf'
+        return [invalid('file-kind', text, 'input', 'unsupported_file')]
+      }),
+    ),
+  )
+
+function unsupportedData(param: string, type: string): Issue {
+  const text = `Invalid file data: '${param}'. Expected a base64-encoded data URL with a valid file MIME type (e.g. 'data:text/plain;base64,SGVsbG8sIFdvcmxkIQ=='), but got unsupported MIME type '${type}'. Please see https://platform.openai.com/docs/assistants/tools/file-search#supported-files for supported file types.`
+  return invalid('file-kind', text, param, 'invalid_value')
+}
+
+/** A trigger asks for a compaction of all that comes before it. */
+export const triggerLast: Check = ({ items }) =>
+  items.some((item, i) => typeOf(item) === 'compaction_trigger' && i < items.length - 1)
+    ? [invalid('shape', "A 'compaction_trigger' item must be the final input item.", 'input')]
+    : []

@@ -1,0 +1,112 @@
+// What was written for the messages of a log is kept beside them, and taken again as long as all that its writing depends
+// on is the same: whom it is for, its place, and what it was told about the rest of the request. Messages of the log never
+// change, and a run holds on to them; with the first of them goes what was written for all.
+//
+// What is kept stands in one request after another: it must never be changed, only replaced.
+
+import { placeOf, type Context, type Note } from '../../core/context.ts'
+import type { Message } from '../../core/message.ts'
+import type { Target } from '../wire.ts'
+
+/** What the writing of one message may ask about the others. */
+type Lookups = Record<string, (key: string) => unknown>
+
+export interface EncodeCache<L extends Lookups> {
+  /** To be asked through this, so that the answers are remembered. */
+  lookups: L
+  cached: Cached
+}
+
+/** What `write` gives for the message at `index`, now or before. Its notes are told again. */
+export type Cached = <M extends Message, W>(
+  message: M,
+  index: number,
+  write: (message: M, at: string, index: number) => W,
+) => W
+
+interface CachedEntries {
+  signature: string
+  /** By the index of the message. */
+  entries: (Entry | undefined)[]
+}
+
+interface Entry {
+  message: Message
+  place: number
+  dependencies: readonly Dependency[]
+  notes: readonly Note[]
+  written: unknown
+}
+
+interface Dependency {
+  lookup: string
+  key: string
+  answer: unknown
+}
+
+const none: readonly never[] = []
+
+/** `how` names the way of writing, and everything beside the target that it depends on. */
+export function encodeCache<L extends Lookups>(
+  context: Context,
+  { provider, model, quirks, capabilities }: Target,
+  how: string,
+  lookups: L,
+  notes: Note[],
+): EncodeCache<L> {
+  if (!context.fromLog) {
+    return { lookups, cached: (message, index, write) => write(message, placeOf(context, index), index) }
+  }
+  const { entries } = cacheFor(context.messages, JSON.stringify([how, provider, model, quirks, capabilities]))
+  let dependencies: Dependency[] | undefined
+  const remembering = Object.entries(lookups).map(([lookup, ask]) => [
+    lookup,
+    (key: string) => {
+      const answer = ask(key)
+      dependencies?.push({ lookup, key, answer })
+      return answer
+    },
+  ])
+
+  return {
+    lookups: Object.fromEntries(remembering) as L,
+    cached(message, index, write) {
+      const place = context.places?.[index] ?? index
+      const before = entries[index]
+      if (before?.message === message && before.place === place && isCurrent(before.dependencies, lookups)) {
+        for (const note of before.notes) notes.push(note)
+        return before.written as ReturnType<typeof write>
+      }
+      dependencies = []
+      const first = notes.length
+      const written = write(message, placeOf(context, index), index)
+      const own = notes.length > first ? notes.slice(first) : none
+      entries[index] = {
+        message,
+        place,
+        dependencies: dependencies.length > 0 ? dependencies : none,
+        notes: own,
+        written,
+      }
+      dependencies = undefined
+      return written
+    },
+  }
+}
+
+const caches = new WeakMap<Message, CachedEntries>()
+
+/** Found by the first message, or by the second: a summary that stands first is made again for each request. */
+function cacheFor(messages: readonly Message[], signature: string): CachedEntries {
+  const firsts = messages.slice(0, 2)
+  const known = firsts.map((message) => caches.get(message)).find((memory) => memory?.signature === signature)
+  const memory = known ?? { signature, entries: [] }
+  memory.entries.length = Math.max(memory.entries.length, messages.length)
+  for (const message of firsts) caches.set(message, memory)
+  return memory
+}
+
+function isCurrent(dependencies: readonly Dependency[], lookups: Lookups): boolean {
+  for (const { lookup, key, answer } of dependencies) if (lookups[lookup]?.(key) !== answer) return false
+  return true
+}

@@ -1,0 +1,302 @@
+// Any provider's error, read and classified: from a refused request, or from inside a stream that began with 200.
+//
+// Codes and words come before the status, because statuses lie: a wrong key is 400 at xAI and Gemini, a per-minute
+// limit is 413 at Groq, an empty account is 429 at OpenAI. The first row of the table that fits decides.
+
+import { isRetryable, type ErrorKind, type Failure } from '../../core/error.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+
+export interface ErrorReply {
+  status?: number
+  body: Json
+  headers?: Record<string, string>
+  provider?: string
+  /** Where the key came from, to tell a person where to look. */
+  keyVariable?: string
+  /** Milliseconds since 1970, to read a `retry-after` that is a date; without it the reply's own `date` counts. */
+  now?: number
+}
+
+export function readFailure(reply: ErrorReply): Failure {
+  const found: Found = { texts: [], codes: [] }
+  collect(reply.body, found, 0)
+  const status = reply.status !== undefined && reply.status >= 400 ? reply.status : found.status
+  const text = found.texts.join('\n')
+  const kind = classify(found.codes, text, status)
+  const code = found.codes
+    .filter(({ field }) => field !== 'param')
+    .toSorted((a, b) => codeFields.indexOf(a.field) - codeFields.indexOf(b.field))[0]?.value
+  const wait = waitOf(reply, found, text)
+  return {
+    kind,
+    message: messageFor(kind, reply, status, text),
+    ...(status !== undefined && { status }),
+    ...(code !== undefined && { code }),
+    ...(wait !== undefined && isRetryable(kind) && { retryAfterMs: wait }),
+    raw: reply.body,
+  }
+}
+
+interface Row {
+  kind: ErrorKind
+  /** Fits if any code of the error does. */
+  code?: RegExp
+  text?: RegExp
+  status?: readonly number[]
+}
+
+/** Every condition of a row must hold. Texts and codes checked 2026-11. */
+const table: readonly Row[] = [
+  // Local servers answer 500 for a body that their chat template cannot take; again would be no better.
+  { kind: 'invalid-request', text: /roles must alternate|Failed to parse tool call arguments as JSON/i },
+  // Groq answers 400 for a call that its own model wrote badly.
+  { kind: 'malformed-reply', code: /^tool_use_failed$/ },
+
+  { kind: 'state-lost', code: /^previous_response_not_found$/ },
+  { kind: 'state-lost', code: /^thread_(not_found|already_continued|continue_in_flight|fingerprint_mismatch)$/ },
+  { kind: 'state-lost', code: /^thread_unsupported_request$/ },
+  { kind: 'state-lost', code: /^param:(previous_response_id|previous_interaction_id)$/ },
+  { kind: 'state-lost', text: /previous[_ ]response[^\n]*(not found|cannot be used|not support)/i },
+  { kind: 'state-lost', text: /not support '?previous_response_id/i },
+  { kind: 'state-lost', text: /\b(response|interaction|conversation|thread)\b[^\n]*\bnot found/i },
+  { kind: 'state-lost', text: /Item with id '[^']*' not found|Items are not persisted|Duplicate item found with id/ },
+
+  // Before the texts about length: a limit per minute speaks of large requests too.
+  { kind: 'quota', code: /PerDay/ },
+  { kind: 'rate-limit', text: /\b(tokens|requests) per (second|minute|hour|day)\b|\([TR]P[MD]\)/i },
+
+  { kind: 'context-overflow', code: /^(context_length_exceeded|exceed_context_size_error|model_context_exceeded)$/ },
+  {
+    kind: 'context-overflow',
+    code: /^(prompt_too_long|too_many_prompt_tokens|too_many_tokens|token_limit_exceeded)$/i,
+  },
+  { kind: 'context-overflow', text: /maximum (context|prompt|model) length|max(imum)?_model_len\b/i },
+  { kind: 'context-overflow', text: /exceed(s|ed)? (the |max |your )*(available |model'?s? )?context/i },
+  {
+    kind: 'context-overflow',
+    text: /context (length|window|size|limit)[^\n]{0,40}exceed|context[_ ]length[_ ]exceeded/i,
+  },
+  { kind: 'context-overflow', text: /(prompt|input) (is )?too long\b|all messages is too long/i },
+  { kind: 'context-overflow', text: /exceeds? the (maximum number of tokens|configured limit of \d+ tokens)/i },
+  { kind: 'context-overflow', text: /input length[^\n]{0,60}exceeds? (the )?context|context the overflows/i },
+  {
+    kind: 'context-overflow',
+    text: /greater than the context length|exceeded model token limit|too many (input )?tokens/i,
+  },
+  {
+    kind: 'context-overflow',
+    text: /reduce the length of the (messages|input|prompt)|Range of input length should be/i,
+  },
+  { kind: 'context-overflow', text: /`?inputs`? tokens \+ `?max_new_tokens`? must be/i },
+
+  { kind: 'quota', code: /^(insufficient_quota|credit_balance_exhausted|billing_error|payment_required)$/ },
+  { kind: 'quota', code: /^(usage_not_included|quota_exceeded|Arrearage|exceeded_current_quota_error)$/ },
+  {
+    kind: 'quota',
+    text: /insufficient (balance|credits?|funds)|credit balance is too low|reached your specified API usage/i,
+  },
+  { kind: 'quota', status: [402] },
+
+  { kind: 'auth', code: /^(authentication(_error)?|invalid_api_key|wrong_api_key|API_KEY_INVALID|UNAUTHENTICATED)$/ },
+  {
+    kind: 'auth',
+    text: /incorrect api key|invalid api[- ]?key|api key not (valid|found)|security token[^\n]* is invalid/i,
+  },
+  { kind: 'auth', status: [401] },
+
+  {
+    kind: 'refused',
+    code: /^(content_filter|content_policy_violation|refusal|invalid_prompt|data_inspection_failed)$/,
+  },
+  { kind: 'refused', code: /^(bio_policy|cyber_policy|misalignment_policy_violation|image_content_policy_violation)$/ },
+  { kind: 'refused', code: /^(ResponsibleAIPolicyViolation|DataInspectionFailed)$/ },
+  { kind: 'refused', text: /flagged as potentially violating|content management policy|requires moderation on/i },
+  { kind: 'refused', text: /may contain inappropriate content/i },
+
+  { kind: 'rate-limit', code: /^(rate_limit_exceeded|rate_limit_error|rate_limited|too_many_requests|slow_down)$/ },
+  { kind: 'rate-limit', code: /^(RESOURCE_EXHAUSTED|RATE_LIMIT_EXCEEDED|1300)$/ },
+  { kind: 'rate-limit', status: [429] },
+
+  { kind: 'overloaded', code: /^(overloaded_error|server_is_overloaded|service_unavailable(_error)?|UNAVAILABLE)$/ },
+  { kind: 'overloaded', code: /^(provider_overloaded|provider_unavailable|capacity_exceeded|unavailable_error)$/ },
+  { kind: 'overloaded', code: /^(compaction_unavailable|conversation_locked|insufficient_system_resource)$/ },
+  { kind: 'overloaded', text: /\boverloaded\b|currently experiencing high demand|^Loading model$/im },
+
+  { kind: 'timeout', code: /^(timeout(_error)?|deadline_exceeded|vector_store_timeout)$/i },
+  { kind: 'timeout', status: [408, 504, 524] },
+
+  { kind: 'too-large', code: /^(request_too_large|payload_too_large|image_too_large|image_file_too_large)$/ },
+  { kind: 'too-large', text: /request payload size exceeds|request entity too large|image exceeds \d+ MB/i },
+  { kind: 'too-large', status: [413] },
+
+  { kind: 'permission', code: /^(permission_error|permission_denied|data_residency_mismatch)$/i },
+  { kind: 'permission', status: [403] },
+
+  { kind: 'not-found', code: /^(not_found(_error)?|model_not_found)$/i },
+  { kind: 'not-found', status: [404, 410] },
+
+  // Some hosts call every error of theirs an invalid request, also when they have broken down.
+  { kind: 'overloaded', status: [500, 502, 503, 529] },
+  {
+    kind: 'invalid-request',
+    code: /^(invalid_request(_error)?|INVALID_ARGUMENT|FAILED_PRECONDITION|parameter_unknown)$/i,
+  },
+  { kind: 'invalid-request', code: /^(already_exists|out_of_range|unimplemented|unprocessable|extra_forbidden)$/i },
+  // Another request holds the same thing at the provider: a moment later it will not.
+  { kind: 'overloaded', status: [409] },
+  { kind: 'invalid-request', status: [501] },
+]
+
+function classify(codes: readonly Code[], text: string, status: number | undefined): ErrorKind {
+  for (const row of table) {
+    if (row.code && !codes.some((code) => row.code?.test(code.field === 'param' ? `param:${code.value}` : code.value)))
+      continue
+    if (row.text && !row.text.test(text)) continue
+    if (row.status && (status === undefined || !row.status.includes(status))) continue
+    return row.kind
+  }
+  if (status !== undefined && status < 500) return 'invalid-request'
+  return status === undefined && text === '' && codes.length === 0 ? 'malformed-reply' : 'overloaded'
+}
+
+/** Fields that hold codes; the first that an error has names it. A number there is a status, or says nothing. */
+const codeFields = [
+  'error_code',
+  'reason',
+  'code',
+  'error_type',
+  'status',
+  'type',
+  'quotaId',
+  'quota_limit',
+  'param',
+] as const
+
+interface Code {
+  field: (typeof codeFields)[number]
+  value: string
+}
+
+interface Found {
+  texts: string[]
+  codes: Code[]
+  status?: number
+  waitMs?: number | undefined
+}
+
+/** Where errors are nested in errors: the innermost come first, because gateways wrap the words of others. */
+const carriers = ['error', 'detail', 'details', 'metadata', 'violations'] as const
+const textFields = ['message', 'msg', 'raw'] as const
+
+function collect(value: Json | undefined, found: Found, depth: number): void {
+  if (depth > 6) return
+  if (typeof value === 'string') {
+    const inner = jsonInside(value)
+    if (inner !== undefined) collect(inner, found, depth + 1)
+    else addText(value, found)
+  } else if (Array.isArray(value)) {
+    for (const item of value.slice(0, 8)) collect(item, found, depth + 1)
+  } else if (isObject(value)) {
+    collectObject(value, found, depth)
+  }
+}
+
+function collectObject(value: JsonObject, found: Found, depth: number): void {
+  if (isObject(value.response)) collect(value.response.error, found, depth + 1)
+  for (const carrier of carriers) collect(value[carrier], found, depth + 1)
+
+  const steps = Array.isArray(value.loc) ? value.loc.filter((step) => typeof step !== 'object') : []
+  const place = steps.length > 0 ? `${steps.join('.')}: ` : ''
+  for (const field of textFields) {
+    const text = value[field]
+    if (typeof text === 'string' && jsonInside(text) === undefined) addText(place + text, found)
+    else collect(text, found, depth + 1)
+  }
+
+  for (const field of codeFields) {
+    const code = value[field]
+    if (typeof code === 'string' && code !== '' && code !== 'error') found.codes.push({ field, value: code })
+  }
+  for (const field of ['status', 'status_code', 'code']) {
+    const number = value[field]
+    if (typeof number === 'number' && number >= 400 && number < 600) found.status ??= number
+  }
+  if (typeof value.retryDelay === 'string') found.waitMs ??= durationIn(value.retryDelay)
+}
+
+function addText(text: string, found: Found): void {
+  const some = text.slice(0, 4000)
+  const isPage = /^\s*<(!doctype|html)/i.test(some)
+  const words = isPage ? some.replaceAll(/<(style|script)[^]*?<\/\1>|<[^>]*>/gi, ' ') : some
+  const plain = words.replaceAll(/\s+/g, ' ').trim().slice(0, 2000)
+  if (plain !== '' && !found.texts.includes(plain)) found.texts.push(plain)
+}
+
+function jsonInside(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+function waitOf(reply: ErrorReply, found: Found, text: string): number | undefined {
+  return waitInHeaders(reply.headers ?? {}, reply.now) ?? found.waitMs ?? waitInText(text)
+}
+
+function waitInHeaders(headers: Record<string, string>, now: number | undefined): number | undefined {
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]))
+  const ms = lower['retry-after-ms']
+  if (ms !== undefined && /^\d+(\.\d+)?$/.test(ms)) return Number(ms)
+  const after = lower['retry-after']
+  if (after === undefined) return undefined
+  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000
+  // A bare number that is not a wait (negative, say) would otherwise be read as a year.
+  const wait = /[a-z]/i.test(after) ? Date.parse(after) - (now ?? Date.parse(lower['date'] ?? '')) : Number.NaN
+  return wait >= 0 ? wait : undefined
+}
+
+function waitInText(text: string): number | undefined {
+  const match = /\b(?:try again|retry)(?: your request)? (?:in|after) ((?:\d+(?:\.\d+)?\s?[a-z]+\s?)+)/i.exec(text)
+  return match?.[1] === undefined ? undefined : durationIn(match[1])
+}
+
+/** `41.724s`, `6m0s`, `120ms`, `20 seconds`. */
+function durationIn(text: string): number | undefined {
+  let total: number | undefined
+  for (const [, amount, unit] of text.matchAll(
+    /(\d+(?:\.\d+)?)\s?(ms|milliseconds?|h|hours?|m|min|minutes?|s|sec|seconds?)(?![a-z])/gi,
+  )) {
+    const letter = unit?.toLowerCase() ?? ''
+    const scale = /^m(s|illi)/.test(letter) ? 1 : letter[0] === 's' ? 1000 : letter[0] === 'm' ? 60_000 : 3_600_000
+    total = (total ?? 0) + Math.ceil(Number(amount) * scale)
+  }
+  return total
+}
+
+/** What a person can do about it. */
+const advice: Partial<Record<ErrorKind, string>> = {
+  auth: 'Check the API key.',
+  permission: 'The key is known, but may not use this model or feature; check its rights.',
+  quota: 'The account has nothing left to spend; check its billing and limits, or use another provider.',
+  'rate-limit': 'Wait a moment, or use another model or provider.',
+  overloaded: 'The provider has trouble of its own; try again, or use another provider.',
+  'context-overflow':
+    'The conversation is longer than the model can read; compact it, or use a model with a larger window.',
+  'too-large': 'The request has too many bytes; send fewer or smaller images and files.',
+  'not-found': 'Check the name of the model and the base URL.',
+  'state-lost': 'The provider no longer holds this conversation; send it again in full.',
+  refused: 'The provider does not answer this; change what was asked.',
+  timeout: 'Try again, or ask for less.',
+}
+
+function messageFor(kind: ErrorKind, reply: ErrorReply, status: number | undefined, text: string): string {
+  const who = reply.provider ?? 'The provider'
+  const said = status === undefined ? `${who} reported an error` : `${who} answered ${status}`
+  const words = text.replaceAll('\n', ' · ')
+  const shown = words.length > 600 ? `${words.slice(0, 600)}…` : words
+  const ended = /[.!?…]$/.test(shown) ? shown : `${shown}.`
+  const hint = kind === 'auth' && reply.keyVariable ? `Check the API key in ${reply.keyVariable}.` : advice[kind]
+  return `${shown === '' ? `${said} without saying why.` : `${said}: ${ended}`}${hint ? ` ${hint}` : ''}`
+}

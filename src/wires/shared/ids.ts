@@ -1,0 +1,70 @@
+// Ids of tool calls on the wire. Ours are canonical; a provider's own id is kept only where its own reply is sent back
+// to it as it was. Everything else gets an id that is hashed from ours: cutting ids to a length makes them collide.
+
+import { hash } from 'node:crypto'
+import type { Message, Reply } from '../../core/message.ts'
+
+export interface IdGrammar {
+  prefix: string
+  /** Length of what follows the prefix. */
+  length: number
+  /** What the wire accepts. */
+  fits: RegExp
+}
+
+/** The wire id of every call in the messages. `replayed` says which replies are sent in the provider's own words. */
+export function wireIds(
+  messages: readonly Message[],
+  grammar: IdGrammar,
+  replayed: (reply: Reply) => boolean,
+): (callId: string) => string {
+  const ids = new Map<string, string>()
+  const taken = new Set<string>()
+
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue
+    let derived: Derived[] | undefined
+    for (let index = 0; index < message.parts.length; index++) {
+      const part = message.parts[index]
+      if (part?.type !== 'tool-call' || ids.has(part.callId)) continue
+      derived ??= derivedIds(message, grammar)
+      const alias = part.alias && replayed(message) ? part.alias : undefined
+      const isFree = alias && grammar.fits.test(alias) && !taken.has(alias)
+      let own = derived[index]
+      if (own?.of !== part.callId) derived[index] = own = { of: part.callId, id: hashedId(part.callId, grammar) }
+      const id = isFree ? alias : free(part.callId, own.id)
+      ids.set(part.callId, id)
+      taken.add(id)
+    }
+  }
+  return (callId) => ids.get(callId) ?? hashedId(callId, grammar)
+
+  function free(callId: string, derived: string): string {
+    let id = derived
+    for (let salt = 1; taken.has(id); salt++) id = hashedId(`${callId}#${salt}`, grammar)
+    return id
+  }
+}
+
+interface Derived {
+  of: string
+  id: string
+}
+
+/** By the index of the call. Kept, because hashing costs more than everything else here. */
+const derivations = new WeakMap<Reply, { grammar: IdGrammar; ids: Derived[] }>()
+
+function derivedIds(reply: Reply, grammar: IdGrammar): Derived[] {
+  let known = derivations.get(reply)
+  if (known?.grammar !== grammar) derivations.set(reply, (known = { grammar, ids: [] }))
+  return known.ids
+}
+
+const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+function hashedId(callId: string, grammar: IdGrammar): string {
+  const digest = hash('sha256', callId, 'buffer')
+  let id = grammar.prefix
+  for (let i = 0; i < grammar.length; i++) id += letters[(digest[i] ?? 0) % letters.length]
+  return id
+}

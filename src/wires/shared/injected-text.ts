@@ -1,0 +1,37 @@
+// Sentences that Synapse itself puts into a request. They are part of the bytes that prompt caches live on (P4):
+// changing one of them makes every cached prefix cold.
+
+import type { Json } from '../../core/json.ts'
+
+export const continueText = 'Continue.'
+export const bridgeText = 'OK.'
+export const openingText = '[The beginning of this conversation is not shown]'
+export const emptyResultText = '(no output)'
+export const orphanLabel = '[Tool Result - Previous Context]'
+const flatCallLabel = '[Tool Call]'
+export const flatResultLabel = '[Tool Result]'
+export const systemLabel = '[System]'
+export const summaryLabel = '[Summary of the conversation so far]'
+
+/** How arguments that are no JSON object are shown to a wire that wants one. */
+const malformedKey = 'INVALID_JSON'
+
+export function malformedInput(raw: string): { [malformedKey]: string } {
+  return { [malformedKey]: raw }
+}
+
+export function unansweredText(name: string): string {
+  return `The call of ${name} was interrupted before it gave a result.`
+}
+
+export function mediaStandIn(mediaType: string, name: string | undefined): string {
+  return `[${mediaType}${name ? ` ${JSON.stringify(name)}` : ''}, not shown]`
+}
+
+export function flatCall(name: string, input: Json): string {
+  return `${flatCallLabel} ${name} ${JSON.stringify(input)}`
+}
+
+export function flatResult(label: string, name: string, text: string, failed: boolean): string {
+  return `${label} ${name}${failed ? ' (failed)' : ''}: ${text}`
+}

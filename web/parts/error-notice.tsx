@@ -1,0 +1,14 @@
+// What went wrong outside a run, until it is put away. A dialog shows it itself: nothing after one can be reached.
+
+import { trouble } from '../state/session.ts'
+import { IconButton } from './icon-button.tsx'
+
+export function Trouble() {
+  if (!trouble.value) return null
+  return (
+    <div class="trouble" role="alert">
+      <p>{trouble.value.message}</p>
+      <IconButton icon="close" label="Put away" onClick={() => (trouble.value = undefined)} />
+    </div>
+  )
+}
