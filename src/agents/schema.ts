@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { policySchema } from '../config/policy-schema.ts'
 import { modelRef } from '../config/schema.ts'
 import type { ErrorKind } from '../core/error.ts'
-import type { Effort, Options } from '../core/options.ts'
-import type { Budget, Spend } from '../run/budget.ts'
+import type { Effort, Options } from '../settings/options.ts'
+import type { Budget, Spend } from '../settings/run.ts'
 import type { RunSettings } from '../run/conversation.ts'
 
 export interface AgentEntry extends Omit<RunSettings, 'model' | 'tools' | 'route' | 'signal'> {

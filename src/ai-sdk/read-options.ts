@@ -3,7 +3,7 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider'
 import type { Note, ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Options } from '../core/options.ts'
+import type { Options } from '../settings/options.ts'
 import { ourKey } from './read-prompt.ts'
 
 export interface Wanted {

@@ -12,7 +12,7 @@ import type {
 } from '@ai-sdk/provider'
 import { SynapseError } from '../core/error.ts'
 import type { ReplyEvent } from '../core/event.ts'
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
 import { assemble } from '../context/prepare.ts'
 import { noUsage } from '../core/usage.ts'
 import { endpointFinder, type SynapseOptions } from '../open.ts'

@@ -3,8 +3,8 @@
 
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { Effort, Options } from '../core/options.ts'
-import type { PresetName } from '../context/policy.ts'
+import type { Effort, Options } from '../settings/options.ts'
+import type { PresetName } from '../settings/policy.ts'
 
 export function readOptions(given: readonly string[]): Options {
   const options: Options = {}

@@ -2,8 +2,13 @@
 // the compiler sees to that.
 
 import * as z from 'zod'
-import type { FoldStyle } from '../context/tool-turns.ts'
-import { presets, type CompactionSettings, type Policy, type PolicySettings } from '../context/policy.ts'
+import {
+  presets,
+  type CompactionSettings,
+  type FoldStyle,
+  type Policy,
+  type PolicySettings,
+} from '../settings/policy.ts'
 
 const foldStyles = ['stub', 'results', 'remove', 'provider'] as const satisfies readonly FoldStyle[]
 const limit = z.int().min(1).nullable().exactOptional()

@@ -1,7 +1,7 @@
 // synapse.yaml, whole.
 
 import * as z from 'zod'
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
 import type { McpServerEntry } from './mcp-entry.ts'
 import { mcpServersSchema } from './mcp-schema.ts'
 import { policySchema } from './policy-schema.ts'

@@ -6,8 +6,8 @@
 import { z } from '@hono/zod-openapi'
 import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
-import type { PolicySettings, PresetName } from '../context/policy.ts'
+import type { Options } from '../settings/options.ts'
+import type { PolicySettings, PresetName } from '../settings/policy.ts'
 
 /** How a run is made; a conversation's own, or for one run. */
 export interface Settings {

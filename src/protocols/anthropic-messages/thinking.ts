@@ -2,7 +2,7 @@
 // the manual one is refused in the middle of a tool loop that began without thinking.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
-import type { Effort } from '../../core/options.ts'
+import type { Effort } from '../../settings/options.ts'
 import { turnOf, type Turn } from '../turns.ts'
 import type { Binding } from './binding.ts'
 import { isThinking } from './wire.ts'

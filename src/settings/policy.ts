@@ -1,7 +1,6 @@
 // What to leave out of a request, as settings. A preset is a name for some of them.
 
 import { badInput } from '../core/error.ts'
-import type { FoldStyle } from './tool-turns.ts'
 
 export interface PolicySettings {
   /** Begin with what this preset says, and change it by what is said beside it. */
@@ -50,6 +49,9 @@ export interface CompactionSettings {
   /** A provider that can is to summarise by itself once a prompt has this many tokens, in the middle of its answer. */
   at?: number
 }
+
+/** `provider`: results and thoughts, which a provider that can takes out itself; others get what is left. */
+export type FoldStyle = 'stub' | 'results' | 'remove' | 'provider'
 
 export type PresetName = 'economy' | 'classic' | 'full' | 'small'
 export type Policy = PresetName | PolicySettings
