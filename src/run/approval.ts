@@ -37,7 +37,7 @@ export function argsHashOf(call: ToolCallPart): string {
 }
 
 /** What the person said to this call; asks if nobody was asked yet. */
-export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallPart, askMs?: number): Promise<Answer> {
+export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallPart, askTimeoutMs?: number): Promise<Answer> {
   const { store, owner, conversationId } = house
   const argsHash = argsHashOf(call)
   const kept = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))
@@ -48,7 +48,7 @@ export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallP
     return denied(refusalOf(call, answer.data['reason']))
   }
   const question = kept.find((overlay) => overlay.kind === asked)
-  const expiresAt = expiryIn(question) ?? new Date(house.now() + (askMs ?? defaultAskMs)).toISOString()
+  const expiresAt = expiryIn(question) ?? new Date(house.now() + (askTimeoutMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= house.now()) {
     return denied(`Nobody allowed ${call.name} in time, so it was not run.`)
   }

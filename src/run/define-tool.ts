@@ -21,12 +21,12 @@ export interface ToolDefinition<S, Input> {
   run(input: Input, run: ToolRun): unknown
   /** Safe to run again with the same input after a crash. */
   repeatable?: boolean
-  /** Milliseconds that one call may take; two minutes unless told. */
-  timeout?: number
+  /** How many milliseconds one call may take; two minutes by default. */
+  timeoutMs?: number
   /** Whether a person must allow the call first: always, or for some inputs. */
   ask?: boolean | ((input: Input) => boolean | Promise<boolean>)
-  /** Milliseconds that an answer to `ask` is waited for; an hour unless told. */
-  askTimeout?: number
+  /** How many milliseconds an answer to `ask` is waited for; an hour by default. */
+  askTimeoutMs?: number
 }
 
 /**
@@ -44,7 +44,7 @@ export function defineTool<Input = JsonObject>(definition: ToolDefinition<JsonOb
 export function defineTool<Input>(
   definition: ToolDefinition<StandardSchema<unknown, Input> | JsonObject, Input>,
 ): Tool {
-  const { name, description, input, repeatable, timeout, ask, askTimeout } = definition
+  const { name, description, input, repeatable, timeoutMs, ask, askTimeoutMs } = definition
   const schema = isStandardSchema(input) ? jsonSchemaOf(name, input) : input
   const validate = isStandardSchema(input) ? byStandard(name, input) : byJsonSchema<Input>(name, input)
 
@@ -63,8 +63,8 @@ export function defineTool<Input>(
     ...(description !== undefined && { description }),
     input: schema,
     ...(repeatable !== undefined && { repeatable }),
-    ...(timeout !== undefined && { timeoutMs: timeout }),
-    ...(askTimeout !== undefined && { askMs: askTimeout }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(askTimeoutMs !== undefined && { askTimeoutMs }),
     ...(ask !== undefined && { ask: typeof ask === 'boolean' ? ask : async (given: Json) => asks(await read(given)) }),
     read,
     async run(given, run) {

@@ -11,14 +11,14 @@ export interface Watchdog {
   stop(): void
 }
 
-export function watchdog({ timeMs, outputSize }: Guards, outer: AbortSignal): Watchdog {
+export function watchdog({ timeoutMs, outputSize }: Guards, outer: AbortSignal): Watchdog {
   const abort = new AbortController()
   let reason: GuardReason | undefined
   let size = 0
   const timer =
-    timeMs === undefined
+    timeoutMs === undefined
       ? undefined
-      : setTimeout(() => fire({ guard: 'time', why: `The run took longer than the ${timeMs} ms that it may.` }), timeMs)
+      : setTimeout(() => fire({ guard: 'time', why: `The run took longer than the ${timeoutMs} ms that it may.` }), timeoutMs)
   return {
     signal: AbortSignal.any([outer, abort.signal]),
     saw(event) {

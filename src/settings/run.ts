@@ -43,7 +43,7 @@ export interface Guards {
    */
   repeats?: number | false
   /** How long a run may take, in milliseconds. */
-  timeMs?: number
+  timeoutMs?: number
   /** How many characters a run may write, of text, reasoning and arguments. */
   outputSize?: number
 }

@@ -181,7 +181,7 @@ test('a tool that takes too long is stopped by its own timeout', async () => {
   const tool = defineTool({
     name: 'slow',
     input: { type: 'object' },
-    timeout: 1,
+    timeoutMs: 1,
     run: (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (told = true))),
   })
   const { text } = await called(tool, {})
