@@ -19,6 +19,7 @@ import { findRow } from './providers/find-row.ts'
 import type { ProviderRow } from './providers/provider.ts'
 import { resolveWith } from './providers/resolve.ts'
 import { rowsWith } from './providers/rows.ts'
+import { checkOptions, checkPolicy } from './settings/check.ts'
 import { readRecording } from './transport/recording.ts'
 
 export interface PrepareInput {
@@ -49,6 +50,8 @@ export interface Prepared {
 
 /** All but the sending: the request that carries these messages to this provider, and what differs from them. */
 export function prepare(input: PrepareInput): Prepared {
+  if (input.policy !== undefined) checkPolicy(input.policy)
+  if (input.options !== undefined) checkOptions(input.options)
   const rows = rowsWith(input.rows ?? [])
   const endpoint = resolveWith(
     {

@@ -10,6 +10,7 @@ import type { Transport } from './run/running.ts'
 import { parseModelRef } from './providers/model-ref.ts'
 import type { ProviderRow } from './providers/provider.ts'
 import { resolve, type Endpoint } from './providers/resolve.ts'
+import { checkConnection, checkRunSettings } from './settings/check.ts'
 import type { Store } from './store/store.ts'
 import { defaultRetry } from './transport/retry.ts'
 import { retryBudgets } from './transport/retry-budget.ts'
@@ -73,6 +74,7 @@ export interface Synapse {
  * console.log(await chat.send('Hello!').text())
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
+  checkConnection(options)
   const store = await storeOf(options.store)
   const owner = options.owner ?? 'local'
   const house: Surroundings = {
@@ -86,10 +88,12 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
   return {
     store,
     async start(settings) {
+      checkRunSettings(settings)
       const { id } = await store.createConversation(owner)
       return conversationOf(house, id, settings)
     },
     async open(id, settings) {
+      checkRunSettings(settings)
       const conversation = conversationOf(house, id, settings)
       await conversation.info()
       await recover(store, owner, id)

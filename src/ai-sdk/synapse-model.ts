@@ -18,6 +18,7 @@ import { noUsage } from '../core/usage.ts'
 import { endpointFinder, type SynapseOptions } from '../open.ts'
 import { bodyBytes } from '../protocols/pieces.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
+import { checkModelOptions } from '../settings/check.ts'
 import { streamReply } from '../transport/reply.ts'
 import { readOptions, warningsOf } from './read-options.ts'
 import { readPrompt } from './read-prompt.ts'
@@ -41,6 +42,7 @@ export interface SynapseModelOptions extends Pick<
  * const { text } = await generateText({ model: synapseModel('anthropic/claude-opus-5'), prompt: 'Hello!' })
  */
 export function synapseModel(model: string, options: SynapseModelOptions = {}): LanguageModelV4 {
+  checkModelOptions(options)
   const ref = parseModelRef(model)
   let finder: ReturnType<typeof endpointFinder> | undefined
   return {

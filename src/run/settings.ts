@@ -3,6 +3,7 @@
 import { badInput } from '../core/error.ts'
 import type { UserMessage } from '../core/message.ts'
 import type { Endpoint } from '../providers/resolve.ts'
+import { checkRunChanges } from '../settings/check.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Cooldown } from './cooldown.ts'
@@ -33,8 +34,9 @@ export function userMessage(said: Said): UserMessage {
   return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
 }
 
-/** The settings with changes. A wire that was chosen for one model is not kept for another. */
+/** The settings with changes, which are checked. A wire that was chosen for one model is not kept for another. */
 export function withChanges(settings: RunSettings, changes: Partial<RunSettings> = {}): RunSettings {
+  checkRunChanges(changes)
   const { protocol: _, ...anyWire } = settings
   const otherModel = changes.model !== undefined && changes.model !== settings.model
   return { ...(otherModel ? anyWire : settings), ...changes }

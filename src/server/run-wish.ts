@@ -4,6 +4,7 @@
 import { SynapseError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { UserMessage } from '../core/message.ts'
+import { modelOfFallback } from '../run/route.ts'
 import type { ServerHouse } from './house.ts'
 import { spentBy } from './keys.ts'
 import { allowModel, type Principal } from './principal.ts'
@@ -26,9 +27,19 @@ export function mergeSettings(house: ServerHouse, kept: JsonObject, given: Setti
 /** Throws where they cannot work, or not for this key. */
 export async function checkSettings(house: ServerHouse, principal: Principal, settings: Settings): Promise<void> {
   toolsNamed(settings.tools, house.tools)
-  if (settings.model === undefined) return
-  const { endpoint } = await house.endpoint(settings.model, settings.protocol)
-  allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
+  for (const { model, protocol } of modelsIn(settings)) {
+    const { endpoint } = await house.endpoint(model, protocol)
+    allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
+  }
+}
+
+/** Every model that a run with these settings may ask. */
+function modelsIn({ model, protocol, route, fallback }: Settings): { model: string; protocol: string | undefined }[] {
+  const others = [route?.tools, route?.answer, ...(fallback ?? []).map(modelOfFallback)]
+  return [
+    ...(model === undefined ? [] : [{ model, protocol }]),
+    ...others.flatMap((other) => (other === undefined ? [] : [{ model: other, protocol: undefined }])),
+  ]
 }
 
 /** Throws unless a run with these settings may begin. */
@@ -36,11 +47,12 @@ export async function checkRun(house: ServerHouse, principal: Principal, setting
   await checkSettings(house, principal, settings)
   const { budget, keyId } = principal
   if (budget === undefined || keyId === undefined) return
-  const { endpoint } = await house.endpoint(settings.model, settings.protocol)
-  if (!endpoint.price) {
+  for (const { model, protocol } of modelsIn(settings)) {
+    const { endpoint } = await house.endpoint(model, protocol)
+    if (endpoint.price) continue
     throw new SynapseError({
       kind: 'permission',
-      message: `The price of ${settings.model} is not known, so a key with a budget may not ask it.`,
+      message: `The price of ${model} is not known, so a key with a budget may not use it.`,
     })
   }
   if ((await spentBy(house.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))

@@ -47,7 +47,7 @@ function sentenceOf(issue: Issue, value: unknown, path: Path): string {
     case 'invalid_value': {
       const known = issue.values.map(String).join(', ')
       const given = valueAt(value, path)
-      return given === undefined ? 'is missing' : `unknown value ${JSON.stringify(given)}; known are ${known}`
+      return given === undefined ? 'is missing' : `unknown value ${shown(given)}; known are ${known}`
     }
     case 'too_small':
     case 'too_big': {
@@ -76,7 +76,19 @@ const kindWords: Record<string, string> = {
 function insteadOf(value: unknown, path: Path): string {
   const given = valueAt(value, path)
   if (given === undefined) return ''
-  return `, not ${Array.isArray(given) ? 'a list' : isObject(given) ? 'a map' : JSON.stringify(given)}`
+  return `, not ${Array.isArray(given) ? 'a list' : isObject(given) ? 'a map' : shown(given)}`
+}
+
+/** A value as it is repeated in a sentence, at most a line of it. */
+function shown(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  const text =
+    typeof value === 'object'
+      ? JSON.stringify(value)
+      : typeof value === 'string'
+        ? JSON.stringify(value)
+        : String(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
 /** The branch of a union that the value was meant for: one that it fits at its root. */
@@ -112,7 +124,9 @@ function unknownKey(key: string, known: readonly string[]): string {
 
 /** The known name that a mistyped one stands for: another case, more or fewer letters at its end, or a few typos. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const like = known.find((one) => one.toLowerCase() === name.toLowerCase() || one.startsWith(name) || name.startsWith(one))
+  const like = known.find(
+    (one) => one.toLowerCase() === name.toLowerCase() || one.startsWith(name) || name.startsWith(one),
+  )
   if (like !== undefined) return like
   const ranked = known.map((one) => ({ one, typos: typosBetween(name, one) })).toSorted((a, b) => a.typos - b.typos)
   const [best] = ranked
