@@ -1,6 +1,7 @@
 // An agent as a file: its model, its tools, and the settings of its runs, which are the same as everywhere (settings/).
 
 import * as z from 'zod'
+import { zodFields } from '../config/zod-rule.ts'
 import type { RunSettings } from '../settings/run.ts'
 import { sharedFields } from '../settings/schema.ts'
 
@@ -40,6 +41,6 @@ export const agentSchema: z.ZodType<AgentEntry> = z
     provider: z.string().min(1).describe('Who answers, if `model` is a bare name of a model.').exactOptional(),
     model: z.string().min(1).describe('provider/model; by default the model of synapse.yaml.').exactOptional(),
     tools: z.array(tool).describe('Modules that export tools, and MCP servers of synapse.yaml.').exactOptional(),
-    ...sharedFields(),
+    ...zodFields(sharedFields),
   })
   .meta({ title: 'Synapse agent' })

@@ -1,14 +1,12 @@
 // Settings as flags: `-o key=value` for how a reply is requested, in the names of `Options`; `-o body.key=JSON` for a
 // field of the request that has no option; and `--policy`. What is valid is decided where it is for files and requests.
 
-import * as z from 'zod/mini'
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
 import { checkOptions, checkPolicy } from '../settings/check.ts'
 import type { Options } from '../settings/options.ts'
 import type { Policy } from '../settings/policy.ts'
-import { optionFields, optionsSchema } from '../settings/schema.ts'
+import { optionFields } from '../settings/schema.ts'
 
 export function readOptions(given: readonly string[]): Options {
   const options: { [key: string]: Json } = {}
@@ -36,15 +34,14 @@ export function readPolicy(text: string): Policy {
 }
 
 /** `extra` is written as `body.KEY`. */
-export const optionNames = (): string[] => Object.keys(optionFields()).filter((name) => name !== 'extra')
+export const optionNames = (): string[] => Object.keys(optionFields).filter((name) => name !== 'extra')
 
 /** A flag is text; what its option takes says how it is read. */
 function valueOf(key: string, text: string): Json {
-  const { properties = {} } = z.toJSONSchema(optionsSchema(), { io: 'input' })
-  const field = Object.hasOwn(properties, key) ? properties[key] : undefined
-  if (!isObject(field) || field['type'] === 'string') return text
+  const field = optionNames().includes(key) ? optionFields[key as keyof Options] : undefined
+  if (!field || field.type === 'string') return text
   const value = jsonOrText(text)
-  if (field['type'] === 'array') return Array.isArray(value) ? value : [text]
+  if (field.type === 'array') return Array.isArray(value) ? value : [text]
   const isToolName = key === 'toolChoice' && typeof value === 'string' && !['auto', 'none', 'required'].includes(value)
   return isToolName ? { tool: value } : value
 }

@@ -37,7 +37,12 @@ export function argsHashOf(call: ToolCallPart): string {
 }
 
 /** What the person said to this call; asks if nobody was asked yet. */
-export async function answerTo(house: Asking, replyEntry: Entry, call: ToolCallPart, askTimeoutMs?: number): Promise<Answer> {
+export async function answerTo(
+  house: Asking,
+  replyEntry: Entry,
+  call: ToolCallPart,
+  askTimeoutMs?: number,
+): Promise<Answer> {
   const { store, owner, conversationId } = house
   const argsHash = argsHashOf(call)
   const kept = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))

@@ -18,7 +18,10 @@ export function watchdog({ timeoutMs, outputSize }: Guards, outer: AbortSignal):
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => fire({ guard: 'time', why: `The run took longer than the ${timeoutMs} ms that it may.` }), timeoutMs)
+      : setTimeout(
+          () => fire({ guard: 'time', why: `The run took longer than the ${timeoutMs} ms that it may.` }),
+          timeoutMs,
+        )
   return {
     signal: AbortSignal.any([outer, abort.signal]),
     saw(event) {

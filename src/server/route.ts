@@ -3,8 +3,8 @@
 
 import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
+import { zodProblems } from '../config/zod-problems.ts'
 import { lineOf } from '../settings/check.ts'
-import { problemsWith } from '../settings/problems.ts'
 import { readJson } from './body.ts'
 import type { ServerHouse } from './house.ts'
 import type { Access } from './keys.ts'
@@ -101,8 +101,8 @@ const mostProblems = 10
 function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = problemsWith(schema, value).slice(0, mostProblems)
-  throw badInput(`${what} is not valid: ${problems.map((problem) => lineOf(problem)).join('; ')}.`)
+  const problems = zodProblems(schema, value).slice(0, mostProblems)
+  throw badInput(`${what} is not valid: ${problems.map(lineOf).join('; ')}.`)
 }
 
 function queryOf(request: globalThis.Request): Record<string, string> {

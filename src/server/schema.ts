@@ -4,19 +4,19 @@
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 
 import { z } from '@hono/zod-openapi'
-import * as mini from 'zod/mini'
+import { zodOf } from '../config/zod-rule.ts'
 import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
 import type { Options } from '../settings/options.ts'
-import { problemsWith } from '../settings/problems.ts'
-import type { Route, RunSettings } from '../settings/run.ts'
-import { httpFields } from '../settings/schema.ts'
+import { jsonSchemaOf, object } from '../settings/rule.ts'
+import type { RunSettings } from '../settings/run.ts'
+import { httpFields, type RouteTable } from '../settings/schema.ts'
 
 /** How a run is made; a conversation's own, or for one run. */
 export interface Settings extends Partial<Omit<RunSettings, 'tools' | 'options' | 'route' | 'signal'>> {
   tools?: string[]
   options?: Omit<Options, 'extra' | 'cacheKey'>
-  route?: Exclude<Route, (...step: never[]) => unknown>
+  route?: RouteTable
 }
 
 const name = z.string().min(1).max(200)
@@ -24,22 +24,13 @@ const id = z.string().regex(/^[A-Za-z0-9._:-]{1,100}$/, 'not an id')
 const title = z.string().max(500)
 const labels = z.array(z.string().min(1).max(100)).max(50)
 
-const settingsSchema = mini.strictObject(httpFields())
+const settingsRule = object(httpFields)
 
 /** The settings as everywhere else (settings/), with the same sentences. */
-export const settings: z.ZodType<Settings> = z
-  .custom<Settings>()
-  .superRefine((value, context) => {
-    for (const { path, says } of problemsWith(settingsSchema, value)) {
-      context.addIssue({ code: 'custom', path: [...path], message: says })
-    }
-  })
-  .openapi('Settings', settingsJsonSchema())
-
-function settingsJsonSchema(): object {
-  const { $schema: _, ...schema } = mini.toJSONSchema(settingsSchema, { io: 'input' })
-  return schema
-}
+export const settings: z.ZodType<Settings> = zodOf(settingsRule).openapi(
+  'Settings',
+  jsonSchemaOf(settingsRule),
+) as z.ZodType<Settings>
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() })
 const mediaPart = z.strictObject({

@@ -1,94 +1,84 @@
-// Settings that come from code, checked as those of a file are: a caller in JavaScript who mistypes a key is told so in
-// the same sentence.
+// Settings that come from code, checked as those of a file are: a caller in JavaScript who mistypes a key gets the same
+// sentence.
 
-import * as z from 'zod/mini'
 import { badInput } from '../core/error.ts'
-import type { Options } from './options.ts'
-import type { Policy } from './policy.ts'
 import { problemsWith, type Path, type SettingProblem } from './problems.ts'
-import {
-  connectionFields,
-  once,
-  optionsSchema,
-  policyFields,
-  policySchema,
-  runFields,
-  sharedFields,
-} from './schema.ts'
+import { name, object, text, type Rule } from './rule.ts'
+import { connectionFields, optionsRule, policyFields, policyRule, runFields, sharedFields } from './schema.ts'
 
-/** Throws everything that is wrong, one line each: `policy.maxToolTurns: must be …`. */
-export function checkSettings(schema: z.ZodMiniType, value: unknown, at: Path = []): void {
-  const problems = problemsWith(schema, value)
-  if (problems.length > 0) throw badInput(problems.map((problem) => lineOf(problem, at)).join('\n'))
+/** `policy.maxToolTurns: must be …` */
+export function lineOf({ path, says }: SettingProblem): string {
+  return path.length === 0 ? says : `${path.join('.')}: ${says}`
 }
 
-export function lineOf({ path, says }: SettingProblem, at: Path = []): string {
-  const place = [...at, ...path].join('.')
-  return place === '' ? says : `${place}: ${says}`
+/** Throws everything that is wrong, one line each. */
+function check(rule: Rule, value: unknown, at: Path = []): void {
+  const problems = problemsWith(rule, value, at)
+  if (problems.length > 0) throw badInput(problems.map(lineOf).join('\n'))
 }
 
-export function checkPolicy(policy: Policy): void {
-  checkSettings(policySchema(), policy, ['policy'])
+export function checkPolicy(policy: unknown): void {
+  check(policyRule, policy, ['policy'])
 }
 
-export function checkOptions(options: Options): void {
-  checkSettings(optionsSchema(), options, ['options'])
+export function checkOptions(options: unknown): void {
+  check(optionsRule, options, ['options'])
 }
 
-const wholeRun = once(() => z.strictObject(runFields()))
-const partOfRun = once(() => z.partial(wholeRun()))
-const connection = once(() => z.strictObject(connectionFields()))
+const wholeRun: Rule = object(runFields, ['model'])
+const partOfRun: Rule = object(runFields)
 
 /** What `start` and `open` take. */
-export function checkRunSettings(settings: unknown): void {
-  checkSettings(wholeRun(), settings)
+export function checkRunSettings(settings: { tools?: readonly { name: string }[] }): void {
+  check(wholeRun, settings)
+  checkToolNames(settings.tools)
 }
 
 /** What `send` and the other methods of a conversation take: any part of it. */
-export function checkRunChanges(changes: unknown): void {
-  checkSettings(partOfRun(), changes)
+export function checkRunChanges(changes: { tools?: readonly { name: string }[] }): void {
+  check(partOfRun, changes)
+  checkToolNames(changes.tools)
 }
+
+function checkToolNames(tools: readonly { name: string }[] = []): void {
+  const names = tools.map((tool) => tool.name)
+  const twice = names.find((one, index) => names.indexOf(one) < index)
+  if (twice !== undefined) throw badInput(`tools: there are two tools named ${twice}`)
+}
+
+const connection: Rule = object(connectionFields)
 
 /** What `openSynapse` takes. */
 export function checkConnection(options: unknown): void {
-  checkSettings(connection(), options)
+  check(connection, options)
 }
 
-const providerOptions = once(() => {
-  const { env, offline, rows, config, adapters, transport, now } = connectionFields()
-  const { tools: _, signal: __, ...run } = runFields()
-  return z.strictObject({
-    ...{ env, offline, rows, config, adapters, transport, now },
-    ...run,
-    provider: z.string().check(z.minLength(1)),
-    model: z.optional(z.string()),
-    apiKey: z.optional(z.string()),
-    baseUrl: z.optional(z.string()),
-  })
-})
+const { env, keys, baseUrls, offline, rows, config, adapters, transport, now } = connectionFields
+const { tools: _, signal: __, ...settings } = runFields
+const provider = { ...settings, provider: name, model: text }
+
+const providerOptions: Rule = object(
+  { ...provider, apiKey: text, baseUrl: text, env, offline, rows, config, adapters, transport, now },
+  ['provider'],
+)
 
 /** What `createProvider` takes. */
 export function checkProviderOptions(options: unknown): void {
-  checkSettings(providerOptions(), options)
+  check(providerOptions, options)
 }
 
-const providerConfig = once(() => {
-  const { tools: _, signal: __, policy: ___, ...run } = runFields()
-  return z.strictObject({ ...run, ...policyFields(), provider: z.string().check(z.minLength(1)), model: z.string() })
-})
+const { policy: ___, ...withoutPolicy } = provider
+const providerConfig: Rule = object({ ...withoutPolicy, ...policyFields }, ['provider', 'model'])
 
 /** What `updateConfig` of a provider leaves: the settings of a run and, beside them, those of its policy. */
-export function checkProviderConfig(config: unknown): void {
-  checkSettings(providerConfig(), config)
+export function checkProviderConfig(changed: unknown): void {
+  check(providerConfig, changed)
 }
 
-const modelOptions = once(() => {
-  const { env, keys, baseUrls, offline, rows, adapters, transport } = connectionFields()
-  const { protocol, policy } = sharedFields()
-  return z.strictObject({ env, keys, baseUrls, offline, rows, adapters, transport, protocol, policy })
-})
+const { protocol, policy } = sharedFields
+const modelOptions: Rule = object({ env, keys, baseUrls, offline, rows, adapters, transport, protocol, policy })
 
 /** What `synapseModel` of the AI SDK bridge takes. */
 export function checkModelOptions(options: unknown): void {
-  checkSettings(modelOptions(), options)
+  check(modelOptions, options)
 }

@@ -2,7 +2,8 @@
 
 import type { JsonObject } from '../core/json.ts'
 
-export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof efforts)[number]
 
 export interface Options {
   maxOutput?: number

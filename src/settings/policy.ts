@@ -51,9 +51,11 @@ export interface CompactionSettings {
 }
 
 /** `provider`: results and thoughts, which a provider that can takes out itself; others get what is left. */
-export type FoldStyle = 'stub' | 'results' | 'remove' | 'provider'
+export const foldStyles = ['stub', 'results', 'remove', 'provider'] as const
+export type FoldStyle = (typeof foldStyles)[number]
 
-export type PresetName = 'economy' | 'classic' | 'full' | 'small'
+export const presetNames = ['economy', 'classic', 'full', 'small'] as const
+export type PresetName = (typeof presetNames)[number]
 export type Policy = PresetName | PolicySettings
 
 export const presets: Record<PresetName, PolicySettings> = {

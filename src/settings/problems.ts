@@ -1,8 +1,7 @@
-// From the issues of zod to sentences for a person, each with its place in the value. The same for a file, a request and
-// a call in code: all problems at once, because nobody likes to repair a file one run at a time.
+// What is wrong with settings, as sentences with their places: the same for a file, a request and a call in code. All
+// problems at once, because nobody likes to repair a file one run at a time.
 
-import * as z from 'zod/mini'
-import { isObject, type Json } from '../core/json.ts'
+import type { Rule } from './rule.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -10,120 +9,147 @@ export type Path = readonly (string | number)[]
 export interface SettingProblem {
   path: Path
   says: string
+  /** The value is of another kind altogether: of several alternatives, this one was not meant. */
+  otherKind?: boolean
 }
-
-type Issue = z.core.$ZodIssue
-type Schema = z.core.$ZodType
 
 /** Everything that is wrong with the value; empty: nothing. */
-export function problemsWith(schema: Schema, value: unknown): SettingProblem[] {
-  const read = z.safeParse(schema, value)
-  return read.success ? [] : read.error.issues.flatMap((issue) => problemsOf(issue, [], value, schema))
+export function problemsWith(rule: Rule, value: unknown, path: Path = []): SettingProblem[] {
+  if (rule.anyOf) return problemsOfAny(rule.anyOf, value, path)
+  if (value === undefined) return [{ path, says: 'is missing', otherKind: true }]
+  if (!isKind(rule, value)) return [{ path, says: `must be ${kindOf(rule)}${insteadOf(value)}`, otherKind: true }]
+  if (rule.enum && !rule.enum.some((one) => one === value)) {
+    return [{ path, says: `unknown value ${shown(value)}; known are ${rule.enum.join(', ')}`, otherKind: true }]
+  }
+  if (typeof value === 'number') return saying(path, limitOf(rule, value))
+  if (typeof value === 'string') return saying(path, textProblem(rule, value))
+  if (Array.isArray(value)) {
+    const size = saying(path, lengthOf(rule, value))
+    return [
+      ...size,
+      ...value.flatMap((item, index) => (rule.items ? problemsWith(rule.items, item, [...path, index]) : [])),
+    ]
+  }
+  return rule.type === 'object' ? problemsOfObject(rule, Object(value), path) : []
 }
 
-function problemsOf(issue: Issue, above: Path, value: unknown, schema: Schema): SettingProblem[] {
-  const path: Path = [...above, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))]
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ path: [...path, key], says: unknownKey(key, knownKeys(schema, path)) }))
-    case 'invalid_union': {
-      const branch = nearestBranch(issue.errors)
-      if (branch) return branch.flatMap((inner) => problemsOf(inner, path, value, schema))
-      return [{ path, says: `must be ${expectedOf(issue.errors)}${insteadOf(value, path)}` }]
-    }
-    case 'invalid_key':
-      return issue.issues.map((inner) => ({ path, says: inner.message }))
+function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>, path: Path): SettingProblem[] {
+  const { properties = {}, additionalProperties: others, required = [] } = rule
+  const given = Object.keys(value).filter((key) => value[key] !== undefined)
+  const missing = required.filter((key) => !given.includes(key))
+  return [
+    ...missing.map((key) => ({ path: [...path, key], says: 'is missing' })),
+    ...given.flatMap((key): SettingProblem[] => {
+      const at = [...path, key]
+      const known = Object.hasOwn(properties, key) ? properties[key] : undefined
+      if (known) return problemsWith(known, value[key], at)
+      if (typeof others === 'object') return problemsWith(others, value[key], at)
+      return others ? [] : [{ path: at, says: unknownKey(key, Object.keys(properties)) }]
+    }),
+  ]
+}
+
+/** What is wrong with the alternative that was meant; if none was, what the alternatives are. */
+function problemsOfAny(rules: readonly Rule[], value: unknown, path: Path): SettingProblem[] {
+  const found = rules.map((rule) => problemsWith(rule, value, path))
+  if (found.some((problems) => problems.length === 0)) return []
+  const meant = found.filter((problems) => !problems.some((one) => one.otherKind && one.path.length === path.length))
+  const [nearest] = meant.toSorted((a, b) => a.length - b.length)
+  if (nearest) return nearest
+  if (value === undefined) return [{ path, says: 'is missing', otherKind: true }]
+  const kinds = rules
+    .flatMap((rule) => rule.anyOf ?? rule)
+    .map((rule) => (rule.enum ? `one of ${rule.enum.join(', ')}` : kindOf(rule)))
+  return [{ path, says: `must be ${[...new Set(kinds)].join(', or ')}${insteadOf(value)}`, otherKind: true }]
+}
+
+function isKind({ type }: Rule, value: unknown): boolean {
+  switch (type) {
+    case undefined:
+      return true
+    case 'integer':
+      return Number.isSafeInteger(value)
+    case 'number':
+      return Number.isFinite(value)
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+    case 'instance':
+      return typeof value === 'object' && value !== null && !Array.isArray(value)
     default:
-      return [{ path, says: sentenceOf(issue, value, path) }]
+      return typeof value === type
   }
 }
 
-function sentenceOf(issue: Issue, value: unknown, path: Path): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return valueAt(value, path) === undefined
-        ? 'is missing'
-        : `must be ${kindWords[issue.expected] ?? issue.expected}${insteadOf(value, path)}`
-    case 'invalid_value': {
-      const known = issue.values.map(String).join(', ')
-      const given = valueAt(value, path)
-      return given === undefined ? 'is missing' : `unknown value ${shown(given)}; known are ${known}`
-    }
-    case 'too_small':
-    case 'too_big': {
-      const [word, edge] = issue.code === 'too_small' ? ['least', issue.minimum] : ['most', issue.maximum]
-      const what = issue.origin === 'array' ? 'items' : issue.origin === 'string' ? 'characters' : ''
-      const than =
-        issue.inclusive === false ? `must be ${word === 'least' ? 'more' : 'less'} than` : `must be at ${word}`
-      return what === '' ? `${than} ${edge}${insteadOf(value, path)}` : `must have at ${word} ${edge} ${what}`
-    }
-    default:
-      return issue.message
+function limitOf(rule: Rule, value: number): string | undefined {
+  if (rule.minimum !== undefined && value < rule.minimum) return `must be at least ${rule.minimum}, not ${value}`
+  if (rule.exclusiveMinimum !== undefined && value <= rule.exclusiveMinimum) {
+    return `must be more than ${rule.exclusiveMinimum}, not ${value}`
   }
+  return rule.maximum !== undefined && value > rule.maximum
+    ? `must be at most ${rule.maximum}, not ${value}`
+    : undefined
 }
 
-const kindWords: Record<string, string> = {
+function textProblem(rule: Rule, value: string): string | undefined {
+  if (rule.minLength !== undefined && value.length < rule.minLength)
+    return `must have at least ${rule.minLength} characters`
+  if (rule.pattern === undefined || new RegExp(rule.pattern).test(value)) return undefined
+  return rule.otherwise ?? `must match ${rule.pattern}`
+}
+
+function lengthOf(rule: Rule, { length }: readonly unknown[]): string | undefined {
+  if (rule.minItems !== undefined && length < rule.minItems) return `must have at least ${rule.minItems} items`
+  return rule.maxItems !== undefined && length > rule.maxItems ? `must have at most ${rule.maxItems} items` : undefined
+}
+
+function saying(path: Path, says: string | undefined): SettingProblem[] {
+  return says === undefined ? [] : [{ path, says }]
+}
+
+const kindOf = ({ type }: Rule) => (type === undefined ? 'anything' : (kindWords[type] ?? type))
+
+/** Types as people call them. */
+export const kindWords: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
+  integer: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
   object: 'a map of keys and values',
   record: 'a map of keys and values',
   null: 'null',
+  function: 'a function',
+  instance: 'an object',
 }
 
-function insteadOf(value: unknown, path: Path): string {
-  const given = valueAt(value, path)
+/** What was given, where something else was expected. */
+export function insteadOf(given: unknown): string {
   if (given === undefined) return ''
-  return `, not ${Array.isArray(given) ? 'a list' : isObject(given) ? 'a map' : shown(given)}`
+  const isMap = typeof given === 'object' && given !== null
+  return `, not ${Array.isArray(given) ? 'a list' : isMap ? 'a map' : shown(given)}`
 }
 
 /** A value as it is repeated in a sentence, at most a line of it. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === 'function') return 'a function'
-  const text =
-    typeof value === 'object'
-      ? JSON.stringify(value)
-      : typeof value === 'string'
-        ? JSON.stringify(value)
-        : String(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  const written = typeof value === 'string' || typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return written.length > 80 ? `${written.slice(0, 80)}…` : written
 }
 
-/** The branch of a union that the value was meant for: one that it fits at its root. */
-function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  const meant = branches.filter((issues) => issues.every((issue) => !isRootMismatch(issue)))
-  return meant.toSorted((a, b) => weight(a) - weight(b))[0]
-}
-
-function isRootMismatch(issue: Issue): boolean {
-  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
-}
-
-/** Unknown keys speak against a branch more than wrong values do. */
-function weight(issues: readonly Issue[]): number {
-  return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? 2 * issue.keys.length : 1), 0)
-}
-
-function expectedOf(branches: readonly (readonly Issue[])[]): string {
-  const words = branches.flat().flatMap((issue) => {
-    if (issue.path.length > 0) return []
-    if (issue.code === 'invalid_type') return [kindWords[issue.expected] ?? issue.expected]
-    return issue.code === 'invalid_value' ? [`one of ${issue.values.map(String).join(', ')}`] : []
-  })
-  return [...new Set(words)].join(', or ')
-}
-
-function unknownKey(key: string, known: readonly string[]): string {
-  if (known.includes(key))
+export function unknownKey(key: string, known: readonly string[]): string {
+  if (known.includes(key)) {
     return `unknown key ${JSON.stringify(key)} beside the others; it belongs to another kind of entry`
+  }
   const near = nearestName(key, known)
-  return `unknown key ${JSON.stringify(key)}; ${near ? `did you mean ${near}?` : `known are ${known.join(', ')}`}`
+  return `unknown key ${shown(key)}; ${near ? `did you mean ${near}?` : `known are ${known.join(', ')}`}`
 }
 
 /** The known name that a mistyped one stands for: another case, more or fewer letters at its end, or a few typos. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+function nearestName(name: string, known: readonly string[]): string | undefined {
   const like = known.find(
     (one) => one.toLowerCase() === name.toLowerCase() || one.startsWith(name) || name.startsWith(one),
   )
@@ -151,35 +177,4 @@ function typosBetween(a: string, b: string): number {
     rows.push(row)
   }
   return rows[a.length]?.[b.length] ?? 0
-}
-
-/** The keys that the schema knows at a place of the data, read from its JSON Schema. */
-function knownKeys(schema: Schema, path: Path): string[] {
-  let at: Json[] = [z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json]
-  for (const step of path) {
-    at = branchesOf(at).flatMap((node) => {
-      const properties = isObject(node['properties']) ? node['properties'] : {}
-      const next = typeof step === 'number' ? node['items'] : (properties[step] ?? node['additionalProperties'])
-      return next === undefined ? [] : [next]
-    })
-  }
-  return [
-    ...new Set(branchesOf(at).flatMap((node) => (isObject(node['properties']) ? Object.keys(node['properties']) : []))),
-  ].filter((key) => key !== '$schema')
-}
-
-function branchesOf(nodes: readonly Json[]) {
-  return nodes
-    .filter(isObject)
-    .flatMap((node) => [node, ...(Array.isArray(node['anyOf']) ? node['anyOf'].filter(isObject) : [])])
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  let at: unknown = value
-  for (const step of path) {
-    if (Array.isArray(at)) at = at[Number(step)]
-    else if (isObject(at) && Object.hasOwn(at, String(step))) at = at[String(step)]
-    else return undefined
-  }
-  return at
 }

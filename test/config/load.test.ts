@@ -218,7 +218,7 @@ const mistakes: [string, string, RegExp][] = [
   [
     'a wrong setting in a policy',
     'policy:\n  preset: classic\n  maxMessages: lots\n',
-    /^synapse\.yaml:3:3: policy\.maxMessages: must be a number, not "lots"$/,
+    /^synapse\.yaml:3:3: policy\.maxMessages: must be a whole number, or null, not "lots"$/,
   ],
   [
     'a server without command or url',

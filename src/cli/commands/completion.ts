@@ -4,7 +4,7 @@
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { commands } from '../main.ts'
-import { presetNames } from '../../settings/schema.ts'
+import { presetNames } from '../../settings/policy.ts'
 import { optionNames } from '../run-options.ts'
 import { askOptions } from '../talk-options.ts'
 
