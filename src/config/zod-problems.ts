@@ -3,7 +3,15 @@
 
 import * as z from 'zod'
 import { isObject, type Json } from '../core/json.ts'
-import { insteadOf, kindWords, shown, unknownKey, type Path, type SettingProblem } from '../settings/problems.ts'
+import {
+  counted,
+  insteadOf,
+  kindWords,
+  shown,
+  unknownKey,
+  type Path,
+  type SettingProblem,
+} from '../settings/problems.ts'
 
 type Issue = z.core.$ZodIssue
 type Schema = z.ZodType
@@ -45,10 +53,12 @@ function sentenceOf(issue: Issue, value: unknown, path: Path): string {
     case 'too_small':
     case 'too_big': {
       const [word, edge] = issue.code === 'too_small' ? ['least', issue.minimum] : ['most', issue.maximum]
-      const what = issue.origin === 'array' ? 'items' : issue.origin === 'string' ? 'characters' : ''
+      const what = issue.origin === 'array' ? 'item' : issue.origin === 'string' ? 'character' : ''
       const than =
         issue.inclusive === false ? `must be ${word === 'least' ? 'more' : 'less'} than` : `must be at ${word}`
-      return what === '' ? `${than} ${edge}${insteadOf(valueAt(value, path))}` : `must have at ${word} ${edge} ${what}`
+      return what === ''
+        ? `${than} ${edge}${insteadOf(valueAt(value, path))}`
+        : `must have at ${word} ${counted(edge, what)}`
     }
     default:
       return issue.message

@@ -27,10 +27,7 @@ const labels = z.array(z.string().min(1).max(100)).max(50)
 const settingsRule = object(httpFields)
 
 /** The settings as everywhere else (settings/), with the same sentences. */
-export const settings: z.ZodType<Settings> = zodOf(settingsRule).openapi(
-  'Settings',
-  jsonSchemaOf(settingsRule),
-) as z.ZodType<Settings>
+export const settings: z.ZodType<Settings> = zodOf(settingsRule).openapi('Settings', jsonSchemaOf(settingsRule))
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() })
 const mediaPart = z.strictObject({

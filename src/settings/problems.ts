@@ -59,7 +59,7 @@ function problemsOfAny(rules: readonly Rule[], value: unknown, path: Path): Sett
   if (value === undefined) return [{ path, says: 'is missing', otherKind: true }]
   const kinds = rules
     .flatMap((rule) => rule.anyOf ?? rule)
-    .map((rule) => (rule.enum ? `one of ${rule.enum.join(', ')}` : kindOf(rule)))
+    .map((rule) => (rule.enum ? valuesOf(rule.enum) : kindOf(rule)))
   return [{ path, says: `must be ${[...new Set(kinds)].join(', or ')}${insteadOf(value)}`, otherKind: true }]
 }
 
@@ -95,14 +95,17 @@ function limitOf(rule: Rule, value: number): string | undefined {
 
 function textProblem(rule: Rule, value: string): string | undefined {
   if (rule.minLength !== undefined && value.length < rule.minLength)
-    return `must have at least ${rule.minLength} characters`
+    return `must have at least ${counted(rule.minLength, 'character')}`
   if (rule.pattern === undefined || new RegExp(rule.pattern).test(value)) return undefined
   return rule.otherwise ?? `must match ${rule.pattern}`
 }
 
 function lengthOf(rule: Rule, { length }: readonly unknown[]): string | undefined {
-  if (rule.minItems !== undefined && length < rule.minItems) return `must have at least ${rule.minItems} items`
-  return rule.maxItems !== undefined && length > rule.maxItems ? `must have at most ${rule.maxItems} items` : undefined
+  if (rule.minItems !== undefined && length < rule.minItems)
+    return `must have at least ${counted(rule.minItems, 'item')}`
+  return rule.maxItems !== undefined && length > rule.maxItems
+    ? `must have at most ${counted(rule.maxItems, 'item')}`
+    : undefined
 }
 
 function saying(path: Path, says: string | undefined): SettingProblem[] {
@@ -110,6 +113,11 @@ function saying(path: Path, says: string | undefined): SettingProblem[] {
 }
 
 const kindOf = ({ type }: Rule) => (type === undefined ? 'anything' : (kindWords[type] ?? type))
+
+const valuesOf = (values: readonly unknown[]) =>
+  values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`
+
+export const counted = (count: number | bigint, noun: string) => `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
 
 /** Types as people call them. */
 export const kindWords: Readonly<Record<string, string>> = {
