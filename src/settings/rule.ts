@@ -39,8 +39,8 @@ export const jsonObject: Rule<JsonObject> = { type: 'object', additionalProperti
 export const functionValue: Rule<never> = { type: 'function' }
 export const instance: Rule<never> = { type: 'instance' }
 
-export function whole(minimum: number): Rule<number> {
-  return { type: 'integer', minimum }
+export function whole(minimum: number, maximum?: number): Rule<number> {
+  return { type: 'integer', minimum, ...(maximum !== undefined && { maximum }) }
 }
 
 export function within(minimum: number, maximum: number): Rule<number> {

@@ -162,7 +162,7 @@ export const sharedFields: Fields<Omit<RunSettings, 'model' | 'tools' | 'signal'
     system: described(text, 'The system prompt.'),
     policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
     options: described(optionsRule, 'How replies are requested.'),
-    maxSteps: described(whole(1), 'The most requests in one run; 50 by default.'),
+    maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
     guards: described(object<Guards>(guardFields), 'When a run that goes wrong is stopped.'),
     budget: described(
       object<Budget>({

@@ -92,6 +92,7 @@ const others: Row[] = [
   [{ system: ['Be brief.'] }, 'system: must be text, not a list'],
   [{ sytem: 'Be brief.' }, 'sytem: unknown key "sytem"; did you mean system?'],
   [{ maxSteps: 0 }, 'maxSteps: must be at least 1, not 0'],
+  [{ maxSteps: 10_001 }, 'maxSteps: must be at most 10000, not 10001'],
   [{ maxSteps: '7' }, 'maxSteps: must be a whole number, not "7"'],
   [{ guards: { repeats: 0 } }, 'guards.repeats: must be at least 1, not 0'],
   [{ guards: { repeats: true } }, 'guards.repeats: must be a whole number, or false, not true'],
