@@ -37,5 +37,6 @@ export type { CompactionSettings, FoldStyle, Policy, PolicySettings, PresetName 
 export type { Budget, Fallback, Guards, Route, RouteStep, RunSettings, Spend } from './settings/run.ts'
 export type { Issue, Profile } from './protocols/protocol.ts'
 export type { ProviderRow } from './providers/provider.ts'
+export { openStore } from './store/open.ts'
 export type * from './store/store.ts'
 export type { Transcript } from './transcripts/transcript.ts'

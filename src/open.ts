@@ -11,6 +11,7 @@ import { parseModelRef } from './providers/model-ref.ts'
 import type { ProviderRow } from './providers/provider.ts'
 import { resolve, type Endpoint } from './providers/resolve.ts'
 import { checkConnection, checkRunSettings } from './settings/check.ts'
+import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import { defaultRetry } from './transport/retry.ts'
 import { retryBudgets } from './transport/retry-budget.ts'
@@ -75,7 +76,7 @@ export interface Synapse {
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
   checkConnection(options)
-  const store = await storeOf(options.store)
+  const store = typeof options.store === 'object' ? options.store : await openStore(options.store)
   const owner = options.owner ?? 'local'
   const house: Surroundings = {
     store,
@@ -168,14 +169,4 @@ async function storedRows(store: Store, config: Config | undefined): Promise<rea
 async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Surroundings['observe']>> {
   const { observing } = await import('./telemetry/observe.ts')
   return observing(telemetry === true ? {} : telemetry)
-}
-
-async function storeOf(store: string | Store | undefined): Promise<Store> {
-  if (typeof store === 'object') return store
-  if (store === undefined) {
-    const { openMemoryStore } = await import('./store/memory.ts')
-    return openMemoryStore()
-  }
-  const { openStore } = await import('./store/open.ts')
-  return openStore(store)
 }

@@ -88,7 +88,7 @@ export const commands: Record<string, Named> = {
   },
 }
 
-const help = `synapse: one conversation, any model, nothing lost
+export const help = `synapse: one conversation, any model, nothing lost
 
   synapse "What time is it?"       ask once (also: echo "..." | synapse)
   synapse                          talk in the terminal

@@ -58,7 +58,7 @@ export const presetNames = ['economy', 'classic', 'full', 'small'] as const
 export type PresetName = (typeof presetNames)[number]
 export type Policy = PresetName | PolicySettings
 
-export const presets: Record<PresetName, PolicySettings> = {
+const presets: Record<PresetName, PolicySettings> = {
   economy: { maxToolTurns: 10, rhythm: 'economy' },
   classic: { maxMessages: 20, maxToolTurns: 3 },
   full: {},
