@@ -1,6 +1,5 @@
-// What a setting may be, as plain JSON Schema with a type for the compiler. Not zod: `prepare` and `createProvider` check
-// their callers without awaiting anything, so whatever checks them is loaded with the package, and zod would double what
-// an import of it costs. The zod schemas of files and requests are made from these rules.
+// What a setting may be, as plain JSON Schema with a type for the compiler. Why it is not zod: docs/decisions/013. The zod
+// schemas of files and requests are made from these rules.
 
 import type { JsonObject } from '../core/json.ts'
 
