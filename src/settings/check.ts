@@ -2,7 +2,7 @@
 // sentence.
 
 import { badInput } from '../core/error.ts'
-import { problemsWith, type Path, type SettingProblem } from './problems.ts'
+import { problemsWith, under, type SettingProblem } from './problems.ts'
 import { name, object, text, type Rule } from './rule.ts'
 import { connectionFields, optionsRule, policyFields, policyRule, runFields, sharedFields } from './schema.ts'
 
@@ -12,17 +12,18 @@ export function lineOf({ path, says }: SettingProblem): string {
 }
 
 /** Throws everything that is wrong, one line each. */
-function check(rule: Rule, value: unknown, at: Path = []): void {
-  const problems = problemsWith(rule, value, at)
-  if (problems.length > 0) throw badInput(problems.map(lineOf).join('\n'))
+function check(rule: Rule, value: unknown, at?: string): void {
+  const problems = problemsWith(rule, value)
+  if (problems.length === 0) return
+  throw badInput(problems.map((problem) => lineOf(at === undefined ? problem : under(at, problem))).join('\n'))
 }
 
 export function checkPolicy(policy: unknown): void {
-  check(policyRule, policy, ['policy'])
+  check(policyRule, policy, 'policy')
 }
 
 export function checkOptions(options: unknown): void {
-  check(optionsRule, options, ['options'])
+  check(optionsRule, options, 'options')
 }
 
 const wholeRun: Rule = object(runFields, ['model'])

@@ -13,54 +13,66 @@ export interface SettingProblem {
   otherKind?: boolean
 }
 
-/** Everything that is wrong with the value; empty: nothing. */
-export function problemsWith(rule: Rule, value: unknown, path: Path = []): SettingProblem[] {
-  if (rule.anyOf) return problemsOfAny(rule.anyOf, value, path)
-  if (value === undefined) return [{ path, says: 'is missing', otherKind: true }]
-  if (!isKind(rule, value)) return [{ path, says: `must be ${kindOf(rule)}${insteadOf(value)}`, otherKind: true }]
+/** Everything that is wrong with the value; empty: nothing. What is valid costs next to nothing to check. */
+export function problemsWith(rule: Rule, value: unknown): readonly SettingProblem[] {
+  if (rule.anyOf) return problemsOfAny(rule.anyOf, value)
+  if (value === undefined) return otherKind('is missing')
+  if (!isKind(rule, value)) return otherKind(`must be ${kindOf(rule)}${insteadOf(value)}`)
   if (rule.enum && !rule.enum.some((one) => one === value)) {
-    return [{ path, says: `unknown value ${shown(value)}; known are ${rule.enum.join(', ')}`, otherKind: true }]
+    return otherKind(`unknown value ${shown(value)}; known are ${rule.enum.join(', ')}`)
   }
-  if (typeof value === 'number') return saying(path, limitOf(rule, value))
-  if (typeof value === 'string') return saying(path, textProblem(rule, value))
-  if (Array.isArray(value)) {
-    const size = saying(path, lengthOf(rule, value))
-    return [
-      ...size,
-      ...value.flatMap((item, index) => (rule.items ? problemsWith(rule.items, item, [...path, index]) : [])),
-    ]
-  }
-  return rule.type === 'object' ? problemsOfObject(rule, Object(value), path) : []
+  if (typeof value === 'number') return saying(limitOf(rule, value))
+  if (typeof value === 'string') return saying(textProblem(rule, value))
+  if (Array.isArray(value)) return problemsOfList(rule, value)
+  return rule.type === 'object' ? problemsOfObject(rule, Object(value)) : none
 }
 
-function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>, path: Path): SettingProblem[] {
+const none: readonly SettingProblem[] = []
+
+function problemsOfList(rule: Rule, value: readonly unknown[]): readonly SettingProblem[] {
+  const found = [...saying(lengthOf(rule, value))]
+  for (const [index, item] of value.entries()) {
+    if (rule.items) for (const problem of problemsWith(rule.items, item)) found.push(under(index, problem))
+  }
+  return found
+}
+
+/** Known keys are read from wherever the object has them: `run` of a tool may be a method of its class. */
+function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>): readonly SettingProblem[] {
   const { properties = {}, additionalProperties: others, required = [] } = rule
-  const given = Object.keys(value).filter((key) => value[key] !== undefined)
-  const missing = required.filter((key) => !given.includes(key))
-  return [
-    ...missing.map((key) => ({ path: [...path, key], says: 'is missing' })),
-    ...given.flatMap((key): SettingProblem[] => {
-      const at = [...path, key]
-      const known = Object.hasOwn(properties, key) ? properties[key] : undefined
-      if (known) return problemsWith(known, value[key], at)
-      if (typeof others === 'object') return problemsWith(others, value[key], at)
-      return others ? [] : [{ path: at, says: unknownKey(key, Object.keys(properties)) }]
-    }),
-  ]
+  const found: SettingProblem[] = []
+  for (const [key, known] of Object.entries(properties)) {
+    if (value[key] === undefined && !required.includes(key)) continue
+    for (const problem of problemsWith(known, value[key])) found.push(under(key, problem))
+  }
+  for (const key of Object.keys(value)) {
+    if (others === true || Object.hasOwn(properties, key) || value[key] === undefined) continue
+    if (typeof others !== 'object') found.push({ path: [key], says: unknownKey(key, Object.keys(properties)) })
+    else for (const problem of problemsWith(others, value[key])) found.push(under(key, problem))
+  }
+  return found
 }
 
 /** What is wrong with the alternative that was meant; if none was, what the alternatives are. */
-function problemsOfAny(rules: readonly Rule[], value: unknown, path: Path): SettingProblem[] {
-  const found = rules.map((rule) => problemsWith(rule, value, path))
-  if (found.some((problems) => problems.length === 0)) return []
-  const meant = found.filter((problems) => !problems.some((one) => one.otherKind && one.path.length === path.length))
+function problemsOfAny(rules: readonly Rule[], value: unknown): readonly SettingProblem[] {
+  const found = rules.map((rule) => problemsWith(rule, value))
+  if (found.some((problems) => problems.length === 0)) return none
+  const meant = found.filter((problems) => !problems.some((one) => one.otherKind && one.path.length === 0))
   const [nearest] = meant.toSorted((a, b) => a.length - b.length)
   if (nearest) return nearest
-  if (value === undefined) return [{ path, says: 'is missing', otherKind: true }]
+  if (value === undefined) return otherKind('is missing')
   const kinds = rules
     .flatMap((rule) => rule.anyOf ?? rule)
     .map((rule) => (rule.enum ? valuesOf(rule.enum) : kindOf(rule)))
-  return [{ path, says: `must be ${[...new Set(kinds)].join(', or ')}${insteadOf(value)}`, otherKind: true }]
+  return otherKind(`must be ${[...new Set(kinds)].join(', or ')}${insteadOf(value)}`)
+}
+
+function otherKind(says: string): SettingProblem[] {
+  return [{ path: [], says, otherKind: true }]
+}
+
+export function under(key: string | number, problem: SettingProblem): SettingProblem {
+  return { ...problem, path: [key, ...problem.path] }
 }
 
 function isKind({ type }: Rule, value: unknown): boolean {
@@ -108,8 +120,8 @@ function lengthOf(rule: Rule, { length }: readonly unknown[]): string | undefine
     : undefined
 }
 
-function saying(path: Path, says: string | undefined): SettingProblem[] {
-  return says === undefined ? [] : [{ path, says }]
+function saying(says: string | undefined): readonly SettingProblem[] {
+  return says === undefined ? none : [{ path: [], says }]
 }
 
 const kindOf = ({ type }: Rule) => (type === undefined ? 'anything' : (kindWords[type] ?? type))

@@ -204,6 +204,14 @@ test('what only code can give is checked as well', async () => {
   const clock = { name: 'clock', input: { type: 'object' }, run: () => '12:00' }
   assert.equal(await start({ tools: [clock], route: () => undefined, signal: new AbortController().signal }), undefined)
   assert.equal(await start({ system: undefined, options: { effort: undefined } }), undefined)
+  class Clock {
+    name = 'clock'
+    input = {}
+    run() {
+      return '12:00'
+    }
+  }
+  assert.equal(await start({ tools: [new Clock()] }), undefined)
   assert.equal(await start({ tools: [{ ...clock, input: undefined }] }), 'tools.0.input: is missing')
   assert.equal(
     await start({ tools: [{ ...clock, input: 'nope' }] }),
