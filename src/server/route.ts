@@ -102,7 +102,7 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const problems = zodProblems(schema, value).slice(0, mostProblems)
-  throw badInput(`${what} is not valid: ${problems.map(lineOf).join('; ')}.`)
+  throw badInput(`${what} is not valid: ${problems.map(lineOf).join('; ')}`)
 }
 
 function queryOf(request: globalThis.Request): Record<string, string> {

@@ -1,7 +1,5 @@
 // What to leave out of a request, as settings. A preset is a name for some of them.
 
-import { badInput } from '../core/error.ts'
-
 export interface PolicySettings {
   /** Begin with what this preset says, and change it by what is said beside it. */
   preset?: PresetName
@@ -66,11 +64,6 @@ const presets: Record<PresetName, PolicySettings> = {
 }
 
 export function settingsOf(policy: Policy): PolicySettings {
-  if (typeof policy === 'string') return presetOf(policy)
-  return policy.preset === undefined ? policy : { ...presetOf(policy.preset), ...policy }
-}
-
-function presetOf(name: PresetName): PolicySettings {
-  if (Object.hasOwn(presets, name)) return presets[name]
-  throw badInput(`There is no policy "${name}". The policies are ${Object.keys(presets).join(', ')}.`)
+  if (typeof policy === 'string') return presets[policy]
+  return policy.preset === undefined ? policy : { ...presets[policy.preset], ...policy }
 }

@@ -258,7 +258,7 @@ function inFile(problem: string | undefined): string | undefined {
 /** Without what is said around it. */
 function inBody(body: JsonObject): string | undefined {
   const error = body['error'] as JsonObject | undefined
-  return error && /^The body is not valid: settings\.(.*)\.$/s.exec(String(error['message']))?.[1]
+  return error && /^The body is not valid: settings\.(.*)$/s.exec(String(error['message']))?.[1]
 }
 
 function flagOf(value: Json | undefined): string {
