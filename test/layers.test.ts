@@ -8,6 +8,7 @@ const src = join(import.meta.dirname, '..', 'src')
 /** Each layer may import itself and those above it. */
 const layers = [
   'core',
+  'settings',
   'protocols',
   'providers',
   'transport',
