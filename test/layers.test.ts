@@ -11,7 +11,7 @@ const src = join(root, 'src')
 /** Each layer may import itself and those above it. The packages are those it may use; `node:` modules are free. */
 const layers: Record<string, readonly string[]> = {
   core: [],
-  settings: ['zod'],
+  settings: [],
   wires: [],
   providers: [],
   transport: ['eventsource-parser'],
@@ -107,7 +107,7 @@ function foreign(all: readonly Import[]): string[] {
 }
 
 function isOurs(target: string): boolean {
-  return target.endsWith('.ts')
+  return target.endsWith('.ts') || target.endsWith('.json')
 }
 
 function layerOf(path: string): string {

@@ -3,7 +3,8 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider'
 import type { Note, ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Options } from '../core/options.ts'
+import type { Options } from '../settings/options.ts'
+import { checkOptions } from '../settings/check.ts'
 import { ourKey } from './read-prompt.ts'
 
 export interface Wanted {
@@ -38,7 +39,9 @@ export function readOptions(call: LanguageModelV4CallOptions): Wanted {
     ...(responseFormat?.type === 'json' && { answerSchema: schemaOf(responseFormat.schema ?? { type: 'object' }) }),
   }
   // Options of ours can be given as they are, under our name.
-  return { options: { ...asked, ...(call.providerOptions?.[ourKey] as Options | undefined) }, tools, warnings }
+  const own = call.providerOptions?.[ourKey] as Options | undefined
+  if (own) checkOptions(own)
+  return { options: { ...asked, ...own }, tools, warnings }
 }
 
 /** Notes about what differs from the prompt, as the SDK shows them. */

@@ -12,12 +12,13 @@ import type {
 } from '@ai-sdk/provider'
 import { SynapseError } from '../core/error.ts'
 import type { ReplyEvent } from '../core/event.ts'
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
 import { assemble } from '../context/assemble.ts'
 import { noUsage } from '../core/usage.ts'
 import { endpointFinder, type SynapseOptions } from '../runtime/open.ts'
 import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
+import { checkModelOptions } from '../settings/check.ts'
 import { streamReply } from '../transport/reply.ts'
 import { readOptions, warningsOf } from './read-options.ts'
 import { readPrompt } from './read-prompt.ts'
@@ -41,6 +42,7 @@ export interface SynapseModelOptions extends Pick<
  * const { text } = await generateText({ model: synapseModel('anthropic/claude-opus-5'), prompt: 'Hello!' })
  */
 export function synapseModel(model: string, options: SynapseModelOptions = {}): LanguageModelV4 {
+  checkModelOptions(options)
   const ref = parseModelRef(model)
   let finder: ReturnType<typeof endpointFinder> | undefined
   return {

@@ -2,6 +2,7 @@
 // the start is what people feel.
 
 import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
+import { presetNames } from '../settings/policy.ts'
 import { exitCode, type Command } from './command.ts'
 import { neutral } from './terminal.ts'
 import { version } from './version.ts'
@@ -87,7 +88,7 @@ export const commands: Record<string, Named> = {
   },
 }
 
-const help = `synapse: one conversation, any model, nothing lost
+export const help = `synapse: one conversation, any model, nothing lost
 
   synapse "What time is it?"       ask once (also: echo "..." | synapse)
   synapse                          chat in the terminal
@@ -111,7 +112,7 @@ Options of a question or a chat
   -T, --no-tools                   offer no tools
   -y, --yes                        approve every tool call
   -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (again for more)
-      --policy NAME                what is sent of a long history: economy, classic, full or small
+      --policy NAME                what is sent of a long history: ${presetNames.join(', ')}, or settings as JSON
       --protocol WIRE              one of the provider's wires
       --json                       print every event as a line of JSON (of a question, not of a chat)
       --db FILE                    where conversations are kept (SYNAPSE_DB)

@@ -11,7 +11,7 @@ import { rowsFor } from '../config/stored-providers.ts'
 import { projectConfig } from './project-config.ts'
 import type { LocalStore } from './local-store.ts'
 import type { OpenAgent } from './open-agent.ts'
-import { presetNamed, readOptions } from './run-options.ts'
+import { readPolicy, readOptions } from './run-options.ts'
 import type { SessionFlags } from './session-flags.ts'
 import { builtInTools } from './tools.ts'
 import { chooseModel } from './choose-model.ts'
@@ -46,7 +46,7 @@ export async function sessionSettings(
     rows,
   })
   const system = values.system ?? own?.system ?? text(stored?.settings['system'])
-  const policy = values.policy === undefined ? (own?.policy ?? config?.policy) : presetNamed(values.policy)
+  const policy = values.policy === undefined ? (own?.policy ?? config?.policy) : readPolicy(values.policy)
   const { protocol: usual, ...rest } = own ?? {}
   const protocol = values.protocol ?? (model === own?.model ? usual : undefined)
   const tools = own?.tools ?? [...builtInTools, recallTool(local.store, local.owner, id)]

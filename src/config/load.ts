@@ -2,7 +2,7 @@
 // agents are. Everything that is wrong is said at once, and nothing of a wrong file is used.
 
 import { dirname, relative, resolve } from 'node:path'
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { rows as builtIn } from '../providers/rows.ts'
 import { checkShape } from './check-shape.ts'

@@ -1,16 +1,13 @@
 // synapse.yaml, whole.
 
 import * as z from 'zod'
-import type { Policy } from '../context/policy.ts'
+import { described } from '../settings/rule.ts'
+import type { Policy } from '../settings/policy.ts'
+import { modelRef, sharedFields } from '../settings/schema.ts'
+import { zodOf } from './zod-rule.ts'
 import type { McpServerEntry } from './mcp-entry.ts'
 import { mcpServersSchema } from './mcp-schema.ts'
-import { policySchema } from './policy-schema.ts'
 import { providerSchema, type ProviderEntry } from './provider-schema.ts'
-
-/** `provider/model`, or a provider alone for its default. */
-export const modelRef: z.ZodType<string> = z
-  .string()
-  .regex(/^\s*[^/\s]+(\/\S+)?\s*$/, 'is no model; write provider/model, such as anthropic/claude-opus-5')
 
 export interface ConfigEntry {
   model?: string
@@ -23,8 +20,8 @@ export interface ConfigEntry {
 export const configSchema: z.ZodType<ConfigEntry> = z
   .strictObject({
     $schema: z.string().exactOptional(),
-    model: modelRef.describe('Who answers where nothing else is said: provider/model.').exactOptional(),
-    policy: policySchema.exactOptional(),
+    model: z.exactOptional(zodOf(described(modelRef, 'The model that is used by default: provider/model.'))),
+    policy: z.exactOptional(zodOf(sharedFields.policy)),
     providers: z
       .array(providerSchema)
       .describe('Providers beside the built-in ones, or changes to those.')

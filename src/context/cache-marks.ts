@@ -7,7 +7,7 @@
 // cut has just been made that end is gone, and the place where it broke is marked instead: it is what can still be read.
 
 import type { Decisions } from './decisions.ts'
-import type { PolicySettings } from './policy.ts'
+import type { PolicySettings } from '../settings/policy.ts'
 import { findToolTurns, leastSaving, olderTurns, savingOf, stepOf, turnsToFold, type ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 import { pinnedIn } from './window.ts'

@@ -5,7 +5,8 @@
 
 import { isObject, type Json } from '../core/json.ts'
 import type { Message, Reply } from '../core/message.ts'
-import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding, type FoldStyle } from './tool-turns.ts'
+import type { FoldStyle } from '../settings/policy.ts'
+import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding } from './tool-turns.ts'
 import { placesFrom, type View } from './view.ts'
 import { cutView } from './window.ts'
 

@@ -3,11 +3,11 @@
 
 import type { Note } from '../core/context.ts'
 import type { MediaPart, Message, TextPart, ToolMessage } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
+import type { Options } from '../settings/options.ts'
 import type { Capabilities } from '../wires/wire.ts'
 import { estimateTokens } from './count.ts'
 import { fitMedia } from './fit-media.ts'
-import type { PolicySettings } from './policy.ts'
+import type { PolicySettings } from '../settings/policy.ts'
 import type { View } from './view.ts'
 
 /** Estimates are up to 8 % low once the ratio to the provider's own count is known (measured 2026-11). */

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Entry, Overlay } from '../core/log.ts'
 import type { CompactionDecision, Decisions, NativeSummary } from './decisions.ts'
 import type { Proposal } from './proposals.ts'
-import type { FoldStyle } from './tool-turns.ts'
+import type { FoldStyle } from '../settings/policy.ts'
 
 type Recorded = Pick<Overlay, 'entryId' | 'kind' | 'data' | 'undone' | 'at'>
 

@@ -1,7 +1,7 @@
 // What reading from and writing to a prompt cache costs, relative to input that is not cached, and how long a cache
 // lives. Only ratios count for the economy, so a price list is not needed where the provider's own rule is known.
 
-import type { Options } from '../core/options.ts'
+import type { Options } from '../settings/options.ts'
 import type { Price } from '../providers/price.ts'
 import type { Caching } from '../providers/provider.ts'
 

@@ -4,7 +4,7 @@
 import { callsOf, textOf, type Message } from '../core/message.ts'
 import { mediaStandIn } from '../wires/shared/injected-text.ts'
 import { estimateMessage, estimateTokens } from './count.ts'
-import type { CompactionSettings } from './policy.ts'
+import type { CompactionSettings } from '../settings/policy.ts'
 import type { View } from './view.ts'
 import { startOfLast } from './window.ts'
 

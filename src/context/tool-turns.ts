@@ -4,6 +4,7 @@
 
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
+import type { FoldStyle } from '../settings/policy.ts'
 import { estimateMessage, rememberSizes, sizesOf } from './count.ts'
 import { prefixes } from './prefix-memo.ts'
 import { placesFrom, type View } from './view.ts'
@@ -16,9 +17,6 @@ export interface ToolTurn {
   /** What was made of it when it was last folded. */
   folded?: FoldedTurn
 }
-
-/** `provider`: results and thoughts, which a provider that can takes out itself; others get what is left. */
-export type FoldStyle = 'stub' | 'results' | 'remove' | 'provider'
 
 /** Below this a fold is not worth the bytes of its stub. */
 export const leastSaving = 120

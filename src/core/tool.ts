@@ -17,7 +17,7 @@ export interface Tool extends ToolSpec {
   /** Whether a person must allow the call before it is run. */
   ask?: boolean | ((input: Json) => boolean | Promise<boolean>)
   /** How long that is waited for; an hour by default. */
-  askMs?: number
+  askTimeoutMs?: number
   /** Reads the arguments itself; without it they are checked against `input`. */
   read?(input: Json): Promise<ReadCall | InputProblem>
 }

@@ -41,7 +41,7 @@ export async function answerTo(
   runtime: Asking,
   replyEntry: Entry,
   call: ToolCallPart,
-  askMs?: number,
+  askTimeoutMs?: number,
 ): Promise<Answer> {
   const { store, owner, conversationId } = runtime
   const argsHash = argsHashOf(call)
@@ -53,7 +53,7 @@ export async function answerTo(
     return denied(refusalOf(call, answer.data['reason']))
   }
   const question = kept.find((overlay) => overlay.kind === asked)
-  const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askMs ?? defaultAskMs)).toISOString()
+  const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askTimeoutMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= runtime.now()) {
     return denied(`No one allowed ${call.name} in time, so it was not run.`)
   }

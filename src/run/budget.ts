@@ -3,22 +3,8 @@
 
 import type { GuardReason } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
+import type { Spend } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
-
-/** The most that may be spent; each is checked before a request goes out. */
-export interface Budget {
-  /** In one run: from what the user says to where the model rests. */
-  run?: Spend
-  /** In the whole conversation, on all branches. */
-  conversation?: Spend
-}
-
-export interface Spend {
-  /** US dollars. Requests whose price is not known count nothing, and are warned of. */
-  usd?: number
-  /** Input and output together. */
-  tokens?: number
-}
 
 export interface Spent {
   usd: number

@@ -2,7 +2,7 @@
 
 import type { Entry } from '../core/log.ts'
 import { limitOf } from '../context/fit.ts'
-import { settingsOf } from '../context/policy.ts'
+import { settingsOf } from '../settings/policy.ts'
 import { estimateHead, systemOf } from '../context/assemble.ts'
 import { readDecisions } from '../context/overlay-codec.ts'
 import { compactHistory, type Compacted } from './compact.ts'

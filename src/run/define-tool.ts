@@ -7,7 +7,6 @@ import type { InputProblem, ReadCall, Tool, ToolRun } from '../core/tool.ts'
 import { checkInput } from './check-input.ts'
 import { problemOf } from './input-problem.ts'
 import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from './standard-schema.ts'
-import { jsonSchemaOfValibot } from './valibot-schema.ts'
 
 /** How a tool is described; `Input` is what its schema gives. */
 export interface ToolDefinition<S, Input> {
@@ -15,18 +14,18 @@ export interface ToolDefinition<S, Input> {
   name: string
   /** What it does and when to use it, for the model. */
   description?: string
-  /** The arguments: a schema of zod, valibot, arktype or another Standard Schema library, or plain JSON Schema. */
+  /** The arguments: a schema of a library with Standard JSON Schema (zod, arktype, valibot with its converter), or plain JSON Schema. */
   input: S
   /** Does the work. See {@link Tool.run} for what it may give. */
   run(input: Input, run: ToolRun): unknown
   /** Safe to run again with the same input after a crash. */
   repeatable?: boolean
-  /** Milliseconds that one call may take; two minutes by default. */
-  timeout?: number
+  /** How many milliseconds one call may take; two minutes by default. */
+  timeoutMs?: number
   /** Whether a person must allow the call first: always, or for some inputs. */
   ask?: boolean | ((input: Input) => boolean | Promise<boolean>)
-  /** Milliseconds that an answer to `ask` is waited for; an hour by default. */
-  askTimeout?: number
+  /** How many milliseconds an answer to `ask` is waited for; an hour by default. */
+  askTimeoutMs?: number
 }
 
 /**
@@ -44,7 +43,7 @@ export function defineTool<Input = JsonObject>(definition: ToolDefinition<JsonOb
 export function defineTool<Input>(
   definition: ToolDefinition<StandardSchema<unknown, Input> | JsonObject, Input>,
 ): Tool {
-  const { name, description, input, repeatable, timeout, ask, askTimeout } = definition
+  const { name, description, input, repeatable, timeoutMs, ask, askTimeoutMs } = definition
   const schema = isStandardSchema(input) ? jsonSchemaOf(name, input) : input
   const validate = isStandardSchema(input) ? byStandard(name, input) : byJsonSchema<Input>(name, input)
 
@@ -63,8 +62,8 @@ export function defineTool<Input>(
     ...(description !== undefined && { description }),
     input: schema,
     ...(repeatable !== undefined && { repeatable }),
-    ...(timeout !== undefined && { timeoutMs: timeout }),
-    ...(askTimeout !== undefined && { askMs: askTimeout }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(askTimeoutMs !== undefined && { askTimeoutMs }),
     ...(ask !== undefined && { ask: typeof ask === 'boolean' ? ask : async (given: Json) => asks(await read(given)) }),
     read,
     async run(given, run) {
@@ -104,12 +103,13 @@ async function asks(call: ReadCall | InputProblem): Promise<boolean> {
 
 function jsonSchemaOf(name: string, schema: StandardSchema): JsonObject {
   const { jsonSchema, vendor } = schema['~standard']
-  const made = jsonSchema?.input({ target: 'draft-2020-12' }) ?? (vendor === 'valibot' && jsonSchemaOfValibot(schema))
+  const made = jsonSchema?.input({ target: 'draft-2020-12' })
   if (!made) {
-    throw badInput(
-      `The input schema of ${name} (${vendor}) does not tell its JSON Schema. Use a version of the library that ` +
-        'implements Standard JSON Schema, or give plain JSON Schema.',
-    )
+    const how =
+      vendor === 'valibot'
+        ? 'wrap it with toStandardJsonSchema of @valibot/to-json-schema'
+        : 'use a version of the library that implements Standard JSON Schema, or plain JSON Schema'
+    throw badInput(`The input schema of ${name} (${vendor}) has no JSON Schema; ${how}.`)
   }
   // The name of the dialect is of no use to a model, and some wires refuse it.
   const { $schema: _, ...rest } = JSON.parse(JSON.stringify(made)) as JsonObject

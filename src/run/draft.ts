@@ -2,7 +2,7 @@
 
 import type { Entry } from '../core/log.ts'
 import type { Decisions } from '../context/decisions.ts'
-import { settingsOf } from '../context/policy.ts'
+import { settingsOf } from '../settings/policy.ts'
 import type { RequestDraft } from '../context/assemble.ts'
 import type { Billing } from '../context/price-ratio.ts'
 import type { Endpoint } from '../providers/resolve.ts'

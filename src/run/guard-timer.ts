@@ -11,14 +11,17 @@ export interface GuardTimer {
   stop(): void
 }
 
-export function guardTimer({ timeMs, outputSize }: Guards, outer: AbortSignal): GuardTimer {
+export function guardTimer({ timeoutMs, outputSize }: Guards, outer: AbortSignal): GuardTimer {
   const abort = new AbortController()
   let reason: GuardReason | undefined
   let size = 0
   const timer =
-    timeMs === undefined
+    timeoutMs === undefined
       ? undefined
-      : setTimeout(() => fire({ guard: 'time', why: `The run took longer than the ${timeMs} ms that it may.` }), timeMs)
+      : setTimeout(
+          () => fire({ guard: 'time', why: `The run took longer than the ${timeoutMs} ms that it may.` }),
+          timeoutMs,
+        )
   return {
     signal: AbortSignal.any([outer, abort.signal]),
     onEvent(event) {

@@ -18,7 +18,7 @@ import {
   type Proposal,
   type PlanFacts,
 } from '../context/proposals.ts'
-import { settingsOf, type PolicySettings } from '../context/policy.ts'
+import { settingsOf, type PolicySettings } from '../settings/policy.ts'
 import {
   assemble,
   baseView,

@@ -3,17 +3,16 @@
 import type { GuardReason, RunEvent } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
 import type { TextPart, UserMessage } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
+import type { Options } from '../settings/options.ts'
 import type { Tool } from '../core/tool.ts'
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
+import type { Budget, Fallback, Route } from '../settings/run.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import type { ReplyCall } from '../transport/reply.ts'
 import type { Store, Write } from '../store/store.ts'
-import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import type { RepeatLimits } from './repeats.ts'
-import type { Fallback, Route } from './route.ts'
 
 export interface RunContext {
   store: Store

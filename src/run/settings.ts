@@ -2,57 +2,15 @@
 
 import { badInput } from '../core/error.ts'
 import type { UserMessage } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
-import type { Tool } from '../core/tool.ts'
-import type { Policy } from '../context/policy.ts'
 import type { Endpoint } from '../providers/resolve.ts'
+import { checkRunChanges } from '../settings/check.ts'
+import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
-import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
-import type { Fallback, Route } from './route.ts'
 import type { Observer, Transport } from './run-context.ts'
 
-/** Where and how to continue; anything can change from one message to the next. */
-export interface RunSettings {
-  /** `provider/model`, such as `anthropic/claude-opus-5`. */
-  model: string
-  /** One of the provider's wires; without it, its usual one. */
-  protocol?: string
-  /** What the model is informed before everything else. */
-  system?: string
-  /** What the model may call. */
-  tools?: readonly Tool[]
-  /** Effort, length, sampling and the like, in words that every wire has some form of. */
-  options?: Options
-  /** What is sent of a long history: a preset's name or settings of your own. The log always keeps everything. */
-  policy?: Policy
-  /** The most requests to a model in one run; 50 by default. */
-  maxSteps?: number
-  /** When a run that goes wrong is stopped. */
-  guards?: Guards
-  /** What a run or the conversation may cost. */
-  budget?: Budget
-  /** Another model for some steps. */
-  route?: Route
-  /** Whom to ask when a model fails before it has said anything, in this order. */
-  fallback?: readonly Fallback[]
-  /** Aborts the run. */
-  signal?: AbortSignal
-}
-
-/** Limits of a run. Whichever is reached ends it, with an event that says which and why. */
-export interface Guards {
-  /**
-   * How often the same call with the same result is borne before the model is informed: 3 by default. The run stops when it
-   * continues all the same. False: forever.
-   */
-  repeats?: number | false
-  /** How long a run may take, in milliseconds. */
-  timeMs?: number
-  /** How many characters a run may write, of text, reasoning and arguments. */
-  outputSize?: number
-}
+export type { Guards, RunSettings } from '../settings/run.ts'
 
 /** What a conversation needs from its runtime. */
 export interface Runtime {
@@ -76,8 +34,9 @@ export function userMessage(said: UserInput): UserMessage {
   return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
 }
 
-/** The settings with changes. A wire that was chosen for one model is not kept for another. */
+/** The settings with changes, which are checked. A wire that was chosen for one model is not kept for another. */
 export function withChanges(settings: RunSettings, changes: Partial<RunSettings> = {}): RunSettings {
+  checkRunChanges(changes)
   const { protocol: _, ...anyWire } = settings
   const otherModel = changes.model !== undefined && changes.model !== settings.model
   return { ...(otherModel ? anyWire : settings), ...changes }

@@ -6,7 +6,7 @@ import type { Context, Note, StateRef } from '../core/context.ts'
 import type { Failure } from '../core/error.ts'
 import type { Entry, Exchange, Overlay, ProviderState } from '../core/log.ts'
 import type { Reply } from '../core/message.ts'
-import type { PolicySettings } from '../context/policy.ts'
+import type { PolicySettings } from '../settings/policy.ts'
 import { overlaysOn } from '../context/overlay-codec.ts'
 import type { RunContext } from './run-context.ts'
 

@@ -36,7 +36,7 @@ export async function runCalls(
     if ('problem' in ready) return keep(call, async () => notRun(call, ready.problem))
     const tool = tools.find((candidate) => candidate.name === call.name)
     if (await asks(ready.asks)) {
-      const answer = await answerTo(run, replyEntry, call, tool?.askMs)
+      const answer = await answerTo(run, replyEntry, call, tool?.askTimeoutMs)
       if (answer.state === 'waiting') return void step.waiting.push(answer.approval)
       if (answer.state === 'denied') return keep(call, async () => notRun(call, answer.why))
     }

@@ -9,8 +9,9 @@ import { SynapseError } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ToolSpec } from '../core/context.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
-import { settingsOf, type Policy, type PolicySettings } from '../context/policy.ts'
+import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { endpointFinder, type SynapseOptions } from './open.ts'
+import { checkProviderConfig, checkProviderOptions } from '../settings/check.ts'
 import { channel } from '../run/channel.ts'
 import { compactNow } from '../run/compact-now.ts'
 import type { Run } from '../run/conversation.ts'
@@ -91,6 +92,7 @@ const owner = 'provider'
  * console.log(claude.state().cost)
  */
 export function createProvider(options: ProviderOptions): Provider {
+  checkProviderOptions(options)
   let config = firstConfig(options)
   let used: ProviderState = { ...noUsage, cost: 0, requests: 0 }
   let runtime: Promise<ProviderStore> | undefined
@@ -111,6 +113,7 @@ export function createProvider(options: ProviderOptions): Provider {
       // A wire that was chosen for one provider is not kept for another.
       const { protocol, ...anyWire } = changed
       const kept = changed.provider === config.provider || protocol !== config.protocol
+      checkProviderConfig(changed)
       config = kept ? changed : anyWire
     },
     promptCache(text) {

@@ -10,6 +10,8 @@ import type { Transport } from '../run/run-context.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolve, type Endpoint } from '../providers/resolve.ts'
+import { checkConnection, checkRunSettings } from '../settings/check.ts'
+import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { defaultRetry } from '../transport/retry.ts'
 import { retryBudgets } from '../transport/retry-budget.ts'
@@ -73,7 +75,8 @@ export interface Synapse {
  * console.log(await chat.send('Hello!').text())
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
-  const store = await storeOf(options.store)
+  checkConnection(options)
+  const store = typeof options.store === 'object' ? options.store : await openStore(options.store)
   const owner = options.owner ?? 'local'
   const runtime: Runtime = {
     store,
@@ -86,10 +89,12 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
   return {
     store,
     async start(settings) {
+      checkRunSettings(settings)
       const { id } = await store.createConversation(owner)
       return conversationOf(runtime, id, settings)
     },
     async open(id, settings) {
+      checkRunSettings(settings)
       const conversation = conversationOf(runtime, id, settings)
       await conversation.info()
       await recover(store, owner, id)
@@ -164,14 +169,4 @@ async function storedRows(store: Store, config: Config | undefined): Promise<rea
 async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Runtime['observe']>> {
   const { observing } = await import('./telemetry.ts')
   return observing(telemetry === true ? {} : telemetry)
-}
-
-async function storeOf(store: string | Store | undefined): Promise<Store> {
-  if (typeof store === 'object') return store
-  if (store === undefined) {
-    const { openMemoryStore } = await import('../store/memory.ts')
-    return openMemoryStore()
-  }
-  const { openStore } = await import('../store/open.ts')
-  return openStore(store)
 }

@@ -8,9 +8,9 @@ import type { Note, ToolSpec } from '../core/context.ts'
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Message, Origin, Reply, TextPart } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
+import type { Options } from '../settings/options.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
 import { assemble, type Estimate } from '../context/assemble.ts'
 import { allWires } from '../wires/all.ts'
 import type { Issue, Profile, Wire } from '../wires/wire.ts'
@@ -19,6 +19,7 @@ import { findRow } from '../providers/find-row.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolveWith } from '../providers/resolve.ts'
 import { rowsWith } from '../providers/rows.ts'
+import { checkOptions, checkPolicy } from '../settings/check.ts'
 import { readRecording } from '../transport/recording.ts'
 
 export interface PrepareInput {
@@ -49,6 +50,8 @@ export interface Prepared {
 
 /** All but the sending: the request that carries these messages to this provider, and what differs from them. */
 export function prepare(input: PrepareInput): Prepared {
+  if (input.policy !== undefined) checkPolicy(input.policy)
+  if (input.options !== undefined) checkOptions(input.options)
   const rows = rowsWith(input.rows ?? [])
   const endpoint = resolveWith(
     {

@@ -1,6 +1,6 @@
 // What the routes work with.
 
-import type { Policy } from '../context/policy.ts'
+import type { Policy } from '../settings/policy.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Runtime } from '../run/conversation.ts'

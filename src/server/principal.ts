@@ -38,7 +38,7 @@ export function allowModel({ models }: Principal, model: string): void {
   if (!models || models.some((pattern) => matches(pattern, model))) return
   throw new SynapseError({
     kind: 'permission',
-    message: `This key may not ask ${model}. It may ask ${models.join(', ')}.`,
+    message: `This key is not allowed to use ${model}; it may use ${models.join(', ')}.`,
   })
 }
 

@@ -3,6 +3,8 @@
 
 import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
+import { zodProblems } from '../config/zod-problems.ts'
+import { lineOf } from '../settings/check.ts'
 import { readJson } from './body.ts'
 import type { ServerContext } from './context.ts'
 import type { Access } from './keys.ts'
@@ -93,12 +95,14 @@ export function missing(what: string, id: string): SynapseError {
   return new SynapseError({ kind: 'not-found', message: `There is no ${what} ${id}.` })
 }
 
+/** A body can be wrong in a million places; the first ones are enough to repair it. */
+const mostProblems = 10
+
 function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const [issue] = result.error.issues
-  const place = issue?.path.length ? ` at ${issue.path.join('.')}` : ''
-  throw badInput(`${what} is not valid${place}: ${issue?.message ?? 'it has another shape'}.`)
+  const problems = zodProblems(schema, value).slice(0, mostProblems)
+  throw badInput(`${what} is not valid: ${problems.map(lineOf).join('; ')}`)
 }
 
 function queryOf(request: globalThis.Request): Record<string, string> {

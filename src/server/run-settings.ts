@@ -4,6 +4,7 @@
 import { SynapseError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { UserMessage } from '../core/message.ts'
+import { modelOfFallback } from '../run/route.ts'
 import type { ServerContext } from './context.ts'
 import { spentBy } from './keys.ts'
 import { allowModel, type Principal } from './principal.ts'
@@ -26,9 +27,19 @@ export function mergeSettings(server: ServerContext, kept: JsonObject, given: Se
 /** Throws where they cannot work, or not for this key. */
 export async function checkSettings(server: ServerContext, principal: Principal, settings: Settings): Promise<void> {
   toolsNamed(settings.tools, server.tools)
-  if (settings.model === undefined) return
-  const { endpoint } = await server.endpoint(settings.model, settings.protocol)
-  allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
+  for (const { model, protocol } of modelsIn(settings)) {
+    const { endpoint } = await server.endpoint(model, protocol)
+    allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
+  }
+}
+
+/** Every model that a run with these settings may ask. */
+function modelsIn({ model, protocol, route, fallback }: Settings): { model: string; protocol: string | undefined }[] {
+  const others = [route?.tools, route?.answer, ...(fallback ?? []).map(modelOfFallback)]
+  return [
+    ...(model === undefined ? [] : [{ model, protocol }]),
+    ...others.flatMap((other) => (other === undefined ? [] : [{ model: other, protocol: undefined }])),
+  ]
 }
 
 /** Throws unless a run with these settings may begin. */
@@ -36,11 +47,12 @@ export async function checkRun(server: ServerContext, principal: Principal, sett
   await checkSettings(server, principal, settings)
   const { budget, keyId } = principal
   if (budget === undefined || keyId === undefined) return
-  const { endpoint } = await server.endpoint(settings.model, settings.protocol)
-  if (!endpoint.price) {
+  for (const { model, protocol } of modelsIn(settings)) {
+    const { endpoint } = await server.endpoint(model, protocol)
+    if (endpoint.price) continue
     throw new SynapseError({
       kind: 'permission',
-      message: `The price of ${settings.model} is not known, so a key with a budget may not ask it.`,
+      message: `The price of ${model} is not known, so a key with a budget may not use it.`,
     })
   }
   if ((await spentBy(server.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))

@@ -4,70 +4,30 @@
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 
 import { z } from '@hono/zod-openapi'
+import { zodOf } from '../config/zod-rule.ts'
 import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
-import type { Options } from '../core/options.ts'
-import type { PolicySettings, PresetName } from '../context/policy.ts'
+import type { Options } from '../settings/options.ts'
+import { jsonSchemaOf, object } from '../settings/rule.ts'
+import type { RunSettings } from '../settings/run.ts'
+import { httpFields, type RouteTable } from '../settings/schema.ts'
 
 /** How a run is made; a conversation's own, or for one run. */
-export interface Settings {
-  model?: string
-  protocol?: string
-  system?: string
-  policy?: PresetName | PolicySettings
+export interface Settings extends Partial<Omit<RunSettings, 'tools' | 'options' | 'route' | 'signal'>> {
   tools?: string[]
-  maxSteps?: number
-  options?: Pick<
-    Options,
-    | 'maxOutput'
-    | 'temperature'
-    | 'topP'
-    | 'stop'
-    | 'effort'
-    | 'toolChoice'
-    | 'parallelTools'
-    | 'answerSchema'
-    | 'cacheTtl'
-  >
+  options?: Omit<Options, 'extra' | 'cacheKey'>
+  route?: RouteTable
 }
 
 const name = z.string().min(1).max(200)
 const id = z.string().regex(/^[A-Za-z0-9._:-]{1,100}$/, 'not an id')
 const title = z.string().max(500)
 const labels = z.array(z.string().min(1).max(100)).max(50)
-const count = z.number().int().min(0).max(10_000_000)
 
-const policy = z.strictObject({
-  maxMessages: count.nullable().optional(),
-  maxTokens: count.nullable().optional(),
-  maxToolTurns: count.nullable().optional(),
-  fold: z.enum(['stub', 'results', 'remove']).optional(),
-  step: count.min(1).optional(),
-})
+const settingsRule = object(httpFields)
 
-const options = z.strictObject({
-  maxOutput: count.min(1).optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  topP: z.number().min(0).max(1).optional(),
-  stop: z.array(z.string().max(200)).max(8).optional(),
-  effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
-  toolChoice: z.union([z.enum(['auto', 'none', 'required']), z.strictObject({ tool: name })]).optional(),
-  parallelTools: z.boolean().optional(),
-  answerSchema: z.record(z.string(), z.unknown()).optional(),
-  cacheTtl: z.enum(['5m', '1h']).optional(),
-})
-
-export const settings: z.ZodType<Settings> = z
-  .strictObject({
-    model: name.optional().openapi({ description: 'provider/model', example: 'anthropic/claude-opus-5' }),
-    protocol: name.optional(),
-    system: z.string().max(1_000_000).optional(),
-    policy: z.union([z.enum(['economy', 'classic', 'full', 'small']), policy]).optional(),
-    tools: z.array(name).max(200).optional(),
-    maxSteps: z.number().int().min(1).max(200).optional(),
-    options: options.optional(),
-  })
-  .openapi('Settings') as z.ZodType<Settings>
+/** The settings as everywhere else (settings/), with the same sentences. */
+export const settings: z.ZodType<Settings> = zodOf(settingsRule).openapi('Settings', jsonSchemaOf(settingsRule))
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() })
 const mediaPart = z.strictObject({

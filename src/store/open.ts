@@ -1,8 +1,16 @@
-// A store by its address: a file is SQLite, a URL is PostgreSQL. Only the one that is wanted is loaded.
+// A store by its address: a file is SQLite, a URL is PostgreSQL, none is memory. Only the one that is wanted is loaded.
 
 import type { Store } from './store.ts'
 
-export async function openStore(address: string): Promise<Store> {
+/**
+ * Opens a store: a file for SQLite, a `postgres://` URL, or nothing for memory. `openSynapse` takes the same address, or
+ * the store itself, which several of them can share.
+ */
+export async function openStore(address?: string): Promise<Store> {
+  if (address === undefined) {
+    const { openMemoryStore } = await import('./memory.ts')
+    return openMemoryStore()
+  }
   if (/^postgres(ql)?:\/\//.test(address)) {
     const { openPostgresStore } = await import('./postgres.ts')
     return openPostgresStore(address)

@@ -6,7 +6,7 @@ import type { Failure } from '../core/error.ts'
 import type { ReplyEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Origin, Reply } from '../core/message.ts'
-import type { Effort, Options } from '../core/options.ts'
+import type { Effort, Options } from '../settings/options.ts'
 import type { Usage } from '../core/usage.ts'
 
 export interface Wire {

@@ -43,7 +43,7 @@ tools: [./tools.mjs]
 policy: { preset: classic, maxToolTurns: 5 }
 options: { effort: low, maxOutput: 500 }
 maxSteps: 7
-guards: { repeats: 2, timeMs: 60000 }
+guards: { repeats: 2, timeoutMs: 60000 }
 budget: { run: { usd: 0.5 }, conversation: { tokens: 100000 } }
 route: { answer: openai/gpt-5.6-mini }
 fallback: [anthropic/claude-opus-5, { model: mistral, on: [overloaded, rate-limit] }]
@@ -65,7 +65,7 @@ fallback: [anthropic/claude-opus-5, { model: mistral, on: [overloaded, rate-limi
     policy: { preset: 'classic', maxToolTurns: 5 },
     options: { effort: 'low', maxOutput: 500 },
     maxSteps: 7,
-    guards: { repeats: 2, timeMs: 60_000 },
+    guards: { repeats: 2, timeoutMs: 60_000 },
     budget: { run: { usd: 0.5 }, conversation: { tokens: 100_000 } },
     route: { answer: 'openai/gpt-5.6-mini' },
     fallback: ['anthropic/claude-opus-5', { model: 'mistral', on: ['overloaded', 'rate-limit'] }],

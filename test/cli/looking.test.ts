@@ -47,7 +47,10 @@ test('inspect shows each message with its fate, tokens and price, and where the 
   const body = await synapse(['inspect', 'last', '--body'])
   assert.equal((JSON.parse(body.out) as { model: string }).model, 'claude-opus-5')
   assert.match((await synapse(['inspect'])).err, /Say which conversation/)
-  assert.match((await synapse(['inspect', 'last', '--policy', 'thrifty'])).err, /no policy "thrifty"/)
+  assert.match(
+    (await synapse(['inspect', 'last', '--policy', 'thrifty'])).err,
+    /policy: must be one of economy, .*, not "thrifty"/,
+  )
 })
 
 test('inspect says what was folded and why', async (t) => {

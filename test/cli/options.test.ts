@@ -44,11 +44,14 @@ test('a wrong option, file, tool or policy is one clear sentence, and nothing is
   const [notes, picture] = [join(folder, 'notes.md'), join(folder, 'picture')]
   writeFileSync(notes, 'text')
   writeFileSync(picture, png)
-  assert.throws(() => readOptions(['temprature=1']), /no option "temprature".*temperature/)
-  assert.throws(() => readOptions(['temperature=hot']), /from 0 to 2, not "hot"/)
-  assert.throws(() => readOptions(['effort=huge']), /effort is one of none, minimal/)
-  assert.throws(() => readOptions(['maxOutput=1.5']), /maxOutput takes a whole number/)
-  assert.throws(() => readOptions(['answerSchema=[]']), /JSON Schema/)
+  assert.throws(
+    () => readOptions(['temprature=1']),
+    /^SynapseError: options\.temprature: unknown key "temprature"; did you mean temperature\?$/,
+  )
+  assert.throws(() => readOptions(['temperature=hot']), /temperature: must be a number, not "hot"/)
+  assert.throws(() => readOptions(['effort=huge']), /effort: unknown value "huge"; known are none, minimal/)
+  assert.throws(() => readOptions(['maxOutput=1.5']), /maxOutput: must be a whole number, not 1\.5/)
+  assert.throws(() => readOptions(['answerSchema=[]']), /answerSchema: must be a map/)
   assert.throws(() => withFiles('', ['nope.md'], []), /no file nope\.md/)
   assert.throws(() => withFiles('', [picture], []), /not text.*-a/)
   assert.throws(() => withFiles('', [], [notes]), /no image.*-f/)
@@ -57,7 +60,7 @@ test('a wrong option, file, tool or policy is one clear sentence, and nothing is
     [['-o', 'maxOutput'], /key=value/],
     [['-a', 'nope.png'], /no file nope\.png/],
     [['-t', 'hammer'], /no tool "hammer".*clock, add/],
-    [['--policy', 'thrifty'], /no policy "thrifty"/],
+    [['--policy', 'thrifty'], /policy: must be one of economy, .*, not "thrifty"/],
     [['--protocol', 'smoke-signals'], /does not speak/],
   ]
   for (const [args, words] of mistakes) {

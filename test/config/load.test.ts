@@ -165,7 +165,7 @@ providers:
 `,
     ),
     [
-      'synapse.yaml:2:1: polcy: unknown key "polcy"; known are model, policy, providers, mcpServers, agentsDir',
+      'synapse.yaml:2:1: polcy: unknown key "polcy"; did you mean policy?',
       'synapse.yaml:7:5: providers.0.protocol: unknown protocol "openai-chatt"; known are openai-chat, openai-responses, anthropic-messages, gemini-generate, gemini-interactions, mistral-chat, ollama-chat',
       'synapse.yaml:8:5: providers.1.id: may have small letters, digits, dots, underscores and hyphens',
       'synapse.yaml:9:5: providers.1.baseUrl: is no address that can be asked; write it like https://host/v1, without key or query',
@@ -182,7 +182,7 @@ const mistakes: [string, string, RegExp][] = [
     'model: antropic/x\n',
     /^synapse\.yaml:1:1: model: there is no provider "antropic"; known are openai, /,
   ],
-  ['a model that is none', 'model: "a b"\n', /model: is no model; write provider\/model/],
+  ['a model that is none', 'model: "a b"\n', /model: is not a model; write provider\/model/],
   ['a missing address', 'providers:\n  - id: x\n', /^synapse\.yaml:2:5: providers\.0\.baseUrl: is missing$/],
   ['a missing id', 'providers:\n  - baseUrl: http://x/v1\n', /^synapse\.yaml:2:5: providers\.0\.id: is missing$/],
   [
@@ -218,7 +218,7 @@ const mistakes: [string, string, RegExp][] = [
   [
     'a wrong setting in a policy',
     'policy:\n  preset: classic\n  maxMessages: lots\n',
-    /^synapse\.yaml:3:3: policy\.maxMessages: must be a number, not "lots"$/,
+    /^synapse\.yaml:3:3: policy\.maxMessages: must be a whole number, or null, not "lots"$/,
   ],
   [
     'a server without command or url',

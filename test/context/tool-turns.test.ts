@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findToolTurns, foldToolTurns, turnsToFold, type FoldStyle } from '../../src/context/tool-turns.ts'
+import { findToolTurns, foldToolTurns, turnsToFold } from '../../src/context/tool-turns.ts'
+import type { FoldStyle } from '../../src/settings/policy.ts'
 import { wholeView } from '../../src/context/view.ts'
 import { call, calls, failure, reply, result, user } from '../histories.ts'
 

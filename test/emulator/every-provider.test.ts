@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pair } from '../../src/context/pair.ts'
-import type { Effort, Options } from '../../src/core/options.ts'
+import type { Effort, Options } from '../../src/settings/options.ts'
 import { fold } from '../../src/core/fold.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import { callsOf, textOf, type Message, type Reply } from '../../src/core/message.ts'

@@ -12,13 +12,13 @@ import { defineTool } from '../../src/run/define-tool.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { calling, clock, collect, only, results, start } from './chatting.ts'
 
-function removing(ask: boolean | ((input: { path: string }) => boolean) = true, askTimeout?: number) {
+function removing(ask: boolean | ((input: { path: string }) => boolean) = true, askTimeoutMs?: number) {
   const removed: string[] = []
   const tool = defineTool({
     name: 'remove',
     input: z.object({ path: z.string() }),
     ask,
-    ...(askTimeout !== undefined && { askTimeout }),
+    ...(askTimeoutMs !== undefined && { askTimeoutMs }),
     run({ path }) {
       removed.push(path)
       return `removed ${path}`
@@ -29,8 +29,8 @@ function removing(ask: boolean | ((input: { path: string }) => boolean) = true, 
 
 const oneCall = { reply: calling([{ name: 'remove', input: { path: '/tmp/x' } }, { name: 'clock' }]) }
 
-async function waiting(options: { now?: () => number; askTimeout?: number } = {}) {
-  const { tool, removed } = removing(true, options.askTimeout)
+async function waiting(options: { now?: () => number; askTimeoutMs?: number } = {}) {
+  const { tool, removed } = removing(true, options.askTimeoutMs)
   const { chat, synapse } = await start(
     { model: 'openai/gpt-5.6', tools: [tool, clock] },
     { emulation: oneCall, ...(options.now && { now: options.now }) },
@@ -93,7 +93,7 @@ test('an approval names the arguments that it is for, is given once, and to noth
 
 test('an approval that comes too late counts for nothing, and the model is informed that no one allowed it', async () => {
   let now = Date.now()
-  const { chat, removed, asked, callId } = await waiting({ now: () => now, askTimeout: 60_000 })
+  const { chat, removed, asked, callId } = await waiting({ now: () => now, askTimeoutMs: 60_000 })
   now += 60_001
   await assert.rejects(chat.approve(callId, asked), /not given in time/)
   assert.equal((await chat.resume().ended).outcome, 'done')

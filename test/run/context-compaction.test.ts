@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
-import type { PolicySettings } from '../../src/context/policy.ts'
+import type { PolicySettings } from '../../src/settings/policy.ts'
 import type { EmulatorOptions, ResponderInput } from '../../src/testing.ts'
 import { clockTool, talk, type Talk } from './talking.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Policy } from '../../src/context/policy.ts'
+import type { Policy } from '../../src/settings/policy.ts'
 import { clockTool, talk } from './talking.ts'
 
 const policies: [string, Policy][] = [

@@ -105,7 +105,7 @@ test('a budget of money warns of models whose price is not known', async () => {
 
 test('a run that takes too long is stopped, its tools are told, and no call is left open', async () => {
   const hanging: Tool = { ...clock, run: () => new Promise(() => {}) }
-  const { end, chat } = await run({ tools: [hanging], guards: { timeMs: 50 } }, same(1))
+  const { end, chat } = await run({ tools: [hanging], guards: { timeoutMs: 50 } }, same(1))
   assert.equal(end?.outcome, 'stopped')
   assert.equal(end?.guard?.guard, 'time')
   assert.equal((await results(chat)).length, 1)

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { textOf } from '../../src/core/message.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
-import type { RouteStep } from '../../src/run/route.ts'
+import type { RouteStep } from '../../src/settings/run.ts'
 import { cooldown } from '../../src/run/cooldown.ts'
 import { clock, collect, only, start } from './chatting.ts'
 

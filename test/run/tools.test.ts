@@ -8,6 +8,7 @@ import * as z from 'zod'
 import { textOf } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
+import type { StandardSchema } from '../../src/run/standard-schema.ts'
 import { calling, collect, only, results, start } from './chatting.ts'
 
 const model = 'anthropic/claude-opus-5'
@@ -17,9 +18,22 @@ const weather = {
   description: 'Tells the weather.',
   run: ({ city, days }: { city: string; days?: number | undefined }) => `${city} ${days ?? 1}`,
 }
+
+/** What toStandardJsonSchema of @valibot/to-json-schema gives: the schema, with its JSON Schema beside the rest. */
+function withJsonSchema<S extends StandardSchema>(schema: S, json: Record<string, unknown>): S {
+  return { ...schema, '~standard': { ...schema['~standard'], jsonSchema: { input: () => json } } }
+}
+
 const byLibrary: Record<string, Tool> = {
   zod: defineTool({ ...weather, input: z.object({ city: z.string(), days: z.number().optional() }) }),
-  valibot: defineTool({ ...weather, input: v.object({ city: v.string(), days: v.optional(v.number()) }) }),
+  valibot: defineTool({
+    ...weather,
+    input: withJsonSchema(v.object({ city: v.string(), days: v.optional(v.number()) }), {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'number' } },
+      required: ['city'],
+    }),
+  }),
   arktype: defineTool({ ...weather, input: type({ city: 'string', 'days?': 'number' }) }),
   'JSON Schema': defineTool<{ city: string; days?: number }>({
     ...weather,
@@ -63,29 +77,16 @@ for (const [library, tool] of Object.entries(byLibrary)) {
   })
 }
 
-test('a valibot schema keeps its limits and descriptions', () => {
-  const tool = defineTool({
-    name: 'x',
-    input: v.strictObject({
-      size: v.pipe(v.number(), v.integer(), v.minValue(1), v.description('How many')),
-      kind: v.picklist(['a', 'b']),
-      tags: v.pipe(v.array(v.pipe(v.string(), v.maxLength(9))), v.minLength(1)),
-      when: v.nullish(v.pipe(v.string(), v.isoDate())),
-    }),
-    run: ({ size, tags }) => size + tags.length,
+test('a schema without JSON Schema is refused with what to do about it', () => {
+  assert.throws(() => defineTool({ name: 'x', input: v.object({}), run: () => '' }), {
+    message:
+      'The input schema of x (valibot) has no JSON Schema; wrap it with toStandardJsonSchema of @valibot/to-json-schema.',
   })
-  assert.deepEqual(tool.input, {
-    type: 'object',
-    properties: {
-      size: { type: 'integer', minimum: 1, description: 'How many' },
-      kind: { enum: ['a', 'b'] },
-      tags: { type: 'array', items: { type: 'string', maxLength: 9 }, minItems: 1 },
-      when: { anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] },
-    },
-    required: ['size', 'kind', 'tags'],
-    additionalProperties: false,
-  })
-  assert.throws(() => defineTool({ name: 'x', input: v.map(v.string(), v.string()), run: () => '' }), /to-json-schema/)
+  const other: StandardSchema = { '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) } }
+  assert.throws(
+    () => defineTool({ name: 'x', input: other, run: () => '' }),
+    /\(other\) has no JSON Schema; use a version/,
+  )
 })
 
 test('what a schema changes on the way is what the tool gets', async () => {
@@ -181,7 +182,7 @@ test('a tool that takes too long is stopped by its own timeout', async () => {
   const tool = defineTool({
     name: 'slow',
     input: { type: 'object' },
-    timeout: 1,
+    timeoutMs: 1,
     run: (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (told = true))),
   })
   const { text } = await called(tool, {})

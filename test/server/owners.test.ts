@@ -177,6 +177,20 @@ test('a key is good for its models, its time and its budget only', async (t) => 
   // The name of a provider alone means its usual model.
   assert.equal((await ask(limited, 'anthropic')).status, 403)
   assert.equal((await limited('PATCH', `/api/conversations/${id}`, { settings: { model: 'mistral/x' } })).status, 403)
+  const others = [
+    { route: { answer: 'mistral/x' } },
+    { route: { tools: 'anthropic/claude-opus-5' } },
+    { fallback: ['openai', 'mistral/x'] },
+    { fallback: [{ model: 'mistral/x' }] },
+  ]
+  for (const settings of others) {
+    const refused = await limited('POST', `/api/conversations/${id}/messages`, {
+      text: 'Hello',
+      settings: { model: 'openai/gpt-5.6', ...settings },
+    })
+    assert.equal(refused.status, 403, JSON.stringify(settings))
+    assert.match(refused.text, /This key is not allowed to use \w+\/[\w-]+; it may use openai\/\*/)
+  }
   const allowed = await ask(limited, 'openai/gpt-5.6')
   assert.equal(allowed.status, 202)
   const events = (runId: string, key: string) =>

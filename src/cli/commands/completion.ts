@@ -4,6 +4,7 @@
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { commands } from '../main.ts'
+import { presetNames } from '../../settings/policy.ts'
 import { optionNames } from '../run-options.ts'
 import { askFlags } from '../session-flags.ts'
 
@@ -64,7 +65,7 @@ function bash(): string {
     -o|--option) COMPREPLY=($(compgen -W "${optionNames()
       .map((name) => `${name}=`)
       .join(' ')}" -- "$word")); compopt -o nospace; return ;;
-    --policy) COMPREPLY=($(compgen -W "economy classic full small" -- "$word")); return ;;
+    --policy) COMPREPLY=($(compgen -W "${presetNames.join(' ')}" -- "$word")); return ;;
     -f|--fragment|-a|--attach|--db|--config) COMPREPLY=($(compgen -f -- "$word")); return ;;
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$word"))
@@ -89,7 +90,7 @@ ${named.join('\n')}
     -o|--option) compadd -S '' ${optionNames()
       .map((name) => `${name}=`)
       .join(' ')}; return ;;
-    --policy) compadd economy classic full small; return ;;
+    --policy) compadd ${presetNames.join(' ')}; return ;;
     -f|--fragment|-a|--attach|--db|--config) _files; return ;;
   esac
   if [[ "\${words[CURRENT]}" == -* ]]; then compadd -- ${options.join(' ')}
@@ -116,7 +117,7 @@ const fishArguments: Record<string, string> = {
   option: `-x -a '${optionNames()
     .map((name) => `${name}=`)
     .join(' ')}'`,
-  policy: `-x -a 'economy classic full small'`,
+  policy: `-x -a '${presetNames.join(' ')}'`,
   fragment: '-r',
   attach: '-r',
   db: '-r',

@@ -7,7 +7,7 @@ import { formatIds, writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { noteLine } from '../note-line.ts'
-import { presetNamed } from '../run-options.ts'
+import { readPolicy } from '../run-options.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf } from '../transcript-file.ts'
 
@@ -44,7 +44,7 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
       messages: transcript.messages,
       ...(transcript.system && { system: transcript.system }),
       ...(transcript.tools && { tools: transcript.tools }),
-      policy: presetNamed(values.policy),
+      policy: readPolicy(values.policy),
       rows: await rowsHere(values),
     })
     const notes = [...transcript.notes, ...prepared.notes]

@@ -80,16 +80,8 @@ export function budgetUsed(budget: number): Failure {
 
 /** What a request says, as the library takes it. */
 export function runSettings(settings: Settings & { model: string }, tools: readonly Tool[]): RunSettings {
-  const { model, protocol, system, policy, maxSteps, options } = settings
-  return {
-    model,
-    tools: toolsNamed(settings.tools, tools),
-    ...(protocol !== undefined && { protocol }),
-    ...(system !== undefined && { system }),
-    ...(policy !== undefined && { policy }),
-    ...(maxSteps !== undefined && { maxSteps }),
-    ...(options && { options }),
-  }
+  const { tools: names, ...rest } = settings
+  return { ...rest, tools: toolsNamed(names, tools) }
 }
 
 export function toolsNamed(names: readonly string[] | undefined, tools: readonly Tool[]): readonly Tool[] {

@@ -2,7 +2,7 @@
 // the manual one is refused in the middle of a tool loop that began without thinking.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
-import type { Effort } from '../../core/options.ts'
+import type { Effort } from '../../settings/options.ts'
 import { turnOf, type Turn } from '../shared/turns.ts'
 import type { ThinkingPrefix } from './thinking-prefix.ts'
 import { isThinking } from './types.ts'

@@ -3,7 +3,7 @@
 
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Effort } from '../../core/options.ts'
+import type { Effort } from '../../settings/options.ts'
 import { answerSchema, geminiVersion, mergeExtra, nearestEffort, toolSchema } from '../shared/gemini-schema.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { cleanText } from '../shared/text.ts'

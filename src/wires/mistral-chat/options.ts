@@ -2,7 +2,7 @@
 
 import type { ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Options } from '../../core/options.ts'
+import type { Options } from '../../settings/options.ts'
 import type { Writer } from './writer.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {

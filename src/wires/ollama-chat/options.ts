@@ -2,7 +2,7 @@
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Options } from '../../core/options.ts'
+import type { Options } from '../../settings/options.ts'
 import type { Target } from '../wire.ts'
 import { thinkLevels } from './types.ts'
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Effort, Options } from '../../core/options.ts'
+import type { Effort, Options } from '../../settings/options.ts'
 import type { Writer } from './encode.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {

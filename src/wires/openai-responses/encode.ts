@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { placeOf, type Context, type Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Effort } from '../../core/options.ts'
+import type { Effort } from '../../settings/options.ts'
 import { mapNames } from '../shared/names.ts'
 import { cachedList, cachedElement, type CachedElement } from '../shared/body-bytes.ts'
 import type { Encoded, Target } from '../wire.ts'

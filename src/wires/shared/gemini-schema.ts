@@ -2,7 +2,7 @@
 // on the list is refused or ignored, so it is left out and named in a note.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import type { Effort } from '../../core/options.ts'
+import type { Effort } from '../../settings/options.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 /** The schema of a tool's arguments, in the keywords that Gemini knows. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { Options } from '../../../src/core/options.ts'
+import type { Options } from '../../../src/settings/options.ts'
 import { call, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 import { encode, said, texts, thought } from './asking.ts'
 

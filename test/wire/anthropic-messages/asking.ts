@@ -3,7 +3,7 @@
 import type { Context } from '../../../src/core/context.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
-import type { Options } from '../../../src/core/options.ts'
+import type { Options } from '../../../src/settings/options.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import type { Capabilities, Encoded, Quirks, Target } from '../../../src/wires/wire.ts'
 import { fold } from '../../../src/core/fold.ts'

@@ -4,7 +4,7 @@ import type { Context } from '../../../src/core/context.ts'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Origin, Reply } from '../../../src/core/message.ts'
-import type { Options } from '../../../src/core/options.ts'
+import type { Options } from '../../../src/settings/options.ts'
 import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import type { Capabilities, DecoderOptions, Encoded, EndCause } from '../../../src/wires/wire.ts'
 

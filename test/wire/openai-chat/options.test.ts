@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ToolSpec } from '../../../src/core/context.ts'
-import type { Effort, Options } from '../../../src/core/options.ts'
+import type { Effort, Options } from '../../../src/settings/options.ts'
 import { call, reply, result, user } from '../../histories.ts'
 import { sent, type Wanted } from './target.ts'
 

@@ -4,7 +4,7 @@ import type { Context, Note } from '../../../src/core/context.ts'
 import { fold, type Folded } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Origin } from '../../../src/core/message.ts'
-import type { Options } from '../../../src/core/options.ts'
+import type { Options } from '../../../src/settings/options.ts'
 import type { Capabilities, DecoderOptions, EndCause, Quirks, Target } from '../../../src/wires/wire.ts'
 import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
 

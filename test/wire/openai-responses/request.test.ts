@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { Options } from '../../../src/core/options.ts'
+import type { Options } from '../../../src/settings/options.ts'
 import type { Capabilities } from '../../../src/wires/wire.ts'
 import { result, user } from '../../histories.ts'
 import { called, encoded, native, reasoning, said, short } from './target.ts'

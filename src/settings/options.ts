@@ -1,8 +1,9 @@
 // How a reply is asked for, in words that every wire has some form of. What a model cannot do is left out with a note.
 
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '../core/json.ts'
 
-export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof efforts)[number]
 
 export interface Options {
   maxOutput?: number

@@ -1,8 +1,5 @@
 // What to leave out of a request, as settings. A preset is a name for some of them.
 
-import { badInput } from '../core/error.ts'
-import type { FoldStyle } from './tool-turns.ts'
-
 export interface PolicySettings {
   /** Begin with what this preset says, and change it by what is said beside it. */
   preset?: PresetName
@@ -51,10 +48,15 @@ export interface CompactionSettings {
   at?: number
 }
 
-export type PresetName = 'economy' | 'classic' | 'full' | 'small'
+/** `provider`: results and thoughts, which a provider that can takes out itself; others get what is left. */
+export const foldStyles = ['stub', 'results', 'remove', 'provider'] as const
+export type FoldStyle = (typeof foldStyles)[number]
+
+export const presetNames = ['economy', 'classic', 'full', 'small'] as const
+export type PresetName = (typeof presetNames)[number]
 export type Policy = PresetName | PolicySettings
 
-export const presets: Record<PresetName, PolicySettings> = {
+const presets: Record<PresetName, PolicySettings> = {
   economy: { maxToolTurns: 10, rhythm: 'economy' },
   classic: { maxMessages: 20, maxToolTurns: 3 },
   full: {},
@@ -62,11 +64,6 @@ export const presets: Record<PresetName, PolicySettings> = {
 }
 
 export function settingsOf(policy: Policy): PolicySettings {
-  if (typeof policy === 'string') return presetOf(policy)
-  return policy.preset === undefined ? policy : { ...presetOf(policy.preset), ...policy }
-}
-
-function presetOf(name: PresetName): PolicySettings {
-  if (Object.hasOwn(presets, name)) return presets[name]
-  throw badInput(`There is no policy "${name}". The policies are ${Object.keys(presets).join(', ')}.`)
+  if (typeof policy === 'string') return presets[policy]
+  return policy.preset === undefined ? policy : { ...presets[policy.preset], ...policy }
 }

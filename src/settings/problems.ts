@@ -1,0 +1,200 @@
+// What is wrong with settings, as sentences with their places: the same for a file, a request and a call in code. All
+// problems at once, because no one likes to repair a file one run at a time.
+
+import type { Rule } from './rule.ts'
+
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong, and where. */
+export interface SettingProblem {
+  path: Path
+  says: string
+  /** The value is of another kind altogether: of several alternatives, this one was not meant. */
+  otherKind?: boolean
+}
+
+/** Everything that is wrong with the value; empty: nothing. What is valid costs next to nothing to check. */
+export function problemsWith(rule: Rule, value: unknown): readonly SettingProblem[] {
+  if (rule.anyOf) return problemsOfAny(rule.anyOf, value)
+  if (value === undefined) return otherKind('is missing')
+  if (!isKind(rule, value)) return otherKind(`must be ${kindOf(rule)}${insteadOf(value)}`)
+  if (rule.enum && !rule.enum.some((one) => one === value)) {
+    return otherKind(`unknown value ${shown(value)}; known are ${rule.enum.join(', ')}`)
+  }
+  if (typeof value === 'number') return saying(limitOf(rule, value))
+  if (typeof value === 'string') return saying(textProblem(rule, value))
+  if (Array.isArray(value)) return problemsOfList(rule, value)
+  return rule.type === 'object' ? problemsOfObject(rule, Object(value)) : none
+}
+
+const none: readonly SettingProblem[] = []
+
+function problemsOfList(rule: Rule, value: readonly unknown[]): readonly SettingProblem[] {
+  const found = [...saying(lengthOf(rule, value))]
+  for (const [index, item] of value.entries()) {
+    if (rule.items) for (const problem of problemsWith(rule.items, item)) found.push(under(index, problem))
+  }
+  return found
+}
+
+/** Known keys are read from wherever the object has them: `run` of a tool may be a method of its class. */
+function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>): readonly SettingProblem[] {
+  const { properties = {}, additionalProperties: others, required = [] } = rule
+  const found: SettingProblem[] = []
+  for (const [key, known] of Object.entries(properties)) {
+    if (value[key] === undefined && !required.includes(key)) continue
+    for (const problem of problemsWith(known, value[key])) found.push(under(key, problem))
+  }
+  for (const key of Object.keys(value)) {
+    if (others === true || Object.hasOwn(properties, key) || value[key] === undefined) continue
+    if (typeof others !== 'object') found.push({ path: [key], says: unknownKey(key, Object.keys(properties)) })
+    else for (const problem of problemsWith(others, value[key])) found.push(under(key, problem))
+  }
+  return found
+}
+
+/** What is wrong with the alternative that was meant; if none was, what the alternatives are. */
+function problemsOfAny(rules: readonly Rule[], value: unknown): readonly SettingProblem[] {
+  const found = rules.map((rule) => problemsWith(rule, value))
+  if (found.some((problems) => problems.length === 0)) return none
+  const meant = found.filter((problems) => !problems.some((one) => one.otherKind && one.path.length === 0))
+  const [nearest] = meant.toSorted((a, b) => a.length - b.length)
+  if (nearest) return nearest
+  if (value === undefined) return otherKind('is missing')
+  const kinds = rules
+    .flatMap((rule) => rule.anyOf ?? rule)
+    .map((rule) => (rule.enum ? valuesOf(rule.enum) : kindOf(rule)))
+  return otherKind(`must be ${[...new Set(kinds)].join(', or ')}${insteadOf(value)}`)
+}
+
+function otherKind(says: string): SettingProblem[] {
+  return [{ path: [], says, otherKind: true }]
+}
+
+export function under(key: string | number, problem: SettingProblem): SettingProblem {
+  return { ...problem, path: [key, ...problem.path] }
+}
+
+function isKind({ type }: Rule, value: unknown): boolean {
+  switch (type) {
+    case undefined:
+      return true
+    case 'integer':
+      return Number.isSafeInteger(value)
+    case 'number':
+      return Number.isFinite(value)
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+    case 'instance':
+      return typeof value === 'object' && value !== null && !Array.isArray(value)
+    default:
+      return typeof value === type
+  }
+}
+
+function limitOf(rule: Rule, value: number): string | undefined {
+  if (rule.minimum !== undefined && value < rule.minimum) return `must be at least ${rule.minimum}, not ${value}`
+  if (rule.exclusiveMinimum !== undefined && value <= rule.exclusiveMinimum) {
+    return `must be more than ${rule.exclusiveMinimum}, not ${value}`
+  }
+  return rule.maximum !== undefined && value > rule.maximum
+    ? `must be at most ${rule.maximum}, not ${value}`
+    : undefined
+}
+
+function textProblem(rule: Rule, value: string): string | undefined {
+  if (rule.minLength !== undefined && value.length < rule.minLength)
+    return `must have at least ${counted(rule.minLength, 'character')}`
+  if (rule.pattern === undefined || new RegExp(rule.pattern).test(value)) return undefined
+  return rule.otherwise ?? `must match ${rule.pattern}`
+}
+
+function lengthOf(rule: Rule, { length }: readonly unknown[]): string | undefined {
+  if (rule.minItems !== undefined && length < rule.minItems)
+    return `must have at least ${counted(rule.minItems, 'item')}`
+  return rule.maxItems !== undefined && length > rule.maxItems
+    ? `must have at most ${counted(rule.maxItems, 'item')}`
+    : undefined
+}
+
+function saying(says: string | undefined): readonly SettingProblem[] {
+  return says === undefined ? none : [{ path: [], says }]
+}
+
+const kindOf = ({ type }: Rule) => (type === undefined ? 'anything' : (kindWords[type] ?? type))
+
+const valuesOf = (values: readonly unknown[]) =>
+  values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`
+
+export const counted = (count: number | bigint, noun: string) => `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
+
+/** Types as people call them. */
+export const kindWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of keys and values',
+  record: 'a map of keys and values',
+  null: 'null',
+  function: 'a function',
+  instance: 'an object',
+}
+
+/** What was given, where something else was expected. */
+export function insteadOf(given: unknown): string {
+  if (given === undefined) return ''
+  const isMap = typeof given === 'object' && given !== null
+  return `, not ${Array.isArray(given) ? 'a list' : isMap ? 'a map' : shown(given)}`
+}
+
+/** A value as it is repeated in a sentence, at most a line of it. */
+export function shown(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  const written = typeof value === 'string' || typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return written.length > 80 ? `${written.slice(0, 80)}…` : written
+}
+
+export function unknownKey(key: string, known: readonly string[]): string {
+  if (known.includes(key)) {
+    return `unknown key ${JSON.stringify(key)} beside the others; it belongs to another kind of entry`
+  }
+  const near = nearestName(key, known)
+  return `unknown key ${shown(key)}; ${near ? `did you mean ${near}?` : `known are ${known.join(', ')}`}`
+}
+
+/** The known name that a mistyped one represents: another case, more or fewer letters at its end, or a few typos. */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  const like = known.find(
+    (one) => one.toLowerCase() === name.toLowerCase() || one.startsWith(name) || name.startsWith(one),
+  )
+  if (like !== undefined) return like
+  const ranked = known.map((one) => ({ one, typos: typosBetween(name, one) })).toSorted((a, b) => a.typos - b.typos)
+  const [best] = ranked
+  return best && best.typos <= Math.min(2, Math.floor(name.length / 3)) ? best.one : undefined
+}
+
+/** Letters that are missing, too many, wrong, or swapped with their neighbour (optimal string alignment). */
+function typosBetween(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row[j] = Math.min(
+        (rows[i - 1]?.[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (rows[i - 1]?.[j - 1] ?? 0) + (same ? 0 : 1),
+        swapped ? (rows[i - 2]?.[j - 2] ?? 0) + 1 : Infinity,
+      )
+    }
+    rows.push(row)
+  }
+  return rows[a.length]?.[b.length] ?? 0
+}

@@ -1,0 +1,92 @@
+// How a conversation is continued: the settings of a run. Everything here can change from one message to the next.
+
+import type { ErrorKind } from '../core/error.ts'
+import type { Message } from '../core/message.ts'
+import type { Tool } from '../core/tool.ts'
+import type { Usage } from '../core/usage.ts'
+import type { Options } from './options.ts'
+import type { Policy } from './policy.ts'
+
+/** Where and how to continue; anything can change from one message to the next. */
+export interface RunSettings {
+  /** `provider/model`, such as `anthropic/claude-opus-5`. */
+  model: string
+  /** One of the provider's wires; without it, its usual one. */
+  protocol?: string
+  /** What the model is informed before everything else. */
+  system?: string
+  /** What the model may call. */
+  tools?: readonly Tool[]
+  /** Effort, length, sampling and the like, in words that every wire has some form of. */
+  options?: Options
+  /** What is sent of a long history: a preset's name or settings of your own. The log always keeps everything. */
+  policy?: Policy
+  /** The most requests to a model in one run; 50 by default. */
+  maxSteps?: number
+  /** When a run that goes wrong is stopped. */
+  guards?: Guards
+  /** What a run or the conversation may cost. */
+  budget?: Budget
+  /** Another model for some steps. */
+  route?: Route
+  /** Whom to ask when a model fails before it has said anything, in this order. */
+  fallback?: readonly Fallback[]
+  /** Aborts the run. */
+  signal?: AbortSignal
+}
+
+/** Limits of a run. Whichever is reached ends it, with an event that says which and why. */
+export interface Guards {
+  /**
+   * How often the same call with the same result is borne before the model is informed: 3 by default. The run stops when it
+   * continues all the same. False: forever.
+   */
+  repeats?: number | false
+  /** How long a run may take, in milliseconds. */
+  timeoutMs?: number
+  /** How many characters a run may write, of text, reasoning and arguments. */
+  outputSize?: number
+}
+
+/** The most that may be spent; each is checked before a request goes out. */
+export interface Budget {
+  /** In one run: from what the user says to where the model rests. */
+  run?: Spend
+  /** In the whole conversation, on all branches. */
+  conversation?: Spend
+}
+
+export interface Spend {
+  /** US dollars. Requests whose price is not known count nothing, and are warned of. */
+  usd?: number
+  /** Input and output together. */
+  tokens?: number
+}
+
+/** What a route decides on. */
+export interface RouteStep {
+  /** The number of the request in this run, from 1. */
+  step: number
+  /** `answer`: the tools are done with, and the final answer is to be composed from their results. */
+  kind: 'ask' | 'answer'
+  /** Everything said so far. */
+  messages: readonly Message[]
+  /** The model that would be asked without a route. */
+  model: string
+  usage: Usage
+  /** In US dollars, as far as prices are known. */
+  cost: number
+}
+
+/** The model of each step: decided by a function, or one for the work with tools and one for the final answer. */
+export type Route =
+  | ((step: RouteStep) => string | undefined | Promise<string | undefined>)
+  | {
+      /** Asked as long as there are tools to call; without it, the model of the run. */
+      tools?: string
+      /** Composes the final answer from the tool results. Not asked where no tool was needed. */
+      answer?: string
+    }
+
+/** The next model to ask when one fails before it has said anything. */
+export type Fallback = string | { model: string; on?: readonly ErrorKind[] }
