@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { geminiVersion } from '../protocols/gemini-schema.ts'
+import { geminiVersion } from '../protocols/gemini.ts'
 import { functionCallOf, listOf } from '../protocols/gemini-generate/wire.ts'
 import { refusalFor } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'

@@ -5,7 +5,7 @@
 // of turns is looked at: the API does so too (recorded requests, checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../gemini-schema.ts'
+import { geminiVersion } from '../gemini.ts'
 import type { Issue, Profile } from '../protocol.ts'
 import { checking, unknownName, type Check } from './check.ts'
 import { checkTools } from './rules-tools.ts'

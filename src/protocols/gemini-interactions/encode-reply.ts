@@ -14,7 +14,7 @@ import type {
 } from '../../core/message.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { cleanJson } from '../clean-json.ts'
-import { skipSignature } from '../gemini-schema.ts'
+import { skipSignature } from '../gemini.ts'
 import { wireIds, type IdGrammar } from '../ids.ts'
 import { keeping, type Kept } from '../kept.ts'
 import { mediaFromUrl, takesMedia } from '../media.ts'

@@ -3,7 +3,7 @@
 // that nobody has published are Google's general ones.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../gemini-schema.ts'
+import { geminiVersion } from '../gemini.ts'
 import type { Issue, Profile } from '../protocol.ts'
 import { checkSteps } from './rules-steps.ts'
 import { listOf } from './wire.ts'

@@ -1,18 +1,20 @@
 // Servers at home, and any other that speaks OpenAI's chat wire.
 
-import type { Capabilities } from '../../protocols/protocol.ts'
+import type { Capabilities, Quirks } from '../../protocols/protocol.ts'
 import type { ProviderRow, Wire } from '../provider.ts'
 import { bearer, compatibleChat, images } from './shared.ts'
 
 /** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
 
+const home: Quirks = { toolSchema: 'compatible', answerSchema: 'compatible' }
+
 /** Responses as these servers have it: without state that could be relied on, and without a key for the cache. */
 function homeResponses(baseUrl: string, differs: Pick<Wire, 'quirks' | 'capabilities'> = {}): Wire {
   return {
     protocol: 'openai-responses',
     baseUrl,
-    quirks: { cacheKey: false, ...differs.quirks },
+    quirks: { cacheKey: false, ...home, ...differs.quirks },
     capabilities: { media: images, resultMedia: [], systemRole: 'system', prefill: false, ...differs.capabilities },
     caching: 'prefix',
   }
@@ -31,12 +33,12 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:11434/v1',
-        quirks: { reasoningField: 'reasoning', noToolChoice: true },
+        quirks: { reasoningField: 'reasoning', noToolChoice: true, toolSchema: 'ollama', answerSchema: 'compatible' },
         capabilities: { ...compatibleChat, mediaUrls: false, forcedTool: false },
         caching: 'prefix',
       },
       homeResponses('http://localhost:11434/v1', {
-        quirks: { noToolChoice: true },
+        quirks: { noToolChoice: true, toolSchema: 'ollama' },
         capabilities: { mediaUrls: false, forcedTool: false },
       }),
     ],
@@ -52,7 +54,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:1234/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...home },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -70,7 +72,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8000/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...home },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -91,12 +93,12 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8080/v1',
-        quirks: { reasoningField: 'reasoning_content', alternate: true },
+        quirks: { reasoningField: 'reasoning_content', alternate: true, ...home, toolSchema: 'llama' },
         capabilities: templated,
         caching: 'prefix',
       },
       homeResponses('http://localhost:8080/v1', {
-        quirks: { alternate: true, echoReasoning: 'always' },
+        quirks: { alternate: true, echoReasoning: 'always', toolSchema: 'llama' },
         capabilities: { midSystem: false },
       }),
     ],
@@ -117,7 +119,7 @@ export function compatible(baseUrl: string, id: string, name = 'OpenAI-compatibl
       {
         protocol: 'openai-chat',
         baseUrl,
-        quirks: { reasoningField: 'reasoning_content' },
+        quirks: { reasoningField: 'reasoning_content', ...home },
         capabilities: compatibleChat,
         caching: 'prefix',
       },
