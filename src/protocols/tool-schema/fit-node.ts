@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { reads, type SchemaDialect } from './dialect.ts'
 import { expand, merged, objectsOf } from './expand.ts'
 import { flattenChoice, sentence } from './merge.ts'
-import { schemaKeywords, schemaMaps } from './meta-schema.ts'
+import { schemaKeywords, schemaLists, schemaMaps } from './meta-schema.ts'
 import { definitionOf, neverEnds, targetOf } from './refs.ts'
 import { repair } from './repair.ts'
 import { kindOf } from './root.ts'
@@ -38,7 +38,7 @@ export function fitNode(given: Json, work: Work, at: Place): JsonObject | boolea
   const fixed = repair(isObject(given) ? given : {})
   for (const change of fixed.changes) changes.add(change)
   if (!isObject(given)) changes.add('a schema that is none')
-  if (at.depth > dialect.maxDepth) return inWords(fixed.schema, work)
+  if (at.depth > dialect.maxDepth && holdsSchemas(fixed.schema)) return inWords(fixed.schema, work)
   const kept = keptRef(fixed.schema, work)
   if (kept) return kept
   const whole = expand(fixed.schema, work, at)
@@ -63,11 +63,19 @@ function keptRef(schema: JsonObject, { dialect, root, changes }: Work): JsonObje
   return { ...schema, $ref: kept }
 }
 
+function holdsSchemas(schema: JsonObject): boolean {
+  return Object.keys(schema).some(
+    (key) =>
+      key === 'items' || key === '$ref' || schemaKeywords.has(key) || schemaMaps.has(key) || schemaLists.has(key),
+  )
+}
+
 function inWords(schema: JsonObject, work: Work): JsonObject {
   work.changes.add('what is nested too deep in words')
-  const { type, description } = schema
+  // An object that must be closed, but lists no properties, could hold nothing.
+  const type = work.dialect.closedObjects ? undefined : schema.type
   const text = `(as this JSON Schema says: ${JSON.stringify(schema)})`
-  return withType({ ...(type !== undefined && { type }), description: sentence(description, text) }, work)
+  return withType({ ...(type !== undefined && { type }), description: sentence(schema.description, text) }, work)
 }
 
 /** Types go into the members of a choice; members that only add to the object around them become part of it. */

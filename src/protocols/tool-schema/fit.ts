@@ -68,10 +68,6 @@ function fitAnew(given: JsonObject, dialect: SchemaDialect): Fitted {
   const root = rootOf(given, work)
   const fitted = fitNode(root, work, { path: '', open: new Map(), depth: 0 })
   const schema: JsonObject = isObject(fitted) ? fitted : {}
-  if (schema.type !== 'object') {
-    schema.type = 'object'
-    work.changes.add('type: object')
-  }
   if (dialect.rootProperties && !isObject(schema.properties)) schema.properties = {}
   const words: string[] = []
   if (!dialect.rootDescription && typeof schema.description === 'string') {
@@ -91,9 +87,9 @@ function rootOf(given: JsonObject, work: Work): JsonObject {
   const place = { path: '', open: new Map<string, string>(), depth: 0 }
   let { schema } = expand(given, work, place)
   const { dialect } = work
-  if (Array.isArray(schema.type)) {
+  if (schema.type !== 'object') {
     schema = { ...schema, type: 'object' }
-    work.changes.add('null at the top')
+    work.changes.add('type: object')
   }
   if (dialect.rootUnions) return schema
   if (Array.isArray(schema.allOf)) schema = merged(schema, work, place).schema

@@ -28,6 +28,8 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'ollama-chat',
         baseUrl: 'http://localhost:11434',
+        // A format keeps a model from calling tools.
+        capabilities: { answerWithTools: 'none' },
         caching: 'prefix',
       },
       {
