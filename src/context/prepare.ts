@@ -63,8 +63,8 @@ export function contextOf(draft: Draft): Pick<Assembled, 'context' | 'notes' | '
   const base = baseView(draft)
   const system = systemOf(draft, settings)
   const { tools, notes } = sendable(draft.tools ?? [])
-  const told = answerInWords(draft.target, tools.length > 0)
-  if (told) notes.push(told.note)
+  const inWords = answerInWords(draft.target, tools.length > 0)
+  if (inWords) notes.push(inWords.note)
   const head = estimateHead(system, tools)
   const view = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
@@ -146,8 +146,8 @@ export function systemOf(
 ): TextPart[] {
   const system: TextPart[] = typeof given === 'string' ? [{ type: 'text', text: given }] : [...(given ?? [])]
   for (const message of openingOf(history)) if (message.role === 'system') system.push(...message.parts)
-  const told = answerInWords(target, tools.length > 0)
-  if (told) system.push({ type: 'text', text: told.text })
+  const inWords = answerInWords(target, tools.length > 0)
+  if (inWords) system.push({ type: 'text', text: inWords.text })
   return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
 }
 

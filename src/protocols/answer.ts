@@ -1,5 +1,5 @@
 // How an answer is held to a schema. Where a provider takes the schema itself it is written in its dialect; where it only
-// knows JSON, or not even that, the model is told the schema in words, and what it answers is checked by who asked.
+// knows JSON, or not even that, the model is told the schema in words, and the run checks the answer.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'

@@ -1,4 +1,4 @@
-// Bodies to be looked at by validators that we did not write: recorded conversations, and every form of tool schema.
+// Bodies for validators that we did not write: recorded conversations, and every form of tool schema.
 
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,4 +1,4 @@
-// A sample of bodies before the eyes of others; all of them in validators.all.test.ts.
+// A sample of bodies against validators of others; all of them are in validators.all.test.ts.
 
 import test from 'node:test'
 import { checkByClient } from './mistral.ts'

@@ -43,7 +43,7 @@ export interface SchemaDialect {
   closedObjects?: true
   /** The most that `minItems` may say. */
   mostMinItems?: number
-  /** Schemas inside schemas; what is deeper is told in words. */
+  /** Schemas inside schemas; what is deeper goes into the description. */
   maxDepth: number
   /** Schemas in all, after which a definition is not written a second time but referred to in words. */
   maxNodes: number

@@ -11,7 +11,7 @@ export interface Expanded {
   place: Place
 }
 
-/** Follows `$ref` until there is none. A definition inside itself, and one that is too much, is told in words. */
+/** Follows `$ref` until there is none. A definition inside itself, and one that would make the schema too large, is described in words. */
 export function expand(given: JsonObject, work: Work, at: Place): Expanded {
   let schema = given
   let place = at

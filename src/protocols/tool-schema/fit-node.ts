@@ -99,7 +99,7 @@ function typedChoices(schema: JsonObject, work: Work, place: Place): JsonObject 
   }
 }
 
-const silent = new Set([
+const annotations = new Set([
   '$schema',
   '$id',
   '$anchor',
@@ -115,16 +115,16 @@ function keywords(schema: JsonObject, work: Work, place: Place, more: readonly s
   const out: JsonObject = {}
   const words: string[] = [...more]
   const inner = (value: Json, step: string) => fitNode(value, work, { ...place, path: step, depth: place.depth + 1 })
-  const tell = (keyword: string, value: Json) => {
-    changes.add(silent.has(keyword) || keyword.startsWith('x-') ? `${keyword} left out` : `${keyword} in words`)
-    if (!silent.has(keyword) && !keyword.startsWith('x-')) words.push(`${keyword}: ${JSON.stringify(value)}`)
+  const describe = (keyword: string, value: Json) => {
+    changes.add(annotations.has(keyword) || keyword.startsWith('x-') ? `${keyword} left out` : `${keyword} in words`)
+    if (!annotations.has(keyword) && !keyword.startsWith('x-')) words.push(`${keyword}: ${JSON.stringify(value)}`)
   }
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === undefined || keyword === '$defs' || keyword === 'definitions') continue
     if (keyword === 'items' || keyword === 'prefixItems' || keyword === 'additionalItems') {
       writeItems(keyword, schema, out, words, work, (item) => inner(item, `${place.path}[]`))
     } else if (keyword === 'oneOf' && !reads(dialect, 'oneOf') && reads(dialect, 'anyOf')) {
-      if (schema.anyOf !== undefined) tell(keyword, value)
+      if (schema.anyOf !== undefined) describe(keyword, value)
       else {
         changes.add('oneOf to anyOf')
         out.anyOf = (value as Json[]).map((member) => inner(member, place.path))
@@ -133,9 +133,9 @@ function keywords(schema: JsonObject, work: Work, place: Place, more: readonly s
       changes.add('const to enum')
       if (schema.enum === undefined) writeEnum([value], out, words, work)
     } else if (keyword === 'enum') writeEnum(value as Json[], out, words, work)
-    else if (!reads(dialect, keyword)) tell(keyword, value)
-    else if (keyword === 'format' && dialect.formats && !dialect.formats.has(String(value))) tell(keyword, value)
-    else if (keyword === 'minItems' && Number(value) > (dialect.mostMinItems ?? Infinity)) tell(keyword, value)
+    else if (!reads(dialect, keyword)) describe(keyword, value)
+    else if (keyword === 'format' && dialect.formats && !dialect.formats.has(String(value))) describe(keyword, value)
+    else if (keyword === 'minItems' && Number(value) > (dialect.mostMinItems ?? Infinity)) describe(keyword, value)
     else if (keyword === 'required') writeRequired(value as Json[], schema, out, work)
     else if (schemaMaps.has(keyword) && isObject(value)) {
       const named = Object.entries(value).map(([name, property]) => {

@@ -1,5 +1,5 @@
 // A schema in the words of the one who reads it. Nothing that a schema names is lost: what a dialect has no keyword for is
-// flattened, or told in the description, and named in a note. The same schema always gives the same bytes, and a schema
+// flattened, or sentences in the description, and named in a note. The same schema always gives the same bytes, and a schema
 // that fits stays as it is.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
@@ -105,17 +105,17 @@ function rootOf(given: JsonObject, work: Work): JsonObject {
 /** `enum`, `const` and `not` at the top, in words. */
 function withoutRest(schema: JsonObject, work: Work): JsonObject {
   const { enum: values, const: value, not, ...rest } = schema
-  const told: string[] = []
-  if (values !== undefined) told.push(`The arguments are one of ${JSON.stringify(values)}.`)
-  if (value !== undefined) told.push(`The arguments are ${JSON.stringify(value)}.`)
-  if (not !== undefined) told.push(`The arguments must not fit ${JSON.stringify(not)}.`)
-  if (told.length === 0) return schema
+  const sentences: string[] = []
+  if (values !== undefined) sentences.push(`The arguments are one of ${JSON.stringify(values)}.`)
+  if (value !== undefined) sentences.push(`The arguments are ${JSON.stringify(value)}.`)
+  if (not !== undefined) sentences.push(`The arguments must not fit ${JSON.stringify(not)}.`)
+  if (sentences.length === 0) return schema
   work.changes.add('enum, const or not at the top in words')
   const listed = [...(Array.isArray(values) ? values : []), ...(value === undefined ? [] : [value])].filter(isObject)
   const names = new Set(listed.flatMap((item) => Object.keys(item)))
   const properties: JsonObject = Object.fromEntries([...names].map((name) => [name, {}]))
   const open = names.size > 0 ? mergeSchemas(rest, { properties }) : rest
-  return { ...open, description: sentence(rest.description, told.join(' ')) }
+  return { ...open, description: sentence(rest.description, sentences.join(' ')) }
 }
 
 /** The definitions that are still referred to, each in the same dialect. */

@@ -1,5 +1,5 @@
 // Two schemas as one, and the members of a choice as one object: for readers that know no `allOf`, or no choice at the
-// top. Merging keeps every property; what cannot be merged is told in the description.
+// top. Merging keeps every property; what cannot be merged goes into the description.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
@@ -111,7 +111,7 @@ function choiceInWords(key: 'anyOf' | 'oneOf', own: JsonObject, choices: readonl
   return `${key === 'oneOf' ? 'Exactly one' : 'At least one'} of these fits: ${list.join('; ')}.`
 }
 
-const told = new Set(['type', 'properties', 'required', 'title', 'description', 'additionalProperties', '$defs'])
+const described = new Set(['type', 'properties', 'required', 'title', 'description', 'additionalProperties', '$defs'])
 
 function memberInWords(choice: JsonObject, own: JsonObject): string {
   const properties = isObject(choice.properties) ? choice.properties : {}
@@ -131,7 +131,7 @@ function memberInWords(choice: JsonObject, own: JsonObject): string {
     ([name, value]) =>
       Object.hasOwn(own, name) && isObject(value) && !constants(value) && Object.keys(value).length > 0,
   )
-  const rest = Object.entries(choice).filter(([key, value]) => value !== undefined && !told.has(key))
+  const rest = Object.entries(choice).filter(([key, value]) => value !== undefined && !described.has(key))
   const more = Object.fromEntries(narrowed.length > 0 ? [...rest, ['properties', Object.fromEntries(narrowed)]] : rest)
   if (Object.keys(more).length > 0) said.push(JSON.stringify(more))
   return said.length > 0 ? said.join(', ') : 'anything else'

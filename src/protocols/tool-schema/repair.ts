@@ -1,5 +1,5 @@
 // Schemas as they come from servers and libraries: forms of older drafts and of OpenAPI, and values that no draft knows.
-// Every provider refuses some of them, so they are written as draft 2020-12 has them; what means nothing is told in words.
+// Every provider refuses some of them, so they are written as draft 2020-12 has them; what has no meaning there goes into the description.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { types, valueComplaint } from './meta-schema.ts'

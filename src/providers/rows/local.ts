@@ -7,14 +7,14 @@ import { bearer, compatibleChat, images } from './shared.ts'
 /** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
 
-const home: Quirks = { toolSchema: 'compatible', answerSchema: 'compatible' }
+const localSchemas: Quirks = { toolSchema: 'compatible', answerSchema: 'compatible' }
 
 /** Responses as these servers have it: without state that could be relied on, and without a key for the cache. */
 function homeResponses(baseUrl: string, differs: Pick<Wire, 'quirks' | 'capabilities'> = {}): Wire {
   return {
     protocol: 'openai-responses',
     baseUrl,
-    quirks: { cacheKey: false, ...home, ...differs.quirks },
+    quirks: { cacheKey: false, ...localSchemas, ...differs.quirks },
     capabilities: { media: images, resultMedia: [], systemRole: 'system', prefill: false, ...differs.capabilities },
     caching: 'prefix',
   }
@@ -56,7 +56,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:1234/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true, ...home },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...localSchemas },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -74,7 +74,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8000/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true, ...home },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...localSchemas },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -95,7 +95,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8080/v1',
-        quirks: { reasoningField: 'reasoning_content', alternate: true, ...home, toolSchema: 'llama' },
+        quirks: { reasoningField: 'reasoning_content', alternate: true, ...localSchemas, toolSchema: 'llama' },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -121,7 +121,7 @@ export function compatible(baseUrl: string, id: string, name = 'OpenAI-compatibl
       {
         protocol: 'openai-chat',
         baseUrl,
-        quirks: { reasoningField: 'reasoning_content', ...home },
+        quirks: { reasoningField: 'reasoning_content', ...localSchemas },
         capabilities: compatibleChat,
         caching: 'prefix',
       },
