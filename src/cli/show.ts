@@ -68,6 +68,7 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
         if (event.outcome === 'cancelled') tell('Stopped. What was said so far is kept.')
         if (event.outcome === 'max-steps') tell('Say "continue" to continue.')
         if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
+        if (event.answer && 'problem' in event.answer) tell(event.answer.problem)
         if (event.failure) err.write(`${style.red(neutral(event.failure.message))}\n`)
         if (event.failure && said) tell('The answer was interrupted; what was said so far is kept.')
     }

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { wireIds } from '../wires/list.ts'
 import type { Capabilities, ImageLimits, ImageTokens, Quirks } from '../wires/wire.ts'
+import { answerDialects, toolDialects } from '../wires/tool-schema/dialect.ts'
 import type { Price } from '../providers/price.ts'
 import type { Auth, OwnModel, ProviderWire } from '../providers/provider.ts'
 
@@ -27,9 +28,14 @@ export interface WireEntry extends Partial<Pick<ProviderWire, 'quirks' | 'capabi
   baseUrl?: string
 }
 
+function keysOf<T extends object>(table: T): (keyof T & string)[] {
+  return Object.keys(table) as (keyof T & string)[]
+}
+
 const flag = z.boolean().exactOptional()
 const count = z.int().min(1).exactOptional()
 const types = z.array(z.string().regex(/^[a-z]+\/[a-z0-9.+*-]+$/, 'is no media type; write it like image/png'))
+const answers = z.enum(['schema', 'json', 'none'])
 const efforts = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 
 const quirks = z
@@ -47,6 +53,8 @@ const quirks = z
     cacheControl: flag,
     cacheKey: flag,
     systemInInput: flag,
+    toolSchema: z.enum(keysOf(toolDialects)).exactOptional(),
+    answerSchema: z.enum(keysOf(answerDialects)).exactOptional(),
   } satisfies Record<keyof Quirks, z.ZodType>)
   .describe('Named differences from the protocol.')
 
@@ -78,6 +86,8 @@ const capabilities = z
     tools: flag,
     maxTools: count,
     sampling: flag,
+    answer: answers.exactOptional(),
+    answerWithTools: answers.exactOptional(),
     forcedTool: flag,
     prefill: flag,
     midSystem: flag,

@@ -6,8 +6,10 @@
 
 import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
 import type { Message, TextPart } from '../core/message.ts'
+import { answerInWords } from '../wires/shared/answer.ts'
 import { cleanJson } from '../wires/shared/clean-json.ts'
 import type { Capabilities, Encoded, Wire, Target } from '../wires/wire.ts'
+import { inputSchemaOf } from '../wires/tool-schema/root.ts'
 import { estimateJson, estimateTokens, sizesOf } from './count.ts'
 import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
 import { fitMedia } from './fit-media.ts'
@@ -61,6 +63,8 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   const base = baseView(draft)
   const system = systemOf(draft, settings)
   const { tools, notes } = sendable(draft.tools ?? [])
+  const inWords = answerInWords(draft.target, tools.length > 0)
+  if (inWords) notes.push(inWords.note)
   const head = estimateHead(system, tools)
   const view = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
@@ -96,10 +100,11 @@ function sendable(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[
 
 function cleanTool(tool: ToolSpec, at: string, notes: Note[]): ToolSpec {
   if (cleanTools.has(tool)) return tool
-  const { description, input } = tool
+  const { description } = tool
+  const input = inputSchemaOf(tool)
   const words = { ...(description !== undefined && { description }), input }
   const clean = cleanJson(words, at, notes)
-  if (clean !== words) return { ...tool, ...clean }
+  if (clean !== words || input !== tool.input) return { ...tool, ...clean }
   cleanTools.add(tool)
   return tool
 }
@@ -135,9 +140,14 @@ export function estimateHead(system: readonly TextPart[], tools: readonly ToolSp
 }
 
 /** System messages that open a history are the system prompt; every wire has its own place for that. */
-export function systemOf({ system: given, history }: RequestDraft, { pinned }: PolicySettings): TextPart[] {
+export function systemOf(
+  { system: given, history, target, tools = [] }: RequestDraft,
+  { pinned }: PolicySettings,
+): TextPart[] {
   const system: TextPart[] = typeof given === 'string' ? [{ type: 'text', text: given }] : [...(given ?? [])]
   for (const message of openingOf(history)) if (message.role === 'system') system.push(...message.parts)
+  const inWords = answerInWords(target, tools.length > 0)
+  if (inWords) system.push({ type: 'text', text: inWords.text })
   return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
 }
 

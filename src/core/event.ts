@@ -35,7 +35,17 @@ export type RunEvent =
   | { type: 'fallback'; from: string; to: string; failure: Failure }
   /** A guard spoke: it warned the model, or it ends the run. */
   | ({ type: 'guard'; action: 'warned' | 'stopped' } & GuardReason)
-  | { type: 'run-end'; outcome: RunOutcome; usage: Usage; failure?: Failure; guard?: GuardReason }
+  | {
+      type: 'run-end'
+      outcome: RunOutcome
+      usage: Usage
+      failure?: Failure
+      guard?: GuardReason
+      answer?: CheckedAnswer
+    }
+
+/** A final answer, read by the schema that was asked for (`Options.answerSchema`): its value, or why it does not fit. */
+export type CheckedAnswer = { value: Json } | { problem: string }
 
 /** Which guard, and why, in words. */
 export interface GuardReason {

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { geminiVersion } from '../wires/shared/gemini-schema.ts'
+import { geminiVersion } from '../wires/shared/gemini.ts'
 import { functionCallOf, listOf } from '../wires/gemini-generate/types.ts'
 import { refusalFor } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'

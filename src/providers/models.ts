@@ -65,6 +65,13 @@ const openaiRows: ModelRow[] = [
   { providers: openai, model: /^(gpt-3|gpt-4($|-0|-32k))/, capabilities: { media: [] } },
   { providers: openai, model: /^(gpt-4o|chatgpt-4o)/, capabilities: { maxOutput: 16_384 } },
   { providers: openai, model: /^gpt-4\.1/, capabilities: { maxOutput: 32_768 } },
+  // Schemas of answers came with gpt-4o-2024-08-06, JSON as such with the models of 1106.
+  { providers: openai, model: /^(gpt-3|gpt-4(-|$)|o1-(mini|preview))/, capabilities: { answer: 'none' } },
+  {
+    providers: openai,
+    model: /^(gpt-4-(turbo|1106|0125)|gpt-3\.5-turbo($|-(1106|0125))|gpt-4o-2024-05|chatgpt-4o)/,
+    capabilities: { answer: 'json' },
+  },
   // Reasoning models: C15 and C16; `developer` is their word for the system's role.
   {
     providers: openai,
@@ -179,6 +186,8 @@ const anthropicRows: ModelRow[] = [
     capabilities: { maxOutput: 4096, thinking: [], efforts: [] },
   },
   { providers: anthropic, model: /claude-3[-.]5/, capabilities: { maxOutput: 8192 } },
+  // Schemas of answers are known to 4.5 and what came after, and to Opus 4.1.
+  { providers: anthropic, model: /(opus|sonnet)-4(-0)?(-\d{8})?$|claude-[123]/, capabilities: { answer: 'none' } },
 ]
 
 const googleRows: ModelRow[] = [
@@ -220,6 +229,9 @@ const googleRows: ModelRow[] = [
   { providers: google, model: /gemini-2\.5-pro/, capabilities: { efforts: ['low', 'medium', 'high'] } },
   { providers: google, model: /gemini-2\.5-flash/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
   { providers: google, model: /gemini-(1|2\.0)/, capabilities: { maxOutput: 8192 } },
+  // G-15: before Gemini 3 an answer in JSON does not go together with functions.
+  { providers: google, model: /gemini-[12]/, capabilities: { answerWithTools: 'none' } },
+  { providers: google, model: /gemini-1/, capabilities: { answer: 'json' } },
 ]
 
 const mistralRows: ModelRow[] = [
@@ -244,6 +256,7 @@ const mistralRows: ModelRow[] = [
     model: /^(codestral|devstral|labs-devstral|open-|mistral-nemo|mistral-large-24|magistral-\w+-250[67]|zai-)/,
     capabilities: { media: [] },
   },
+  { providers: mistral, model: /^(codestral-mamba|open-(mistral-7b|mixtral))/, capabilities: { answer: 'json' } },
 ]
 
 const xaiRows: ModelRow[] = [
@@ -274,6 +287,11 @@ const openModelRows: ModelRow[] = [
     capabilities: { maxImages: 5, imageLimits: { size: 4_000_000 } },
     cache: { lifetimeMs: 120 * minute },
   },
+  // Only these of Groq's models take a schema, and none of them beside tools.
+  { providers: ['groq'], capabilities: { answer: 'json', answerWithTools: 'none' } },
+  { providers: ['groq'], model: /gpt-oss|llama-4|kimi-k2/, capabilities: { answer: 'schema' } },
+  { providers: ['moonshot'], model: /^moonshot-v1/, capabilities: { answer: 'json' } },
+  { providers: ['qwen'], model: /^qwen3\.[89]-max/, capabilities: { answer: 'schema' } },
   // "Hours to days" by its own word; the lower end is assumed.
   { providers: ['deepseek'], cache: { minimum: 64, lifetimeMs: 360 * minute, units: true } },
   // Only this one sees, and it takes pictures from tools too.

@@ -2,15 +2,20 @@
 // A schema that cannot be read checks nothing, because schemas come from servers that the user did not write.
 
 import type { Validator } from '@cfworker/json-schema'
-import type { Json, JsonObject } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { problemOf, type Finding } from './input-problem.ts'
 
 const validators = new WeakMap<JsonObject, Validator>()
 
 /** What is wrong with the arguments, in words for the model; undefined: nothing. */
 export async function checkInput(name: string, schema: JsonObject, input: Json): Promise<string | undefined> {
-  // Most built-in tools have a schema that asks for nothing.
-  if (Object.keys(schema).every((key) => key === 'type')) return undefined
+  const findings = await findingsOf(schema, input)
+  return findings.length === 0 ? undefined : problemOf(name, findings)
+}
+
+/** Where a value does not fit a schema. */
+export async function findingsOf(schema: JsonObject, value: Json): Promise<Finding[]> {
+  if (asksNothing(schema) && isObject(value)) return []
   let errors: Findings
   try {
     let validator = validators.get(schema)
@@ -19,12 +24,17 @@ export async function checkInput(name: string, schema: JsonObject, input: Json):
       validator = new Made(schema, '2020-12', false)
       validators.set(schema, validator)
     }
-    errors = validator.validate(input).errors
+    errors = validator.validate(value).errors
   } catch {
-    return undefined
+    return []
   }
-  const findings = errors.filter(({ keyword }) => !aboutInner.has(keyword)).map(finding)
-  return findings.length === 0 ? undefined : problemOf(name, findings)
+  return errors.filter(({ keyword }) => !aboutInner.has(keyword)).map(finding)
+}
+
+/** As many tools do: then the validator need not be loaded. */
+function asksNothing({ type, properties, ...rest }: JsonObject): boolean {
+  const named = isObject(properties) ? Object.keys(properties).length : 0
+  return (type === undefined || type === 'object') && named === 0 && Object.keys(rest).length === 0
 }
 
 type Findings = ReturnType<Validator['validate']>['errors']

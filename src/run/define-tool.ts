@@ -4,6 +4,7 @@
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { InputProblem, ReadCall, Tool, ToolRun } from '../core/tool.ts'
+import { inputSchemaOf } from '../wires/tool-schema/root.ts'
 import { checkInput } from './check-input.ts'
 import { problemOf } from './input-problem.ts'
 import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from './standard-schema.ts'
@@ -44,8 +45,10 @@ export function defineTool<Input>(
   definition: ToolDefinition<StandardSchema<unknown, Input> | JsonObject, Input>,
 ): Tool {
   const { name, description, input, repeatable, timeoutMs, ask, askTimeoutMs } = definition
-  const schema = isStandardSchema(input) ? jsonSchemaOf(name, input) : input
-  const validate = isStandardSchema(input) ? byStandard(name, input) : byJsonSchema<Input>(name, input)
+  const isStandard =
+    (typeof input === 'object' || typeof input === 'function') && input !== null && isStandardSchema(input)
+  const schema = isStandard ? jsonSchemaOf(name, input) : inputSchemaOf({ name, input })
+  const validate = isStandard ? byStandard(name, input) : byJsonSchema<Input>(name, schema)
 
   async function read(given: Json): Promise<ReadCall | InputProblem> {
     const checked = await validate(given)

@@ -8,17 +8,19 @@ export interface Finding {
 const most = 10
 
 export function problemOf(name: string, findings: readonly Finding[]): string {
-  const lines = [...new Set(findings.map(({ path, message }) => `- ${placeOf(path)}: ${message}`))]
-  const more = lines.length > most ? [`- and ${lines.length - most} more`] : []
-  return [
-    `${name} was not run: its arguments do not fit its schema. Correct them and call it again.`,
-    ...lines.slice(0, most),
-    ...more,
-  ].join('\n')
+  const lead = `${name} was not run: its arguments do not fit its schema. Correct them and call it again.`
+  return listed(lead, findings, 'the arguments')
 }
 
-/** `items[2].name`; the arguments as a whole have no name. */
-function placeOf(path: Finding['path']): string {
-  if (path.length === 0) return 'the arguments'
+/** A sentence, and each finding on a line of its own; `whole` is what a finding without a path is about. */
+export function listed(lead: string, findings: readonly Finding[], whole: string): string {
+  const lines = [...new Set(findings.map(({ path, message }) => `- ${placeOf(path, whole)}: ${message}`))]
+  const more = lines.length > most ? [`- and ${lines.length - most} more`] : []
+  return [lead, ...lines.slice(0, most), ...more].join('\n')
+}
+
+/** `items[2].name`. */
+function placeOf(path: Finding['path'], whole: string): string {
+  if (path.length === 0) return whole
   return path.map((step, i) => (/^\d+$/.test(String(step)) ? `[${step}]` : `${i > 0 ? '.' : ''}${step}`)).join('')
 }

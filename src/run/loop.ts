@@ -1,7 +1,7 @@
 // The loop: ask the model, run the tools it asks for, ask again, until it is done. Every message is in the log before
 // the next thing happens, so a run can be aborted or killed at any point and continues from its log.
 
-import type { GuardReason, RunOutcome } from '../core/event.ts'
+import type { CheckedAnswer, GuardReason, RunOutcome } from '../core/event.ts'
 import { asFailure, SynapseError, type Failure } from '../core/error.ts'
 import type { Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
@@ -9,6 +9,7 @@ import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import type { Approval } from './approval.ts'
 import { modelStep } from './model-step.ts'
 import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
+import { answerOf } from './check-answer.ts'
 import { rewritesAnswer } from './rewrite-answer.ts'
 import { nextStep } from './next-step.ts'
 import { stuck } from './repeats.ts'
@@ -27,6 +28,8 @@ export interface RunEnd {
   guard?: GuardReason
   /** The calls that wait for a person, where the outcome is `waiting`. */
   waiting?: Approval[]
+  /** What the last reply says by the schema that was asked for; absent: there is none, or no reply that was finished. */
+  answer?: CheckedAnswer
   /** The last thing the model said, if it said anything. */
   reply?: Reply
 }
@@ -37,6 +40,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
   let counter: Meter | undefined
   let usage = noUsage
   let reply: Reply | undefined
+  let answer: CheckedAnswer | undefined
   try {
     const conversation = await store.conversation(owner, conversationId)
     if (!conversation)
@@ -62,7 +66,9 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
           step++
           reply = await compose(history, step)
         }
-        return end(run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? next.reply))
+        const outcome = run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? next.reply)
+        if (outcome === 'done') answer = await answerOf(run.options, reply ?? next.reply)
+        return end(outcome)
       }
       const guard = guarded(run, history, step, counter.spent, before)
       if (guard) return end(guard.guard === 'max-steps' ? 'max-steps' : 'stopped', undefined, guard)
@@ -129,7 +135,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
     const guard = by ?? (given === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
     const outcome = guard && given === 'cancelled' ? 'stopped' : given
     if (guard) run.emit({ type: 'guard', action: 'stopped', ...guard })
-    const why = { ...(failure && { failure }), ...(guard && { guard }) }
+    const why = { ...(failure && { failure }), ...(guard && { guard }), ...(answer && { answer }) }
     run.emit({ type: 'run-end', outcome, usage, ...why })
     return { outcome, usage, cost: counter?.spent.usd ?? 0, ...why, ...(reply && { reply }) }
   }

@@ -2,10 +2,11 @@
 
 import type { ToolCallPart } from '../core/message.ts'
 import type { InputProblem, ReadCall, Tool } from '../core/tool.ts'
+import { inputSchemaOf, unwrapInput } from '../wires/tool-schema/root.ts'
 import { checkInput } from './check-input.ts'
 
 export async function readCall(tools: readonly Tool[], call: ToolCallPart): Promise<ReadCall | InputProblem> {
-  const { name, input, malformed } = call
+  const { name, input: given, malformed } = call
   const tool = tools.find((candidate) => candidate.name === name)
   if (!tool) {
     const known = tools.map((candidate) => candidate.name).join(', ') || 'none'
@@ -15,8 +16,10 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
     return { problem: `The arguments are not a JSON object, so ${name} was not run: ${malformed}` }
   }
   try {
+    const schema = inputSchemaOf(tool)
+    const input = unwrapInput(schema, given)
     if (tool.read) return await tool.read(input)
-    const problem = await checkInput(name, tool.input, input)
+    const problem = await checkInput(name, schema, input)
     if (problem !== undefined) return { problem }
     const { ask } = tool
     return {

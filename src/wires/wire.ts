@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../core/json.ts'
 import type { Origin, Reply } from '../core/message.ts'
 import type { Effort, Options } from '../settings/options.ts'
 import type { Usage } from '../core/usage.ts'
+import type { AnswerDialect, ToolDialect } from './tool-schema/dialect.ts'
 
 export interface Wire {
   id: string
@@ -144,6 +145,13 @@ export interface Capabilities {
   maxTools?: number
   /** Takes `temperature` and `top_p`. */
   sampling: boolean
+  /**
+   * How an answer can be held to a schema: by the schema itself, which is what is assumed; to JSON of any form; not at
+   * all. Without `schema` the model is informed the schema in words.
+   */
+  answer?: AnswerSupport
+  /** The same where tools are offered too. */
+  answerWithTools?: AnswerSupport
   /** Takes a tool choice that forces a call. */
   forcedTool: boolean
   /** The history may end with the assistant. */
@@ -167,6 +175,8 @@ export interface Capabilities {
   /** The provider takes old results and thoughts out of a request itself (`Context.cleared`). */
   contextEdits?: boolean
 }
+
+export type AnswerSupport = 'schema' | 'json' | 'none'
 
 /** What a single image may be, at most. */
 export interface ImageLimits {
@@ -218,4 +228,8 @@ export interface Quirks {
   cacheKey?: boolean
   /** The system prompt goes as an input message, not as `instructions`. */
   systemInInput?: boolean
+  /** The part of JSON Schema that the host reads in tools, where it is not the one of the protocol's own provider. */
+  toolSchema?: ToolDialect
+  /** The same in schemas of answers. */
+  answerSchema?: AnswerDialect
 }

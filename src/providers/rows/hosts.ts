@@ -16,6 +16,7 @@ export const hosts: readonly ProviderRow[] = [
           echoReasoning: 'always',
           cacheControl: true,
           cacheKey: true,
+          toolSchema: 'compatible',
         },
         // Efforts are translated for whoever answers.
         capabilities: {
@@ -31,7 +32,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-responses',
         baseUrl: 'https://openrouter.ai/api/v1',
-        quirks: { cacheKey: true },
+        quirks: { cacheKey: true, toolSchema: 'compatible' },
         capabilities: {
           media: [...images, 'application/pdf'],
           resultMedia: images,
@@ -55,7 +56,7 @@ export const hosts: readonly ProviderRow[] = [
         protocol: 'openai-chat',
         baseUrl: 'https://api.groq.com/openai/v1',
         // `reasoning` is read, but refused from models that do not think, so nothing is sent back.
-        quirks: { reasoningField: 'reasoning' },
+        quirks: { reasoningField: 'reasoning', toolSchema: 'compatible', answerSchema: 'bounded' },
         capabilities: { ...compatibleChat, media: [], outputField: 'max_completion_tokens' },
         caching: 'prefix',
       },
@@ -72,7 +73,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.together.xyz/v1',
-        quirks: { reasoningField: 'reasoning' },
+        quirks: { reasoningField: 'reasoning', toolSchema: 'compatible', answerSchema: 'compatible' },
         capabilities: { ...compatibleChat, media: [] },
         caching: 'none',
       },
@@ -89,7 +90,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.fireworks.ai/inference/v1',
-        quirks: { reasoningField: 'reasoning_content' },
+        quirks: { reasoningField: 'reasoning_content', toolSchema: 'fireworks', answerSchema: 'compatible' },
         capabilities: { ...compatibleChat, media: [] },
         caching: 'prefix',
       },
@@ -106,7 +107,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.cerebras.ai/v1',
-        quirks: { reasoningField: 'reasoning' },
+        quirks: { reasoningField: 'reasoning', toolSchema: 'compatible', answerSchema: 'bounded' },
         capabilities: { ...compatibleChat, media: [], outputField: 'max_completion_tokens' },
         caching: 'none',
       },
@@ -123,7 +124,12 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.moonshot.ai/v1',
-        quirks: { reasoningField: 'reasoning_content', echoReasoning: 'tool-turns' },
+        quirks: {
+          reasoningField: 'reasoning_content',
+          echoReasoning: 'tool-turns',
+          toolSchema: 'moonshot',
+          answerSchema: 'compatible',
+        },
         capabilities: { ...compatibleChat, media: [] },
         caching: 'prefix',
       },
@@ -140,8 +146,8 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-        quirks: { reasoningField: 'reasoning_content' },
-        capabilities: { ...compatibleChat, media: [] },
+        quirks: { reasoningField: 'reasoning_content', toolSchema: 'compatible', answerSchema: 'compatible' },
+        capabilities: { ...compatibleChat, media: [], answer: 'json' },
         caching: 'prefix',
       },
     ],

@@ -1,18 +1,20 @@
 // Local servers, and any other that speaks OpenAI's chat wire.
 
-import type { Capabilities } from '../../wires/wire.ts'
+import type { Capabilities, Quirks } from '../../wires/wire.ts'
 import type { ProviderRow, ProviderWire } from '../provider.ts'
 import { bearer, compatibleChat, images } from './shared.ts'
 
 /** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
 
+const localSchemas: Quirks = { toolSchema: 'compatible', answerSchema: 'compatible' }
+
 /** Responses as these servers have it: without state that could be relied on, and without a key for the cache. */
 function homeResponses(baseUrl: string, differs: Pick<ProviderWire, 'quirks' | 'capabilities'> = {}): ProviderWire {
   return {
     protocol: 'openai-responses',
     baseUrl,
-    quirks: { cacheKey: false, ...differs.quirks },
+    quirks: { cacheKey: false, ...localSchemas, ...differs.quirks },
     capabilities: { media: images, resultMedia: [], systemRole: 'system', prefill: false, ...differs.capabilities },
     caching: 'prefix',
   }
@@ -26,17 +28,19 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'ollama-chat',
         baseUrl: 'http://localhost:11434',
+        // A format keeps a model from calling tools.
+        capabilities: { answerWithTools: 'none' },
         caching: 'prefix',
       },
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:11434/v1',
-        quirks: { reasoningField: 'reasoning', noToolChoice: true },
+        quirks: { reasoningField: 'reasoning', noToolChoice: true, toolSchema: 'ollama', answerSchema: 'compatible' },
         capabilities: { ...compatibleChat, mediaUrls: false, forcedTool: false },
         caching: 'prefix',
       },
       homeResponses('http://localhost:11434/v1', {
-        quirks: { noToolChoice: true },
+        quirks: { noToolChoice: true, toolSchema: 'ollama' },
         capabilities: { mediaUrls: false, forcedTool: false },
       }),
     ],
@@ -52,7 +56,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:1234/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...localSchemas },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -70,7 +74,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8000/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...localSchemas },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -91,12 +95,12 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8080/v1',
-        quirks: { reasoningField: 'reasoning_content', alternate: true },
+        quirks: { reasoningField: 'reasoning_content', alternate: true, ...localSchemas, toolSchema: 'llama' },
         capabilities: templated,
         caching: 'prefix',
       },
       homeResponses('http://localhost:8080/v1', {
-        quirks: { alternate: true, echoReasoning: 'always' },
+        quirks: { alternate: true, echoReasoning: 'always', toolSchema: 'llama' },
         capabilities: { midSystem: false },
       }),
     ],
@@ -117,7 +121,7 @@ export function compatible(baseUrl: string, id: string, name = 'OpenAI-compatibl
       {
         protocol: 'openai-chat',
         baseUrl,
-        quirks: { reasoningField: 'reasoning_content' },
+        quirks: { reasoningField: 'reasoning_content', ...localSchemas },
         capabilities: compatibleChat,
         caching: 'prefix',
       },

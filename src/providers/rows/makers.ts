@@ -152,8 +152,19 @@ export const makers: readonly ProviderRow[] = [
         protocol: 'openai-chat',
         baseUrl: 'https://api.deepseek.com',
         // A tool turn without its reasoning is refused in thinking mode, which is on unless switched off (D1).
-        quirks: { reasoningField: 'reasoning_content', echoReasoning: 'tool-turns', thinkingSwitch: true },
-        capabilities: { ...compatibleChat, media: [], resultMedia: [], efforts: ['none', 'low', 'high', 'max'] },
+        quirks: {
+          reasoningField: 'reasoning_content',
+          echoReasoning: 'tool-turns',
+          thinkingSwitch: true,
+          toolSchema: 'compatible',
+        },
+        capabilities: {
+          ...compatibleChat,
+          media: [],
+          resultMedia: [],
+          efforts: ['none', 'low', 'high', 'max'],
+          answer: 'json',
+        },
         caching: 'prefix',
       },
     ],
@@ -169,7 +180,7 @@ export const makers: readonly ProviderRow[] = [
       {
         protocol: 'openai-responses',
         baseUrl: 'https://api.x.ai/v1',
-        quirks: { systemInInput: true, cacheKey: true },
+        quirks: { systemInInput: true, cacheKey: true, toolSchema: 'compatible', answerSchema: 'compatible' },
         capabilities: { media: ['image/png', 'image/jpeg'], resultMedia: ['image/png', 'image/jpeg'] },
         state: responseChain,
         caching: 'key',
@@ -177,6 +188,7 @@ export const makers: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.x.ai/v1',
+        quirks: { toolSchema: 'compatible', answerSchema: 'compatible' },
         capabilities: { ...compatibleChat, media: ['image/png', 'image/jpeg'] },
         caching: 'prefix',
       },

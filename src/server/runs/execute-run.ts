@@ -50,10 +50,16 @@ export async function executeRun(
     if (event.type === 'message' && event.message.role === 'assistant') await pay()
     if (stream.lost) stop.abort()
   }
-  const { outcome, usage, failure } = await going.ended
+  const { outcome, usage, failure, answer } = await going.ended
   const why = overspent ?? failure
   return {
-    end: { type: 'run-end', outcome: overspent ? 'failed' : outcome, usage, ...(why && { failure: why }) },
+    end: {
+      type: 'run-end',
+      outcome: overspent ? 'failed' : outcome,
+      usage,
+      ...(why && { failure: why }),
+      ...(answer && { answer }),
+    },
     ...(cost !== undefined && { cost }),
   }
 

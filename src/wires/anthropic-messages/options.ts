@@ -2,8 +2,8 @@
 // note. `max_tokens` must always be there on this wire.
 
 import type { JsonObject } from '../../core/json.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
 import { isBlank } from '../shared/text.ts'
-import { answerFormat } from './answer-schema.ts'
 import { budgetOf, planThinking, type Loop, type Thinking } from './thinking.ts'
 import type { Declared } from './tools.ts'
 import type { Writer } from './writer.ts'
@@ -21,9 +21,10 @@ export function encodeOptions(declared: Declared, loop: Loop, writer: Writer): E
   const forced = choice?.type === 'any' || choice?.type === 'tool'
   const maxTokens = maxTokensOf(writer)
   const thinking = planThinking(loop, maxTokens, forced, writer)
+  const schema = answerSchemaFor(writer.target, declared.tools.length > 0, 'anthropic', writer.notes)?.schema
   const output = {
     ...(thinking.effort !== undefined && { effort: thinking.effort }),
-    ...(options.answerSchema && { format: answerFormat(options.answerSchema, writer.notes) }),
+    ...(schema && { format: { type: 'json_schema', schema } }),
   }
   const stop = stopSequences(writer)
   return {

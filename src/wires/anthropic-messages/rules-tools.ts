@@ -1,6 +1,7 @@
 // Tools and the choice among them.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { schemaComplaint } from '../tool-schema/meta-schema.ts'
 import type { Report } from './rules.ts'
 
 export function checkTools(body: JsonObject, report: Report): void {
@@ -48,70 +49,55 @@ function checkSchema(schema: Json | undefined, at: string, report: Report): void
   else if (schema.type !== 'object') report('R-24', `${at}.type: Input should be 'object'`)
   else if (['oneOf', 'allOf', 'anyOf'].some((key) => schema[key] !== undefined)) {
     report('R-24', `${at}: input_schema does not support oneOf, allOf, or anyOf at the top level`)
-  } else if (!isSchema(schema)) {
+  } else if (schemaComplaint(schema, '2020-12') !== undefined) {
     const message =
       'JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use.'
     report('R-24', `${at}: ${message}`)
   }
 }
 
-const types: ReadonlySet<Json> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
-
-/** The part of the draft's own schema that broken schemas are broken by. */
-function isSchema(schema: Json | undefined): boolean {
-  if (typeof schema === 'boolean') return true
-  if (!isObject(schema)) return false
-  return Object.entries(schema).every(([key, value]) => value === undefined || fits(key, value))
+const bounds: Record<string, readonly string[]> = {
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  string: ['minLength', 'maxLength'],
+  array: ['maxItems', 'uniqueItems'],
+  object: ['minProperties', 'maxProperties'],
 }
 
-function fits(key: string, value: Json): boolean {
-  switch (key) {
-    case 'type':
-      return Array.isArray(value) ? value.length > 0 && value.every((type) => types.has(type)) : types.has(value)
-    case 'properties':
-    case 'patternProperties':
-    case '$defs':
-    case 'dependentSchemas':
-      return isObject(value) && Object.values(value).every(isSchema)
-    case 'required':
-      return (
-        Array.isArray(value) && value.every((name) => typeof name === 'string') && new Set(value).size === value.length
-      )
-    case 'items':
-    case 'additionalProperties':
-    case 'not':
-    case 'if':
-    case 'then':
-    case 'else':
-    case 'contains':
-    case 'propertyNames':
-      return isSchema(value)
-    case 'anyOf':
-    case 'oneOf':
-    case 'allOf':
-    case 'prefixItems':
-      return Array.isArray(value) && value.length > 0 && value.every(isSchema)
-    case 'enum':
-      return Array.isArray(value)
-    case 'minimum':
-    case 'maximum':
-    case 'exclusiveMinimum':
-    case 'exclusiveMaximum':
-      return typeof value === 'number'
-    case 'minLength':
-    case 'maxLength':
-    case 'minItems':
-    case 'maxItems':
-      return typeof value === 'number' && Number.isInteger(value) && value >= 0
-    case 'title':
-    case 'description':
-    case 'pattern':
-    case 'format':
-    case '$ref':
-      return typeof value === 'string'
-    default:
-      return true
+/** The schema of an answer, which models know from 4.5 on; what older ones say is not recorded. */
+export function checkAnswer(body: JsonObject, model: string, report: Report): void {
+  const format = isObject(body.output_config) ? body.output_config.format : undefined
+  if (!isObject(format)) return
+  if (/claude-([123]|(opus|sonnet)-4(-0)?(-\d{8})?$)/.test(model)) {
+    report('answer-format', `'${model}' does not support output format.`)
+    return
   }
+  const fault = answerFault(format.schema)
+  if (fault !== undefined) report('answer-format', `output_config.format.schema: ${fault}`)
+}
+
+function answerFault(schema: Json | undefined): string | undefined {
+  if (Array.isArray(schema)) return firstFault(schema)
+  if (!isObject(schema)) return undefined
+  const { type, additionalProperties: open } = schema
+  if (type === 'object' && open === undefined) {
+    return "For 'object' type, 'additionalProperties' must be explicitly set to false"
+  }
+  if (type === 'object' && open !== false) {
+    return `For 'object' type, 'additionalProperties: ${JSON.stringify(open)}' is not supported. Please set 'additionalProperties' to false`
+  }
+  const bound = typeof type === 'string' ? bounds[type]?.find((key) => schema[key] !== undefined) : undefined
+  if (bound !== undefined) return `For '${String(type)}' type, property '${bound}' is not supported`
+  const named = ['properties', '$defs'].flatMap((key) => (isObject(schema[key]) ? Object.values(schema[key]) : []))
+  return firstFault([...named, schema.items, schema.anyOf, schema.allOf, schema.oneOf])
+}
+
+function firstFault(schemas: readonly (Json | undefined)[]): string | undefined {
+  for (const schema of schemas) {
+    const fault = answerFault(schema)
+    if (fault !== undefined) return fault
+  }
+  return undefined
 }
 
 function checkChoice(body: JsonObject, count: number, names: ReadonlySet<string>, report: Report): void {

@@ -11,7 +11,7 @@ import { checkCache } from './rules-cache.ts'
 import { checkFeatures } from './rules-features.ts'
 import { checkModel } from './rules-model.ts'
 import { checkShape } from './rules-shape.ts'
-import { checkTools } from './rules-tools.ts'
+import { checkAnswer, checkTools } from './rules-tools.ts'
 import { checkTurns } from './rules-turns.ts'
 
 export type Report = (rule: string, message: string, more?: Partial<Issue>) => void
@@ -40,6 +40,7 @@ export function refuse(body: Json, profile?: Profile): Issue[] {
   checkBlocks(messages, report)
   checkCache(body, messages, report)
   checkModel(body, messages, modelOf(model), report)
+  checkAnswer(body, model, report)
   checkTurns(body, messages, report)
   checkFeatures(body, messages, report)
   return issues

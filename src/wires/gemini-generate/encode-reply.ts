@@ -14,7 +14,7 @@ import type {
 } from '../../core/message.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { cleanJson } from '../shared/clean-json.ts'
-import { skipSignature } from '../shared/gemini-schema.ts'
+import { skipSignature } from '../shared/gemini.ts'
 import { wireIds, type IdGrammar } from '../shared/ids.ts'
 import { encodeCache, type Cached } from '../shared/encode-cache.ts'
 import { mediaFromUrl, takesMedia } from '../shared/media.ts'

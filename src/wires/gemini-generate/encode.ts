@@ -4,9 +4,12 @@
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
-import { answerSchema, geminiVersion, mergeExtra, nearestEffort, toolSchema } from '../shared/gemini-schema.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
+import { geminiVersion, mergeExtra, nearestEffort } from '../shared/gemini.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { cleanText } from '../shared/text.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import { encodeContents } from './encode-contents.ts'
 import { writing, type Writing } from './encode-reply.ts'
 
@@ -15,7 +18,7 @@ export function encode(context: Context, target: Target): Encoded {
   const { notes } = write
   const system = context.system.map((part) => cleanText(part.text, 'system', notes)).filter((text) => text !== '')
   const tools = declarations(context, write)
-  const config = generationConfig(target, notes)
+  const config = generationConfig(tools.length > 0, target, notes)
   const choice = toolConfig(context, write)
   const body: JsonObject = {
     ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
@@ -49,12 +52,16 @@ function declarations(context: Context, { target, names, notes }: Writing): Json
     const what = `${context.tools.length - maxTools} tools`
     notes.push({ kind: 'dropped', what, why: `at most ${maxTools} can be declared`, at: `tools[${maxTools}]` })
   }
-  return context.tools.slice(0, maxTools).map((tool, index) => ({
-    name: names.toWire(tool.name),
-    ...(tool.description !== undefined && { description: tool.description }),
-    // `parameters` is an OpenAPI subset that refuses what it does not know (G-12); this one is JSON Schema.
-    parametersJsonSchema: toolSchema(tool, `tools[${index}]`, notes),
-  }))
+  const dialect = toolDialects[target.quirks.toolSchema ?? 'gemini']
+  return context.tools.slice(0, maxTools).map((tool, index) => {
+    const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
+    return {
+      name: names.toWire(tool.name),
+      ...(description !== undefined && { description }),
+      // `parameters` is an OpenAPI subset that refuses what it does not know (G-12); this one is JSON Schema.
+      parametersJsonSchema: schema,
+    }
+  })
 }
 
 function toolConfig(context: Context, { target, names, notes }: Writing): JsonObject | undefined {
@@ -70,13 +77,14 @@ function toolConfig(context: Context, { target, names, notes }: Writing): JsonOb
   return { mode: 'ANY', allowedFunctionNames: [names.toWire(toolChoice.tool)] }
 }
 
-function generationConfig(target: Target, notes: Note[]): JsonObject {
-  const { maxOutput, temperature, topP, stop, effort, answerSchema: answer } = target.options
+function generationConfig(hasTools: boolean, target: Target, notes: Note[]): JsonObject {
+  const { maxOutput, temperature, topP, stop, effort } = target.options
   const sampled = temperature !== undefined || topP !== undefined
   if (sampled && !target.capabilities.sampling) {
     const what = 'temperature and topP'
     notes.push({ kind: 'dropped', what, why: 'the model samples as it likes', rule: 'G-14' })
   }
+  const answer = answerSchemaFor(target, hasTools, 'gemini', notes)
   const thinking = effort === undefined ? undefined : thinkingConfig(effort, target, notes)
   return {
     ...(maxOutput !== undefined && { maxOutputTokens: maxOutput }),
@@ -84,7 +92,10 @@ function generationConfig(target: Target, notes: Note[]): JsonObject {
     ...(topP !== undefined && target.capabilities.sampling && { topP }),
     ...(stop !== undefined && stop.length > 0 && { stopSequences: stop }),
     ...(thinking && { thinkingConfig: thinking }),
-    ...(answer && { responseMimeType: 'application/json', responseJsonSchema: answerSchema(answer, notes) }),
+    ...(answer && {
+      responseMimeType: 'application/json',
+      ...(answer.schema && { responseJsonSchema: answer.schema }),
+    }),
   }
 }
 

@@ -2,6 +2,7 @@
 // parse; `parametersJsonSchema` is free JSON.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { referenceFault } from '../tool-schema/gemini-rules.ts'
 import { unknownName, type Check } from './rules-context.ts'
 import { field, listOf, snake } from './types.ts'
 
@@ -32,12 +33,24 @@ function checkDeclaration(declaration: JsonObject, at: string, names: Set<string
   } else {
     names.add(name)
   }
+  const schema = field(declaration, 'parametersJsonSchema')
+  if (isObject(schema)) checkJsonSchema(schema, String(name), check)
   if (!isObject(parameters)) return
-  if (isObject(field(declaration, 'parametersJsonSchema'))) {
+  if (isObject(schema)) {
     check.refuse('G-12', 'Request contains an invalid argument.')
     return
   }
   checkSchema(parameters, { parse: `${at}.parameters`, validate: `${at}.parameters` }, check)
+}
+
+/** The arguments are an object, and references lead somewhere. Keywords that are not known are ignored. */
+function checkJsonSchema(schema: JsonObject, name: string, check: Check): void {
+  if (schema.type !== 'object') {
+    const message = `Unable to submit request because \`${name}\` functionDeclaration \`parameters\` schema should be of type OBJECT. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling`
+    check.refuse('G-12', message)
+  }
+  const fault = referenceFault(schema)
+  if (fault !== undefined) check.refuse('G-12', fault)
 }
 
 /** The parser names a property by its number, the validator by its name. */

@@ -5,8 +5,9 @@
 // of turns is looked at: the API does so too (recorded requests, checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini-schema.ts'
+import { geminiVersion } from '../shared/gemini.ts'
 import type { Issue, Profile } from '../wire.ts'
+import { referenceFault } from '../tool-schema/gemini-rules.ts'
 import { checking, unknownName, type Check } from './rules-context.ts'
 import { checkTools } from './rules-tools.ts'
 import { checkTurns } from './rules-turns.ts'
@@ -140,9 +141,24 @@ function checkCache(body: JsonObject, check: Check): void {
   }
 }
 
+/** G-15: before Gemini 3 an answer in JSON does not go together with functions. */
+function checkAnswer(body: JsonObject, config: JsonObject, check: Check): void {
+  const schema = field(config, 'responseJsonSchema')
+  const fault = isObject(schema) ? referenceFault(schema) : undefined
+  if (fault !== undefined) check.refuse('G-12', fault)
+  const version = geminiVersion(check.profile.model)
+  if (version === undefined || version >= 300 || field(config, 'responseMimeType') !== 'application/json') return
+  const functions = listOf(body.tools).some(
+    (tool) => isObject(tool) && listOf(field(tool, 'functionDeclarations')).length > 0,
+  )
+  if (!functions) return
+  check.refuse('G-15', "Function calling with a response mime type: 'application/json' is unsupported")
+}
+
 function checkConfig(body: JsonObject, check: Check): void {
   const config = field(body, 'generationConfig')
   if (!isObject(config)) return
+  checkAnswer(body, config, check)
   const version = geminiVersion(check.profile.model)
   const newest = version !== undefined && version >= 307
   const thinking = field(config, 'thinkingConfig')

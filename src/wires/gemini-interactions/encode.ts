@@ -4,9 +4,12 @@
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
-import { answerSchema, mergeExtra, nearestEffort, toolSchema } from '../shared/gemini-schema.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
+import { mergeExtra, nearestEffort } from '../shared/gemini.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { cleanText } from '../shared/text.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import { writing, type Writing } from './encode-reply.ts'
 import { encodeSteps } from './encode-steps.ts'
 
@@ -17,7 +20,7 @@ export function encode(context: Context, target: Target): Encoded {
   const system = context.system.map((part) => cleanText(part.text, 'system', notes)).filter((text) => text !== '')
   const tools = declarations(context, write)
   const config = generationConfig(context, write)
-  const answer = target.options.answerSchema
+  const answer = answerSchemaFor(target, tools.length > 0, 'gemini', notes)
   const body: JsonObject = {
     model: target.model,
     ...(chain && { previous_interaction_id: chain.id }),
@@ -26,7 +29,11 @@ export function encode(context: Context, target: Target): Encoded {
     input: encodeSteps(context, write, chain ? { from: chain.covers } : 'whole'),
     ...(Object.keys(config).length > 0 && { generation_config: config }),
     ...(answer && {
-      response_format: { type: 'text', mime_type: 'application/json', schema: answerSchema(answer, notes) },
+      response_format: {
+        type: 'text',
+        mime_type: 'application/json',
+        ...(answer.schema && { schema: answer.schema }),
+      },
     }),
     // The API stores unless it is told not to.
     store: target.options.store ?? chain !== undefined,
@@ -58,12 +65,16 @@ function declarations(context: Context, { target, names, notes }: Writing): Json
     const what = `${context.tools.length - maxTools} tools`
     notes.push({ kind: 'dropped', what, why: `at most ${maxTools} can be declared`, at: `tools[${maxTools}]` })
   }
-  return context.tools.slice(0, maxTools).map((tool, index) => ({
-    type: 'function',
-    name: names.toWire(tool.name),
-    ...(tool.description !== undefined && { description: tool.description }),
-    parameters: toolSchema(tool, `tools[${index}]`, notes),
-  }))
+  const dialect = toolDialects[target.quirks.toolSchema ?? 'gemini']
+  return context.tools.slice(0, maxTools).map((tool, index) => {
+    const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
+    return {
+      type: 'function',
+      name: names.toWire(tool.name),
+      ...(description !== undefined && { description }),
+      parameters: schema,
+    }
+  })
 }
 
 function generationConfig(context: Context, write: Writing): JsonObject {

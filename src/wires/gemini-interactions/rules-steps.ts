@@ -1,7 +1,7 @@
 // Steps, seen as the models see them: what the model wrote in a row is one turn, and so is what it was given.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini-schema.ts'
+import { geminiVersion } from '../shared/gemini.ts'
 import { hasSignature, isStep, listOf, serverToolOf } from './types.ts'
 
 interface Asked {

@@ -3,8 +3,9 @@
 // that no one has published are Google's general ones.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini-schema.ts'
+import { geminiVersion } from '../shared/gemini.ts'
 import type { Issue, Profile } from '../wire.ts'
+import { referenceFault } from '../tool-schema/gemini-rules.ts'
 import { checkSteps } from './rules-steps.ts'
 import { listOf } from './types.ts'
 
@@ -87,8 +88,16 @@ function checkTools(body: JsonObject, add: AddIssue): void {
       const fits = typeof name === 'string' && /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(name)
       if (!fits || names.has(name)) add('I-4', vague)
       names.add(name)
+      if (isObject(tool.parameters)) checkSchema(tool.parameters, add)
     }
   }
+}
+
+/** G-12: the arguments are an object, and references lead somewhere. */
+function checkSchema(schema: JsonObject, add: AddIssue): void {
+  if (schema.type !== 'object') add('G-12', vague)
+  const fault = referenceFault(schema)
+  if (fault !== undefined) add('G-12', fault)
 }
 
 const choices: ReadonlySet<Json | undefined> = new Set(['auto', 'any', 'none', 'validated'])

@@ -3,11 +3,13 @@
 import type { ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import type { Writer } from './writer.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target
-  const { answerSchema } = options
   const cut = (what: string, why: string) => writer.notes.push({ kind: 'dropped', what, why })
 
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
@@ -20,19 +22,26 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   }
   if (options.store) cut('store', 'the wire keeps no replies')
 
+  const fields = toolFields(tools, writer, cut)
   return {
-    ...toolFields(tools, writer, cut),
+    ...fields,
     ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
     ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
     ...(options.stop && options.stop.length > 0 && { stop: options.stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
-    ...(answerSchema && {
-      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: answerSchema, strict: true } },
-    }),
+    ...answerFormat(fields.tools !== undefined, writer),
     ...(options.cacheKey !== undefined && quirks.cacheKey !== false && { prompt_cache_key: options.cacheKey }),
     ...(options.stream !== undefined && { stream: options.stream }),
   }
+}
+
+function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
+  const answer = answerSchemaFor(writer.target, hasTools, 'mistral', writer.notes)
+  if (!answer) return {}
+  if (!answer.schema) return { response_format: { type: 'json_object' } }
+  const { schema } = answer
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }
 }
 
 type Cut = (what: string, why: string) => void
@@ -54,15 +63,19 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
     })
   }
   const choice = toolChoice(options.toolChoice, writer, cut)
+  const dialect = toolDialects[quirks.toolSchema ?? 'mistral']
   return {
-    tools: sent.map((tool) => ({
-      type: 'function',
-      function: {
-        name: writer.names.toWire(tool.name),
-        ...(tool.description !== undefined && { description: tool.description }),
-        parameters: tool.input,
-      },
-    })),
+    tools: sent.map((tool, index) => {
+      const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, writer.notes)
+      return {
+        type: 'function',
+        function: {
+          name: writer.names.toWire(tool.name),
+          ...(description !== undefined && { description }),
+          parameters: schema,
+        },
+      }
+    }),
     ...(choice !== undefined && { tool_choice: choice }),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),

@@ -4,7 +4,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue, Profile } from '../wire.ts'
-import { schemaComplaint } from './draft7.ts'
+import { schemaComplaint } from '../tool-schema/meta-schema.ts'
 import { misfits, shown } from './rules-schema.ts'
 import { callIdGrammar, toolNamePattern } from './types.ts'
 
@@ -164,7 +164,7 @@ function toolIssues(body: JsonObject): Issue[] {
   const issues: Issue[] = []
   for (const tool of Array.isArray(body.tools) ? body.tools : []) {
     const fn = isObject(tool) && isObject(tool.function) ? tool.function : {}
-    const complaint = fn.parameters === undefined ? undefined : schemaComplaint(fn.parameters)
+    const complaint = fn.parameters === undefined ? undefined : schemaComplaint(fn.parameters, '7')
     if (complaint !== undefined) issues.push(issue('T-13', `Invalid tool schema: ${complaint}`))
     if (typeof fn.name === 'string' && !toolNamePattern.test(fn.name)) issues.push(issue('T-12', nameFault(fn.name)))
   }

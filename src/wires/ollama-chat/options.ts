@@ -1,9 +1,12 @@
 // How a reply is asked for, in Ollama's fields. There is no tool choice: a tool can be offered or not, never forced.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
 import type { Target } from '../wire.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import { thinkLevels } from './types.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], target: Target, notes: Note[]): JsonObject {
@@ -24,9 +27,9 @@ export function encodeOptions(tools: readonly ToolSpec[], target: Target, notes:
   }
   const offered = offeredTools(tools, target, cut)
   return {
-    ...(offered.length > 0 && { tools: offered.map((tool) => toolOf(tool, notes)) }),
+    ...(offered.length > 0 && { tools: offered.map((tool, index) => toolOf(tool, index, target, notes)) }),
     ...(think !== undefined && { think }),
-    ...(options.answerSchema && { format: options.answerSchema }),
+    ...formatOf(offered.length > 0, target, notes),
     ...(Object.keys(settings).length > 0 && { options: settings }),
     truncate: false,
     shift: false,
@@ -67,38 +70,17 @@ function offeredTools(tools: readonly ToolSpec[], target: Target, cut: Cut): rea
   return tools
 }
 
-function toolOf(tool: ToolSpec, notes: Note[]): JsonObject {
-  const parameters = withoutBooleans(tool.input)
-  if (parameters !== tool.input) {
-    const why = 'the server reads a boolean schema as an error; an empty one says the same'
-    notes.push({ kind: 'changed', what: `schema of ${tool.name}`, why, rule: 'O-8' })
-  }
+function toolOf(tool: ToolSpec, index: number, target: Target, notes: Note[]): JsonObject {
+  const dialect = toolDialects[target.quirks.toolSchema ?? 'ollama']
+  const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
   return {
     type: 'function',
-    function: { name: tool.name, ...(tool.description !== undefined && { description: tool.description }), parameters },
+    function: { name: tool.name, ...(description !== undefined && { description }), parameters: schema },
   }
 }
 
-/** `true` and `false` as the schema of a property stop the server's reader: `{}` and `{ not: {} }` do not. */
-function withoutBooleans(schema: JsonObject): JsonObject {
-  const properties = isObject(schema.properties) ? mapped(schema.properties) : schema.properties
-  const anyOf = Array.isArray(schema.anyOf) ? mappedList(schema.anyOf) : schema.anyOf
-  if (properties === schema.properties && anyOf === schema.anyOf) return schema
-  return { ...schema, ...(properties !== undefined && { properties }), ...(anyOf !== undefined && { anyOf }) }
-}
-
-function mapped(properties: JsonObject): JsonObject {
-  const entries = Object.entries(properties).map(([name, value]) => [name, plainSchema(value)] as const)
-  return entries.every(([name, value]) => value === properties[name]) ? properties : Object.fromEntries(entries)
-}
-
-function mappedList(schemas: Json[]): Json[] {
-  const list = schemas.map((schema) => plainSchema(schema) ?? null)
-  return list.every((schema, index) => schema === schemas[index]) ? schemas : list
-}
-
-function plainSchema(schema: Json | undefined): Json | undefined {
-  if (schema === true) return {}
-  if (schema === false) return { not: {} }
-  return isObject(schema) ? withoutBooleans(schema) : schema
+/** A schema that the answer must fit, or only that it must be JSON. */
+function formatOf(hasTools: boolean, target: Target, notes: Note[]): JsonObject {
+  const answer = answerSchemaFor(target, hasTools, 'compatible', notes)
+  return answer ? { format: answer.schema ?? 'json' } : {}
 }

@@ -113,9 +113,24 @@ function propertyIssues(property: Json | undefined, issues: Issue[]): void {
     issues.push(issue('O-8', `json: cannot unmarshal ${kindOf(property)} into Go value of type api.ToolProperty`))
     return
   }
+  const { type, description, enum: values } = property
+  const isType = type === undefined || type === null || typeof type === 'string' || isStrings(type)
+  if (!isType) issues.push(issue('O-8', `json: cannot unmarshal ${kindOf(type)} into Go value of type string`))
+  if (description !== undefined && description !== null && typeof description !== 'string') {
+    const text = `json: cannot unmarshal ${kindOf(description)} into Go struct field .description of type string`
+    issues.push(issue('O-8', text))
+  }
+  if (values !== undefined && values !== null && !Array.isArray(values)) {
+    const text = `json: cannot unmarshal ${kindOf(values)} into Go struct field .enum of type []interface {}`
+    issues.push(issue('O-8', text))
+  }
   if (isObject(property.properties))
     for (const inner of Object.values(property.properties)) propertyIssues(inner, issues)
   if (Array.isArray(property.anyOf)) for (const inner of property.anyOf) propertyIssues(inner, issues)
+}
+
+function isStrings(value: Json): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 function thinkIssues(think: Json | undefined, issues: Issue[]): void {

@@ -2,8 +2,11 @@
 
 import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { Effort, Options } from '../../settings/options.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import type { Writer } from './encode.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
@@ -20,7 +23,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
     ...(sampling && options.topP !== undefined && { top_p: options.topP }),
     ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, writer) }),
     ...encodeEffort(toolFields.tools !== undefined, writer),
-    ...(options.answerSchema && { response_format: answerFormat(options.answerSchema) }),
+    ...answerFormat(toolFields.tools !== undefined, writer),
     ...(options.cacheKey !== undefined && quirks.cacheKey && { prompt_cache_key: cacheKey(options.cacheKey, writer) }),
     ...(options.store !== undefined && { store: options.store }),
     ...(options.stream && {
@@ -53,25 +56,23 @@ function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   if (options.parallelTools !== undefined && quirks.noParallelTools) {
     drop(writer, 'parallel_tool_calls', 'the host does not take it')
   }
+  const dialect = toolDialects[quirks.toolSchema ?? 'openai']
   return {
-    tools: sent.map((tool) => ({
-      type: 'function',
-      function: {
-        name: writer.names.toWire(tool.name),
-        ...(tool.description !== undefined && { description: tool.description }),
-        parameters: objectSchema(tool.input),
-      },
-    })),
+    tools: sent.map((tool, index) => {
+      const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, writer.notes)
+      return {
+        type: 'function',
+        function: {
+          name: writer.names.toWire(tool.name),
+          ...(description !== undefined && { description }),
+          parameters: schema,
+        },
+      }
+    }),
     ...encodeToolChoice(options.toolChoice, sent, writer),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),
   }
-}
-
-/** A schema of the arguments without a type or without properties is refused (checked 2026-11). */
-function objectSchema(schema: JsonObject): JsonObject {
-  if (schema.type === 'object' && isObject(schema.properties)) return schema
-  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
 }
 
 function encodeToolChoice(choice: Options['toolChoice'], sent: readonly ToolSpec[], writer: Writer): JsonObject {
@@ -145,21 +146,14 @@ function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undef
   return known.toSorted((a, b) => distance(a) - distance(b))[0]
 }
 
-function answerFormat(schema: JsonObject): JsonObject {
-  const strict = isStrict(schema)
-  return { type: 'json_schema', json_schema: { name: 'answer', schema, ...(strict && { strict }) } }
-}
-
-/** `strict` is refused unless every object is closed and all its properties are required (checked 2026-11). */
-function isStrict(schema: Json | undefined): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict)
-  if (!isObject(schema)) return true
-  if (isObject(schema.properties)) {
-    const { required } = schema
-    if (schema.additionalProperties !== false || !Array.isArray(required)) return false
-    if (!Object.keys(schema.properties).every((name) => required.includes(name))) return false
-  } else if (schema.type === 'object') return false
-  return Object.values(schema).every(isStrict)
+function answerFormat(hasTools: boolean, writer: Writer): JsonObject {
+  const answer = answerSchemaFor(writer.target, hasTools, 'openai', writer.notes)
+  if (!answer) return {}
+  if (!answer.schema) return { response_format: { type: 'json_object' } }
+  const { schema, strict } = answer
+  return {
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, ...(strict && { strict }) } },
+  }
 }
 
 /** Up to 64 characters (C18). */

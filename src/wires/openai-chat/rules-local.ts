@@ -2,9 +2,11 @@
 // and results need not fit together; the arguments of earlier calls, which OpenAI never reads, must be JSON (C19).
 // From their sources, checked 2026-11.
 
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
-import { callsIn, invalid, isObjectText, partsIn, type Check } from './rules-context.ts'
+import { schemaLists, types } from '../tool-schema/meta-schema.ts'
+import { targetOf } from '../tool-schema/refs.ts'
+import { callsIn, invalid, isObjectText, partsIn, toolsIn, type Check } from './rules-context.ts'
 
 export const ollamaContent: Check = ({ messages }) =>
   messages.flatMap((message): Issue[] => {
@@ -77,6 +79,34 @@ export const llamaArguments: Check = ({ messages }) =>
   broken(messages, isJson)
     ? [llama('C19', 'Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]')]
     : []
+
+/** The server makes a grammar of each schema, and gives up on what its converter does not know (recorded 2026-11). */
+export const llamaSchemas: Check = (body) =>
+  toolsIn(body).flatMap((tool): Issue[] => {
+    const schema = isObject(tool.function) ? tool.function.parameters : undefined
+    const faults = isObject(schema) ? conversionFaults(schema, schema) : []
+    if (faults.length === 0) return []
+    const lead = 'Unable to generate parser for this template. Automatic parser generation failed'
+    return [invalid('tool-schema', `${lead}: JSON schema conversion failed:\n${faults.join('\n')}`)]
+  })
+
+function conversionFaults(schema: Json | undefined, root: JsonObject): string[] {
+  if (typeof schema === 'boolean') return [`Unrecognized schema: ${schema}`]
+  if (!isObject(schema)) return []
+  const { $ref: ref, type, items } = schema
+  if (typeof ref === 'string') {
+    if (!ref.startsWith('#/')) return [`Unsupported ref: ${ref}`]
+    return targetOf(root, ref) === undefined ? [`Error resolving ref ${ref}: ${ref.split('/').at(-1)} not in {}`] : []
+  }
+  const odd = typeof type === 'string' && !types.has(type)
+  if (odd) return [`Unrecognized schema: ${JSON.stringify(schema)}`]
+  const inner: (Json | undefined)[] = Array.isArray(items) ? items : [items]
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'properties' && isObject(value)) inner.push(...Object.values(value))
+    if (schemaLists.has(key) && Array.isArray(value)) inner.push(...value)
+  }
+  return inner.flatMap((value) => conversionFaults(value, root))
+}
 
 function llama(rule: string, message: string): Issue {
   return { rule, status: 500, message, type: 'server_error', code: '500' }

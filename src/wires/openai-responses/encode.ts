@@ -3,12 +3,15 @@
 
 import { createHash } from 'node:crypto'
 import { placeOf, type Context, type Note } from '../../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
 import { mapNames } from '../shared/names.ts'
 import { cachedList, cachedElement, type CachedElement } from '../shared/body-bytes.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { cleanText } from '../shared/text.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import { continueText } from '../shared/injected-text.ts'
 import { writeHistory } from './encode-history.ts'
 import type { Item } from './types.ts'
@@ -39,7 +42,7 @@ export function encode(context: Context, target: Target): Encoded {
     ...(tools.length > 0 && { tools }),
     ...toolChoice(tools.length > 0, context, target, names.toWire, notes),
     ...reasoning(target, notes),
-    ...answerFormat(target),
+    ...answerFormat(tools.length > 0, target, notes),
     ...limits(target, notes),
     ...cacheKey(target, notes),
     ...state?.fields,
@@ -107,19 +110,17 @@ function writeTools(context: Context, target: Target, toWire: (name: string) => 
       ...(takesTools && { rule: 'C10' }),
     })
   }
-  return context.tools.slice(0, count).map((tool) => ({
-    type: 'function',
-    name: toWire(tool.name),
-    ...(tool.description !== undefined && { description: tool.description }),
-    parameters: objectSchema(tool.input),
-    strict: false,
-  }))
-}
-
-/** A schema of the arguments without a type or without properties is refused (checked 2026-11). */
-function objectSchema(schema: JsonObject): JsonObject {
-  if (schema.type === 'object' && isObject(schema.properties)) return schema
-  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+  const dialect = toolDialects[target.quirks.toolSchema ?? 'openai']
+  return context.tools.slice(0, count).map((tool, index) => {
+    const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
+    return {
+      type: 'function',
+      name: toWire(tool.name),
+      ...(description !== undefined && { description }),
+      parameters: schema,
+      strict: false,
+    }
+  })
 }
 
 function toolChoice(
@@ -178,23 +179,12 @@ function nearest(asked: Effort, known: readonly Effort[]): Effort | undefined {
   return known.toSorted((a, b) => far(a) - far(b))[0]
 }
 
-function answerFormat(target: Target): JsonObject {
-  const schema = target.options.answerSchema
-  if (!schema) return {}
-  return { text: { format: { type: 'json_schema', name: 'answer', schema, strict: isStrict(schema) } } }
-}
-
-/** Strict mode refuses a schema with an open or partly optional object; such a schema is sent without strict mode. */
-function isStrict(schema: Json | undefined): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict)
-  if (!isObject(schema)) return true
-  const { type, properties, required, additionalProperties } = schema
-  if (type === 'object' || isObject(properties)) {
-    const named = Array.isArray(required) ? required : []
-    const keys = isObject(properties) ? Object.keys(properties) : []
-    if (additionalProperties !== false || !keys.every((key) => named.includes(key))) return false
-  }
-  return Object.values(schema).every(isStrict)
+function answerFormat(hasTools: boolean, target: Target, notes: Note[]): JsonObject {
+  const answer = answerSchemaFor(target, hasTools, 'openai', notes)
+  if (!answer) return {}
+  if (!answer.schema) return { text: { format: { type: 'json_object' } } }
+  const { schema, strict } = answer
+  return { text: { format: { type: 'json_schema', name: 'answer', schema, strict } } }
 }
 
 function limits(target: Target, notes: Note[]): JsonObject {

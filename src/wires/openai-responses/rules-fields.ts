@@ -2,6 +2,7 @@
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
+import { answerSchemaFault, functionSchemaFault } from '../tool-schema/openai-rules.ts'
 import {
   invalid,
   isGiven,
@@ -140,29 +141,13 @@ export const tools: Check = (body) => {
       const text = `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '${namePattern.source}'.`
       return [invalid('C9', text, `${place}.name`, 'invalid_value')]
     }
-    return [
-      ...(name.length > maxNameLength ? [tooLong('C9', `${place}.name`, maxNameLength, name)] : []),
-      ...schemaIssues(name, place, tool.parameters),
-    ]
+    return name.length > maxNameLength ? [tooLong('C9', `${place}.name`, maxNameLength, name)] : []
   })
   if (list.length > 128) {
     const text = `Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length ${list.length} instead.`
     issues.push(invalid('C10', text, 'tools', 'array_above_max_length'))
   }
   return issues
-}
-
-function schemaIssues(name: string, place: string, parameters: Json | undefined): Issue[] {
-  if (!isObject(parameters)) return []
-  const { type, properties } = parameters
-  const param = `${place}.parameters`
-  if (type !== 'object') {
-    const text = `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${typeof type === 'string' ? type : 'None'}"'.`
-    return [invalid('tool-schema', text, param, 'invalid_function_parameters')]
-  }
-  if (isObject(properties)) return []
-  const text = `Invalid schema for function '${name}': In context=(), object schema missing properties.`
-  return [invalid('tool-schema', text, param, 'invalid_function_parameters')]
 }
 
 export const toolChoice: Check = (body) => {
@@ -193,3 +178,35 @@ export const answerFormat: Check = ({ fields }) => {
   if (type !== 'json_schema') return []
   return ['name', 'schema'].filter((key) => !isGiven(format[key])).map((key) => missing('shape', `text.format.${key}`))
 }
+
+/** What OpenAI's own service says beside that. Schemas came with gpt-4o-2024-08-06. */
+export const answerSchema: Check = ({ fields, items, model }) => {
+  const format = isObject(fields.text) ? fields.text.format : undefined
+  if (!isObject(format)) return []
+  if (format.type === 'json_object') {
+    if (/json/i.test(JSON.stringify([fields.instructions, items]))) return []
+    const text =
+      "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'."
+    return [invalid('answer-format', text, 'input')]
+  }
+  if (format.type !== 'json_schema') return []
+  if (/^(gpt-3|gpt-4(-|$)|gpt-4o-2024-05|chatgpt-4o|o1-(mini|preview))/.test(model)) {
+    const text =
+      "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model. Learn more about supported models at the Structured Outputs guide: https://platform.openai.com/docs/guides/structured-outputs"
+    return [invalid('answer-format', text)]
+  }
+  const fault = isObject(format.schema) ? answerSchemaFault(format.schema, format.strict === true) : undefined
+  if (fault === undefined) return []
+  const text = `Invalid schema for response_format '${String(format.name)}': ${fault}`
+  return [invalid('answer-format', text, 'text.format.schema', 'invalid_json_schema')]
+}
+
+/** The rules of OpenAI's own service for the schemas of functions. */
+export const functionSchemas: Check = (body) =>
+  toolsIn(body).flatMap((tool, i): Issue[] => {
+    if (tool.type !== 'function' || !isObject(tool.parameters)) return []
+    const fault = functionSchemaFault(tool.parameters)
+    if (fault === undefined) return []
+    const text = `Invalid schema for function '${String(tool.name)}': ${fault}`
+    return [invalid('tool-schema', text, `tools[${i}].parameters`, 'invalid_function_parameters')]
+  })

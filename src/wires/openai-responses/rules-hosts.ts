@@ -5,9 +5,11 @@ import { isObject, type Json } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
 import {
   answerFormat,
+  answerSchema,
   cacheKeyLength,
   fieldNames,
   fieldTypes,
+  functionSchemas,
   includes,
   oneState,
   outputLimit,
@@ -66,8 +68,10 @@ const openai: readonly Check[] = [
   fieldTypes,
   includes,
   tools,
+  functionSchemas,
   toolChoice,
   answerFormat,
+  answerSchema,
   outputLimit,
   cacheKeyLength,
   oneState,

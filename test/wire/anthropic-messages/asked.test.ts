@@ -47,7 +47,7 @@ test('a history with calls but no tools gets the tools that it names, and may no
 test('a schema is always an object schema without a choice at its top', () => {
   const schemas: [JsonObject, JsonObject][] = [
     [{}, { type: 'object' }],
-    [{ type: 'string' }, { type: 'object' }],
+    [{ type: 'string' }, { type: 'object', properties: { value: { type: 'string' } }, required: ['value'] }],
     [
       {
         type: 'object',
@@ -58,7 +58,12 @@ test('a schema is always an object schema without a choice at its top', () => {
           { properties: { c: {} }, required: ['d'] },
         ],
       },
-      { type: 'object', properties: { b: { type: 'number' }, c: {}, a: { type: 'string' } }, required: ['a', 'd'] },
+      {
+        type: 'object',
+        description: 'At least one of these fits: (1) with b, d; (2) with d, optional: c.',
+        properties: { a: { type: 'string' }, b: { type: 'number' }, c: {} },
+        required: ['a', 'd'],
+      },
     ],
   ]
   for (const [input, input_schema] of schemas) {
@@ -110,7 +115,7 @@ test('stop sequences, streaming, a schema for the answer and anything extra', ()
       type: 'json_schema',
       schema: {
         type: 'object',
-        properties: { n: { type: 'integer' }, minimum: { type: 'string' } },
+        properties: { n: { type: 'integer', description: '(minimum: 1)' }, minimum: { type: 'string' } },
         additionalProperties: false,
       },
     },

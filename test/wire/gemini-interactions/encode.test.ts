@@ -351,14 +351,14 @@ test('options become the generation config and the response format', () => {
     response_format: {
       type: 'text',
       mime_type: 'application/json',
-      schema: { type: 'object', properties: { a: { type: 'string' } } },
+      schema: { type: 'object', properties: { a: { type: 'string', description: '(minLength: 1)' } } },
     },
     store: true,
     service_tier: 'flex',
   })
   assert.deepEqual(
     notes.map((note) => note.what),
-    ['effort max to high', 'minLength in the schema of the answer'],
+    ['effort max to high', 'schema of the answer: minLength in words'],
   )
 })
 

@@ -398,8 +398,8 @@ test('what a model or host cannot do is left out with a note', () => {
     },
     {
       tools: [
-        { name: 'a', input: {} },
-        { name: 'b', input: {} },
+        { name: 'a', input: { type: 'object' } },
+        { name: 'b', input: { type: 'object' } },
       ],
     },
   )

@@ -259,7 +259,7 @@ test('thinking is switched, or given a level where the model knows levels', () =
 })
 
 test('what the wire cannot say is left out with a note', () => {
-  const tools = [{ name: 'a', input: {} }]
+  const tools = [{ name: 'a', input: { type: 'object' } }]
   const asks = (options: Parameters<typeof encoded>[1]) => encoded([user('x')], options, { tools })
   const forced = asks({ options: { toolChoice: { tool: 'a' }, parallelTools: false, store: true } })
   assert.deepEqual(
@@ -287,7 +287,7 @@ test('a boolean schema is written as an object, because the server cannot read i
     type: 'object',
     properties: {
       any: {},
-      deep: { type: 'object', properties: { no: { not: {} } } },
+      deep: { type: 'object', properties: { no: { description: '(must not be given)' } } },
       or: { anyOf: [{}, { type: 'null' }] },
     },
   })

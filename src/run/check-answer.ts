@@ -1,0 +1,39 @@
+// A final answer against the schema that was asked for. Not every provider holds a model to it, and none does so where
+// the schema is only told in words, so the answer itself is read: it is a value that fits, or it is said why not.
+
+import type { CheckedAnswer } from '../core/event.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { textOf, type Reply } from '../core/message.ts'
+import type { Options } from '../settings/options.ts'
+import { unwrapInput } from '../wires/tool-schema/root.ts'
+import { findingsOf } from './check-input.ts'
+import { listed } from './input-problem.ts'
+
+/** What a reply says by the schema of the options; undefined: no schema was asked for, or nothing was said. */
+export async function answerOf(options: Options, reply: Reply | undefined): Promise<CheckedAnswer | undefined> {
+  if (!options.answerSchema || !reply) return undefined
+  return checkAnswer(options.answerSchema, textOf(reply.parts))
+}
+
+/** The value of an answer that fits the schema, or what is wrong with it, in words for the model. */
+export async function checkAnswer(schema: JsonObject, text: string): Promise<CheckedAnswer> {
+  const bare = withoutFence(text)
+  let value: Json
+  try {
+    value = JSON.parse(bare) as Json
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return {
+      problem: `The answer is not JSON (${why}). Answer again with JSON that fits the schema, and nothing else.`,
+    }
+  }
+  const own = unwrapInput(schema, value)
+  const findings = await findingsOf(schema, own)
+  if (findings.length === 0) return { value: own }
+  return { problem: listed('The answer does not fit its schema. Answer again.', findings, 'the answer') }
+}
+
+/** Many models put JSON into a code block, told otherwise or not. */
+function withoutFence(text: string): string {
+  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text
+}

@@ -1,0 +1,76 @@
+// How an answer is held to a schema. Where a provider takes the schema itself it is written in its dialect; where it only
+// knows JSON, or not even that, the model is informed the schema in words, and the run checks the answer.
+
+import type { Note } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { AnswerSupport, Target } from '../wire.ts'
+import { answerDialects, type AnswerDialect } from '../tool-schema/dialect.ts'
+import { fitAnswer } from '../tool-schema/fit.ts'
+import { wantsWrapping, wrapped } from '../tool-schema/root.ts'
+
+export interface AnswerRequest {
+  /** Absent: only JSON can be asked for. */
+  schema?: JsonObject
+  /** The schema is one that OpenAI's strict mode takes. */
+  strict: boolean
+}
+
+/** What the body asks for; undefined: nothing, or nothing that the provider knows. */
+export function answerSchemaFor(
+  target: Target,
+  hasTools: boolean,
+  dialect: AnswerDialect,
+  notes: Note[],
+): AnswerRequest | undefined {
+  const { answerSchema } = target.options
+  const support = answerSupport(target, hasTools)
+  if (!answerSchema || support === 'none') return undefined
+  if (support === 'json') return { strict: false }
+  const schema = fitAnswer(answerSchema, answerDialects[target.quirks.answerSchema ?? dialect], notes)
+  return { schema, strict: isStrict(schema) }
+}
+
+function answerSupport({ capabilities }: Target, hasTools: boolean): AnswerSupport {
+  const { answer = 'schema', answerWithTools = answer } = capabilities
+  return hasTools ? answerWithTools : answer
+}
+
+/** What the model is informed where the provider does not take the schema; undefined: nothing needs to be said. */
+export function answerInWords(target: Target, hasTools: boolean): { text: string; note: Note } | undefined {
+  const { answerSchema } = target.options
+  const support = answerSupport(target, hasTools && target.capabilities.tools)
+  if (!answerSchema || support === 'schema') return undefined
+  // JSON that a provider vouches for is an object.
+  const schema = support === 'json' && wantsWrapping(answerSchema) ? wrapped(answerSchema) : answerSchema
+  const lead = 'Write your final answer as JSON that fits the following JSON Schema, with no other text around it:'
+  const what = 'schema of the answer to words in the system prompt'
+  const why = support === 'json' ? 'the provider takes no schema, only JSON as such' : 'the provider takes no schema'
+  return {
+    text: `${lead}\n${JSON.stringify(schema)}`,
+    note: { kind: 'changed', what, why, at: 'options.answerSchema', rule: 'answer-format' },
+  }
+}
+
+/** Keywords that strict mode refuses (checked 2026-11). */
+const notStrict: ReadonlySet<string> = new Set(
+  'allOf oneOf not if then else dependentRequired dependentSchemas patternProperties prefixItems minLength maxLength uniqueItems contains propertyNames unevaluatedProperties minProperties maxProperties default'.split(
+    ' ',
+  ),
+)
+
+/** `strict` is refused unless every object is closed and requires all its properties, in the keywords it knows. */
+function isStrict(schema: Json | undefined): boolean {
+  if (!isObject(schema)) return typeof schema !== 'boolean'
+  if (Object.keys(schema).some((key) => notStrict.has(key))) return false
+  const { type, properties, required, additionalProperties } = schema
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (type === 'object' || isObject(properties)) {
+    const needed = Array.isArray(required) ? required : []
+    if (additionalProperties !== false || !names.every((name) => needed.includes(name))) return false
+  }
+  const inner = [properties, schema.$defs, schema.definitions].flatMap((map) =>
+    isObject(map) ? Object.values(map) : [],
+  )
+  const choices = Array.isArray(schema.anyOf) ? schema.anyOf : []
+  return [...inner, ...choices, ...(schema.items === undefined ? [] : [schema.items])].every(isStrict)
+}

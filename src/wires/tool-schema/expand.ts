@@ -1,0 +1,90 @@
+// What a reference leads to, written in its place, and `allOf` as one schema.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Place, Work } from './fit-node.ts'
+import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
+import { targetOf } from './refs.ts'
+import { repair } from './repair.ts'
+
+export interface Expanded {
+  schema: JsonObject
+  place: Place
+}
+
+/** Follows `$ref` until there is none. A definition inside itself, and one that would make the schema too large, is described in words. */
+export function expand(given: JsonObject, work: Work, at: Place): Expanded {
+  let schema = given
+  let place = at
+  while (typeof schema.$ref === 'string') {
+    const { $ref: ref, ...beside } = schema
+    const target = targetOf(work.root, ref)
+    work.changes.add('$ref inlined')
+    if (target === undefined || target === false) {
+      return {
+        schema: { ...beside, description: sentence(beside.description, `(${ref}, which is not given here)`) },
+        place,
+      }
+    }
+    if (target === true) return { schema: beside, place }
+    const first = place.open.get(ref) ?? (work.nodes > work.dialect.maxNodes ? work.expanded.get(ref) : undefined)
+    if (first !== undefined) {
+      const form = first === '' ? 'of the same form as the arguments as a whole' : `of the same form as ${first}`
+      const description = sentence(beside.description, `(${form})`)
+      return { schema: { ...outlineOf(target), ...beside, description }, place }
+    }
+    if (!work.expanded.has(ref)) work.expanded.set(ref, place.path)
+    const open: ReadonlyMap<string, string> = new Map([...place.open, [ref, place.path]])
+    place = { path: place.path, depth: place.depth, open }
+    const {
+      $defs: _defs,
+      definitions: _definitions,
+      $id: _id,
+      $anchor: _anchor,
+      $schema: _schema,
+      ...body
+    } = target as JsonObject
+    schema =
+      'description' in beside ? mergeSchemas({ ...body, description: undefined }, beside) : mergeSchemas(body, beside)
+    if (ref === '#' && isObject(work.root.$defs)) schema = { ...schema, $defs: work.root.$defs }
+  }
+  return { schema, place }
+}
+
+function outlineOf(target: Json): JsonObject {
+  const type = isObject(target) ? repair(target).schema.type : undefined
+  return type === undefined ? {} : { type }
+}
+
+/** The schema with its `allOf` merged in. */
+export function merged(given: JsonObject, work: Work, at: Place): Expanded {
+  let schema = given
+  let place = at
+  while (Array.isArray(schema.allOf)) {
+    const { allOf, ...rest } = schema
+    schema = rest
+    work.changes.add('allOf merged')
+    for (const part of allOf) {
+      if (!isObject(part)) continue
+      const fixed = repair(part)
+      for (const change of fixed.changes) work.changes.add(change)
+      const open = expand(fixed.schema, work, place)
+      place = open.place
+      const { $defs: _defs, definitions: _definitions, ...body } = open.schema
+      schema = mergeSchemas(schema, body)
+    }
+  }
+  return { schema, place }
+}
+
+/** The members of a choice as plain object schemas. */
+export function objectsOf(members: readonly Json[], work: Work, place: Place): JsonObject[] {
+  return members.filter(isObject).map((member) => {
+    const open = expand(repair(member).schema, work, place)
+    let { schema } = merged(open.schema, work, open.place)
+    for (const key of ['oneOf', 'anyOf'] as const) {
+      const inner = schema[key]
+      if (Array.isArray(inner)) schema = flattenChoice(schema, key, objectsOf(inner, work, open.place))
+    }
+    return schema
+  })
+}

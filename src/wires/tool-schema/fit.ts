@@ -1,0 +1,163 @@
+// A schema in the words of the one who reads it. Nothing that a schema names is lost: what a dialect has no keyword for is
+// flattened, or sentences in the description, and named in a note. The same schema always gives the same bytes, and a schema
+// that fits stays as it is.
+
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { reads, type SchemaDialect } from './dialect.ts'
+import { expand, merged, objectsOf } from './expand.ts'
+import { fitNode, type Work } from './fit-node.ts'
+import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
+import { definitionOf } from './refs.ts'
+import { noArguments, wantsWrapping, wrapped, wrapper } from './root.ts'
+
+export interface FittedTool {
+  description?: string
+  schema: JsonObject
+}
+
+/** The schema of a tool's arguments, and the tool's description with what the schema has no place for. */
+export function fitTool(tool: ToolSpec, dialect: SchemaDialect, at: string, notes: Note[]): FittedTool {
+  const { schema, changes, words } = fitSchema(tool.input ?? noArguments, dialect)
+  noteChanges(changes, `schema of tool ${JSON.stringify(tool.name)}`, dialect, at, notes)
+  const description = words.length > 0 ? sentence(tool.description, words.join(' ')) : tool.description
+  return { schema, ...(description !== undefined && { description }) }
+}
+
+/** The schema of an answer. */
+export function fitAnswer(schema: JsonObject, dialect: SchemaDialect, notes: Note[]): JsonObject {
+  const fitted = fitSchema(schema, dialect)
+  noteChanges(fitted.changes, 'schema of the answer', dialect, 'options.answerSchema', notes)
+  return fitted.schema
+}
+
+function noteChanges(changes: readonly string[], of: string, dialect: SchemaDialect, at: string, notes: Note[]): void {
+  if (changes.length === 0) return
+  const what = `${of}: ${changes.join(', ')}`
+  notes.push({
+    kind: 'changed',
+    what,
+    why: `${dialect.reader} reads only a part of JSON Schema`,
+    at,
+    rule: dialect.rule,
+  })
+}
+
+export interface Fitted {
+  schema: JsonObject
+  /** What was changed, in alphabetical order; none: the schema is as it was, but for an empty list of properties. */
+  changes: readonly string[]
+  /** Sentences that the schema itself has no place for. */
+  words: readonly string[]
+}
+
+const known = new WeakMap<JsonObject, Map<SchemaDialect, Fitted>>()
+
+export function fitSchema(schema: JsonObject, dialect: SchemaDialect): Fitted {
+  const byDialect = known.get(schema) ?? new Map<SchemaDialect, Fitted>()
+  known.set(schema, byDialect)
+  const before = byDialect.get(dialect)
+  if (before) return before
+  const fitted = fitAnew(schema, dialect)
+  byDialect.set(dialect, fitted)
+  return fitted
+}
+
+function fitAnew(given: JsonObject, dialect: SchemaDialect): Fitted {
+  const work: Work = { root: given, dialect, changes: new Set(), expanded: new Map(), nodes: 0 }
+  const root = rootOf(given, work)
+  const fitted = fitNode(root, work, { path: '', open: new Map(), depth: 0 })
+  const schema: JsonObject = isObject(fitted) ? fitted : {}
+  if (dialect.rootProperties && !isObject(schema.properties)) schema.properties = {}
+  const words: string[] = []
+  if (!dialect.rootDescription && typeof schema.description === 'string') {
+    words.push(schema.description)
+    delete schema.description
+    work.changes.add('description of the arguments')
+  }
+  return { schema: withDefinitions(schema, root, work), changes: [...work.changes].toSorted(), words }
+}
+
+/** The top of a schema as an object schema: with references followed, alternatives flattened, other values wrapped. */
+function rootOf(given: JsonObject, work: Work): JsonObject {
+  if (wantsWrapping(given)) {
+    work.changes.add(`a value that is not an object as the property "${wrapper}"`)
+    return wrapped(given)
+  }
+  const place = { path: '', open: new Map<string, string>(), depth: 0 }
+  let { schema } = expand(given, work, place)
+  const { dialect } = work
+  if (schema.type !== 'object') {
+    schema = { ...schema, type: 'object' }
+    work.changes.add('type: object')
+  }
+  if (dialect.rootUnions) return schema
+  if (Array.isArray(schema.allOf)) schema = merged(schema, work, place).schema
+  for (const key of ['oneOf', 'anyOf'] as const) {
+    const members = schema[key]
+    if (!Array.isArray(members)) continue
+    work.changes.add(`${key} at the top flattened`)
+    schema = flattenChoice(schema, key, objectsOf(members, work, place))
+  }
+  return withoutRest(schema, work)
+}
+
+/** `enum`, `const` and `not` at the top, in words. */
+function withoutRest(schema: JsonObject, work: Work): JsonObject {
+  const { enum: values, const: value, not, ...rest } = schema
+  const sentences: string[] = []
+  if (values !== undefined) sentences.push(`The arguments are one of ${JSON.stringify(values)}.`)
+  if (value !== undefined) sentences.push(`The arguments are ${JSON.stringify(value)}.`)
+  if (not !== undefined) sentences.push(`The arguments must not fit ${JSON.stringify(not)}.`)
+  if (sentences.length === 0) return schema
+  work.changes.add('enum, const or not at the top in words')
+  const listed = [...(Array.isArray(values) ? values : []), ...(value === undefined ? [] : [value])].filter(isObject)
+  const names = new Set(listed.flatMap((item) => Object.keys(item)))
+  const properties: JsonObject = Object.fromEntries([...names].map((name) => [name, {}]))
+  const open = names.size > 0 ? mergeSchemas(rest, { properties }) : rest
+  return { ...open, description: sentence(rest.description, sentences.join(' ')) }
+}
+
+/** The definitions that are still referred to, each in the same dialect. */
+function withDefinitions(schema: JsonObject, root: JsonObject, work: Work): JsonObject {
+  const { dialect } = work
+  const done: JsonObject = {}
+  for (const container of ['$defs', 'definitions']) {
+    const definitions = work.root[container] ?? root[container]
+    if (!isObject(definitions)) continue
+    const name = reads(dialect, container) ? container : '$defs'
+    if (dialect.refs === 'inline' || !reads(dialect, name)) {
+      work.changes.add(`${container} inlined`)
+      continue
+    }
+    if (name !== container) work.changes.add(`${container} to ${name}`)
+    const fitted = Object.entries(definitions).map(([key, value]) => {
+      const place = { path: key, open: new Map<string, string>(), depth: 1 }
+      return [key, fitNode(value ?? {}, work, place)] as const
+    })
+    done[name] = { ...(isObject(done[name]) && done[name]), ...Object.fromEntries(fitted) }
+  }
+  const all = { ...schema, ...done }
+  return work.changes.has('$ref inlined') ? withoutUnused(all, done) : all
+}
+
+function withoutUnused(schema: JsonObject, definitions: JsonObject): JsonObject {
+  const { $defs: _defs, definitions: _definitions, ...body } = schema
+  const used = new Set<string>()
+  const find = (value: Json | undefined): void => {
+    if (Array.isArray(value)) return value.forEach(find)
+    if (!isObject(value)) return
+    const name = typeof value.$ref === 'string' ? definitionOf(value.$ref) : undefined
+    if (name !== undefined && !used.has(name)) {
+      used.add(name)
+      for (const container of Object.values(definitions)) if (isObject(container)) find(container[name])
+    }
+    Object.values(value).forEach(find)
+  }
+  find(body)
+  for (const [container, named] of Object.entries(definitions)) {
+    const left = Object.entries(isObject(named) ? named : {}).filter(([name]) => used.has(name))
+    if (left.length > 0) body[container] = Object.fromEntries(left)
+  }
+  return body
+}

@@ -1,0 +1,93 @@
+// What OpenAI refuses in a schema, in its words: the same on both of its wires, for arguments and for answers.
+// From recorded refusals (checked 2026-11, docs/tool-schemas.md).
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { schemaComplaint } from './meta-schema.ts'
+
+/** What follows "Invalid schema for function 'x': "; undefined: nothing is wrong. */
+export function functionSchemaFault(schema: JsonObject): string | undefined {
+  const root = rootFault(schema)
+  if (root !== undefined) return root
+  const complaint = schemaComplaint(schema, '2020-12')
+  if (complaint !== undefined) return `${complaint}.`
+  const bare = bareArray(schema, [])
+  if (bare) return `In context=${written(bare)}, array schema missing items.`
+  return isObject(schema.properties) ? undefined : 'In context=(), object schema missing properties.'
+}
+
+/** What follows "Invalid schema for response_format 'x': ". */
+export function answerSchemaFault(schema: JsonObject, strict: boolean): string | undefined {
+  const { type } = schema
+  if (type !== 'object') return wrongRoot(type)
+  return strict ? strictFault(schema, []) : undefined
+}
+
+const notAtTheTop = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
+
+function rootFault(schema: JsonObject): string | undefined {
+  if (schema.type !== 'object') return wrongRoot(schema.type)
+  if (!notAtTheTop.some((key) => schema[key] !== undefined)) return undefined
+  return "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+}
+
+function wrongRoot(type: Json | undefined): string {
+  const given = typeof type === 'string' ? `"${type}"` : '"None"'
+  return `schema must be a JSON Schema of 'type: "object"', got 'type: ${given}'.`
+}
+
+/** Where an array does not say what its items are. */
+function bareArray(schema: Json | undefined, at: readonly string[]): readonly string[] | undefined {
+  if (!isObject(schema)) return undefined
+  if (schema.items === undefined && schema.type === 'array') return at
+  if (schema.items === undefined && Array.isArray(schema.type) && schema.type.includes('array')) {
+    return [...at, 'type', String(schema.type.indexOf('array'))]
+  }
+  for (const [key, inner] of innerSchemas(schema)) {
+    const found = bareArray(inner, [...at, ...key])
+    if (found) return found
+  }
+  return undefined
+}
+
+function strictFault(schema: Json | undefined, at: readonly string[]): string | undefined {
+  if (!isObject(schema)) return undefined
+  const context = `In context=${written(at)}, `
+  if (schema.type === 'object') {
+    if (schema.additionalProperties !== false) {
+      return `${context}'additionalProperties' is required to be supplied and to be false.`
+    }
+    const required = Array.isArray(schema.required) ? schema.required : []
+    const names = isObject(schema.properties) ? Object.keys(schema.properties) : []
+    const missing = names.find((name) => !required.includes(name))
+    if (missing !== undefined) {
+      return `${context}'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`
+    }
+  }
+  const refused = ['allOf', 'oneOf', 'not'].find((key) => schema[key] !== undefined)
+  if (refused) return `${context}'${refused}' is not permitted.`
+  for (const [key, inner] of innerSchemas(schema)) {
+    const fault = strictFault(inner, [...at, ...key])
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function innerSchemas(schema: JsonObject): [string[], Json | undefined][] {
+  const found: [string[], Json | undefined][] = []
+  for (const key of ['properties', '$defs', 'definitions']) {
+    const map = schema[key]
+    if (isObject(map)) for (const [name, value] of Object.entries(map)) found.push([[key, name], value])
+  }
+  for (const key of ['anyOf', 'oneOf', 'allOf']) {
+    const list = schema[key]
+    if (Array.isArray(list)) for (const [i, value] of list.entries()) found.push([[key, String(i)], value])
+  }
+  if (isObject(schema.items)) found.push([['items'], schema.items])
+  return found
+}
+
+/** A tuple as Python prints it. */
+function written(steps: readonly string[]): string {
+  const list = steps.map((step) => `'${step}'`).join(', ')
+  return steps.length === 1 ? `(${list},)` : `(${list})`
+}

@@ -1,0 +1,130 @@
+// Schemas as they come from servers and libraries: forms of older drafts and of OpenAPI, and values that no draft knows.
+// Every provider refuses some of them, so they are written as draft 2020-12 has them; what has no meaning there goes into the description.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { types, valueComplaint } from './meta-schema.ts'
+
+export interface Repaired {
+  schema: JsonObject
+  /** What was changed, for the note. */
+  changes: string[]
+  /** What could not be kept as a keyword. */
+  words: string[]
+}
+
+export function repair(given: JsonObject): Repaired {
+  const done: Repaired = { schema: { ...given }, changes: [], words: [] }
+  repairType(done)
+  repairBounds(done.schema, 'minimum', 'exclusiveMinimum', done.changes)
+  repairBounds(done.schema, 'maximum', 'exclusiveMaximum', done.changes)
+  repairRequired(done)
+  repairHolders(done)
+  for (const [keyword, value] of Object.entries(done.schema)) {
+    if (value === undefined || valueComplaint(keyword, value) === undefined) continue
+    delete done.schema[keyword]
+    done.changes.push(`a value of ${keyword} that is not valid`)
+    if (keyword !== 'enum' || Array.isArray(value)) done.words.push(`${keyword}: ${JSON.stringify(value)}`)
+    else done.words.push(`one of: ${JSON.stringify(value)}`)
+  }
+  return done
+}
+
+const otherNames: Record<string, string> = {
+  int: 'integer',
+  int32: 'integer',
+  int64: 'integer',
+  long: 'integer',
+  float: 'number',
+  double: 'number',
+  decimal: 'number',
+  bool: 'boolean',
+  str: 'string',
+  text: 'string',
+  list: 'array',
+  tuple: 'array',
+  dict: 'object',
+  map: 'object',
+}
+
+function repairType({ schema, changes, words }: Repaired): void {
+  const { type, nullable } = schema
+  if (type !== undefined) {
+    const given = Array.isArray(type) ? type : [type]
+    const known = given.map(typeNamed)
+    const kept = [...new Set(known.filter((name) => name !== undefined))]
+    if (kept.length !== given.length || given.some((name, i) => name !== kept[i])) {
+      const odd = given.filter((name, i) => known[i] === undefined && name !== null && name !== '' && name !== 'any')
+      if (odd.length > 0) words.push(`type: ${JSON.stringify(type)}`)
+      changes.push(`type ${JSON.stringify(type)}`)
+      if (kept.length === 0) delete schema.type
+      else schema.type = kept.length === 1 ? (kept[0] ?? null) : kept
+    }
+  }
+  if (nullable === undefined) return
+  delete schema.nullable
+  changes.push('nullable')
+  if (nullable !== true) return
+  if (typeof schema.type === 'string' && schema.type !== 'null') schema.type = [schema.type, 'null']
+  else if (schema.type === undefined) words.push('may be null')
+  if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum = [...schema.enum, null]
+}
+
+function typeNamed(name: Json): string | undefined {
+  if (typeof name !== 'string') return undefined
+  const small = name.toLowerCase()
+  return types.has(small) ? small : otherNames[small]
+}
+
+/** Draft 4: a flag beside the bound. */
+function repairBounds(schema: JsonObject, bound: string, exclusive: string, changes: string[]): void {
+  const flag = schema[exclusive]
+  if (typeof flag !== 'boolean') return
+  changes.push(`${exclusive}: ${flag}`)
+  delete schema[exclusive]
+  if (!flag || schema[bound] === undefined) return
+  schema[exclusive] = schema[bound]
+  delete schema[bound]
+}
+
+/** Draft 3: a flag on the property itself. */
+function repairRequired({ schema, changes }: Repaired): void {
+  if (typeof schema.required === 'boolean' || schema.required === null) {
+    delete schema.required
+    changes.push('required as a flag')
+  }
+  if (Array.isArray(schema.required)) {
+    const names = [...new Set(schema.required.filter((name) => typeof name === 'string'))]
+    if (names.length < schema.required.length) {
+      schema.required = names
+      changes.push('required')
+    }
+  }
+  if (!isObject(schema.properties)) return
+  const flagged = Object.entries(schema.properties).flatMap(([name, property]) =>
+    isObject(property) && property.required === true ? [name] : [],
+  )
+  if (flagged.length === 0) return
+  const listed = Array.isArray(schema.required) ? schema.required : []
+  schema.required = [...new Set([...listed, ...flagged])]
+}
+
+/** Keywords that hold schemas, but not in the form they must. */
+function repairHolders({ schema, changes, words }: Repaired): void {
+  const drop = (keyword: string, value: Json) => {
+    delete schema[keyword]
+    changes.push(`a value of ${keyword} that is not valid`)
+    if (value !== null) words.push(`${keyword}: ${JSON.stringify(value)}`)
+  }
+  for (const keyword of ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']) {
+    const value = schema[keyword]
+    if (value !== undefined && !isObject(value)) drop(keyword, value)
+  }
+  for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems']) {
+    const value = schema[keyword]
+    if (value !== undefined && !(Array.isArray(value) && value.length > 0)) drop(keyword, value)
+  }
+  if (Array.isArray(schema.enum) && schema.enum.length === 0) drop('enum', schema.enum)
+  const { items } = schema
+  if (items !== undefined && typeof items !== 'boolean' && !isObject(items) && !Array.isArray(items))
+    drop('items', items)
+}

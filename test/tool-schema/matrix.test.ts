@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import { answerDialects, toolDialects, type SchemaDialect } from '../../src/wires/tool-schema/dialect.ts'
+import { fitSchema } from '../../src/wires/tool-schema/fit.ts'
+import { everyTarget } from '../targets.ts'
+import { schemas } from './schemas.ts'
+
+const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Go.' }] }]
+
+test('there are enough schemas', () => {
+  assert.ok(Object.keys(schemas).length >= 36, String(Object.keys(schemas).length))
+})
+
+for (const target of everyTarget) {
+  test(`${target.provider} ${target.protocol} ${target.model} takes every schema, and no parameter is lost`, () => {
+    for (const [form, input] of Object.entries(schemas)) {
+      const tools = [{ name: 'tool', description: 'Does it.', input }]
+      const { body, notes } = prepare({ messages, tools, ...target })
+      const found = refuse(target.protocol, body, target)
+      assert.deepEqual(found, [], `${form}: ${JSON.stringify(body.tools)}`)
+      const sent = JSON.stringify(body.tools)
+      for (const name of namesIn(input)) assert.ok(sent.includes(name), `${form}: ${name} is not in ${sent}`)
+      assert.equal(
+        sent,
+        JSON.stringify(prepare({ messages, tools: structuredClone(tools), ...target }).body.tools),
+        form,
+      )
+      assert.ok(sent.length < 100_000, `${form} has ${sent.length} characters`)
+      assert.ok(
+        isAsGiven(sent, input) || notes.some(({ at }) => at === 'tools[0]'),
+        `${form} was changed without a note`,
+      )
+    }
+  })
+}
+
+for (const target of everyTarget) {
+  test(`${target.provider} ${target.protocol} ${target.model} takes every schema for an answer, with tools and without`, () => {
+    const tool = { name: 'clock', input: { type: 'object', properties: {} } }
+    for (const [form, answerSchema] of Object.entries(schemas)) {
+      for (const tools of [[], [tool]]) {
+        const { body } = prepare({ messages, tools, options: { answerSchema }, ...target })
+        assert.deepEqual(refuse(target.protocol, body, target), [], `${form}: ${JSON.stringify(body)}`)
+        const sent = JSON.stringify(body)
+        for (const name of namesIn(answerSchema)) assert.ok(sent.includes(name), `${form}: ${name} is not in ${sent}`)
+      }
+    }
+  })
+}
+
+const dialects: [string, SchemaDialect][] = [
+  ...Object.entries(toolDialects),
+  ...Object.entries(answerDialects).map(([name, dialect]): [string, SchemaDialect] => [`answers of ${name}`, dialect]),
+]
+
+for (const [name, dialect] of dialects) {
+  test(`a schema that was written for ${name} stays as it is`, () => {
+    for (const [form, input] of Object.entries(schemas)) {
+      const once = fitSchema(input, dialect)
+      const twice = fitSchema(structuredClone(once.schema), dialect)
+      assert.equal(JSON.stringify(twice.schema), JSON.stringify(once.schema), form)
+      assert.deepEqual(twice.changes, [], form)
+    }
+  })
+}
+
+/** The names of all properties that a schema names anywhere. */
+function namesIn(schema: Json | undefined): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(namesIn)
+  if (typeof schema !== 'object' || schema === null) return []
+  const names: string[] = []
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'properties' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      for (const [name, inner] of Object.entries(value)) names.push(name, ...namesIn(inner))
+    } else if (key === 'required' && Array.isArray(value)) {
+      names.push(...value.filter((name) => typeof name === 'string'))
+    } else if (!['enum', 'const', 'default', 'examples'].includes(key)) names.push(...namesIn(value))
+  }
+  return names
+}
+
+/** An empty list of properties says nothing, so it needs no note. */
+function isAsGiven(sent: string, input: JsonObject): boolean {
+  const plain = JSON.stringify(input)
+  return sent.includes(plain) || sent.includes(JSON.stringify({ ...input, properties: input['properties'] ?? {} }))
+}
