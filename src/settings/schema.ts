@@ -188,7 +188,7 @@ const toolRule: Rule<Tool> = object<Tool>(
     askTimeoutMs: whole(1),
     read: functionValue,
   },
-  ['name', 'input', 'run'],
+  ['name', 'run'],
   true,
 )
 

@@ -183,6 +183,7 @@ test('a tool without a schema takes no arguments, and nonsense is one sentence',
     const parameters = { type: 'object', properties: {} }
     assert.deepEqual(body['tools'], [{ type: 'function', function: { name: 'bare', parameters } }])
     assert.ok('run' in (await readCall([bare], { type: 'tool-call', callId: 'a', name: 'bare', input: {} })))
+    if (input === null) continue
     const { chat } = await start({ model: 'openai/gpt-5.6', tools: [bare] })
     assert.equal((await chat.send('hi').ended).outcome, 'done')
   }

@@ -212,7 +212,7 @@ test('what only code can give is checked as well', async () => {
     }
   }
   assert.equal(await start({ tools: [new Clock()] }), undefined)
-  assert.equal(await start({ tools: [{ ...clock, input: undefined }] }), 'tools.0.input: is missing')
+  assert.equal(await start({ tools: [{ ...clock, input: undefined }] }), undefined)
   assert.equal(
     await start({ tools: [{ ...clock, input: 'nope' }] }),
     'tools.0.input: must be a map of keys and values, not "nope"',
