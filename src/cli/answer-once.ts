@@ -5,6 +5,7 @@ import type { UserMessage } from '../core/message.ts'
 import type { Run } from '../run/conversation.ts'
 import { answerApprovals } from './approvals.ts'
 import { exitCode } from './command.ts'
+import { printError, printJson } from './print.ts'
 import { showing } from './show.ts'
 import { openTalk, type Talk } from './talk.ts'
 import type { TalkValues } from './talk-options.ts'
@@ -34,7 +35,7 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
     run = question ? conversation.send(question) : conversation.resume()
     const requests: string[] = []
     for (;;) {
-      requests.push(...(await (json ? printJson(run) : print(run))))
+      requests.push(...(await (json ? printEvents(run) : print(run))))
       const { outcome } = await run.ended
       if (outcome === 'waiting') {
         if (!(await allowed())) return exitCode.waiting
@@ -80,8 +81,8 @@ async function print(run: Run): Promise<string[]> {
   return requests
 }
 
-async function printJson(run: Run): Promise<string[]> {
-  for await (const event of run) process.stdout.write(`${JSON.stringify(event)}\n`)
+async function printEvents(run: Run): Promise<string[]> {
+  for await (const event of run) printJson(event)
   return []
 }
 
@@ -92,5 +93,5 @@ async function tellCost(talk: Talk, requests: readonly string[]): Promise<void> 
 }
 
 function tell(line: string): void {
-  process.stderr.write(`${styleFor(process.stderr, process.env).dim(line)}\n`)
+  printError(`${styleFor(process.stderr, process.env).dim(line)}\n`)
 }

@@ -3,6 +3,7 @@
 import type { StopReason } from '../core/message.ts'
 import { nextStep } from '../run/next-step.ts'
 import type { Talk } from './talk.ts'
+import { neutralLine } from './terminal.ts'
 
 /** One sentence, or nothing where all is well. */
 export async function leftOpen({ house: { store, owner }, conversation }: Talk): Promise<string | undefined> {
@@ -14,13 +15,13 @@ export async function leftOpen({ house: { store, owner }, conversation }: Talk):
   ])
   const last = history.at(-1)?.message
   const goOn = '"synapse --resume" goes on from there, and /resume in a chat.'
-  const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => tool.name)
+  const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => neutralLine(tool.name))
   if (unknown.length > 0)
     return `The last run was cut off while ${unknown.join(' and ')} ran: whether it had any effect is not known. ${goOn}`
   if (open.items.length > 0) return `The last answer was cut off; what there was of it is kept. ${goOn}`
   if (last?.role === 'assistant' && Object.hasOwn(ends, last.stop.reason))
     return `The last answer was ${ends[last.stop.reason]}; what there was of it is kept. ${goOn}`
-  const waiting = (await conversation.approvals()).map(({ call }) => call.name)
+  const waiting = (await conversation.approvals()).map(({ call }) => neutralLine(call.name))
   if (waiting.length > 0) return `${waiting.join(' and ')} waits to be allowed. ${goOn}`
   return nextStep(history).kind === 'rest' ? undefined : `The last run ended before it was done. ${goOn}`
 }

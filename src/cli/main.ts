@@ -3,6 +3,7 @@
 
 import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
 import { exitCode, type Command } from './command.ts'
+import { print, printError } from './print.ts'
 import { neutral } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -126,7 +127,7 @@ export async function main(argv: string[]): Promise<void> {
     if (left !== undefined || (named?.finishes && error.code === 'EPIPE')) return
     // Who reads only the first lines, as head does, has what they want.
     left = error.code === 'EPIPE' ? exitCode.ok : exitCode.failed
-    if (left !== exitCode.ok) process.stderr.write(`synapse: The output cannot be written: ${error.message}.\n`)
+    if (left !== exitCode.ok) printError(`synapse: The output cannot be written: ${error.message}.\n`)
     // An answer that is under way is stopped as by Ctrl-C, which keeps what there is of it.
     if (!process.emit('SIGINT', 'SIGINT')) process.exit(left)
   })
@@ -160,7 +161,7 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
     return await ask.run(argv)
   } catch (error) {
     const failure = isTooDeep(error) ? tooDeep : asFailure(error)
-    process.stderr.write(`synapse: ${neutral(failure.message)}\n`)
+    printError(`synapse: ${neutral(failure.message)}\n`)
     return codes[failure.kind] ?? exitCode.failed
   }
 }
@@ -175,6 +176,6 @@ const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }
 
 function say(text: string): number {
-  process.stdout.write(`${text}\n`)
+  print(`${text}\n`)
   return exitCode.ok
 }

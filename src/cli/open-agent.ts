@@ -8,6 +8,7 @@ import { rowsFor } from '../config/stored-providers.ts'
 import { asFailure } from '../core/error.ts'
 import type { House } from './house.ts'
 import { noteLine } from './note-line.ts'
+import { printError } from './print.ts'
 import { rememberTools, seenTools } from './seen-tools.ts'
 import { neutral, styleFor } from './terminal.ts'
 
@@ -63,5 +64,5 @@ async function open(file: string, values: Values, { store }: House): Promise<Ope
 }
 
 function tell(line: string): void {
-  process.stderr.write(`${styleFor(process.stderr, process.env).dim(neutral(line))}\n`)
+  printError(`${styleFor(process.stderr, process.env).dim(neutral(line))}\n`)
 }

@@ -1,9 +1,9 @@
 // What goes to the model, and what it costs.
 
 import { badInput } from '../../core/error.ts'
+import { escapedJson } from '../../core/json.ts'
 import { count } from '../figures.ts'
 import { progressOn } from '../progress.ts'
-import { neutral } from '../terminal.ts'
 import type { Talk } from '../talk.ts'
 import type { SlashCommands } from './desk.ts'
 
@@ -21,7 +21,7 @@ export const contextCommands: SlashCommands = {
     async run(rest, { talk, say, style, width }) {
       if (rest !== '' && rest !== 'body') throw badInput('Write /inspect, or /inspect body.')
       const looked = await looking(talk)
-      if (rest === 'body') return say(neutral(JSON.stringify(looked.body, null, 2)))
+      if (rest === 'body') return say(escapedJson(looked.body, 2))
       const { inspectLines } = await import('../inspect/shown.ts')
       say(inspectLines(looked, width(), style).join('\n'))
     },
