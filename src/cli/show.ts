@@ -128,6 +128,8 @@ const guardNames: Record<GuardReason['guard'], string> = {
   tokens: 'budget',
   time: 'time',
   'output-size': 'output size',
+  'calls-per-reply': 'calls per reply',
+  'result-size': 'result size',
 }
 
 function resultLine(result: ToolResultPart): string {

@@ -39,7 +39,16 @@ export type RunEvent =
 
 /** Which guard, and why, in words. */
 export interface GuardReason {
-  guard: 'max-steps' | 'repeated-call' | 'pattern' | 'spend' | 'tokens' | 'time' | 'output-size'
+  guard:
+    | 'max-steps'
+    | 'repeated-call'
+    | 'pattern'
+    | 'spend'
+    | 'tokens'
+    | 'time'
+    | 'output-size'
+    | 'calls-per-reply'
+    | 'result-size'
   why: string
 }
 

@@ -13,7 +13,7 @@ import { loop, type RunEnd } from './loop.ts'
 import { repeatLimits } from './repeats.ts'
 import type { LoopRun } from './running.ts'
 import { settle, stepBack, type Settling } from './settle.ts'
-import type { RunSettings, Surroundings } from './settings.ts'
+import { toolLimits, type RunSettings, type Surroundings } from './settings.ts'
 import { titleOf } from './title.ts'
 import { watchdog } from './watchdog.ts'
 
@@ -83,7 +83,12 @@ function loopRun(
     owner: house.owner,
     conversationId,
     pathTo,
-    endpointOf: (model: string, protocol: string | undefined) => house.endpoint(model, protocol),
+    async endpointOf(model: string, protocol: string | undefined) {
+      const found = await house.endpoint(model, protocol)
+      const contentSize = settings().guards?.replySize
+      if (contentSize === undefined) return found
+      return { ...found, transport: { ...found.transport, limits: { ...found.transport.limits, contentSize } } }
+    },
     cooldown: house.cooldown ?? cooldown(house.now),
     now: house.now ?? Date.now,
     incoming,
@@ -103,6 +108,7 @@ type StepSettings = Pick<
   | 'route'
   | 'fallback'
   | 'repeats'
+  | 'limits'
   | 'budget'
 >
 
@@ -138,6 +144,9 @@ export function stepSettings(conversationId: string, settings: () => RunSettings
     },
     get repeats() {
       return repeatLimits(settings().guards?.repeats)
+    },
+    get limits() {
+      return toolLimits(settings().guards)
     },
     get budget() {
       return settings().budget

@@ -6,8 +6,9 @@
 // does not wait for the others. Deltas that wait together become one, and each event is put into words once, for the
 // store and for all who read it.
 
-import type { ReplyEvent, RunEvent } from '../../core/event.ts'
+import type { RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
+import { joinDeltas } from '../../core/fold.ts'
 import type { Store } from '../../store/store.ts'
 import { frame, type Frames } from './sse.ts'
 
@@ -218,8 +219,6 @@ class Writer implements RunStream {
 function join(before: ServedEvent, event: ServedEvent): ServedEvent | undefined {
   if (before.type !== 'reply-event' || event.type !== 'reply-event') return undefined
   if (before.exchangeId !== event.exchangeId) return undefined
-  const [a, b]: [ReplyEvent, ReplyEvent] = [before.event, event.event]
-  if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
-  if (a.text.length + b.text.length > deltaSize) return undefined
-  return { ...before, event: { ...a, text: a.text + b.text } }
+  const both = joinDeltas(before.event, event.event, deltaSize)
+  return both && { ...before, event: both }
 }
