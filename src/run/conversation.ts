@@ -174,12 +174,14 @@ export function conversationOf(given: Surroundings, id: string, defaults: RunSet
   }
 }
 
-/** Deltas of one reply become longer ones, and those of a call's arguments give way to its end, which has all of them. */
+/** Deltas of one reply become longer ones, and of a call only the end is left, which has all of it. */
 function joinEvents(a: RunEvent, b: RunEvent): RunEvent | undefined {
   if (a.type !== 'reply-event' || b.type !== 'reply-event' || a.exchangeId !== b.exchangeId) return undefined
   const [before, after] = [a.event, b.event]
-  if (before.type === 'part-delta' && after.type === 'part-end' && before.index === after.index)
-    return after.part.type === 'tool-call' ? b : undefined
+  if (before.type === 'part-start' && before.part.type === 'tool-call') {
+    if (after.type === 'part-delta' && after.index === before.index) return a
+    if (after.type === 'part-end' && after.index === before.index) return b
+  }
   const event = joinDeltas(before, after, 64 * 1024)
   return event && { ...a, event }
 }

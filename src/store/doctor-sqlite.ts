@@ -207,9 +207,13 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
         : finding('warning', `A commit may be lost with the power: synchronous = ${sync}.`),
     )
   } catch (error) {
-    findings.push(finding('warning', asFailure(error).message))
+    const { code, message } = asFailure(error)
+    // What keeps a file from being opened at all is no mere warning, also where all of it can be read here.
+    findings.push(finding(code === damaged ? 'broken' : 'warning', message))
   }
 }
+
+const damaged: StorageCode = 'damaged'
 
 const settings = { now: Date.now, leaseSkewMs: () => 0, busyMs: 5000 }
 
