@@ -194,7 +194,8 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
     findings.push(finding('warning', `The write-ahead log has grown to ${size}: a reader holds on to an old state.`))
   }
   if (findings.some(({ level }) => level === 'broken')) return
-  if (findings.some(({ what }) => what.startsWith('The format is') && what.includes('newer than'))) return
+  // A file of another format is refused, or brought up to date: neither is for a checkup.
+  if (findings.some(({ level, what }) => level === 'warning' && what.startsWith('The format is'))) return
   try {
     const db = await connect(path, settings)
     const sync = db.get<{ synchronous: number }>('PRAGMA synchronous')?.synchronous ?? 0
