@@ -1,7 +1,7 @@
 // The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
 // the start is what people feel.
 
-import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
+import { asFailure, type ErrorKind } from '../core/error.ts'
 import { exitCode, type Command } from './command.ts'
 import { print, printError } from './print.ts'
 import { neutral } from './terminal.ts'
@@ -133,11 +133,19 @@ export async function main(argv: string[]): Promise<void> {
   })
   // What is told beside the answer may go unread.
   process.stderr.on('error', () => {})
+  process.on('unhandledRejection', leftBehind)
+  process.on('uncaughtException', leftBehind)
   const code = await run(argv, named)
   process.exitCode = left ?? code
   await Promise.all([process.stdout, process.stderr].map(written))
   // What a tool of the user's has left open, or goes on with though it was stopped, does not hold up the end.
   setTimeout(() => process.exit(), 1000).unref()
+}
+
+/** What a tool started and did not wait for may fail after its result is there: no reason to end what else goes on. */
+function leftBehind(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  printError(`synapse: Warning: something failed that nobody waits for, such as a tool's own work: ${message}\n`)
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
@@ -160,18 +168,11 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
   } catch (error) {
-    const failure = isTooDeep(error) ? tooDeep : asFailure(error)
+    const failure = asFailure(error)
     printError(`synapse: ${neutral(failure.message)}\n`)
     return codes[failure.kind] ?? exitCode.failed
   }
 }
-
-/** What the stack does not hold is data that somebody has made so. */
-function isTooDeep(error: unknown): boolean {
-  return error instanceof RangeError && error.message.includes('call stack')
-}
-
-const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested too deeply to be read.' }
 
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }
 

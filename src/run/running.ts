@@ -14,7 +14,7 @@ import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './known-path.ts'
 import type { RepeatLimits } from './repeats.ts'
 import type { Fallback, Route } from './route.ts'
-import type { ToolLimits } from './settings.ts'
+import type { ToolLimits } from './guards.ts'
 
 export interface Running {
   store: Store

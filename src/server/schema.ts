@@ -8,7 +8,7 @@ import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
 import type { Options } from '../core/options.ts'
 import type { PolicySettings, PresetName } from '../context/policy.ts'
-import type { Guards } from '../run/settings.ts'
+import type { Guards } from '../run/guards.ts'
 
 /** How a run is made; a conversation's own, or for one run. */
 export interface Settings {

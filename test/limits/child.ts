@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { defineTool, openSynapse } from '../../src/index.ts'
-import type { Guards } from '../../src/run/settings.ts'
+import type { Guards } from '../../src/run/guards.ts'
 import type { Limits } from '../../src/transport/limits.ts'
 
 export interface Task {
