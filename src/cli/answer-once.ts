@@ -57,7 +57,11 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   }
 }
 
-const codes: Partial<Record<RunOutcome, number>> = { cancelled: exitCode.interrupted, failed: exitCode.failed }
+const codes: Partial<Record<RunOutcome, number>> = {
+  cancelled: exitCode.interrupted,
+  failed: exitCode.failed,
+  'storage-full': exitCode.failed,
+}
 
 /** Gives whether the last run has left something behind. */
 async function introduce(talk: Talk): Promise<boolean> {

@@ -79,6 +79,11 @@ export function isTooDeep(error: unknown): boolean {
 
 export const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested too deeply to be read.' }
 
+/** There is no space left for the store. */
+export function isStorageFull(failure: Failure | undefined): boolean {
+  return failure?.kind === 'storage' && failure.code === 'full'
+}
+
 export function asFailure(error: unknown): Failure {
   if (error instanceof SynapseError) return error.failure
   if (isTooDeep(error)) return tooDeep

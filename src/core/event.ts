@@ -52,5 +52,17 @@ export interface GuardReason {
   why: string
 }
 
-/** `waiting`: for an approval. `stopped`: by a guard other than `max-steps`. */
-export type RunOutcome = 'done' | 'length' | 'refusal' | 'max-steps' | 'waiting' | 'stopped' | 'cancelled' | 'failed'
+/**
+ * `waiting`: for an approval. `stopped`: by a guard other than `max-steps`. `storage-full`: there was no space left for
+ * what the run did; it can be resumed once there is.
+ */
+export type RunOutcome =
+  | 'done'
+  | 'length'
+  | 'refusal'
+  | 'max-steps'
+  | 'waiting'
+  | 'stopped'
+  | 'cancelled'
+  | 'failed'
+  | 'storage-full'

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { cooldown } from './cooldown.ts'
 import type { PathTo } from './known-path.ts'
 import { holdLease, type Held } from './lease.ts'
-import { loop, type RunEnd } from './loop.ts'
+import { loop, outcomeOfFailure, type RunEnd } from './loop.ts'
 import { repeatLimits } from './repeats.ts'
 import type { LoopRun } from './running.ts'
 import { settle, stepBack, type Settling } from './settle.ts'
@@ -65,8 +65,9 @@ export async function drive(house: Surroundings, journey: Journey): Promise<RunE
     }
   } catch (error) {
     const failure = asFailure(error)
-    emit({ type: 'run-end', outcome: 'failed', usage: noUsage, failure })
-    return { outcome: 'failed', usage: noUsage, cost: 0, failure }
+    const outcome = outcomeOfFailure(failure)
+    emit({ type: 'run-end', outcome, usage: noUsage, failure })
+    return { outcome, usage: noUsage, cost: 0, failure }
   } finally {
     dog.stop()
   }

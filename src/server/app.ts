@@ -129,6 +129,7 @@ export function createApp({ house, page, names }: AppOptions): App {
 
   async function ready(): Promise<globalThis.Response> {
     if (house.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
+    if (house.runs.full) return json({ ready: false, why: 'storage-full' }, 503, { 'retry-after': '5' })
     try {
       await house.store.conversations('synapse:ready', { limit: 1 })
       return json({ ready: true })

@@ -142,7 +142,7 @@ async function converse(talk: Talk, files: ReturnType<typeof withFiles>, allowAl
     }
     view.end()
     const { outcome } = await run.ended
-    failed = outcome === 'failed'
+    failed = outcome === 'failed' || outcome === 'storage-full'
     const line = left ? '' : await costLine(talk, requests)
     if (line !== '') desk.say(style.dim(line))
   }
