@@ -16,7 +16,7 @@ const reads =
 function onDisk(isFull: () => boolean): Store {
   const store = openMemoryStore()
   return new Proxy(store, {
-    get(target, name: keyof Store & string) {
+    get(target, name: keyof Store) {
       const method: unknown = target[name]
       if (typeof method !== 'function' || reads.test(name)) return method
       return async (...given: unknown[]) => {
