@@ -76,6 +76,10 @@ const guards = z.strictObject({
   repeats: z.union([z.int().min(1), z.literal(false)]).exactOptional(),
   timeMs: z.int().min(1).exactOptional(),
   outputSize: z.int().min(1).exactOptional(),
+  callsPerReply: z.int().min(1).exactOptional(),
+  concurrentTools: z.int().min(1).exactOptional(),
+  resultSize: z.int().min(1).exactOptional(),
+  replySize: z.int().min(1).exactOptional(),
 } satisfies Record<keyof NonNullable<RunSettings['guards']>, z.ZodType>)
 
 export const agentSchema: z.ZodType<AgentEntry> = z

@@ -14,6 +14,7 @@ import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import type { RepeatLimits } from './repeats.ts'
 import type { Fallback, Route } from './route.ts'
+import type { ToolLimits } from './guards.ts'
 
 export interface RunContext {
   store: Store
@@ -43,6 +44,7 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly fallback: readonly Fallback[]
   readonly cooldown: Cooldown
   readonly repeats?: RepeatLimits | undefined
+  readonly limits: ToolLimits
   readonly budget?: Budget | undefined
   pathTo: PathTo
   /** What the user has said since, while the run continued; each is given once. */

@@ -9,6 +9,7 @@ import type { Endpoint } from '../providers/resolve.ts'
 import type { Store } from '../store/store.ts'
 import type { Budget } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
+import type { Guards } from './guards.ts'
 import type { PathTo } from './path-cache.ts'
 import type { Fallback, Route } from './route.ts'
 import type { Observer, Transport } from './run-context.ts'
@@ -39,19 +40,6 @@ export interface RunSettings {
   fallback?: readonly Fallback[]
   /** Aborts the run. */
   signal?: AbortSignal
-}
-
-/** Limits of a run. Whichever is reached ends it, with an event that says which and why. */
-export interface Guards {
-  /**
-   * How often the same call with the same result is borne before the model is informed: 3 by default. The run stops when it
-   * continues all the same. False: forever.
-   */
-  repeats?: number | false
-  /** How long a run may take, in milliseconds. */
-  timeMs?: number
-  /** How many characters a run may write, of text, reasoning and arguments. */
-  outputSize?: number
 }
 
 /** What a conversation needs from the house around it. */

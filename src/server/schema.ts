@@ -8,6 +8,7 @@ import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
 import type { Options } from '../core/options.ts'
 import type { PolicySettings, PresetName } from '../context/policy.ts'
+import type { Guards } from '../run/guards.ts'
 
 /** How a run is made; a conversation's own, or for one run. */
 export interface Settings {
@@ -17,6 +18,7 @@ export interface Settings {
   policy?: PresetName | PolicySettings
   tools?: string[]
   maxSteps?: number
+  guards?: Guards
   options?: Pick<
     Options,
     | 'maxOutput'
@@ -57,6 +59,27 @@ const options = z.strictObject({
   cacheTtl: z.enum(['5m', '1h']).optional(),
 })
 
+/** The most of each that a request may ask for: memory and time are the server's. */
+const guards = z.strictObject({
+  repeats: z.union([count.min(1), z.literal(false)]).optional(),
+  timeMs: count.min(1).optional(),
+  outputSize: count.min(1).optional(),
+  callsPerReply: count.min(1).max(1000).optional(),
+  concurrentTools: count.min(1).max(64).optional(),
+  resultSize: z
+    .number()
+    .int()
+    .min(1)
+    .max(64 * 1024 * 1024)
+    .optional(),
+  replySize: z
+    .number()
+    .int()
+    .min(1)
+    .max(64 * 1024 * 1024)
+    .optional(),
+} satisfies Record<keyof Guards, z.ZodType>)
+
 export const settings: z.ZodType<Settings> = z
   .strictObject({
     model: name.optional().openapi({ description: 'provider/model', example: 'anthropic/claude-opus-5' }),
@@ -65,6 +88,7 @@ export const settings: z.ZodType<Settings> = z
     policy: z.union([z.enum(['economy', 'classic', 'full', 'small']), policy]).optional(),
     tools: z.array(name).max(200).optional(),
     maxSteps: z.number().int().min(1).max(200).optional(),
+    guards: guards.optional(),
     options: options.optional(),
   })
   .openapi('Settings') as z.ZodType<Settings>

@@ -80,7 +80,7 @@ export function budgetUsed(budget: number): Failure {
 
 /** What a request says, as the library takes it. */
 export function runSettings(settings: Settings & { model: string }, tools: readonly Tool[]): RunSettings {
-  const { model, protocol, system, policy, maxSteps, options } = settings
+  const { model, protocol, system, policy, maxSteps, guards, options } = settings
   return {
     model,
     tools: toolsNamed(settings.tools, tools),
@@ -88,6 +88,7 @@ export function runSettings(settings: Settings & { model: string }, tools: reado
     ...(system !== undefined && { system }),
     ...(policy !== undefined && { policy }),
     ...(maxSteps !== undefined && { maxSteps }),
+    ...(guards && { guards }),
     ...(options && { options }),
   }
 }
