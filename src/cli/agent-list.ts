@@ -9,6 +9,7 @@ import { dirname } from 'node:path'
 import { asFailure } from '../core/error.ts'
 import { exitCode } from './command.ts'
 import { rowsBeside } from './project-config.ts'
+import { print, printError, printJson } from './print.ts'
 import { neutral } from './terminal.ts'
 
 interface Values {
@@ -27,17 +28,17 @@ export async function listAgents(values: Values): Promise<number> {
       ...(read && { model: read.settings.model, description: read.description ?? '' }),
       ...(problem !== undefined && { problem }),
     }))
-    process.stdout.write(`${JSON.stringify(plain, null, 2)}\n`)
+    printJson(plain, 2)
     return exitCode.ok
   }
-  if (found.length === 0) process.stderr.write(`There are no agents in ${shownPath(config.agentsDir)}.\n`)
+  if (found.length === 0) printError(`There are no agents in ${shownPath(config.agentsDir)}.\n`)
   const width = Math.max(0, ...found.map(({ file }) => agentName(file).length))
   for (const { file, read } of found) {
     const name = agentName(file).padEnd(width)
     const about = read
       ? `${read.settings.model}  ${read.description ?? ''}`
       : `is not valid: synapse agent check ${name.trim()}`
-    process.stdout.write(`${neutral(`${name}  ${about}`.trimEnd())}\n`)
+    print(`${neutral(`${name}  ${about}`.trimEnd())}\n`)
   }
   return exitCode.ok
 }
@@ -45,7 +46,7 @@ export async function listAgents(values: Values): Promise<number> {
 export async function checkAgents(names: readonly string[], values: Values): Promise<number> {
   const here = loadConfig({ file: values.config })
   const files = names.length > 0 ? names.map((name) => findAgentFile(name, here)) : agentFiles(here.agentsDir)
-  if (files.length === 0) process.stderr.write(`There are no agents in ${shownPath(here.agentsDir)}.\n`)
+  if (files.length === 0) printError(`There are no agents in ${shownPath(here.agentsDir)}.\n`)
   let wrong = 0
   for (const file of files) {
     try {
@@ -55,12 +56,12 @@ export async function checkAgents(names: readonly string[], values: Values): Pro
       await opened.close()
       const sources = tools.map((source) => ('mcp' in source ? `MCP ${source.mcp}` : shownPath(source.module)))
       const offers = sources.length > 0 ? `, tools from ${sources.join(', ')}` : ''
-      process.stdout.write(`${neutral(`${shownPath(file)} is right: ${settings.model}${offers}`)}\n`)
+      print(`${neutral(`${shownPath(file)} is right: ${settings.model}${offers}`)}\n`)
     } catch (error) {
       const failure = asFailure(error)
       if (failure.kind !== 'bad-input') throw error
       wrong++
-      process.stderr.write(`${neutral(failure.message)}\n`)
+      printError(`${neutral(failure.message)}\n`)
     }
   }
   return wrong > 0 ? exitCode.badInput : exitCode.ok

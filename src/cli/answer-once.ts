@@ -5,6 +5,7 @@ import type { UserMessage } from '../core/message.ts'
 import type { Run } from '../run/conversation.ts'
 import { answerApprovals } from './approvals.ts'
 import { exitCode } from './command.ts'
+import { printError, printJson } from './print.ts'
 import { showing } from './show.ts'
 import { openChatSession, type ChatSession } from './chat-session.ts'
 import type { SessionFlags } from './session-flags.ts'
@@ -34,7 +35,7 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
     run = question ? conversation.send(question) : conversation.resume()
     const requests: string[] = []
     for (;;) {
-      requests.push(...(await (json ? printJson(run) : print(run))))
+      requests.push(...(await (json ? printEvents(run) : print(run))))
       const { outcome } = await run.ended
       if (outcome === 'waiting') {
         if (!(await allowed())) return exitCode.waiting
@@ -56,7 +57,11 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   }
 }
 
-const codes: Partial<Record<RunOutcome, number>> = { cancelled: exitCode.interrupted, failed: exitCode.failed }
+const codes: Partial<Record<RunOutcome, number>> = {
+  cancelled: exitCode.interrupted,
+  failed: exitCode.failed,
+  'storage-full': exitCode.failed,
+}
 
 /** Gives whether the last run has left something behind. */
 async function introduce(session: ChatSession): Promise<boolean> {
@@ -80,8 +85,8 @@ async function print(run: Run): Promise<string[]> {
   return requests
 }
 
-async function printJson(run: Run): Promise<string[]> {
-  for await (const event of run) process.stdout.write(`${JSON.stringify(event)}\n`)
+async function printEvents(run: Run): Promise<string[]> {
+  for await (const event of run) printJson(event)
   return []
 }
 
@@ -92,5 +97,5 @@ async function tellCost(session: ChatSession, requests: readonly string[]): Prom
 }
 
 function tell(line: string): void {
-  process.stderr.write(`${styleFor(process.stderr, process.env).dim(line)}\n`)
+  printError(`${styleFor(process.stderr, process.env).dim(line)}\n`)
 }

@@ -1,6 +1,6 @@
 // A conversation as the text of a file, piece by piece: our own archive, something to read, or somebody else's format.
 
-import type { Json } from '../core/json.ts'
+import { escapedJson, type Json } from '../core/json.ts'
 import type { Conversation, Entry } from '../core/log.ts'
 import { attachMedia } from '../store/media.ts'
 import { formatIds, writeTranscript } from '../transcripts/index.ts'
@@ -60,8 +60,8 @@ async function* onePiece(
       entries.map((entry) => entry.message),
       format,
     )
-    if (lineFormats.has(format) && Array.isArray(json)) for (const line of json) yield `${JSON.stringify(line)}\n`
-    else yield `${JSON.stringify(json, null, 2)}\n`
+    if (lineFormats.has(format) && Array.isArray(json)) for (const line of json) yield `${escapedJson(line)}\n`
+    else yield `${escapedJson(json, 2)}\n`
   }
 }
 

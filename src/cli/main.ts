@@ -1,9 +1,10 @@
 // The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
 // the start is what people feel.
 
-import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
+import { asFailure, type ErrorKind } from '../core/error.ts'
 import { presetNames } from '../settings/policy.ts'
 import { exitCode, type Command } from './command.ts'
+import { print, printError } from './print.ts'
 import { neutral } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -127,17 +128,25 @@ export async function main(argv: string[]): Promise<void> {
     if (left !== undefined || (named?.finishes && error.code === 'EPIPE')) return
     // Who reads only the first lines, as head does, has what they want.
     left = error.code === 'EPIPE' ? exitCode.ok : exitCode.failed
-    if (left !== exitCode.ok) process.stderr.write(`synapse: The output cannot be written: ${error.message}.\n`)
+    if (left !== exitCode.ok) printError(`synapse: The output cannot be written: ${error.message}.\n`)
     // An answer that is under way is stopped as by Ctrl-C, which keeps what there is of it.
     if (!process.emit('SIGINT', 'SIGINT')) process.exit(left)
   })
   // What is told beside the answer may go unread.
   process.stderr.on('error', () => {})
+  process.on('unhandledRejection', leftBehind)
+  process.on('uncaughtException', leftBehind)
   const code = await run(argv, named)
   process.exitCode = left ?? code
   await Promise.all([process.stdout, process.stderr].map(written))
   // What a tool of the user's has left open, or continues with though it was stopped, does not hold up the end.
   setTimeout(() => process.exit(), 1000).unref()
+}
+
+/** What a tool started and did not wait for may fail after its result is there: no reason to end what else continues. */
+function leftBehind(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  printError(`synapse: Warning: something failed that no one waits for, such as a tool's own work: ${message}\n`)
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
@@ -160,22 +169,15 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
   } catch (error) {
-    const failure = isTooDeep(error) ? tooDeep : asFailure(error)
-    process.stderr.write(`synapse: ${neutral(failure.message)}\n`)
+    const failure = asFailure(error)
+    printError(`synapse: ${neutral(failure.message)}\n`)
     return codes[failure.kind] ?? exitCode.failed
   }
 }
 
-/** What the stack does not hold is data that somebody has made so. */
-function isTooDeep(error: unknown): boolean {
-  return error instanceof RangeError && error.message.includes('call stack')
-}
-
-const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested too deeply to be read.' }
-
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }
 
 function say(text: string): number {
-  process.stdout.write(`${text}\n`)
+  print(`${text}\n`)
   return exitCode.ok
 }

@@ -20,7 +20,7 @@ function partText(part: Part, style: Style): string {
     case 'reasoning':
       return style.dim(part.hidden && part.text === '' ? '(hidden reasoning)' : neutral(part.text))
     case 'media':
-      return `[${part.mediaType}${part.name ? ` ${neutral(part.name)}` : ''}]`
+      return neutral(`[${part.mediaType}${part.name ? ` ${part.name}` : ''}]`)
     case 'tool-call':
       return `→ ${neutral(part.name)} ${neutral(part.malformed ?? JSON.stringify(part.input))}`
     case 'tool-result':

@@ -8,6 +8,7 @@ import { rowsFor } from '../config/stored-providers.ts'
 import { asFailure } from '../core/error.ts'
 import type { LocalStore } from './local-store.ts'
 import { noteLine } from './note-line.ts'
+import { printError } from './print.ts'
 import { storeDigests, storedDigests } from './mcp-digests.ts'
 import { neutral, styleFor } from './terminal.ts'
 
@@ -63,5 +64,5 @@ async function open(file: string, values: Values, { store }: LocalStore): Promis
 }
 
 function tell(line: string): void {
-  process.stderr.write(`${styleFor(process.stderr, process.env).dim(neutral(line))}\n`)
+  printError(`${styleFor(process.stderr, process.env).dim(neutral(line))}\n`)
 }

@@ -1,6 +1,7 @@
 // A line about work that takes a while, on stderr. On a terminal it is one line that changes and then goes away; where
 // no one watches nothing is written.
 
+import { replaceLine } from './print.ts'
 import { clip, neutralLine, styleFor, widthOf } from './terminal.ts'
 
 export interface Progress {
@@ -19,11 +20,11 @@ export function progressOn(stream: NodeJS.WriteStream = process.stderr): Progres
       const now = performance.now()
       if (shown && now - last < 80) return
       last = now
-      stream.write(`\r${style.dim(clip(neutralLine(text), widthOf(stream) - 1))}\u001B[K`)
+      replaceLine(stream, style.dim(clip(neutralLine(text), widthOf(stream) - 1)))
       shown = true
     },
     done() {
-      if (shown) stream.write('\r\u001B[K')
+      if (shown) replaceLine(stream, '')
       shown = false
     },
   }

@@ -3,6 +3,7 @@
 import type { GuardReason, ReplyEvent, RunEvent } from '../core/event.ts'
 import type { ToolResultPart } from '../core/message.ts'
 import { seconds } from './format-number.ts'
+import { writeTo } from './print.ts'
 import { clip, neutral, neutralLine, widthOf, type Style } from './terminal.ts'
 
 export interface Screen {
@@ -69,7 +70,7 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
         if (event.outcome === 'max-steps') tell('Say "continue" to continue.')
         if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
         if (event.answer && 'problem' in event.answer) tell(event.answer.problem)
-        if (event.failure) err.write(`${style.red(neutral(event.failure.message))}\n`)
+        if (event.failure) writeTo(err, `${style.red(neutral(event.failure.message))}\n`)
         if (event.failure && said) tell('The answer was interrupted; what was said so far is kept.')
     }
   }
@@ -93,7 +94,7 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
     if (thoughtOpen) closeLine()
     const clean = neutral(text)
     said = true
-    out.write(clean)
+    writeTo(out, clean)
     lineOpen = !clean.endsWith('\n')
   }
 
@@ -103,20 +104,20 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
     const room = mostReasoning - thought
     thought += text.length
     const clean = neutral(text.length > room ? `${text.slice(0, room).toWellFormed()} …` : text).replaceAll(/\s+/g, ' ')
-    err.write(style.dim(clean))
+    writeTo(err, style.dim(clean))
     thoughtOpen = true
   }
 
   function closeLine(): void {
-    if (lineOpen) out.write('\n')
-    if (thoughtOpen) err.write('\n')
+    if (lineOpen) writeTo(out, '\n')
+    if (thoughtOpen) writeTo(err, '\n')
     lineOpen = false
     thoughtOpen = false
   }
 
   function tell(text: string): void {
     closeLine()
-    err.write(`${style.dim(clip(neutralLine(text), Math.max(40, 3 * widthOf(err))))}\n`)
+    writeTo(err, `${style.dim(clip(neutralLine(text), Math.max(40, 3 * widthOf(err))))}\n`)
   }
 }
 
@@ -128,6 +129,8 @@ const guardNames: Record<GuardReason['guard'], string> = {
   tokens: 'budget',
   time: 'time',
   'output-size': 'output size',
+  'calls-per-reply': 'calls per reply',
+  'result-size': 'result size',
 }
 
 function resultLine(result: ToolResultPart): string {

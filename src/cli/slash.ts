@@ -44,7 +44,8 @@ export async function completeSlash(line: string, context: SlashContext): Promis
     return [names.map((one) => `/${one}${commands[one]?.takes ? ' ' : ''}`), line]
   }
   const choices = (await commandNamed(name)?.complete?.(context)) ?? []
-  const fitting = choices.filter((choice) => choice.startsWith(rest))
+  // The line editor prints them as they are, so a name that a terminal would obey is not offered.
+  const fitting = choices.filter((choice) => choice.startsWith(rest) && neutral(choice) === choice)
   // A list of hundreds helps no one: as far as the next slash is enough.
   const short = [...new Set(fitting.map((choice) => upToSlash(choice, rest.length)))]
   return [fitting.length > 40 ? short : fitting, rest]

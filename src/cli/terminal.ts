@@ -1,7 +1,11 @@
 // What a terminal may be shown. Model and tool output is text from strangers: an escape sequence in it could move the
 // cursor, change the clipboard or hide what was said, so control characters are shown as pictures and never sent.
 
-const control = /[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv
+const control = /[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\t\n]]/gv
+
+/** What `styleFor` writes, and nothing else. */
+// oxlint-disable-next-line no-control-regex -- it is what is looked for
+const ownStyle = /(\u001B\[(?:1|2|22|31|32|33|39)m)/
 
 /** Safe to print: newlines and tabs stay, every other control character becomes visible. Works chunk by chunk. */
 export function neutral(text: string): string {
@@ -11,7 +15,16 @@ export function neutral(text: string): string {
   })
 }
 
-/** The same on one line, with runs of white space as one blank. */
+/** What may be written to a terminal: as `neutral`, but the bold, dim and coloured text of `styleFor` stays so. */
+export function printable(text: string): string {
+  if (!text.includes('\u001B')) return neutral(text)
+  return text
+    .split(ownStyle)
+    .map((piece, i) => (i % 2 === 1 ? piece : neutral(piece)))
+    .join('')
+}
+
+/** As `neutral`, on one line, with runs of white space as one blank. */
 export function neutralLine(text: string): string {
   return neutral(text.replaceAll(/\s+/g, ' ').trim())
 }

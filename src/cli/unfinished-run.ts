@@ -3,6 +3,7 @@
 import type { StopReason } from '../core/message.ts'
 import { nextStep } from '../run/next-step.ts'
 import type { ChatSession } from './chat-session.ts'
+import { neutralLine } from './terminal.ts'
 
 /** One sentence, or nothing where all is well. */
 export async function unfinishedRun({
@@ -17,13 +18,13 @@ export async function unfinishedRun({
   ])
   const last = history.at(-1)?.message
   const goOn = '"synapse --resume" continues from there, and /resume in a chat.'
-  const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => tool.name)
+  const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => neutralLine(tool.name))
   if (unknown.length > 0)
     return `The last run was cut off while ${unknown.join(' and ')} ran: whether it had any effect is not known. ${goOn}`
   if (open.items.length > 0) return `The last answer was cut off; what there was of it is kept. ${goOn}`
   if (last?.role === 'assistant' && Object.hasOwn(ends, last.stop.reason))
     return `The last answer was ${ends[last.stop.reason]}; what there was of it is kept. ${goOn}`
-  const waiting = (await conversation.approvals()).map(({ call }) => call.name)
+  const waiting = (await conversation.approvals()).map(({ call }) => neutralLine(call.name))
   if (waiting.length > 0) return `${waiting.join(' and ')} waits to be allowed. ${goOn}`
   return nextStep(history).kind === 'rest' ? undefined : `The last run ended before it was done. ${goOn}`
 }

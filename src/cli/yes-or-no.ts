@@ -2,6 +2,8 @@
 
 import { createInterface } from 'node:readline/promises'
 import { SynapseError } from '../core/error.ts'
+import { printError } from './print.ts'
+import { printable } from './terminal.ts'
 
 /** Undefined: there was no answer (Ctrl-D). Ctrl-C is thrown, and ends the command. */
 export async function yesOrNo(question: string): Promise<boolean | undefined> {
@@ -9,9 +11,9 @@ export async function yesOrNo(question: string): Promise<boolean | undefined> {
   const interrupt = new AbortController()
   reader.once('SIGINT', () => interrupt.abort())
   try {
-    return /^y(es)?$/i.test((await reader.question(question, { signal: interrupt.signal })).trim())
+    return /^y(es)?$/i.test((await reader.question(printable(question), { signal: interrupt.signal })).trim())
   } catch {
-    process.stderr.write('\n')
+    printError('\n')
     if (interrupt.signal.aborted) throw new SynapseError({ kind: 'aborted', message: 'Interrupted.' })
     return undefined
   } finally {

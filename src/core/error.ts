@@ -72,7 +72,20 @@ export function badInput(message: string): SynapseError {
   return new SynapseError({ kind: 'bad-input', message })
 }
 
+/** What the stack does not hold is data that somebody has made so. */
+export function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
+}
+
+export const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested too deeply to be read.' }
+
+/** There is no space left for the store. */
+export function isStorageFull(failure: Failure | undefined): boolean {
+  return failure?.kind === 'storage' && failure.code === 'full'
+}
+
 export function asFailure(error: unknown): Failure {
   if (error instanceof SynapseError) return error.failure
+  if (isTooDeep(error)) return tooDeep
   return { kind: 'internal', message: error instanceof Error ? error.message : String(error) }
 }

@@ -49,9 +49,30 @@ export type CheckedAnswer = { value: Json } | { problem: string }
 
 /** Which guard, and why, in words. */
 export interface GuardReason {
-  guard: 'max-steps' | 'repeated-call' | 'pattern' | 'spend' | 'tokens' | 'time' | 'output-size'
+  guard:
+    | 'max-steps'
+    | 'repeated-call'
+    | 'pattern'
+    | 'spend'
+    | 'tokens'
+    | 'time'
+    | 'output-size'
+    | 'calls-per-reply'
+    | 'result-size'
   why: string
 }
 
-/** `waiting`: for an approval. `stopped`: by a guard other than `max-steps`. */
-export type RunOutcome = 'done' | 'length' | 'refusal' | 'max-steps' | 'waiting' | 'stopped' | 'cancelled' | 'failed'
+/**
+ * `waiting`: for an approval. `stopped`: by a guard other than `max-steps`. `storage-full`: there was no space left for
+ * what the run did; it can be resumed once there is.
+ */
+export type RunOutcome =
+  | 'done'
+  | 'length'
+  | 'refusal'
+  | 'max-steps'
+  | 'waiting'
+  | 'stopped'
+  | 'cancelled'
+  | 'failed'
+  | 'storage-full'

@@ -75,6 +75,12 @@ export function fold(events: Iterable<ReplyEvent>, origin: Origin): Folded {
   return folded.result()
 }
 
+/** Two deltas that follow each other as one, up to `most` characters; undefined: they stay two events. */
+export function joinDeltas(a: ReplyEvent, b: ReplyEvent, most: number): ReplyEvent | undefined {
+  if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
+  return a.text.length + b.text.length > most ? undefined : { ...a, text: a.text + b.text }
+}
+
 function withText(part: Part, pieces: string[] | undefined): Part {
   if (!pieces || pieces.length === 0) return part
   const text = pieces.join('')

@@ -9,3 +9,14 @@ export interface JsonObject {
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/**
+ * JSON that can be shown anywhere: C1 controls, bidirectional controls and the Unicode line separators are written as
+ * escapes. It reads back as the same value. (JSON.stringify itself escapes the C0 controls.)
+ */
+export function escapedJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent)
+  return json.replaceAll(shownRaw, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+const shownRaw = /[\u007F-\u009F\u2028\u2029\p{Bidi_Control}]/gu

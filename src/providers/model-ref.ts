@@ -13,5 +13,12 @@ export function parseModelRef(text: string): ModelRef {
   if (provider === '') {
     throw badInput(`"${text}" names no provider. Write provider/model, such as anthropic/claude-opus-5.`)
   }
+  checkModelName(model)
   return { provider, ...(model !== '' && { model }) }
+}
+
+/** Some wires put the model into the path of the address, which it must not lead out of. */
+function checkModelName(model: string): void {
+  if (model.split('/').some((segment) => segment === '.' || segment === '..'))
+    throw badInput(`"${model}" is not the name of a model: "." and ".." cannot be parts of one.`)
 }

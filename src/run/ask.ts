@@ -21,7 +21,8 @@ export interface Asking {
   notes: readonly Note[]
   /** It is in the log now, and goes out. */
   onOpen?: (opened: Exchange) => void
-  onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => void
+  /** A promise is waited for before more of the reply is read. */
+  onEvent?: (event: ReplyEvent | RetryEvent, opened: Exchange) => Promise<unknown> | undefined
 }
 
 export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
@@ -49,7 +50,8 @@ export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, o
     const event = endpoint.offline ? unbilled(read) : read
     if (event.type === 'retry') await store.retryExchange(owner, opened.id, run.write())
     else if (event.type !== 'no-retry') fold.push(event)
-    onEvent?.(event, opened)
+    const behind = onEvent?.(event, opened)
+    if (behind) await behind
   }
   return { opened, ...fold.result() }
 }

@@ -2,6 +2,7 @@
 
 import type { RunEvent } from '../core/event.ts'
 import { SynapseError } from '../core/error.ts'
+import { joinDeltas } from '../core/fold.ts'
 import type { Branch, Conversation as Stored, Entry, EntryOutline } from '../core/log.ts'
 import { textOf, type Reply, type UserMessage } from '../core/message.ts'
 import { withFailpoints } from '../store/failpoint.ts'
@@ -126,7 +127,7 @@ export function conversationOf(given: Runtime, id: string, defaults: RunSettings
   function start(how: Pick<RunRequest, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
     let settings = withChanges(defaults, changes)
     const said: UserMessage[] = []
-    const events = channel<RunEvent>()
+    const events = channel<RunEvent>(joinEvents)
     const stop = new AbortController()
     const ended = startRun(runtime, {
       ...how,
@@ -171,6 +172,18 @@ export function conversationOf(given: Runtime, id: string, defaults: RunSettings
     const signal = settings.signal ?? new AbortController().signal
     return { ...place, ...stepSettings(id, () => settings), ...found, signal, write: held.write, emit: () => {} }
   }
+}
+
+/** Deltas of one reply become longer ones, and of a call only the end is left, which has all of it. */
+function joinEvents(a: RunEvent, b: RunEvent): RunEvent | undefined {
+  if (a.type !== 'reply-event' || b.type !== 'reply-event' || a.exchangeId !== b.exchangeId) return undefined
+  const [before, after] = [a.event, b.event]
+  if (before.type === 'part-start' && before.part.type === 'tool-call') {
+    if (after.type === 'part-delta' && after.index === before.index) return a
+    if (after.type === 'part-end' && after.index === before.index) return b
+  }
+  const event = joinDeltas(before, after, 64 * 1024)
+  return event && { ...a, event }
 }
 
 async function succeeded(ended: Promise<RunEnd>): Promise<Reply> {

@@ -4,6 +4,7 @@
 // What a provider refuses because of what we sent is put right and sent again, once for each reason: what is too long,
 // state that is gone, words of its own that it cannot read any more. Every attempt is an exchange in the log.
 
+import type { Note } from '../core/context.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Failure } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -63,9 +64,13 @@ async function attempt(
       run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: prepared.notes })
     },
     onEvent(event, { id }) {
-      if (event.type === 'retry' || event.type === 'no-retry') return run.emit({ ...event, exchangeId: id })
-      journal?.push(event)
+      if (event.type === 'retry' || event.type === 'no-retry') {
+        run.emit({ ...event, exchangeId: id })
+        return undefined
+      }
+      const behind = journal?.push(event)
       run.emit({ type: 'reply-event', exchangeId: id, event })
+      return behind
     },
   })
   await journal?.close()
@@ -77,7 +82,7 @@ async function attempt(
     opened.id,
     {
       outcome: outcomeOf(reply.stop.reason),
-      notes: [...notes, forecastNote(forecast, usage), ...(kept ? [kept] : [])],
+      notes: [...notes, ...cutNotes(failure), forecastNote(forecast, usage), ...(kept ? [kept] : [])],
       ...(reply.parts.length > 0 && { reply: { message: reply, parentId: basedOn } }),
       ...(usage && { usage }),
       ...(cost !== undefined && { cost }),
@@ -89,6 +94,12 @@ async function attempt(
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
   return finished
+}
+
+/** The rest of a reply that was too large was not read: how much there would have been no one knows. */
+function cutNotes(failure: Failure | undefined): Note[] {
+  if (failure?.code !== 'reply-size') return []
+  return [{ kind: 'dropped', what: 'the rest of the reply', why: failure.message }]
 }
 
 /** A provider that has summarised by itself reads on from its reply; what came before need not be sent again. */

@@ -1,7 +1,7 @@
 // The guards that cannot wait for the next step: how long a run takes, and how much it writes. They end it by its signal.
 
 import type { GuardReason, RunEvent } from '../core/event.ts'
-import type { Guards } from './settings.ts'
+import type { Guards } from '../settings/run.ts'
 
 export interface GuardTimer {
   /** Aborted by the outer signal or by a guard. */

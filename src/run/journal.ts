@@ -2,13 +2,21 @@
 // 250 ms or 4 KiB: a commit per token would be slower than the model.
 
 import type { ReplyEvent } from '../core/event.ts'
+import { joinDeltas } from '../core/fold.ts'
 
 const batchMs = 250
 const batchSize = 4096
+/** While a batch is being written the next one grows larger: one commit for more of the reply. */
+const lateBatchSize = 16 * batchSize
+/** Batches that wait to be written. A reply that comes faster than it can be kept is read more slowly. */
+const mostWaiting = 8
 
 export interface Journal {
-  /** Throws once a batch could not be written: a run that may not write any more must not continue listening. */
-  push(event: ReplyEvent): void
+  /**
+   * Throws once a batch could not be written: a run that may not write any more must not continue listening. Gives a
+   * promise where the writing is behind: the caller waits for it before it reads on.
+   */
+  push(event: ReplyEvent): Promise<unknown> | undefined
   /** Waits for what is being written, whatever comes of it, and drops the rest: all of the reply is to be committed. */
   close(): Promise<void>
 }
@@ -20,14 +28,19 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<unknown> = Promise.resolve()
   let failed: { error: unknown } | undefined
+  let waiting = 0
 
   return {
     push(event) {
       if (failed) throw failed.error
-      batch.push(event)
+      const last = batch.at(-1)
+      const joined = last && joinDeltas(last, event, batchSize)
+      if (joined) batch[batch.length - 1] = joined
+      else batch.push(event)
       size += event.type === 'part-delta' ? event.text.length : 64
-      if (size >= batchSize) flush()
+      if (size >= (waiting === 0 ? batchSize : lateBatchSize)) flush()
       else timer ??= setTimeout(flush, batchMs)
+      return waiting > mostWaiting ? writing.catch(() => {}) : undefined
     },
     async close() {
       clearTimeout(timer)
@@ -42,7 +55,8 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
     batch = []
     size = 0
     offset += events.length
-    writing = writing.then(() => write(from, events))
+    waiting++
+    writing = writing.then(() => write(from, events)).finally(() => waiting--)
     writing.catch((error: unknown) => (failed = { error }))
   }
 }

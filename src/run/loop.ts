@@ -2,7 +2,7 @@
 // the next thing happens, so a run can be aborted or killed at any point and continues from its log.
 
 import type { CheckedAnswer, GuardReason, RunOutcome } from '../core/event.ts'
-import { asFailure, SynapseError, type Failure } from '../core/error.ts'
+import { asFailure, isStorageFull, SynapseError, type Failure } from '../core/error.ts'
 import type { Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
@@ -133,7 +133,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
 
   function end(given: RunOutcome, failure?: Failure, by?: GuardReason): RunEnd {
     const guard = by ?? (given === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
-    const outcome = guard && given === 'cancelled' ? 'stopped' : given
+    const outcome = guard && given === 'cancelled' ? 'stopped' : failure ? outcomeOfFailure(failure) : given
     if (guard) run.emit({ type: 'guard', action: 'stopped', ...guard })
     const why = { ...(failure && { failure }), ...(guard && { guard }), ...(answer && { answer }) }
     run.emit({ type: 'run-end', outcome, usage, ...why })
@@ -157,6 +157,10 @@ function guarded(
     overBudget(run.budget?.conversation, all, 'conversation') ??
     (run.repeats && stuck(history, run.repeats))
   )
+}
+
+export function outcomeOfFailure(failure: Failure): RunOutcome {
+  return isStorageFull(failure) ? 'storage-full' : 'failed'
 }
 
 function outcomeOf(reply: Reply | undefined): RunOutcome {

@@ -27,30 +27,40 @@ export interface RepeatNote {
   reason: GuardReason
 }
 
-/** What to tell the model with this result; `calls` are all calls of the turn that it belongs to. */
-export function repeatNote(
+/** What to tell the model with the result of one of these calls, which are all of one turn. The history is read once. */
+export function repeatNotes(
   history: readonly Entry[],
   calls: readonly ToolCallPart[],
-  call: ToolCallPart,
-  result: ToolResultPart,
   { warn, stop }: RepeatLimits,
-): RepeatNote | undefined {
+): (call: ToolCallPart, result: ToolResultPart) => RepeatNote | undefined {
   const turns = turnsSinceUser(history)
-  const now = withResult({ call, result })
-  const count = 1 + turns.flat().filter((one) => one.result && withResult(one) === now).length
-  if (count >= warn) {
+  const counts = countsOf(turns.flat().filter((one) => one.result))
+  const now = new Set(calls)
+  const earlier = turns.filter((turn) => !turn.some((one) => now.has(one.call))).map(callsIn)
+  const period = patternAt([...earlier, callsIn(calls.map((call) => ({ call })))], stop)
+  return (call, result) => {
+    const count = 1 + (counts.get(withResult({ call, result })) ?? 0)
+    if (count >= warn) {
+      return {
+        toModel: `This is call ${count} of ${call.name} with these arguments, and the result was the same each time. Calling it again will not help: try something else, or say what is missing.`,
+        reason: repeated(call, count),
+      }
+    }
+    if (period === undefined) return undefined
     return {
-      toModel: `This is call ${count} of ${call.name} with these arguments, and the result was the same each time. Calling it again will not help: try something else, or say what is missing.`,
-      reason: repeated(call, count),
+      toModel: `The last ${period} tool turns have come ${stop} times in the same order. Do something else, or say what is missing.`,
+      reason: { guard: 'pattern', why: `The same ${period} tool turns came ${stop} times in a row.` },
     }
   }
-  const earlier = turns.filter((turn) => !turn.some((one) => calls.includes(one.call))).map(callsIn)
-  const period = patternAt([...earlier, callsIn(calls.map((each) => ({ call: each })))], stop)
-  if (period === undefined) return undefined
-  return {
-    toModel: `The last ${period} tool turns have come ${stop} times in the same order. Do something else, or say what is missing.`,
-    reason: { guard: 'pattern', why: `The same ${period} tool turns came ${stop} times in a row.` },
+}
+
+function countsOf(all: readonly Made[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const one of all) {
+    const key = withResult(one)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
   }
+  return counts
 }
 
 export function withNote(result: ToolResultPart, note: string): ToolResultPart {
@@ -60,9 +70,9 @@ export function withNote(result: ToolResultPart, note: string): ToolResultPart {
 /** Why the run must stop here; undefined: it need not. */
 export function stuck(history: readonly Entry[], { stop }: RepeatLimits): GuardReason | undefined {
   const turns = turnsSinceUser(history)
-  const all = turns.flat().map(withResult)
+  const counts = countsOf(turns.flat())
   for (const one of turns.at(-1) ?? []) {
-    const count = all.filter((other) => other === withResult(one)).length
+    const count = counts.get(withResult(one)) ?? 0
     if (count >= stop) return repeated(one.call, count)
   }
   const times = 2 * stop

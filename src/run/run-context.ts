@@ -13,6 +13,7 @@ import type { Store, Write } from '../store/store.ts'
 import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import type { RepeatLimits } from './repeats.ts'
+import type { ToolLimits } from './guards.ts'
 
 export interface RunContext {
   store: Store
@@ -42,6 +43,7 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly fallback: readonly Fallback[]
   readonly cooldown: Cooldown
   readonly repeats?: RepeatLimits | undefined
+  readonly limits: ToolLimits
   readonly budget?: Budget | undefined
   pathTo: PathTo
   /** What the user has said since, while the run continued; each is given once. */

@@ -7,6 +7,7 @@ import { checkRunChanges } from '../settings/check.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
 import type { Cooldown } from './cooldown.ts'
+
 import type { PathTo } from './path-cache.ts'
 import type { Observer, Transport } from './run-context.ts'
 

@@ -9,10 +9,11 @@ import type { Store } from '../store/store.ts'
 import { cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import { holdLease, type Held } from './lease.ts'
-import { loop, type RunEnd } from './loop.ts'
+import { loop, outcomeOfFailure, type RunEnd } from './loop.ts'
 import { repeatLimits } from './repeats.ts'
 import type { LoopContext } from './run-context.ts'
 import { closeInterrupted, stepBack, type ClosingContext } from './close-interrupted.ts'
+import { toolLimits } from './guards.ts'
 import type { RunSettings, Runtime } from './settings.ts'
 import { titleOf } from './title.ts'
 import { guardTimer } from './guard-timer.ts'
@@ -69,8 +70,9 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
     }
   } catch (error) {
     const failure = asFailure(error)
-    emit({ type: 'run-end', outcome: 'failed', usage: noUsage, failure })
-    return { outcome: 'failed', usage: noUsage, cost: 0, failure }
+    const outcome = outcomeOfFailure(failure)
+    emit({ type: 'run-end', outcome, usage: noUsage, failure })
+    return { outcome, usage: noUsage, cost: 0, failure }
   } finally {
     timer.stop()
   }
@@ -88,7 +90,12 @@ function loopContext(
     owner: runtime.owner,
     conversationId,
     pathTo,
-    endpointOf: (model: string, protocol: string | undefined) => runtime.endpoint(model, protocol),
+    async endpointOf(model: string, protocol: string | undefined) {
+      const found = await runtime.endpoint(model, protocol)
+      const contentSize = settings().guards?.replySize
+      if (contentSize === undefined) return found
+      return { ...found, transport: { ...found.transport, limits: { ...found.transport.limits, contentSize } } }
+    },
     cooldown: runtime.cooldown ?? cooldown(runtime.now),
     now: runtime.now ?? Date.now,
     incoming,
@@ -108,6 +115,7 @@ type StepSettings = Pick<
   | 'route'
   | 'fallback'
   | 'repeats'
+  | 'limits'
   | 'budget'
 >
 
@@ -143,6 +151,9 @@ export function stepSettings(conversationId: string, settings: () => RunSettings
     },
     get repeats() {
       return repeatLimits(settings().guards?.repeats)
+    },
+    get limits() {
+      return toolLimits(settings().guards)
     },
     get budget() {
       return settings().budget

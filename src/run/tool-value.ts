@@ -29,6 +29,63 @@ export function failedOutcome(text: string): ToolOutcome {
   return { output: [shownText(text)], failed: true, ...(isLong(text) && { value: text }) }
 }
 
+export interface Limited {
+  part: ToolResultPart
+  /** How many bytes were left out. */
+  cut: number
+}
+
+/** A result with at most `most` bytes of value, and as many of output. What is left out is counted in a note. */
+export function limitResult(part: ToolResultPart, most: number): Limited {
+  const value = limitValue(part.value, most)
+  const output = limitOutput(part.output, most)
+  const cut = value.cut + output.cut
+  if (cut === 0) return { part, cut }
+  const note = `[Note] ${cut} bytes of this result were not kept: ${most} bytes are kept of a result.`
+  const limited = { ...part, output: [...output.kept, { type: 'text' as const, text: note }] }
+  return { part: value.cut > 0 ? { ...limited, value: value.kept ?? '' } : limited, cut }
+}
+
+function limitValue(value: Json | undefined, most: number): { kept?: string; cut: number } {
+  if (value === undefined) return { cut: 0 }
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const size = Buffer.byteLength(text)
+  if (size <= most) return { cut: 0 }
+  const kept = beginningOf(text, most)
+  return { kept, cut: size - Buffer.byteLength(kept) }
+}
+
+function limitOutput(output: ToolResultPart['output'], most: number): { kept: ToolResultPart['output']; cut: number } {
+  const kept: ToolResultPart['output'] = []
+  let [size, cut] = [0, 0]
+  for (const part of output) {
+    const bytes = sizeOf(part)
+    if (size + bytes <= most) {
+      kept.push(part)
+      size += bytes
+    } else if (part.type === 'text') {
+      const text = beginningOf(part.text, most - size)
+      if (text !== '') kept.push({ ...part, text })
+      cut += bytes - Buffer.byteLength(text)
+      size = most
+    } else cut += bytes
+  }
+  return { kept, cut }
+}
+
+function sizeOf(part: TextPart | MediaPart): number {
+  if (part.type === 'text') return Buffer.byteLength(part.text)
+  return part.data.kind === 'base64' ? part.data.base64.length : 0
+}
+
+/** Through bytes: a slice of a string would keep all of it in memory. */
+function beginningOf(text: string, bytes: number): string {
+  return Buffer.from(text.slice(0, bytes))
+    .subarray(0, bytes)
+    .toString()
+    .replace(/\uFFFD+$/, '')
+}
+
 function partsOutcome(parts: (TextPart | MediaPart)[]): ToolOutcome {
   const texts = parts.filter((part) => part.type === 'text')
   if (!texts.some((part) => isLong(part.text))) return { output: parts }

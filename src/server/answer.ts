@@ -2,7 +2,7 @@
 // What we did not foresee is not shown at all: it has an id, and the server's log has the rest.
 
 import { randomUUID } from 'node:crypto'
-import { SynapseError, type ErrorKind, type Failure } from '../core/error.ts'
+import { SynapseError, type ErrorKind, type Failure, isTooDeep, tooDeep } from '../core/error.ts'
 import type { ErrorBody } from './views.ts'
 
 const statusOf: Record<ErrorKind, number> = {
@@ -48,7 +48,8 @@ export interface Answer {
   hidden?: unknown
 }
 
-export function answerFor(error: unknown): Answer {
+export function answerFor(thrown: unknown): Answer {
+  const error = isTooDeep(thrown) ? new SynapseError(tooDeep) : thrown
   if (!(error instanceof SynapseError) || error.kind === 'internal') {
     const code = randomUUID()
     const message = 'Something went wrong on the server; its log says more under this code.'

@@ -129,6 +129,7 @@ export function createApp({ server, page, names }: AppOptions): App {
 
   async function ready(): Promise<globalThis.Response> {
     if (server.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
+    if (server.runs.full) return json({ ready: false, why: 'storage-full' }, 503, { 'retry-after': '5' })
     try {
       await server.store.conversations('synapse:ready', { limit: 1 })
       return json({ ready: true })

@@ -13,12 +13,29 @@ export async function readJson(request: globalThis.Request, limit: number): Prom
   }
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
   const bytes = await readBytes(request.body, limit)
+  let read: { text: string; value: unknown }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return { text, value: JSON.parse(text) as unknown }
+    read = { text, value: JSON.parse(text) as unknown }
   } catch {
     throw badInput('The body is not JSON.')
   }
+  if (isDeeper(read.text, deepest)) throw badInput(`The body is nested more than ${deepest} levels deep.`)
+  return read
+}
+
+/** Deeper than anything that people or programs write, and far from what the stack holds. */
+const deepest = 500
+
+/** Of a text that is JSON. */
+function isDeeper(json: string, most: number): boolean {
+  let depth = 0
+  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (mark === '{' || mark === '[') depth++
+    else if (mark === '}' || mark === ']') depth--
+    if (depth > most) return true
+  }
+  return false
 }
 
 async function readBytes(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array> {

@@ -1,6 +1,8 @@
 // The server's log: one line of JSON per event. It never holds what was said, nor a header, nor a query: who reads logs
 // is not who may read conversations.
 
+import { escapedJson } from '../core/json.ts'
+
 export interface LogLine {
   event: string
   [field: string]: string | number | boolean | undefined
@@ -10,7 +12,7 @@ export type Log = (line: LogLine) => void
 
 export function writeLog(out: { write(text: string): unknown }, wanted: (line: LogLine) => boolean): Log {
   return (line) => {
-    if (wanted(line)) out.write(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`)
+    if (wanted(line)) out.write(`${escapedJson({ at: new Date().toISOString(), ...line })}\n`)
   }
 }
 

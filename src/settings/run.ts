@@ -38,14 +38,22 @@ export interface RunSettings {
 /** Limits of a run. Whichever is reached ends it, with an event that says which and why. */
 export interface Guards {
   /**
-   * How often the same call with the same result is borne before the model is informed: 3 by default. The run stops when it
-   * continues all the same. False: forever.
+   * How many identical calls with the same result are tolerated before the model is warned: 3 by default. The run stops
+   * when it continues all the same. False: any number.
    */
   repeats?: number | false
   /** How long a run may take, in milliseconds. */
   timeoutMs?: number
   /** How many characters a run may write, of text, reasoning and arguments. */
   outputSize?: number
+  /** How many calls of one reply are run: 128 by default. The others stay in the log and are answered as not run. */
+  callsPerReply?: number
+  /** How many tools run at the same time: 16 by default. */
+  concurrentTools?: number
+  /** How many bytes are kept of one tool result: 16 MiB by default. What is cut is counted in the result. */
+  resultSize?: number
+  /** How many characters are kept of one reply: 16 MiB by default. Reading stops there. */
+  replySize?: number
 }
 
 /** The most that may be spent; each is checked before a request goes out. */

@@ -130,6 +130,13 @@ export const guardFields: Fields<Guards> = {
   ),
   timeoutMs: described(whole(1), 'The most milliseconds that a run may take.'),
   outputSize: described(whole(1), 'The most characters that a run may write.'),
+  callsPerReply: described(whole(1, 1000), 'The most calls of one reply that are run, 128 by default.'),
+  concurrentTools: described(whole(1, 64), 'The most tools that run at the same time, 16 by default.'),
+  resultSize: described(
+    whole(1, 64 * 1024 * 1024),
+    'The most bytes that are kept of a tool result, 16 MiB by default.',
+  ),
+  replySize: described(whole(1, 64 * 1024 * 1024), 'The most characters that are kept of a reply, 16 MiB by default.'),
 }
 
 const spend: Rule<Spend> = object<Spend>({

@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto'
 import { SynapseError } from '../core/error.ts'
-import type { Json } from '../core/json.ts'
+import { escapedJson, type Json } from '../core/json.ts'
 import type { Exchange, Overlay, RecordedToolRun } from '../core/log.ts'
 import { attachMedia } from '../store/media.ts'
 import type { Store } from '../store/store.ts'
@@ -109,7 +109,7 @@ const overlayFields = ['id', 'entryId', 'kind', 'undone', 'at', 'data'] as const
 export function sealing(): (value: Json) => string {
   let last = ''
   return (value) => {
-    const text = JSON.stringify(value)
+    const text = escapedJson(value)
     last = sealOf(last, text)
     return `${text.slice(0, -1)},"sha256":"${last}"}`
   }

@@ -16,6 +16,8 @@ export interface Limits {
   eventSize: number
   /** The whole body, in bytes, after decompression. */
   replySize: number
+  /** What is kept of a reply, in characters: text, reasoning, arguments, media. */
+  contentSize: number
 }
 
 export const defaultLimits: Limits = {
@@ -26,4 +28,5 @@ export const defaultLimits: Limits = {
   thinkingIdleMs: 600_000,
   eventSize: 8 * 1024 * 1024,
   replySize: 64 * 1024 * 1024,
+  contentSize: 16 * 1024 * 1024,
 }

@@ -8,10 +8,12 @@ import type { Failure } from '../core/error.ts'
 import type { ReplyEvent } from '../core/event.ts'
 import type { Origin } from '../core/message.ts'
 import type { DecoderOptions, EndCause } from '../wires/wire.ts'
+import { defaultLimits } from './limits.ts'
 import { redactFailure } from './redact.ts'
 import { defaultRetry, retryWait, type RetryPolicy } from './retry.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { send, SendError, type Attempt } from './send.ts'
+import { sizeText } from './unframe.ts'
 
 export interface ReplyCall extends Omit<Attempt, 'progress'> {
   origin: Origin
@@ -76,12 +78,15 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
   let chunks = 0
   let cause: EndCause | undefined
   let advised: boolean | undefined
+  const most = call.limits?.contentSize ?? defaultLimits.contentSize
+  let size = 0
 
   try {
     for await (const chunk of send({ ...call, progress })) {
       chunks++
       for (const event of decoder.push(chunk)) {
         open.watch(event)
+        size += sizeOf(event)
         if (!shown && event.type === 'reply-start') {
           held.push(event)
           continue
@@ -93,6 +98,10 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
       }
       if (call.signal?.aborted && !decoder.done) {
         cause = { reason: 'cancelled' }
+        break
+      }
+      if (size > most && !decoder.done) {
+        cause = { reason: 'interrupted', failure: tooMuch(call, most) }
         break
       }
     }
@@ -107,6 +116,28 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
   }
   const end = decoder.end(cause).map((event) => withoutSecrets(event, call))
   return { shown, rest: shown ? end : started([...held, ...end], call.origin), advised }
+}
+
+/** A part takes room in the log also when it is empty. */
+const partSize = 256
+
+/** What an event adds to the reply. A part that came in deltas is not counted again at its end. */
+function sizeOf(event: ReplyEvent): number {
+  if (event.type === 'part-delta') return event.text.length
+  if (event.type !== 'part-start') return 0
+  const { part } = event
+  if (part.type === 'media') return partSize + (part.data.kind === 'base64' ? part.data.base64.length : 0)
+  return partSize + ('text' in part ? (part.text?.length ?? 0) : 0)
+}
+
+function tooMuch({ provider = 'The provider' }: ReplyCall, most: number): Failure {
+  return {
+    kind: 'limit',
+    code: 'reply-size',
+    message:
+      `${provider} sent more than the ${sizeText(most)} that are kept of a reply, so reading it was stopped. ` +
+      'Ask for less at a time, or raise guards.replySize.',
+  }
 }
 
 /** Every reply starts once, also one that failed before its first chunk. */

@@ -193,9 +193,11 @@ async function* streamedReply(
     framing.kind === 'ndjson' ? unframeNdjson(limits.eventSize) : unframeSse(limits.eventSize, framing.done)
   const decoder = new TextDecoder()
   let unheard: string[] | undefined = []
+  let unheardSize = 0
   for await (const piece of bytes) {
     const text = decoder.decode(piece, { stream: true })
     unheard?.push(text)
+    unheardSize += text.length
     for (const chunk of unframer.push(text)) {
       unheard = undefined
       if (!isObject(chunk) || !keepAlives.has(chunk.type)) clock.event()
@@ -204,6 +206,7 @@ async function* streamedReply(
     }
     if (unframer.trouble) throw unframer.trouble
     if (unframer.done) return
+    if (unheard && unheardSize > limits.eventSize) throw tooLarge('A reply without a single event', limits.eventSize)
   }
   for (const chunk of [...unframer.push(decoder.decode()), ...unframer.flush()]) {
     unheard = undefined

@@ -23,8 +23,14 @@ export function notJson(text: string): SynapseError {
 }
 
 export function tooLarge(what: string, limit: number): SynapseError {
-  const size = limit >= 1024 * 1024 ? `${Math.round(limit / (1024 * 1024))} MiB` : `${limit} bytes`
-  return new SynapseError({ kind: 'limit', message: `${what} is larger than ${size}, so reading it was stopped.` })
+  return new SynapseError({
+    kind: 'limit',
+    message: `${what} is larger than ${sizeText(limit)}, so reading it was stopped.`,
+  })
+}
+
+export function sizeText(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.round(bytes / (1024 * 1024))} MiB` : `${bytes} bytes`
 }
 
 /** Undefined where the text is not JSON, which no JSON is. */

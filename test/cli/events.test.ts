@@ -231,6 +231,37 @@ export const stamp = { name: 'stamp', input: { type: 'object' }, timeoutMs: 20, 
   },
 )
 
+test('what a tool left behind and did not wait for is a warning, and ends nothing', async (t) => {
+  const { folder, synapse } = await local(t)
+  writeFileSync(
+    join(folder, 'agents', 'stamp.js'),
+    `export const stamp = {
+  name: 'stamp',
+  input: { type: 'object' },
+  async run() {
+    void Promise.reject(new Error('floating \u001B[2J'))
+    setTimeout(() => { throw new Error('late') }, 1)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    return 'stamped all the same'
+  },
+}\n`,
+  )
+  const { code, out, err } = await synapse(['agent', 'run', 'hasty', useStamp])
+  assert.equal(code, 0, err)
+  assert.match(err, /Warning: something failed that no one waits for[^\n]*floating ␛/)
+  assert.match(err, /Warning: something failed that no one waits for[^\n]*late/)
+  assert.match(out + err, /stamped all the same/)
+})
+
+test('an answer schema that is nested too deeply is one sentence', async (t) => {
+  const { synapse } = await local(t)
+  const deep = '{"a":'.repeat(20_000) + '{}' + '}'.repeat(20_000)
+  const { code, err } = await synapse(['-o', `answerSchema=${deep}`, 'Hello'])
+  assert.notEqual(code, 0)
+  assert.match(err, /nested too deeply/)
+  assert.doesNotMatch(err, /Maximum call stack/)
+})
+
 interface PrintedEvent {
   type: string
   action?: string

@@ -30,10 +30,12 @@ test('a run on a full disk ends with a sentence, and continues when there is roo
 
   const filler = join(folder, 'filler')
   let failure
+  let outcome
   for (let turn = 0; turn < 60 && !failure; turn++) {
     if (turn === 3) fillUp(filler)
-    failure = (await chat.send(`Count to ${900 + turn}.`).ended).failure
+    ;({ failure, outcome } = await chat.send(`Count to ${900 + turn}.`).ended)
   }
+  assert.equal(outcome, 'storage-full')
   assert.deepEqual([failure?.kind, failure?.code], ['storage', 'full'], JSON.stringify(failure))
   assert.match(failure?.message ?? '', /no space left/)
   const before = await chat.history()

@@ -32,7 +32,9 @@ for (const file of pages) {
 
   test(`every function that ${file} names is exported`, () => {
     // A setting or a field may have the name of a function: only what is a name of nothing else counts.
-    const hidden = names.filter((name) => internal.has(name) && !exported.has(name) && !foreign.has(name) && !isField(name))
+    const hidden = names.filter(
+      (name) => internal.has(name) && !exported.has(name) && !foreign.has(name) && !isField(name),
+    )
     assert.deepEqual(hidden, [])
   })
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { allWires } from '../../src/wires/all.ts'
 import { loadWire, wireIds } from '../../src/wires/list.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
+import { prepare } from '../../src/index.ts'
 import { parseModelRef } from '../../src/providers/model-ref.ts'
 import { resolve, resolveWith } from '../../src/providers/resolve.ts'
 import { compatible, rows } from '../../src/providers/rows.ts'
@@ -195,4 +196,13 @@ describe('a model reference', () => {
         message: /names no provider. Write provider\/model/,
       }))
   }
+})
+
+test('a model whose name leads out of the path of the provider is refused', () => {
+  for (const name of ['google/../../v1/evil', 'google/..', 'google/models/../x', 'google/./x'])
+    assert.throws(() => parseModelRef(name), { message: /is not the name of a model/ })
+  assert.deepEqual(parseModelRef('google/a..b/c'), { provider: 'google', model: 'a..b/c' })
+  assert.throws(() => prepare({ messages: [], provider: 'google', model: '../../v1/evil' }), {
+    message: /is not the name of a model/,
+  })
 })

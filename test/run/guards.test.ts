@@ -119,3 +119,30 @@ test('a run that writes too much is stopped, and what it wrote is kept', async (
   const last = (await chat.history()).at(-1)?.message
   assert.ok(last?.role === 'assistant' && textOf(last.parts).startsWith('[offline emulator] 1 2 3'))
 })
+
+test('a result keeps as many bytes as it may, and counts the others in a note', async () => {
+  const large: Tool = { ...clock, run: () => 'ä'.repeat(3000) }
+  const { chat, events } = await run({ tools: [large], guards: { resultSize: 1001 } }, same(1))
+  const [result] = await results(chat)
+  // Whole characters only, in the value and in what the model reads.
+  assert.equal(result?.value, 'ä'.repeat(500))
+  const [text, note] = result?.output ?? []
+  assert.equal(text?.type === 'text' && text.text, 'ä'.repeat(500))
+  assert.match(note?.type === 'text' ? note.text : '', /^\[Note\] 10000 bytes of this result were not kept/)
+  assert.deepEqual(
+    only(events, 'guard').map(({ guard }) => guard),
+    ['result-size'],
+  )
+})
+
+test('media that do not fit into a result are left out and counted', async () => {
+  const base64 = 'A'.repeat(4000)
+  const image = { type: 'media', mediaType: 'image/png', data: { kind: 'base64', base64 } } as const
+  const drawing: Tool = { ...clock, run: () => [{ type: 'text', text: 'two' }, image, image] }
+  const { chat } = await run({ tools: [drawing], guards: { resultSize: 5000 } }, same(1))
+  const [result] = await results(chat)
+  assert.deepEqual(
+    result?.output.map((part) => (part.type === 'text' ? part.text : part.mediaType)),
+    ['two', 'image/png', '[Note] 4000 bytes of this result were not kept: 5000 bytes are kept of a result.'],
+  )
+})

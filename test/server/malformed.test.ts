@@ -210,3 +210,22 @@ test('what a client says is only ever said by the user', async (t) => {
     assert.equal((await api('POST', `/api/conversations/${id}/messages`, body)).status, 400)
   }
 })
+
+test('a schema that is nested 20,000 deep gets 400, and guards beyond what a server allows too', async (t) => {
+  const server = await serving(t)
+  const id = await newConversation(server.api)
+  const post = async (settings: string) => {
+    const body = `{"text":"Hello","settings":${settings}}`
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${server.url}/api/conversations/${id}/messages`, { method: 'POST', headers, body })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const deep = await post(`{"options":{"answerSchema":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}}`)
+  assert.equal(deep.status, 400)
+  assert.match(deep.text, /nested more than 500 levels deep/)
+  const strings = await post(
+    JSON.stringify({ system: '[{"'.repeat(2000), guards: { callsPerReply: 10, replySize: 1000 } }),
+  )
+  assert.ok(strings.status < 300, strings.text)
+  assert.equal((await post('{"guards":{"concurrentTools":100000}}')).status, 400)
+})

@@ -235,7 +235,14 @@ test('whoever watches a run that another server has taken up reads on in the sto
     recent: () => ({ frames: [], next: 0, ended: false }),
     lost: { kind: 'conflict', code: 'stream-taken', message: 'Another writer has taken over.' },
   } as const
-  const nothing = { before: 0, push: () => {}, flushed: async () => {}, end: async () => {}, watch: () => () => {} }
+  const nothing = {
+    before: 0,
+    push: () => {},
+    flushed: async () => {},
+    end: async () => {},
+    breakOff: () => {},
+    watch: () => () => {},
+  }
   const source = runSource(store, 'ada', 'run-1', {
     live: () => ({ ...nothing, ...fenced }),
     isUnderWay: async () => true,

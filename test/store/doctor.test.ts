@@ -353,3 +353,29 @@ async function entriesOf(path: string): Promise<Map<string, string>> {
   db.close()
   return new Map(rows.map(({ id, message }) => [String(id), String(message)]))
 }
+
+test('a file that lost its last bytes is found to be broken, and everything readable goes to a copy', async (t) => {
+  const home = newHome(t)
+  const path = join(home.folder, 'log.db')
+  assert.equal((await home.synapse(['--offline', '--db', path, 'What is 17 + 25?'])).code, 0)
+  const whole = (await home.synapse(['log', '--json', '--db', path])).out
+  truncateSync(path, statSync(path).size - 1000)
+
+  const refused = await home.synapse(['log', '--db', path])
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /is cut off at \d+ bytes.*"synapse doctor --repair" saves what can be read to a copy/)
+  const looked = await home.synapse(['doctor', '--db', path])
+  assert.equal(looked.code, 1)
+  assert.match(looked.out, /no {2}.*(is cut off at|cannot be read to its end)/)
+  const before = readFileSync(path)
+  const repaired = await home.synapse(['doctor', '--repair', '--db', path])
+  assert.equal(repaired.code, 1)
+  assert.match(repaired.err, /What could be read is in .*log\.db\.salvaged/)
+  assert.ok(readFileSync(path).equals(before), 'the damaged file is left as it was')
+
+  const copy = `${path}.salvaged`
+  const after = (await home.synapse(['log', '--json', '--db', copy])).out
+  assert.deepEqual(JSON.parse(after), JSON.parse(whole))
+  assert.equal((await home.synapse(['doctor', '--db', copy])).code, 0)
+  assert.equal((await home.synapse(['--offline', '-c', '--db', copy, 'And now?'])).code, 0)
+})

@@ -6,6 +6,7 @@ import { reach } from '../api/client.ts'
 import { paths } from '../api/routes.ts'
 import type { MediaPart } from '../api/types.ts'
 import { hostOf } from '../markdown/decorate.ts'
+import { safeType } from './media-type.ts'
 
 const shownTypes = /^image\/(png|jpeg|gif|webp)$/
 
@@ -28,7 +29,7 @@ export function Media({ part }: { part: MediaPart }) {
   }
   if (data.kind === 'file') return <p class="attachment">{`${name}, a file at ${data.provider}`}</p>
   if (data.kind === 'blob') return <Stored sha256={data.sha256} mediaType={mediaType} name={name} />
-  return <Shown source={`data:${mediaType};base64,${data.base64}`} mediaType={mediaType} name={name} />
+  return <Shown source={`data:${safeType(mediaType)};base64,${data.base64}`} mediaType={mediaType} name={name} />
 }
 
 function Stored({ sha256, mediaType, name }: { sha256: string; mediaType: string; name: string }) {
@@ -46,13 +47,13 @@ function Stored({ sha256, mediaType, name }: { sha256: string; mediaType: string
       try {
         const answer = await reach('GET', paths.blob(sha256), { signal: stop.signal })
         if (!answer.ok) return
-        made = URL.createObjectURL(await answer.blob())
+        made = URL.createObjectURL(new Blob([await answer.arrayBuffer()], { type: safeType(mediaType) }))
         setSource(made)
       } catch {
         // The name stays as it is: an attachment that cannot be shown is no reason to disturb the conversation.
       }
     }
-  }, [sha256])
+  }, [sha256, mediaType])
   return <Shown source={source} mediaType={mediaType} name={name} />
 }
 

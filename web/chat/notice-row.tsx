@@ -69,6 +69,7 @@ function wordsOf(run: RunView): string | undefined {
   if (run.outcome === 'waiting') return 'The question of a tool is over.'
   if (run.outcome === 'stopped') return 'A guard stopped the run: it was going nowhere, or took too much.'
   if (run.outcome === 'max-steps') return 'Stopped at the limit of steps for one run.'
+  if (run.outcome === 'storage-full') return 'There is no space left on the server. Free some, then continue.'
   if (run.outcome === 'failed') return 'The run failed.'
   return undefined
 }

@@ -9,6 +9,7 @@ import { costLine } from '../cost-line.ts'
 import { dataFolder } from '../local-store.ts'
 import { openInput } from '../input.ts'
 import { openLineHistory } from '../line-history.ts'
+import { print } from '../print.ts'
 import { completeSlash, runSlash, slashHelp } from '../slash.ts'
 import type { SlashContext } from '../slash/context.ts'
 import { showing } from '../show.ts'
@@ -54,7 +55,7 @@ async function converse(session: ChatSession, files: ReturnType<typeof withFiles
     session,
     style,
     width: () => widthOf(stdout),
-    say: (text) => void stdout.write(`${text}\n`),
+    say: (text) => print(`${text}\n`),
     answer,
     begin(text) {
       if (terminal) begin = text
@@ -89,7 +90,7 @@ async function converse(session: ChatSession, files: ReturnType<typeof withFiles
     }
   } finally {
     input.close()
-    if (terminal) stdout.write('\n')
+    if (terminal) print('\n')
   }
   // A script that pipes its questions in wants to know; a person has seen it.
   return left ? exitCode.interrupted : failed && !terminal ? exitCode.failed : exitCode.ok
@@ -140,7 +141,7 @@ async function converse(session: ChatSession, files: ReturnType<typeof withFiles
     }
     view.end()
     const { outcome } = await run.ended
-    failed = outcome === 'failed'
+    failed = outcome === 'failed' || outcome === 'storage-full'
     const line = left ? '' : await costLine(session, requests)
     if (line !== '') context.say(style.dim(line))
   }

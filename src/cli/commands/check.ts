@@ -8,6 +8,7 @@ import { findRow } from '../../providers/find-row.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
+import { print, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf, type TranscriptFile } from '../transcript-file.ts'
 import { noteLine } from '../note-line.ts'
@@ -49,7 +50,7 @@ FILE may be - for a pipe.`,
     })
     const left = refuse(protocol, body, profile)
     if (values.json) {
-      process.stdout.write(`${JSON.stringify({ format: transcript.format, protocol, issues, notes, left }, null, 2)}\n`)
+      printJson({ format: transcript.format, protocol, issues, notes, left }, 2)
     } else {
       const said = issues.map((issue) => `${issue.status} ${issue.message} (${issue.rule})`)
       const lines = [
@@ -57,7 +58,7 @@ FILE may be - for a pipe.`,
         ...said.map((line) => `  ${line}`),
         ...(notes.length > 0 ? ['Synapse would change:', ...notes.map((note) => `  ${noteLine(note)}`)] : []),
       ]
-      process.stdout.write(`${neutral(lines.join('\n'))}\n`)
+      print(`${neutral(lines.join('\n'))}\n`)
     }
     return issues.length === 0 ? exitCode.ok : exitCode.failed
   },

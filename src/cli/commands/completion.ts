@@ -5,6 +5,7 @@ import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { commands } from '../main.ts'
 import { presetNames } from '../../settings/policy.ts'
+import { print } from '../print.ts'
 import { optionNames } from '../run-options.ts'
 import { askFlags } from '../session-flags.ts'
 
@@ -28,7 +29,7 @@ Prints a script that teaches the shell to complete commands, options and models:
         import('../project-config.ts'),
         import('../../providers/catalogue.ts'),
       ])
-      process.stdout.write(
+      print(
         listModels(await rowsHere({}), catalogue)
           .map(({ provider, model }) => `${provider}/${model}\n`)
           .join(''),
@@ -37,7 +38,7 @@ Prints a script that teaches the shell to complete commands, options and models:
     }
     const script = Object.hasOwn(shells, shell) ? shells[shell] : undefined
     if (!script) throw badInput(`Say for which shell: synapse completion ${Object.keys(shells).join('|')}.`)
-    process.stdout.write(script())
+    print(script())
     return exitCode.ok
   },
 }

@@ -4,6 +4,7 @@ import { badInput } from '../../core/error.ts'
 import type { Config, McpServer } from '../../config/load.ts'
 import { missingIn } from '../../mcp/expand.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { print, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 
 export const config: Command = {
@@ -21,7 +22,8 @@ is 2.`,
     const { loadConfig } = await import('../../config/load.ts')
     const read = loadConfig({ file: file ?? values.config })
     const found = await summaryOf(read)
-    process.stdout.write(`${values.json ? JSON.stringify(found, null, 2) : neutral(linesOf(found).join('\n'))}\n`)
+    if (values.json) printJson(found, 2)
+    else print(`${neutral(linesOf(found).join('\n'))}\n`)
     return exitCode.ok
   },
 }

@@ -7,6 +7,7 @@ import { formatIds, writeTranscript } from '../../transcripts/index.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { noteLine } from '../note-line.ts'
+import { printError, printJson } from '../print.ts'
 import { readPolicy } from '../run-options.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf } from '../transcript-file.ts'
@@ -35,7 +36,7 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
     if (values.to === undefined) throw badInput('Say what to convert it to: --to PROVIDER[/MODEL], or --to FORMAT.')
     const transcript = readTranscriptFile(file, values.from)
     if (formatIds.includes(values.to)) {
-      print(writeTranscript(transcript.messages, values.to))
+      printJson(writeTranscript(transcript.messages, values.to), 2)
       tell(transcript.notes)
       return exitCode.ok
     }
@@ -48,19 +49,17 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
       rows: await rowsHere(values),
     })
     const notes = [...transcript.notes, ...prepared.notes]
-    if (values.json) print({ url: prepared.url, body: prepared.body, notes, estimate: { ...prepared.estimate } })
-    else {
-      print(prepared.body)
+    if (values.json) {
+      const { url, body, estimate } = prepared
+      printJson({ url, body, notes, estimate: { ...estimate } }, 2)
+    } else {
+      printJson(prepared.body, 2)
       tell(notes)
     }
     return exitCode.ok
   },
 }
 
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
-}
-
 function tell(notes: readonly Note[]): void {
-  for (const note of notes) process.stderr.write(`${neutral(noteLine(note))}\n`)
+  for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
 }

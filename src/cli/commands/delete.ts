@@ -4,6 +4,7 @@ import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { print } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import { yesOrNo } from '../yes-or-no.ts'
 
@@ -32,7 +33,7 @@ takes the words out of the file. There is no way back. Asks first; --yes does no
           const name = `${id} (${neutral(title ?? 'no title')}, ${entries} entries)`
           if (!values.yes && !(await yesOrNo(`Delete ${name} for good? [y/N] `))) continue
           await local.store.deleteConversation(local.owner, id)
-          process.stdout.write(`Deleted ${name}.\n`)
+          print(`Deleted ${name}.\n`)
           deleted++
         }
       } finally {

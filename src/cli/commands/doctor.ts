@@ -3,6 +3,7 @@
 import { examine, repair, type Report } from '../../store/doctor/doctor.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { storeAddress, storeOptions } from '../local-store.ts'
+import { print, printError, printJson } from '../print.ts'
 import { progressOn } from '../progress.ts'
 import { neutral, styleFor } from '../terminal.ts'
 
@@ -20,8 +21,8 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
     const checkup = await examine(place, (share) => progress.tell(`Looking: ${percent(share)}`))
     progress.done()
     const isWell = !checkup.findings.some(({ level }) => level === 'stale' || level === 'broken')
-    if (values.json) process.stdout.write(`${JSON.stringify(checkup)}\n`)
-    else print(checkup, isWell, values.repair === true)
+    if (values.json) printJson(checkup)
+    else printFindings(checkup, isWell, values.repair === true)
     if (isWell) return exitCode.ok
     if (!values.repair) return exitCode.failed
 
@@ -29,9 +30,9 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
       progress.tell(`Repairing: ${percent(share)}`),
     )
     progress.done()
-    for (const line of done) process.stderr.write(`${line}\n`)
+    for (const line of done) printError(`${line}\n`)
     if (copy !== undefined) {
-      process.stderr.write(
+      printError(
         `What could be read is in ${copy}. ${place} is as it was. ` +
           `Look at the copy with --db ${copy}; to continue with it, move the damaged file away and the copy to its place.\n`,
       )
@@ -39,21 +40,20 @@ can be read goes to a copy beside it, and the file itself is left as it is. Exit
     }
     const after = await examine(place)
     const left = after.findings.filter(({ level }) => level === 'stale' || level === 'broken')
-    for (const { what } of left) process.stderr.write(`Still wrong: ${neutral(what)}\n`)
+    for (const { what } of left) printError(`Still wrong: ${neutral(what)}\n`)
     return left.length === 0 ? exitCode.ok : exitCode.failed
   },
 }
 
-function print({ place, findings }: Report, isWell: boolean, repairs: boolean): void {
+function printFindings({ place, findings }: Report, isWell: boolean, repairs: boolean): void {
   const style = styleFor(process.stdout, process.env)
   const marks = { fine: style.green('ok'), warning: '!!', stale: style.red('no'), broken: style.red('no') }
-  process.stdout.write(`${neutral(place)}\n`)
+  print(`${neutral(place)}\n`)
   for (const { level, what, examples = [] } of findings) {
-    process.stdout.write(`${marks[level]}  ${neutral(what)}\n`)
-    for (const example of examples) process.stdout.write(`      ${neutral(example)}\n`)
+    print(`${marks[level]}  ${neutral(what)}\n`)
+    for (const example of examples) print(`      ${neutral(example)}\n`)
   }
-  if (!isWell && !repairs)
-    process.stderr.write('Something is wrong. "synapse doctor --repair" repairs what can be repaired.\n')
+  if (!isWell && !repairs) printError('Something is wrong. "synapse doctor --repair" repairs what can be repaired.\n')
 }
 
 function percent(share: number): string {

@@ -2,6 +2,7 @@
 
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { print } from '../print.ts'
 
 export const emulate: Command = {
   usage: `synapse emulate [--port N]
@@ -18,7 +19,7 @@ and answers from the request alone: it is not a model. Without --port a free one
     }
     const { serveEmulator } = await import('../../emulator/serve.ts')
     const served = await serveEmulator({ port })
-    process.stdout.write(`${served.url}\n`)
+    print(`${served.url}\n`)
     await new Promise<void>((resolve) => {
       process.once('SIGINT', resolve)
       process.once('SIGTERM', resolve)

@@ -9,6 +9,7 @@ import { redactor, secretsInEnv } from '../../transfer/redact.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { allArchives, exportLines, exportFormats } from '../export-lines.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { printFile } from '../print.ts'
 
 export const exporting: Command = {
   usage: `synapse export ID [--format FORMAT] [-o FILE] [--redact] [--db FILE]
@@ -56,7 +57,7 @@ Writes a conversation to stdout or to a file. The formats:
 /** To a file only when all of it is there: an export that broke off must not look like one. */
 async function write(pieces: AsyncIterable<string>, path: string | undefined): Promise<void> {
   if (path === undefined || path === '-') {
-    for await (const piece of pieces) if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
+    for await (const piece of pieces) if (!printFile(piece)) await once(process.stdout, 'drain')
     return
   }
   // A pipe or a device is written to as it is: a file in its place would be no pipe any more.

@@ -15,6 +15,7 @@ import { linesOfFile } from '../../transfer/lines.ts'
 import { withNewIds } from '../../transfer/new-ids.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
+import { print, printError } from '../print.ts'
 import { progressOn, type Progress } from '../progress.ts'
 import { neutral } from '../terminal.ts'
 import { contentOf } from '../text-file.ts'
@@ -147,14 +148,14 @@ async function take(
   const archive = copy ? withNewIds(labelled) : labelled
   try {
     const { id, title, entries } = await store.importConversation(owner, archive)
-    process.stdout.write(`${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`)
+    print(`${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`)
   } catch (error) {
     if (!(error instanceof SynapseError) || error.failure.code !== 'id-taken') throw error
-    process.stderr.write(
+    printError(
       `synapse: Conversation ${neutral(conversation.id)} is here already. With --copy it is taken once more, under new ids.\n`,
     )
     return false
   }
-  for (const note of notes) process.stderr.write(`${neutral(noteLine(note satisfies Note))}\n`)
+  for (const note of notes) printError(`${neutral(noteLine(note satisfies Note))}\n`)
   return true
 }

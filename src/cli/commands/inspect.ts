@@ -9,6 +9,7 @@ import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, type LocalStore } from '../local-store.ts'
 import { lastRequests, type Preview } from '../inspect/preview.ts'
 import type { OpenAgent } from '../open-agent.ts'
+import { print, printJson } from '../print.ts'
 import { agentOf } from '../chat-session.ts'
 import { sessionFlags, type SessionFlags } from '../session-flags.ts'
 import { sessionSettings } from '../session-settings.ts'
@@ -67,7 +68,7 @@ know its tools, its MCP servers are started.
         history: stored.head ? await store.history(owner, stored.head) : [],
         settings,
       })
-      await print(looked, values)
+      await printLooked(looked, values)
       return exitCode.ok
     } finally {
       await agent?.close()
@@ -97,16 +98,16 @@ function unasked(rows: readonly ProviderRow[]): Runtime['endpoint'] {
   }
 }
 
-async function print(looked: Preview, { json, body }: { json?: boolean; body?: boolean }): Promise<void> {
+async function printLooked(looked: Preview, { json, body }: { json?: boolean; body?: boolean }): Promise<void> {
   if (json) {
     const { history: _, ...rest } = looked
-    process.stdout.write(`${JSON.stringify(rest, null, 2)}\n`)
+    printJson(rest, 2)
   } else if (body) {
-    process.stdout.write(`${neutral(JSON.stringify(looked.body, null, 2))}\n`)
+    printJson(looked.body, 2)
   } else {
     const { inspectLines } = await import('../inspect/render.ts')
     const style = styleFor(process.stdout, process.env)
-    process.stdout.write(`${inspectLines(looked, widthOf(process.stdout), style).join('\n')}\n`)
+    print(`${inspectLines(looked, widthOf(process.stdout), style).join('\n')}\n`)
   }
 }
 
@@ -122,7 +123,7 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
     const breaks = prefixBreak(before.body, now.body)
     if (json) {
       const about = { before: before.exchange.id, now: now.exchange.id, ...(breaks && { breaks }), lines }
-      process.stdout.write(`${JSON.stringify(about, null, 2)}\n`)
+      printJson(about, 2)
       return exitCode.ok
     }
     const { diffLines } = await import('../inspect/render.ts')
@@ -135,7 +136,7 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
       ...heads.map((line) => style.bold(neutral(line))),
       ...diffLines(lines, widthOf(process.stdout), style),
     ]
-    process.stdout.write(`${shown.join('\n')}\n`)
+    print(`${shown.join('\n')}\n`)
     return exitCode.ok
   } finally {
     await local.close()

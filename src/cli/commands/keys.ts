@@ -4,6 +4,7 @@ import { badInput } from '../../core/error.ts'
 import type { NewKey } from '../../server/keys.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { print, printError, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 
 export const keys: Command = {
@@ -71,19 +72,19 @@ async function create(store: Store, words: string[], values: Values): Promise<vo
     ...(days !== undefined && { expiresAt: new Date(Date.now() + days * 86_400_000).toISOString() }),
   }
   const { key, about } = await createKey(store, newKey)
-  process.stdout.write(`${key}\n`)
-  process.stderr.write(`This is the only time that the key of ${about.owner} is shown. Its id is ${about.id}.\n`)
+  print(`${key}\n`)
+  printError(`This is the only time that the key of ${about.owner} is shown. Its id is ${about.id}.\n`)
 }
 
 async function list(store: Store, words: string[], values: Values): Promise<void> {
   if (words.length > 0) throw badInput(`"${words[0]}" is too much. "synapse keys list" lists them all.`)
   const { listKeys, spentBy } = await import('../../server/keys.ts')
   const all = await listKeys(store)
-  if (all.length === 0 && !values.json) process.stderr.write('No keys yet. "synapse keys create" makes one.\n')
+  if (all.length === 0 && !values.json) printError('No keys yet. "synapse keys create" makes one.\n')
   for (const key of all) {
     const spent = await spentBy(store, key.id)
     if (values.json) {
-      process.stdout.write(`${JSON.stringify({ ...key, spent })}\n`)
+      printJson({ ...key, spent })
       continue
     }
     const about = [
@@ -94,9 +95,7 @@ async function list(store: Store, words: string[], values: Values): Promise<void
       key.revokedAt ? `revoked ${key.revokedAt.slice(0, 10)}` : '',
     ]
     const words = about.filter((word) => word !== '').join(', ')
-    process.stdout.write(
-      neutral(`${key.id}  ${key.owner.padEnd(12)}  ${key.name.padEnd(16)}  ${words}`).trimEnd() + '\n',
-    )
+    print(neutral(`${key.id}  ${key.owner.padEnd(12)}  ${key.name.padEnd(16)}  ${words}`).trimEnd() + '\n')
   }
 }
 
@@ -104,7 +103,7 @@ async function revoke(store: Store, [id]: string[]): Promise<void> {
   if (!id) throw badInput('Give the id of one key: "synapse keys revoke ID".')
   const { revokeKey } = await import('../../server/keys.ts')
   const done = await revokeKey(store, id)
-  process.stderr.write(done ? 'The key opens nothing any more.\n' : 'The key was revoked already.\n')
+  printError(done ? 'The key opens nothing any more.\n' : 'The key was revoked already.\n')
 }
 
 function positive(given: string | undefined, flag: string, what: string): number | undefined {

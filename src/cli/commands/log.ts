@@ -5,7 +5,8 @@ import type { Entry } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { messageLines } from '../message-lines.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
-import { neutral, styleFor } from '../terminal.ts'
+import { print, printError, printJson } from '../print.ts'
+import { neutralLine, styleFor } from '../terminal.ts'
 
 export const log: Command = {
   usage: `synapse log [ID] [--json] [--limit N] [--db FILE]
@@ -37,13 +38,14 @@ type Local = Awaited<ReturnType<typeof openLocalStore>>
 
 async function list(local: Local, limit: number, json: boolean): Promise<void> {
   const { items } = await local.store.conversations(local.owner, { limit })
-  if (items.length === 0 && !json)
-    process.stderr.write('No conversations yet. synapse "What time is it?" starts one.\n')
+  if (items.length === 0 && !json) printError('No conversations yet. synapse "What time is it?" starts one.\n')
   for (const item of items) {
-    const line = json
-      ? JSON.stringify(item)
-      : `${item.id}  ${item.updatedAt.slice(0, 16).replace('T', ' ')}  ${String(item.entries).padStart(5)}  ${neutral(item.title ?? '(no title)')}`
-    process.stdout.write(`${line}\n`)
+    if (json) printJson(item)
+    else {
+      const at = item.updatedAt.slice(0, 16).replace('T', ' ')
+      const title = neutralLine(item.title ?? '(no title)')
+      print(`${item.id}  ${at}  ${String(item.entries).padStart(5)}  ${title}\n`)
+    }
   }
 }
 
@@ -52,7 +54,7 @@ async function show(local: Local, id: string, json: boolean): Promise<void> {
   const entries: Entry[] = conversation.head ? await local.store.history(local.owner, conversation.head) : []
   const style = styleFor(process.stdout, process.env)
   for (const entry of entries) {
-    if (json) process.stdout.write(`${JSON.stringify(entry)}\n`)
-    else for (const line of messageLines(entry.message, style)) process.stdout.write(`${line}\n`)
+    if (json) printJson(entry)
+    else for (const line of messageLines(entry.message, style)) print(`${line}\n`)
   }
 }

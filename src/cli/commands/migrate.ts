@@ -5,6 +5,7 @@ import { formatOf } from '../../store/format.ts'
 import { openStore } from '../../store/open.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { storeAddress, storeOptions } from '../local-store.ts'
+import { print } from '../print.ts'
 import { progressOn } from '../progress.ts'
 
 export const migrate: Command = {
@@ -32,6 +33,6 @@ a copy. With --check it only says whether there is something to do, by exit code
 }
 
 function say(line: string): number {
-  process.stdout.write(`${line}\n`)
+  print(`${line}\n`)
   return exitCode.ok
 }

@@ -6,6 +6,7 @@ import { listModels, type ListedModel } from '../../providers/list-models.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { live, modelTable } from '../model-list.ts'
+import { print, printError, printJson } from '../print.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 import { badInput } from '../../core/error.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
@@ -30,12 +31,12 @@ a model that is not on it can be asked all the same. --live asks the provider it
     if (values.live && !row) throw badInput('Say whom to ask: synapse models PROVIDER --live.')
     const found =
       values.live && row ? await ask(row, rows, values.offline === true) : listModels(row ? [row] : rows, catalogue)
-    if (values.json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+    if (values.json) printJson(found, 2)
     else if (found.length === 0) {
-      process.stderr.write(`No model of ${row?.name ?? 'anybody'} is on the list. Add --live to ask the provider.\n`)
+      printError(`No model of ${row?.name ?? 'anybody'} is on the list. Add --live to ask the provider.\n`)
     } else {
       const style = styleFor(process.stdout, process.env)
-      process.stdout.write(`${modelTable(found, widthOf(process.stdout), style).join('\n')}\n`)
+      print(`${modelTable(found, widthOf(process.stdout), style).join('\n')}\n`)
     }
     return exitCode.ok
   },

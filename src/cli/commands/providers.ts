@@ -7,6 +7,7 @@ import type { ProviderRow } from '../../providers/provider.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { print, printJson } from '../print.ts'
 import { table } from '../table.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 
@@ -60,7 +61,7 @@ function list(rows: readonly ProviderRow[], json: boolean): void {
     })),
   )
   if (json) {
-    process.stdout.write(`${JSON.stringify(wires, null, 2)}\n`)
+    printJson(wires, 2)
     return
   }
   const style = styleFor(process.stdout, process.env)
@@ -75,7 +76,7 @@ function list(rows: readonly ProviderRow[], json: boolean): void {
   ])
   const heads = ['provider', 'wire', 'key', 'state', 'caching', 'compaction', 'default model']
   const columns = heads.map((head) => ({ head }))
-  process.stdout.write(`${table(columns, cells, widthOf(process.stdout), style).join('\n')}\n`)
+  print(`${table(columns, cells, widthOf(process.stdout), style).join('\n')}\n`)
 }
 
 interface Settings {
@@ -105,7 +106,7 @@ async function configure(id: string, values: Settings): Promise<void> {
     const { keepProvider } = await import('../../config/stored-providers.ts')
     const row = await keepProvider(local.store, entry)
     const wires = row.wires.map((wire) => `${wire.protocol} at ${wire.baseUrl}`).join(', ')
-    process.stdout.write(`${row.id}: ${wires}; key ${keyOf(row)}\n`)
+    print(`${row.id}: ${wires}; key ${keyOf(row)}\n`)
   } finally {
     await local.close()
   }
@@ -119,7 +120,7 @@ async function remove(id: string, values: Settings): Promise<void> {
       const kept = await keptProviders(local.store)
       throw badInput(`The store keeps no provider "${id}"; it keeps ${kept.join(', ') || 'none'}.`)
     }
-    process.stdout.write(`${id} is not kept any more.\n`)
+    print(`${id} is not kept any more.\n`)
   } finally {
     await local.close()
   }

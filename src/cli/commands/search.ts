@@ -4,6 +4,7 @@ import { badInput } from '../../core/error.ts'
 import type { Hit, SearchQuery } from '../../store/store.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { print, printError, printJson } from '../print.ts'
 import { neutral, styleFor, type Style } from '../terminal.ts'
 
 export const search: Command = {
@@ -55,9 +56,12 @@ Exit code 1: nothing was found.`,
       }
       const { items, next } = await local.store.search(local.owner, query)
       const style = styleFor(process.stdout, process.env)
-      for (const hit of items) process.stdout.write(values.json ? `${JSON.stringify(hit)}\n` : shown(hit, style))
-      if (items.length === 0) process.stderr.write('Nothing was found.\n')
-      if (next !== undefined && !values.json) process.stderr.write(`There is more: --limit ${limit * 5} shows it.\n`)
+      for (const hit of items) {
+        if (values.json) printJson(hit)
+        else print(shown(hit, style))
+      }
+      if (items.length === 0) printError('Nothing was found.\n')
+      if (next !== undefined && !values.json) printError(`There is more: --limit ${limit * 5} shows it.\n`)
       return items.length > 0 ? exitCode.ok : exitCode.failed
     } finally {
       await local.close()

@@ -7,6 +7,7 @@ import { rowsFor } from '../../config/stored-providers.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { print, printError } from '../print.ts'
 import { builtInTools } from '../tools.ts'
 import { version } from '../version.ts'
 import { chooseModel } from '../choose-model.ts'
@@ -84,8 +85,8 @@ next start if that is not enough.
           log: writeLog(process.stderr, ({ event }) => values.verbose === true || event !== 'request'),
         } satisfies ServerOptions)
       const server = await startOn(port, start)
-      process.stdout.write(`${server.url}\n`)
-      if (whyOffline) process.stderr.write(`${whyOffline}\n`)
+      print(`${server.url}\n`)
+      if (whyOffline) printError(`${whyOffline}\n`)
       if (process.stdout.isTTY && !values['no-open']) openBrowser(server.url)
       await ended()
       await server.stop()

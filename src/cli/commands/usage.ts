@@ -3,6 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
+import { print, printError, printJson } from '../print.ts'
 import { styleFor, widthOf } from '../terminal.ts'
 import { addUp, offlineLine, usageTable, type Grouping } from '../usage-rows.ts'
 
@@ -34,14 +35,14 @@ and costs nothing.`,
       const rows = await local.store.usage(local.owner, { after })
       if (values.json) {
         const groups = Object.fromEntries(by.map((one) => [one, addUp(rows, one)]))
-        process.stdout.write(`${JSON.stringify(groups, null, 2)}\n`)
+        printJson(groups, 2)
       } else if (rows.length === 0) {
-        process.stderr.write(`Nothing was asked in the last ${days} days.\n`)
+        printError(`Nothing was asked in the last ${days} days.\n`)
       } else {
         const style = styleFor(process.stdout, process.env)
         const tables = by.map((one) => usageTable(addUp(rows, one), one, widthOf(process.stdout), style).join('\n'))
         const offline = offlineLine(rows)
-        process.stdout.write(`${[...tables, ...(offline ? [style.dim(offline)] : [])].join('\n\n')}\n`)
+        print(`${[...tables, ...(offline ? [style.dim(offline)] : [])].join('\n\n')}\n`)
       }
       return exitCode.ok
     } finally {

@@ -5,7 +5,7 @@ import { badInput } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { textOf } from '../../core/message.ts'
 import { unfinishedRun } from '../unfinished-run.ts'
-import { clip, neutralLine } from '../terminal.ts'
+import { clip, neutral, neutralLine } from '../terminal.ts'
 import type { ChatSession } from '../chat-session.ts'
 import type { SlashCommands } from './context.ts'
 
@@ -80,6 +80,8 @@ export const branchCommands: SlashCommands = {
       if (text === '') {
         const words = textOf(asked.message.parts)
         if (words.includes('\n')) throw badInput('The last question has several lines: write /edit and the new words.')
+        if (neutral(words) !== words)
+          throw badInput('The last question has control characters: write /edit and the new words.')
         if (!begin(`/edit ${words}`)) throw badInput('Write /edit and the new words.')
         return
       }

@@ -1,9 +1,9 @@
 // What goes to the model, and what it costs.
 
 import { badInput } from '../../core/error.ts'
+import { escapedJson } from '../../core/json.ts'
 import { count } from '../format-number.ts'
 import { progressOn } from '../progress.ts'
-import { neutral } from '../terminal.ts'
 import type { ChatSession } from '../chat-session.ts'
 import type { SlashCommands } from './context.ts'
 
@@ -21,7 +21,7 @@ export const contextCommands: SlashCommands = {
     async run(rest, { session, say, style, width }) {
       if (rest !== '' && rest !== 'body') throw badInput('Write /inspect, or /inspect body.')
       const looked = await looking(session)
-      if (rest === 'body') return say(neutral(JSON.stringify(looked.body, null, 2)))
+      if (rest === 'body') return say(escapedJson(looked.body, 2))
       const { inspectLines } = await import('../inspect/render.ts')
       say(inspectLines(looked, width(), style).join('\n'))
     },

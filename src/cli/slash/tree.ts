@@ -43,7 +43,7 @@ export async function treeLines({ session, style, width }: SlashContext): Promis
 
   function lineOf(entry: EntryOutline, lead: string): string {
     const names = branches.filter((branch) => branch.entryId === entry.id && branch.name !== undefined)
-    const marks = [...(entry.id === head ? ['here'] : []), ...names.map((branch) => branch.name ?? '')]
+    const marks = [...(entry.id === head ? ['here'] : []), ...names.map((branch) => neutralLine(branch.name ?? ''))]
     const mark = marks.length > 0 ? `  ← ${marks.join(', ')}` : ''
     const number = String(numbers.get(entry.id)).padStart(digits)
     const message = words.get(entry.id)

@@ -6,10 +6,11 @@
 // does not wait for the others. Deltas that wait together become one, and each event is put into words once, for the
 // store and for all who read it.
 
-import type { ReplyEvent, RunEvent } from '../../core/event.ts'
+import type { RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
+import { joinDeltas } from '../../core/fold.ts'
 import type { Store } from '../../store/store.ts'
-import { frame, type Frames } from './sse.ts'
+import { frame, unnumbered, type Frames } from './sse.ts'
 
 /** A run, as its watchers see it, can also have been taken up again. */
 export type ServedEvent = RunEvent | { type: 'run-resumed'; at: string }
@@ -24,6 +25,8 @@ export interface RunStream {
   flushed(): Promise<void>
   /** The last event; resolves when it is in the store. */
   end(event: ServedEvent): Promise<void>
+  /** Ends it for those who read it now, where the end cannot be written. What was pushed is written when it can be. */
+  breakOff(event: ServedEvent): void
   /** Calls back whenever there is more; gives a way to stop that. */
   watch(more: () => void): () => void
   /** Why nothing more can be written, if so: another process has taken over the run. */
@@ -127,6 +130,7 @@ class Writer implements RunStream {
   /** How many events are in the store. */
   #written: number
   #ended = false
+  #brokenOff: string | undefined
   #recent: string[] = []
   #recentBytes = 0
   #settled: (() => void)[] = []
@@ -162,6 +166,11 @@ class Writer implements RunStream {
     return this.flushed()
   }
 
+  breakOff(event: ServedEvent): void {
+    this.#brokenOff = unnumbered(JSON.stringify(event))
+    for (const more of this.#watchers) more()
+  }
+
   get isAwaited(): boolean {
     return this.#settled.length > 0
   }
@@ -174,7 +183,9 @@ class Writer implements RunStream {
   recent(from: number): Frames | undefined {
     const first = this.#written - this.#recent.length
     if (from < first) return undefined
-    return { frames: this.#recent.slice(from - first), next: Math.max(from, this.#written), ended: this.#ended }
+    const [frames, next] = [this.#recent.slice(from - first), Math.max(from, this.#written)]
+    if (this.#brokenOff === undefined || this.#ended) return { frames, next, ended: this.#ended }
+    return { frames: [...frames, this.#brokenOff], next, ended: true }
   }
 
   /** What is to be written now. */
@@ -218,8 +229,6 @@ class Writer implements RunStream {
 function join(before: ServedEvent, event: ServedEvent): ServedEvent | undefined {
   if (before.type !== 'reply-event' || event.type !== 'reply-event') return undefined
   if (before.exchangeId !== event.exchangeId) return undefined
-  const [a, b]: [ReplyEvent, ReplyEvent] = [before.event, event.event]
-  if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
-  if (a.text.length + b.text.length > deltaSize) return undefined
-  return { ...before, event: { ...a, text: a.text + b.text } }
+  const both = joinDeltas(before.event, event.event, deltaSize)
+  return both && { ...before, event: both }
 }

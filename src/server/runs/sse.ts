@@ -103,6 +103,11 @@ export function eventStream(source: EventSource, after: number, watched: Watched
 
 /** `event` is its JSON, `id` how many events there are with it. */
 export function frame(id: number, event: string): string {
+  return `id: ${id}\n${unnumbered(event)}`
+}
+
+/** An event that a reader does not count: it comes again, or not, when the stream is taken up again. */
+export function unnumbered(event: string): string {
   const [, type = 'message'] = /^\{"type":"([a-z-]+)"/.exec(event) ?? []
-  return `id: ${id}\nevent: ${type}\ndata: ${event}\n\n`
+  return `event: ${type}\ndata: ${event}\n\n`
 }

@@ -1,10 +1,10 @@
 // Runs belong to the server: they are in the store before they begin, wait for their turn, continue when no one listens, are
 // stopped when asked, parked when the server stops, and taken up again by the next one.
 
-import { SynapseError, asFailure } from '../../core/error.ts'
+import { SynapseError, asFailure, isStorageFull, type Failure } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import { pathCache } from '../../run/path-cache.ts'
-import { isGone } from '../../run/lease.ts'
+import { holdLease, isGone } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { NewEntry } from '../../store/store.ts'
@@ -51,6 +51,8 @@ export interface Supervisor {
   /** Gives the run as it is then; it has ended, if its server could be reached. */
   cancel(owner: string, runId: string): Promise<RunView | undefined>
   readonly stopping: boolean
+  /** There is no space left for the store. */
+  readonly full: boolean
   /** Waits for what is under way, and parks what takes longer. */
   stop(graceMs: number): Promise<void>
 }
@@ -70,6 +72,15 @@ interface Job extends Mine {
   finished(): void
 }
 
+/** A run that ended for want of space, which its end could not be written for either. */
+interface UnsavedEnd {
+  mine: Mine
+  end: ExecutedRun['end']
+  cost: number | undefined
+  endedAt: string
+  saving?: Promise<void>
+}
+
 const lookMs = 1000
 const shortMs = 100
 const recoverMs = 10_000
@@ -83,6 +94,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const events = eventLog(store)
   const jobs = new Map<string, Job>()
   const queue: Job[] = []
+  const unsaved = new Map<string, UnsavedEnd>()
   /** Runs that are being written down. */
   const coming = new Set<string>()
   let running = 0
@@ -90,7 +102,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   await recover()
   await store.dropStreams(new Date(Date.now() - keepEventsMs).toISOString())
-  const looks = [every(lookMs, lookForCancels), every(recoverMs, recover)]
+  const looks = [every(lookMs, lookForCancels), every(recoverMs, recover), every(lookMs, saveEnds)]
 
   return {
     start,
@@ -100,17 +112,23 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     },
     active,
     async source(owner, runId) {
-      const isHere = jobs.get(runId)?.run.owner === owner
+      const isHere = (jobs.get(runId) ?? unsaved.get(runId)?.mine)?.run.owner === owner
       const isUnderWay = async () => {
         const run = await kept(owner, runId)
         return run !== undefined && run.state !== 'ended'
       }
       if (!isHere && !(await isUnderWay()) && !(await store.stream(owner, runId, 0, 1))) return undefined
-      return runSource(store, owner, runId, { live: () => jobs.get(runId)?.stream, isUnderWay })
+      return runSource(store, owner, runId, {
+        live: () => (jobs.get(runId) ?? unsaved.get(runId)?.mine)?.stream,
+        isUnderWay,
+      })
     },
     cancel,
     get stopping() {
       return stopping
+    },
+    get full() {
+      return unsaved.size > 0
     },
     stop,
   }
@@ -125,6 +143,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const id = uuidv7()
     coming.add(id)
     try {
+      for (const left of unsaved.values()) if (left.mine.run.conversationId === conversationId) await saveEnd(left)
       const before = await store.record(owner, recordKind.active, conversationId)
       const busy = await runOf(owner, before)
       if (busy) throw busyWith(busy)
@@ -154,7 +173,12 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   }
 
   async function kept(owner: string, runId: string): Promise<StoredRun | undefined> {
-    return readRun(await store.record(owner, recordKind.run, runId))
+    const run = readRun(await store.record(owner, recordKind.run, runId))
+    const left = run && unsaved.get(runId)
+    if (!left) return run
+    const { end, endedAt } = left
+    const { outcome, usage, failure } = end
+    return { ...run, state: 'ended', outcome, usage, endedAt, ...(failure && { failure }) }
   }
 
   async function active(owner: string, conversationId: string): Promise<RunView | undefined> {
@@ -202,12 +226,48 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       const { end, cost } = await executeRun(performer, run, stream, job.stop)
       if (stream.lost) log({ event: 'run-lost', run: run.id, code: stream.lost.code })
       else if (job.why === 'park' && end.outcome === 'cancelled') await park(job)
+      else if (isStorageFull(end.failure)) breakOff(job, end, cost)
       else await finish(job, end, cost)
     } catch (error) {
       // The conversation was deleted under it, or the store is away: then the run is taken up later.
       if (isChanged(error)) log({ event: 'run-lost', run: run.id, code: error.failure.code })
+      else if (isStorageFull(asFailure(error))) breakOff(job, endOnFullDisk(asFailure(error)))
       else log({ event: 'run-broken', run: run.id, kind: asFailure(error).kind, trace: traceOf(error) })
     }
+  }
+
+  /** On a full disk not even the end of a run can be saved: those who read it are told, and it is saved later. */
+  function breakOff(mine: Mine, end: ExecutedRun['end'], cost?: number): void {
+    const { run, stream } = mine
+    unsaved.set(run.id, { mine, end, cost, endedAt: new Date().toISOString() })
+    stream?.breakOff(end)
+    log({ event: 'storage-full', run: run.id })
+  }
+
+  /** There may be space again. */
+  async function saveEnds(): Promise<void> {
+    for (const left of unsaved.values()) await saveEnd(left)
+  }
+
+  /** Throws while there is no space. */
+  async function saveEnd(left: UnsavedEnd): Promise<void> {
+    left.saving ??= saveNow(left).finally(() => delete left.saving)
+    await left.saving
+  }
+
+  async function saveNow({ mine, end, cost }: UnsavedEnd): Promise<void> {
+    try {
+      // First something small: what was said last is waited for only once there is space.
+      await keep(mine, {})
+      // The run could not give its lease back either.
+      await (await holdLease(store, mine.run.owner, mine.run.conversationId)).release()
+      await finish(mine, end, cost)
+    } catch (error) {
+      // Another server has it now, and says how it continues.
+      if (!isChanged(error)) throw error
+    }
+    unsaved.delete(mine.run.id)
+    options.changed(mine.run.conversationId)
   }
 
   /** The conversation is free before anybody hears that the run has ended. */
@@ -296,7 +356,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     for (let cursor: string | undefined; ;) {
       const page = await store.records(serverOwner, recordKind.open, { limit: 500, ...(cursor && { cursor }) })
       for (const record of page.items) {
-        const isHere = jobs.has(record.id) || coming.has(record.id)
+        const isHere = jobs.has(record.id) || coming.has(record.id) || unsaved.has(record.id)
         // One that cannot be read does not stop the others.
         if (!isHere) await recoverOne(textIn(record, 'owner'), record.id).catch(lookFailed)
       }
@@ -368,6 +428,10 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     timer.unref()
     return timer
   }
+}
+
+function endOnFullDisk(failure: Failure): ExecutedRun['end'] {
+  return { type: 'run-end', outcome: 'storage-full', usage: noUsage, failure }
 }
 
 /** A record was not as it was read. */

@@ -2,7 +2,7 @@
 // copy, table by table, and where a page is broken around it. What was lost with certainty is told; nothing is guessed
 // but one thing: an entry whose parent cannot be read is joined to the entry that came before the parent.
 
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
@@ -13,6 +13,7 @@ import { counted, type Repair, type Progress } from './doctor.ts'
 import { pointerRepairs } from './pointers.ts'
 import { isId, rebuildIndex } from './sqlite.ts'
 import { connect, type Connection } from '../sqlite/connection.ts'
+import { headerOf } from '../sqlite/file.ts'
 
 type Values = Record<string, SQLInputValue>
 
@@ -65,7 +66,10 @@ async function readInto(damaged: string, copy: string, path: string, progress: P
 
 function openDamaged(copy: string, path: string): DatabaseSync {
   try {
-    const db = new DatabaseSync(copy)
+    padToWholePages(copy)
+    const db = new DatabaseSync(copy, { defensive: false })
+    // Definitions that are damaged are passed over: the other tables can still be read.
+    db.exec('PRAGMA writable_schema = ON')
     db.prepare('SELECT count(*) FROM sqlite_schema').get()
     return db
   } catch (error) {
@@ -74,12 +78,19 @@ function openDamaged(copy: string, path: string): DatabaseSync {
         kind: 'storage',
         code: 'damaged',
         message:
-          `Nothing of ${path} can be read (${asFailure(error).message}): its first page is damaged. ` +
+          `Nothing of ${path} can be read (${asFailure(error).message}): the list of its tables is damaged. ` +
           'Keep the file, and restore a backup.',
       },
       { cause: error },
     )
   }
+}
+
+/** A page that was cut in the middle is read as far as it goes. */
+function padToWholePages(path: string): void {
+  const { pageSize, pages } = headerOf(path)
+  const { size } = statSync(path)
+  if (pageSize >= 512 && size < pageSize * pages) truncateSync(path, Math.ceil(size / pageSize) * pageSize)
 }
 
 function copyTables(source: DatabaseSync, db: Connection): string[] {

@@ -194,7 +194,8 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
     findings.push(finding('warning', `The write-ahead log has grown to ${size}: a reader holds on to an old state.`))
   }
   if (findings.some(({ level }) => level === 'broken')) return
-  if (findings.some(({ what }) => what.startsWith('The format is') && what.includes('newer than'))) return
+  // A file of another format is refused, or brought up to date: neither is for a checkup.
+  if (findings.some(({ level, what }) => level === 'warning' && what.startsWith('The format is'))) return
   try {
     const db = await connect(path, settings)
     const sync = db.get<{ synchronous: number }>('PRAGMA synchronous')?.synchronous ?? 0
@@ -207,9 +208,13 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
         : finding('warning', `A commit may be lost with the power: synchronous = ${sync}.`),
     )
   } catch (error) {
-    findings.push(finding('warning', asFailure(error).message))
+    const { code, message } = asFailure(error)
+    // What keeps a file from being opened at all is no mere warning, also where all of it can be read here.
+    findings.push(finding(code === damaged ? 'broken' : 'warning', message))
   }
 }
+
+const damaged: StorageCode = 'damaged'
 
 const settings = { now: Date.now, leaseSkewMs: () => 0, busyMs: 5000 }
 

@@ -40,15 +40,28 @@ function checkFile(path: string, found: Stats): void {
     )
   }
   checkWritable(dirname(path))
-  const header = readHeader(path)
-  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+  const { isDatabase, pageSize, pages } = headerOf(path)
+  if (!isDatabase) {
     throw storageError('not-a-database', `${path} is not a database. It was left as it is; use another path.`)
   }
   // With a log beside it the file may be shorter than its header says: the rest is still to come from the log.
-  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
-  const size = pageSize * header.readUInt32BE(28)
-  if (found.size < Math.max(size, 512) && !stats(`${path}-wal`)?.size) {
+  if (found.size < Math.max(pageSize * pages, 512) && !stats(`${path}-wal`)?.size) {
     throw storageError('damaged', `The database ${path} is cut off at ${found.size} bytes. ${whatToDo}`)
+  }
+}
+
+interface Header {
+  isDatabase: boolean
+  pageSize: number
+  pages: number
+}
+
+export function headerOf(path: string): Header {
+  const header = readHeader(path)
+  return {
+    isDatabase: header.toString('latin1', 0, 16) === 'SQLite format 3\0',
+    pageSize: header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16),
+    pages: header.readUInt32BE(28),
   }
 }
 

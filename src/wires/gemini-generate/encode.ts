@@ -1,6 +1,7 @@
 // A context as the body of generateContent. The model is in the path and the key in a header: neither is in the body,
 // and the key is never in the URL, where logs would keep it.
 
+import { badInput } from '../../core/error.ts'
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
@@ -38,7 +39,11 @@ export function encode(context: Context, target: Target): Encoded {
 
 function pathOf(target: Target): string {
   const name = target.model.includes('/') ? target.model : `models/${target.model}`
-  const path = name.split('/').map(encodeURIComponent).join('/')
+  const segments = name.split('/')
+  // The only segments that no encoding makes harmless: they would lead to another path of the host.
+  if (segments.some((segment) => segment === '.' || segment === '..'))
+    throw badInput(`"${target.model}" is not the name of a model: "." and ".." cannot be parts of one.`)
+  const path = segments.map(encodeURIComponent).join('/')
   return target.options.stream ? `/${path}:streamGenerateContent?alt=sse` : `/${path}:generateContent`
 }
 

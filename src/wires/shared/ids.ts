@@ -24,11 +24,13 @@ export function wireIds(
   for (const message of messages) {
     if (message.role !== 'assistant') continue
     let derived: Derived[] | undefined
+    // Asked once per reply, not per call: the answer takes a look at all of its calls.
+    let isReplayed: boolean | undefined
     for (let index = 0; index < message.parts.length; index++) {
       const part = message.parts[index]
       if (part?.type !== 'tool-call' || ids.has(part.callId)) continue
       derived ??= derivedIds(message, grammar)
-      const alias = part.alias && replayed(message) ? part.alias : undefined
+      const alias = part.alias && (isReplayed ??= replayed(message)) ? part.alias : undefined
       const isFree = alias && grammar.fits.test(alias) && !taken.has(alias)
       let own = derived[index]
       if (own?.of !== part.callId) derived[index] = own = { of: part.callId, id: hashedId(part.callId, grammar) }

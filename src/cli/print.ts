@@ -1,0 +1,36 @@
+// The one place through which every command prints. What comes from the log, a model, a tool or a file may hold
+// sequences that a terminal obeys; whatever a caller forgot to neutralise is neutralised here. Nothing else in this
+// folder writes to stdout or stderr, except the line editor, which gets no text of the log.
+
+import { escapedJson } from '../core/json.ts'
+import { neutral, printable } from './terminal.ts'
+
+/** To stdout: what the command was asked for. */
+export function print(text: string): void {
+  writeTo(process.stdout, text)
+}
+
+/** To stderr: everything about it. */
+export function printError(text: string): void {
+  writeTo(process.stderr, text)
+}
+
+/** One line, or several with an indent. Reads back as the same value: characters that a terminal obeys are escaped. */
+export function printJson(value: unknown, indent?: number): void {
+  process.stdout.write(`${escapedJson(value, indent)}\n`)
+}
+
+/** False: the reader is behind, as for a stream. */
+export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
+  return stream.write(printable(text))
+}
+
+/** The bytes of a file. They stay as they are in a file or a pipe, and are neutralised on a terminal. */
+export function printFile(text: string): boolean {
+  return process.stdout.write(process.stdout.isTTY ? neutral(text) : text)
+}
+
+/** Replaces the line that the cursor is on; for a terminal only. */
+export function replaceLine(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(`\r${printable(text)}\u001B[K`)
+}

@@ -1,0 +1,308 @@
+// Errors that name a remedy: how each is provoked, and how it is shown that what it names works.
+
+import assert from 'node:assert/strict'
+import { chmodSync, globSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TestContext } from 'node:test'
+import { serveEmulator } from '../../src/testing.ts'
+import { newHome, type Home } from './command-line.ts'
+
+export interface Remedy {
+  /** As it is in the source: the test below asks for a row for every command that an error names. */
+  text: string
+  wrong: string[]
+  says: RegExp
+  code?: number
+  /** What the message names, done. */
+  remedy: (home: Home) => Promise<void>
+  prepare?: (home: Home) => void
+}
+
+/** The commands work, one after the other; gives what the last one said. */
+async function works(home: Home, ...all: string[][]): Promise<string> {
+  let out = ''
+  for (const args of all) {
+    const ran = await home.synapse(args)
+    assert.equal(ran.code, 0, `synapse ${args.join(' ')}: ${ran.err}`)
+    out = ran.out
+  }
+  return out
+}
+
+async function firstId(home: Home): Promise<string> {
+  const [id = ''] = (await works(home, ['log'])).split(' ', 1)
+  return id
+}
+
+const lists = async (home: Home): Promise<void> => assert.match(await firstId(home), /^\w{8}-/)
+const transcript = JSON.stringify([{ role: 'user', content: 'Hello' }])
+
+export const remedies: readonly Remedy[] = [
+  { text: 'There is no conversation', wrong: ['log', 'nope'], says: /"synapse log" lists them/, remedy: lists },
+  { text: 'The id of a conversation is empty', wrong: ['log', ''], says: /"synapse log" lists them/, remedy: lists },
+  {
+    text: 'Name what to delete',
+    wrong: ['delete'],
+    says: /synapse delete ID\. "synapse log" lists the ids/,
+    remedy: async (home) => void (await works(home, ['delete', await firstId(home), '--yes'])),
+  },
+  {
+    text: 'No one can be asked here',
+    wrong: ['delete', 'ID'],
+    says: /Give --yes/,
+    remedy: async (home) => void (await works(home, ['delete', await firstId(home), '--yes'])),
+  },
+  {
+    text: 'Say which conversation: synapse inspect ID',
+    wrong: ['inspect'],
+    says: /synapse inspect ID/,
+    remedy: async (home) => void (await works(home, ['inspect', await firstId(home)])),
+  },
+  {
+    text: 'Name one conversation to export',
+    wrong: ['export'],
+    says: /or give --all\. "synapse log" lists the ids/,
+    remedy: async (home) => void (await works(home, ['export', await firstId(home)], ['export', '--all'])),
+  },
+  {
+    text: 'Only an archive can hold all conversations',
+    wrong: ['export', '--all', '--format', 'html'],
+    says: /Leave out --format/,
+    remedy: async (home) => void (await works(home, ['export', '--all'])),
+  },
+  {
+    text: 'Name the file to import',
+    wrong: ['import'],
+    says: /synapse import FILE/,
+    prepare: (home) => writeFileSync(join(home.folder, 't.json'), transcript),
+    remedy: async (home) => void (await works(home, ['import', 't.json'])),
+  },
+  {
+    text: 'is here already. With --copy',
+    wrong: ['import', 'a.jsonl'],
+    says: /With --copy it is taken once more/,
+    remedy: async (home) => void (await works(home, ['import', '--copy', 'a.jsonl'])),
+  },
+  {
+    text: 'Name the file to check',
+    wrong: ['check'],
+    says: /synapse check FILE --for PROVIDER/,
+    prepare: (home) => writeFileSync(join(home.folder, 't.json'), transcript),
+    remedy: async (home) => void (await works(home, ['check', 't.json', '--for', 'openai'])),
+  },
+  {
+    text: 'Name the file to convert',
+    wrong: ['convert'],
+    says: /synapse convert FILE --to PROVIDER/,
+    prepare: (home) => writeFileSync(join(home.folder, 't.json'), transcript),
+    remedy: async (home) => void (await works(home, ['convert', 't.json', '--to', 'anthropic'])),
+  },
+  {
+    text: 'Say what to look for: synapse search WORDS',
+    wrong: ['search'],
+    says: /synapse search WORDS/,
+    remedy: async (home) => assert.match(await works(home, ['search', 'hello']), /Hello/),
+  },
+  {
+    text: 'There is more: --limit',
+    wrong: ['search', 'hello', '--limit', '1'],
+    says: /There is more: --limit 5 shows it/,
+    code: 0,
+    remedy: async (home) => assert.ok((await works(home, ['search', 'hello', '--limit', '5'])).split('\n').length > 3),
+  },
+  {
+    text: '--resume continues without a question',
+    wrong: ['--offline', '--resume', 'And?'],
+    says: /write -c/,
+    remedy: async (home) => void (await works(home, ['--offline', '-c', 'And?'])),
+  },
+  {
+    text: 'Say for which shell: synapse completion',
+    wrong: ['completion', 'tcsh'],
+    says: /synapse completion bash\|zsh\|fish/,
+    remedy: async (home) => void (await works(home, ...['bash', 'zsh', 'fish'].map((shell) => ['completion', shell]))),
+  },
+  {
+    text: 'Say what to do: "synapse keys create"',
+    wrong: ['keys', 'make'],
+    says: /"synapse keys create", "list" or "revoke ID"/,
+    remedy: keysWork,
+  },
+  { text: 'No keys yet', wrong: ['keys', 'list'], says: /"synapse keys create" makes one/, code: 0, remedy: keysWork },
+  { text: 'There is no key', wrong: ['keys', 'revoke', 'k'], says: /"synapse keys list" lists them/, remedy: keysWork },
+  { text: 'Give the id of one key', wrong: ['keys', 'revoke'], says: /"synapse keys revoke ID"/, remedy: keysWork },
+  {
+    text: '"synapse keys list" lists them all',
+    wrong: ['keys', 'list', 'x'],
+    says: /lists them all/,
+    remedy: keysWork,
+  },
+  {
+    text: 'To listen on',
+    wrong: ['serve', '--host', '0.0.0.0', '--port', '0'],
+    says: /"synapse keys create" makes one/,
+    remedy: keysWork,
+  },
+  {
+    text: 'Say what to do: synapse agent list',
+    wrong: ['agent', 'make'],
+    says: /synapse agent list, synapse agent check, or synapse agent run NAME/,
+    prepare: withAgent,
+    remedy: agentWorks,
+  },
+  {
+    text: 'Name the agent',
+    wrong: ['agent', 'run'],
+    says: /synapse agent run NAME/,
+    prepare: withAgent,
+    remedy: agentWorks,
+  },
+  {
+    text: 'shall do: synapse agent run',
+    wrong: ['agent', 'run', 'helper'],
+    says: /synapse agent run helper/,
+    prepare: withAgent,
+    remedy: agentWorks,
+  },
+  {
+    text: 'Say what to do with the configuration',
+    wrong: ['config', 'show'],
+    says: /synapse config check/,
+    prepare: withAgent,
+    remedy: async (home) => void (await works(home, ['config', 'check', 'synapse.yaml'])),
+  },
+  {
+    text: 'Say "synapse providers"',
+    wrong: ['providers', 'make'],
+    says: /synapse providers configure ID/,
+    remedy: async (home) => void (await works(home, ['providers'])),
+  },
+  {
+    text: 'No conversations yet',
+    wrong: ['log', '--db', 'new.db'],
+    says: /synapse "What time is it\?" starts one/,
+    code: 0,
+    remedy: async (home) =>
+      assert.match(
+        await works(home, ['--offline', '--db', 'new.db', 'What time is it?'], ['log', '--db', 'new.db']),
+        /What time/,
+      ),
+  },
+  {
+    text: 'saves what can be read to a copy',
+    wrong: ['log'],
+    says: /"synapse doctor --repair" saves what can be read to a copy/,
+    code: 1,
+    prepare: (home) => truncateSync(storeOf(home), statSync(storeOf(home)).size - 1),
+    async remedy(home) {
+      const { err } = await home.synapse(['doctor', '--repair'])
+      const [, copy = ''] = /Look at the copy with --db (\S+);/.exec(err) ?? []
+      assert.match(await works(home, ['log', '--db', copy]), /Hello/)
+    },
+  },
+  {
+    text: 'repairs what can be repaired',
+    wrong: ['doctor'],
+    says: /"synapse doctor --repair" mends what can be mended/,
+    code: 1,
+    prepare: (home) => inStore(home, 'DELETE FROM search_upto'),
+    remedy: async (home) => void (await works(home, ['doctor', '--repair'], ['doctor'])),
+  },
+  {
+    text: '"synapse migrate" brings it to',
+    wrong: ['doctor'],
+    says: /The format is 2; "synapse migrate" brings it to/,
+    code: 0,
+    prepare: (home) => inStore(home, 'DROP TABLE search_upto; PRAGMA user_version = 2'),
+    // The checkup itself has changed nothing.
+    remedy: async (home) => assert.match(await works(home, ['migrate']), /The format is 2; now it is/),
+  },
+  {
+    text: 'Say whom to ask: synapse models',
+    wrong: ['models', '--live'],
+    says: /synapse models PROVIDER --live/,
+    async remedy(home) {
+      const server = await serveEmulator()
+      const env = { OPENAI_COMPATIBLE_BASE_URL: `${server.url}/openai-compatible/v1`, OPENAI_COMPATIBLE_API_KEY: 'k' }
+      const { code, err } = await home.synapse(['models', 'openai-compatible', '--live'], { env })
+      await server.close()
+      assert.equal(code, 0, err)
+    },
+  },
+  {
+    text: 'is damaged: what is stored is not what was written',
+    wrong: ['log', 'last'],
+    says: /"synapse doctor" tells more/,
+    code: 1,
+    prepare: (home) => inStore(home, `UPDATE entries SET message = replace(message, 'Hello', 'Jello')`),
+    async remedy(home) {
+      const { code, out } = await home.synapse(['doctor'])
+      assert.equal(code, 1)
+      assert.match(out, /not as written/)
+    },
+  },
+  {
+    text: 'synapse --resume',
+    wrong: ['--offline', '-c', '--conversation', 'ID', '-T', 'again'],
+    says: /"synapse --resume" goes on from there/,
+    code: 0,
+    prepare: (home) =>
+      inStore(
+        home,
+        `UPDATE conversations SET head = (SELECT min(n) FROM entries WHERE conversation = conversations.n)`,
+      ),
+    remedy: async (home) => void (await works(home, ['--offline', '--resume'])),
+  },
+  {
+    text: 'can be changed by anybody',
+    wrong: ['config', 'check'],
+    says: /name it with --config/,
+    prepare(home) {
+      withAgent(home)
+      chmodSync(join(home.folder, 'synapse.yaml'), 0o666)
+    },
+    remedy: async (home) => void (await works(home, ['--config', 'synapse.yaml', '--offline', 'Hello'])),
+  },
+]
+
+async function keysWork(home: Home): Promise<void> {
+  await works(home, ['keys', 'create', '--name', 'a'])
+  const listed = await works(home, ['keys', 'list'])
+  const [id = ''] = listed.trim().split(/\s/, 1)
+  await works(home, ['keys', 'revoke', id])
+}
+
+function withAgent(home: Home): void {
+  mkdirSync(join(home.folder, 'agents'), { recursive: true })
+  writeFileSync(join(home.folder, 'agents', 'helper.yaml'), 'name: helper\nmodel: openai/gpt-5.6\n')
+  writeFileSync(join(home.folder, 'synapse.yaml'), 'model: openai/gpt-5.6\n', { mode: 0o600 })
+}
+
+async function agentWorks(home: Home): Promise<void> {
+  await works(home, ['agent', 'list'], ['agent', 'check'], ['agent', 'run', 'helper', '--offline', 'Hello'])
+}
+
+function storeOf(home: Home): string {
+  return globSync(join(home.folder, 'synapse', '*.db'))[0] ?? ''
+}
+
+function inStore(home: Home, sql: string): void {
+  const db = new DatabaseSync(storeOf(home))
+  db.exec(sql)
+  db.close()
+}
+
+/** The message says what it says, and what it names works. */
+export async function prove(t: TestContext, { text, wrong, says, code = 2, prepare, remedy }: Remedy): Promise<void> {
+  const home = newHome(t)
+  await works(home, ['--offline', 'Hello'])
+  if (text === 'is here already. With --copy') await works(home, ['export', '--all', '-o', 'a.jsonl'])
+  if (text === 'There is more: --limit') await works(home, ['--offline', 'Hello again'])
+  const id = await firstId(home)
+  prepare?.(home)
+  const ran = await home.synapse(wrong.map((word) => (word === 'ID' || word === 'last' ? id : word)))
+  assert.match(ran.out + ran.err, says)
+  assert.equal(ran.code, code, ran.err)
+  await remedy(home)
+}
