@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Part, Reply, ServerToolPart } from '../../core/message.ts'
+import type { Part, Reply, ServerToolPart, ToolCallPart } from '../../core/message.ts'
+import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
 import type { EmulateProfile } from '../protocol.ts'
 import { writeUsage } from './usage.ts'
 import { protocolId, type Item } from './wire.ts'
@@ -92,13 +93,7 @@ function itemsOf(parts: readonly Part[], replyId: string): Item[] {
         add('rs_', { type: 'reasoning', ...reasoningOf(part.text, part.hidden === true) })
         break
       case 'tool-call':
-        add('fc_', {
-          type: 'function_call',
-          status: 'completed',
-          arguments: part.malformed ?? JSON.stringify(part.input),
-          call_id: part.alias ?? part.callId,
-          name: part.name,
-        })
+        add(...callOf(part))
         break
       case 'server-tool':
         add(...serverToolOf(part))
@@ -119,6 +114,17 @@ function itemsOf(parts: readonly Part[], replyId: string): Item[] {
     }
   }
   return items
+}
+
+function callOf(part: ToolCallPart): [string, Item] {
+  const { kind, namespace, input, malformed } = part
+  const call = { status: 'completed', call_id: part.alias ?? part.callId }
+  const name = namespace === undefined ? { name: part.name } : { name: nameInside(namespace, part.name), namespace }
+  if (kind === 'free-form') {
+    return ['ctc_', { type: 'custom_tool_call', ...call, ...name, input: freeFormText(input) ?? JSON.stringify(input) }]
+  }
+  if (kind === 'search') return ['tsc_', { type: 'tool_search_call', ...call, execution: 'client', arguments: input }]
+  return ['fc_', { type: 'function_call', ...call, ...name, arguments: malformed ?? JSON.stringify(input) }]
 }
 
 function reasoningOf(text: string, hidden: boolean): JsonObject {
