@@ -69,6 +69,8 @@ export type StopReason =
 export interface Stop {
   reason: StopReason
   raw?: string
+  /** The stop sequence that ended the reply, where the provider tells. */
+  sequence?: string
 }
 
 export type Part =

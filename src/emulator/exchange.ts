@@ -111,13 +111,15 @@ function fitted(
 function replyOf(situation: Situation, given: Partial<Reply>, { replyId, count }: Incoming): Reply {
   const { protocol, provider, model, wishes } = situation
   let calls = 0
-  const parts = (given.parts ?? []).map((part): Part => {
+  const made = (given.parts ?? []).map((part): Part => {
     // What the model really thought stays with OpenAI; the words that are shown are a summary.
     if (part.type === 'reasoning' && protocol === 'openai-responses') return { ...part, hidden: true }
     if (part.type !== 'tool-call' || part.callId !== '') return part
     const id = callId(protocol, replyId, calls++)
     return { ...part, callId: id, alias: id }
   })
+  const stopped = given.stop ? undefined : stoppedAt(made, wishes.stop ?? [])
+  const parts = stopped?.parts ?? made
   const cut = given.stop ? undefined : limited(parts, wishes.maxOutput ?? Number.POSITIVE_INFINITY, count)
   const said = cut ?? parts
   const reason = cut ? 'length' : said.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
@@ -127,8 +129,27 @@ function replyOf(situation: Situation, given: Partial<Reply>, { replyId, count }
     parts: said,
     native,
     origin: given.origin ?? { protocol: native.length > 0 ? protocol : 'emulator', provider, model },
-    stop: given.stop ?? { reason },
+    stop: given.stop ?? { reason, ...(stopped && !cut && { sequence: stopped.sequence }) },
   }
+}
+
+/** The parts up to the first stop sequence in a text; nothing where there is none. What would follow is never written. */
+function stoppedAt(
+  parts: readonly Part[],
+  sequences: readonly string[],
+): { parts: Part[]; sequence: string } | undefined {
+  for (const [index, part] of parts.entries()) {
+    if (part.type !== 'text') continue
+    const found = sequences
+      .map((sequence) => ({ sequence, at: part.text.indexOf(sequence) }))
+      .filter(({ at }) => at >= 0)
+      .toSorted((a, b) => a.at - b.at)[0]
+    if (!found) continue
+    const text = part.text.slice(0, found.at)
+    const before = parts.slice(0, index)
+    return { parts: text === '' ? before : [...before, { ...part, text }], sequence: found.sequence }
+  }
+  return undefined
 }
 
 /** The parts that fit into the wished length; nothing where all of them do. A call that does not fit is not made. */

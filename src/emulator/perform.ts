@@ -82,7 +82,7 @@ export function createPerformer({ count, ...world }: PerformerOptions): Performe
 
   async function perform(asked: Asked): Promise<Outcome> {
     const { operation, provider, method, owner, now, body } = asked
-    const visit = { method, body, owner, now, seed: ids.reply('', identityOf(asked)) }
+    const visit = { method, body, query: asked.url.searchParams, owner, now, seed: ids.reply('', identityOf(asked)) }
     switch (operation.do) {
       case 'models':
         return { body: (await import('./models.ts')).modelsBody(provider, operation.id) }

@@ -1,4 +1,5 @@
-// Which of the offered tools a question asks for: those it names, one that tells the time, one that adds two numbers.
+// Which of the offered tools a question asks for: those it names, one that tells the time, one that adds two numbers,
+// one that looks up what the question is about.
 
 import type { ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -15,7 +16,9 @@ export interface WantedCall extends Pick<ToolCallPart, 'kind' | 'namespace'> {
 
 export function wantedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const named = namedCalls(question, tools)
-  return named.length > 0 ? named : [...timeCalls(question, tools), ...sumCalls(question, tools)]
+  if (named.length > 0) return named
+  const usual = [...timeCalls(question, tools), ...sumCalls(question, tools)]
+  return usual.length > 0 ? usual : lookUpCalls(question, tools)
 }
 
 export function wantsTime(question: string): boolean {
@@ -114,6 +117,25 @@ function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   return sums.map(([a, b]) => call(tool, { [first]: a, [second]: b }))
 }
 
+/** "What is the weather in Paris?": a tool whose name is what the question is about, such as `get_weather`. */
+function lookUpCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
+  if (question.length > 200 || !/^(what|how|tell|show|give|is)\b/i.test(question)) return []
+  const asked = new Set(wordsOf(question))
+  const tool = tools.find(({ name }) => {
+    const subject = wordsOf(name).filter((word) => !lookUpWords.test(word))
+    return subject.some((word) => word.length > 3) && subject.every((word) => asked.has(word))
+  })
+  if (!tool) return []
+  const required = Array.isArray(tool.input.required) ? tool.input.required : []
+  const place = propertiesOf(tool).find(([, type]) => type === 'string')?.[0]
+  const places = place === undefined ? [] : placesIn(question)
+  if (required.some((name) => name !== place)) return []
+  if (place === undefined || places.length === 0) return required.length > 0 ? [] : [call(tool, {})]
+  return places.map((name) => call(tool, { [place]: name }))
+}
+
+const lookUpWords = /^(get|gets|fetch|find|look|lookup|up|check|show|tell|current|the|in|at|of|for)$/
+
 /** What a tool is for: the first sentence of its description. The rest may speak of anything. */
 function purposeOf(tool: ToolSpec): string {
   return /^[^.\n]*/.exec((tool.description ?? '').trim())?.[0] ?? ''
@@ -126,11 +148,15 @@ function call(tool: ToolSpec, given: Record<string, Json>): WantedCall {
 
 /** Whether one of the words of a name or description, also of a camelCase one, is among these. */
 function speaksOf(text: string, words: RegExp): boolean {
+  return wordsOf(text).some((word) => words.test(word))
+}
+
+function wordsOf(text: string): string[] {
   return text
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/)
-    .some((word) => words.test(word))
+    .filter((word) => word !== '')
 }
 
 function propertiesOf(tool: ToolSpec): [string, string][] {

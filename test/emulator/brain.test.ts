@@ -153,6 +153,19 @@ describe('what the brain calls', () => {
     assert.deepEqual(callsFor('What time is it?', [read, run]), ['text'])
   })
 
+  test('a tool that looks up what the question is about', () => {
+    const weather: ToolSpec = {
+      name: 'get_weather',
+      input: { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] },
+    }
+    assert.deepEqual(callsFor("What's the weather like in San Francisco?", [add, weather]), [
+      ['get_weather', { location: 'San Francisco' }],
+    ])
+    assert.deepEqual(callsFor('What is the weather?', [weather]), ['text'], 'there is nothing to call it with')
+    assert.deepEqual(callsFor('Write a poem about the weather in Paris.', [weather]), ['text'])
+    assert.deepEqual(callsFor('What is the capital in Paris?', [weather]), ['text'])
+  })
+
   test('a free-form tool with the text that follows its name', () => {
     const patch: ToolSpec = { name: 'apply_patch', input: { type: 'object' }, kind: 'free-form' }
     const question = 'use the tool apply_patch with *** Begin Patch\n*** End Patch'

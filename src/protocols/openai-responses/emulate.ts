@@ -10,28 +10,38 @@ import { protocolId, type Item } from './wire.ts'
 
 export function whole(reply: Reply, profile: EmulateProfile): Json {
   const native = reply.origin.protocol === protocolId && reply.native.length > 0
+  const status = statusOf(reply)
   return {
     id: profile.replyId,
     object: 'response',
     created_at: profile.createdAt,
-    ...statusOf(reply),
+    completed_at: status.status === 'completed' ? profile.createdAt : null,
+    ...status,
+    background: false,
+    frequency_penalty: 0,
     instructions: null,
     max_output_tokens: null,
+    max_tool_calls: null,
+    metadata: {},
     model: profile.model,
     output: native ? reply.native : itemsOf(reply.parts, profile.replyId),
     parallel_tool_calls: true,
+    presence_penalty: 0,
     previous_response_id: null,
+    prompt_cache_key: null,
     reasoning: { effort: null, summary: null },
+    safety_identifier: null,
+    service_tier: 'default',
     store: true,
     temperature: 1,
-    text: { format: { type: 'text' } },
+    text: { format: { type: 'text' }, verbosity: 'medium' },
     tool_choice: 'auto',
     tools: [],
+    top_logprobs: 0,
     top_p: 1,
     truncation: 'disabled',
     usage: writeUsage(profile.usage),
     user: null,
-    metadata: {},
   }
 }
 
