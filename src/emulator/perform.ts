@@ -85,7 +85,7 @@ export function createPerformer({ count, ...world }: PerformerOptions): Performe
     const visit = { method, body, query: asked.url.searchParams, owner, now, seed: ids.reply('', identityOf(asked)) }
     switch (operation.do) {
       case 'models':
-        return { body: (await import('./models.ts')).modelsBody(provider, operation.id) }
+        return { body: (await import('./models.ts')).modelsBody(provider, operation.id, isCompatible(asked.url)) }
       case 'responses':
         return { body: (await endpoints()).visitResponse(await responses(), operation, visit) }
       case 'interactions':
@@ -156,6 +156,11 @@ type Forgetful = Pick<Service, 'expire' | 'clear'>
 
 function identityOf({ provider, url, owner, body }: Asked): string {
   return `${provider} ${url.pathname} ${owner} ${JSON.stringify(body)}`
+}
+
+/** Google has its endpoints for clients of OpenAI under a path of their own. */
+function isCompatible({ pathname }: URL): boolean {
+  return pathname.includes('/v1beta/openai/')
 }
 
 function streams({ operation, protocol, body }: Asked): boolean {

@@ -34,7 +34,8 @@ export function routeOf(method: string, url: URL, headers: GivenHeaders): Route 
   return { provider: provider ?? homeOf(operation, url, headers), operation: spoken(operation, provider) }
 }
 
-function providerIn(url: URL): { provider?: string; path: string } {
+/** Whose address it is, and the path at that provider. */
+export function providerIn(url: URL): { provider?: string; path: string } {
   const host = providerAt(url)
   if (host !== undefined) return { provider: host, path: url.pathname }
   const [, first = '', ...rest] = url.pathname.split('/')
@@ -90,6 +91,7 @@ function homeOf(operation: Operation, { hostname, pathname: path }: URL, headers
     return headers.has('anthropic-version') ? 'anthropic' : 'openai'
   }
   if (operation.do !== 'reply' && operation.do !== 'count') return 'openai'
+  if (path.startsWith('/v1beta/openai/')) return 'google'
   // A host that no row names, as a row of the user's own does: nothing is known of it but the wire.
   const atHome = /^(127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)
   if (operation.protocol === 'openai-chat' && !atHome) return 'openai-compatible'
