@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../core/options.ts'
 import { nameInside } from '../../core/tool-kinds.ts'
 import { mapNames } from '../names.ts'
+import { inRange } from '../ranges.ts'
 import { listOf, pieceOf, type Piece } from '../pieces.ts'
 import type { Encoded, Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
@@ -262,7 +263,7 @@ function limits(target: Target, notes: Note[]): JsonObject {
   ] as const) {
     const value = options[name]
     if (value === undefined) continue
-    if (capabilities.sampling) fields[field] = value
+    if (capabilities.sampling) fields[field] = inRange(field, value, notes)
     else notes.push({ kind: 'dropped', what: name, why: 'the model does not take it', rule: 'C16' })
   }
   if (options.stop !== undefined) {
