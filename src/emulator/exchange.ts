@@ -81,7 +81,8 @@ async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld
   return {
     whole,
     usage,
-    chunks: (piece) => withoutUnasked(protocol.split(whole, piece).filter(isObject), incoming),
+    chunks: (piece) =>
+      withGroqFields(withoutUnasked(protocol.split(whole, piece).filter(isObject), incoming), whole, incoming),
     commit: () => seen.commit?.(whole),
   }
 }
@@ -234,6 +235,17 @@ function withoutUnasked(chunks: JsonObject[], { protocol, provider, body }: Inco
   return chunks.filter(
     (chunk) => !(Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage !== undefined),
   )
+}
+
+/** Groq names the request in its first chunk, and has the usage in the last one, asked for or not. */
+function withGroqFields(chunks: JsonObject[], { usage }: JsonObject, { provider, replyId }: Incoming): JsonObject[] {
+  if (provider !== 'groq') return chunks
+  const id = `req_${replyId.replace(/^chatcmpl-/, '')}`
+  const last = chunks.findLastIndex((chunk) => Array.isArray(chunk.choices) && chunk.choices.length > 0)
+  return chunks.map((chunk, i) => {
+    if (i === last) return { ...chunk, x_groq: { id, ...(usage !== undefined && { usage }) } }
+    return i === 0 ? { ...chunk, x_groq: { id } } : chunk
+  })
 }
 
 function asObject(value: Json): JsonObject {

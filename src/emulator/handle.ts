@@ -11,7 +11,7 @@ import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
-import { protocolsOf, providerIds } from './known-providers.ts'
+import { protocolsOf, providerIds, storesCompletions } from './known-providers.ts'
 import { createPerformer, type Outcome } from './perform.ts'
 import { unknownAddress } from './not-found.ts'
 import { Refusal, refusalFor } from './refusal.ts'
@@ -265,6 +265,13 @@ function protocolFor({ provider, operation }: Route): string | undefined {
     case 'compact':
     case 'responses':
       return spoken.find((id) => id === 'openai-responses')
+    case 'completions':
+      return storesCompletions(provider) ? 'openai-chat' : undefined
+    case 'caches':
+      return spoken.find((id) => id === 'gemini-generate')
+    case 'generate':
+    case 'about':
+      return spoken.find((id) => id === 'ollama-chat')
     case 'interactions':
       return spoken.find((id) => id === 'gemini-interactions')
     default:

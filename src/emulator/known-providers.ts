@@ -35,6 +35,11 @@ export function protocolsOf(provider: string): string[] {
   return [...own, ...(otherWires[provider] ?? [])]
 }
 
+/** Who keeps chat completions that are asked to be stored. */
+export function storesCompletions(provider: string): boolean {
+  return provider === 'openai' || provider === 'azure-openai'
+}
+
 export function needsKey(provider: string): boolean {
   return byId.get(provider)?.keyOptional !== true
 }
