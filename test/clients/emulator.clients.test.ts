@@ -1,11 +1,11 @@
 // Unchanged coding agents against the emulator: what they can do with a real provider they can do here. Prints a table.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { serveEmulator, type ServedEmulator } from '../../src/testing.ts'
-import { clients, homeFor, install, run, type Client, type Ended, type Home } from './client.ts'
+import { clients, codex, homeFor, install, run, type Client, type Ended, type Home } from './client.ts'
 
 /** One black pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
@@ -102,6 +102,19 @@ for (const client of clients) {
     }
   })
 }
+
+test('Codex edits a file with its free-form tool', async (t) => {
+  await install(codex)
+  const emulator = await serveEmulator()
+  const where = homeFor(codex, emulator.url)
+  t.after(async () => {
+    await emulator.close()
+    where.close()
+  })
+  const patch = '*** Begin Patch\n*** Add File: b.txt\n+made by a patch\n*** End Patch'
+  const ended = await run(codex, where, { prompt: `use the tool apply_patch with ${patch}` })
+  assert.equal(readFileSync(join(where.cwd, 'b.txt'), 'utf8'), 'made by a patch\n', wordsOf(ended))
+})
 
 after(() => {
   const names = Object.keys(checks)
