@@ -168,6 +168,24 @@ export const codex: Client = {
   readsFile: () => 'use the tool exec_command with {"cmd":"cat a.txt"}',
 }
 
+/** Codex with the provider that is built into it: it tries a WebSocket first, and writes metadata on its items. */
+export const codexBuiltIn: Client = {
+  ...codex,
+  setUp: (baseUrl) => ({
+    files: {
+      '.codex/config.toml': [
+        'model = "gpt-5.5"',
+        `openai_base_url = "${baseUrl}/openai/v1"`,
+        'approval_policy = "never"',
+        'sandbox_mode = "danger-full-access"',
+        '',
+      ].join('\n'),
+      '.codex/auth.json': JSON.stringify({ OPENAI_API_KEY: 'key', tokens: null, last_refresh: null }),
+    },
+    env: {},
+  }),
+}
+
 export const opencode: Client = {
   name: 'opencode',
   package: 'opencode-ai',

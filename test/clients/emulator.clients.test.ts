@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe, test, type TestContext } from 'node:test'
 import { serveEmulator, type ServedEmulator } from '../../src/testing.ts'
-import { clients, codex, homeFor, install, run, type Client, type Ended, type Home } from './client.ts'
+import { clients, codex, codexBuiltIn, homeFor, install, run, type Client, type Ended, type Home } from './client.ts'
 
 /** One black pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
@@ -82,16 +82,9 @@ for (const client of clients) {
     for (const [name, check] of Object.entries(checks)) {
       test(name, { timeout: 400_000 }, async (t) => {
         row[name] = 'failed'
-        await install(client)
-        const emulator = await serveEmulator()
-        const where = homeFor(client, emulator.url)
-        t.after(async () => {
-          await emulator.close()
-          where.close()
-        })
-        writeFileSync(join(where.cwd, 'a.txt'), 'hello from file\n')
-        await check({ client, where, emulator })
-        const refused = emulator.requests.filter(({ status }) => status === 400 || status === 404)
+        const scene = await sceneOf(t, client)
+        await check(scene)
+        const refused = scene.emulator.requests.filter(({ status }) => status === 400 || status === 404)
         assert.deepEqual(
           refused.map(({ method, path, status }) => `${method} ${path} ${status}`),
           [],
@@ -103,17 +96,35 @@ for (const client of clients) {
   })
 }
 
-test('Codex edits a file with its free-form tool', async (t) => {
-  await install(codex)
+/** One client in a home of its own, with a file to read, gone when the test is over. */
+async function sceneOf(t: TestContext, client: Client): Promise<Scene> {
+  await install(client)
   const emulator = await serveEmulator()
-  const where = homeFor(codex, emulator.url)
+  const where = homeFor(client, emulator.url)
   t.after(async () => {
     await emulator.close()
     where.close()
   })
+  writeFileSync(join(where.cwd, 'a.txt'), 'hello from file\n')
+  return { client, where, emulator }
+}
+
+test('Codex edits a file with its free-form tool', async (t) => {
+  const { where } = await sceneOf(t, codex)
   const patch = '*** Begin Patch\n*** Add File: b.txt\n+made by a patch\n*** End Patch'
   const ended = await run(codex, where, { prompt: `use the tool apply_patch with ${patch}` })
   assert.equal(readFileSync(join(where.cwd, 'b.txt'), 'utf8'), 'made by a patch\n', wordsOf(ended))
+})
+
+test('Codex works with its built-in provider, which tries a WebSocket first', async (t) => {
+  const { where, emulator } = await sceneOf(t, codexBuiltIn)
+  const ended = await run(codexBuiltIn, where, { prompt: codex.readsFile(where.cwd) })
+  assert.match(ended.stdout, /hello from file/, wordsOf(ended))
+  assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /internal_chat_message_metadata_passthrough/)
+  assert.deepEqual(
+    emulator.requests.map(({ status }) => status),
+    [200, 200],
+  )
 })
 
 after(() => {
