@@ -1,6 +1,7 @@
 // A call before it is run: whether there is such a tool, whether its arguments are right, whether a person must be asked.
 
 import type { ToolCallPart } from '../core/message.ts'
+import { freeFormText } from '../core/tool-kinds.ts'
 import type { InputProblem, ReadCall, Tool } from '../core/tool.ts'
 import { checkInput } from './check-input.ts'
 
@@ -19,9 +20,10 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
     const problem = await checkInput(name, tool.input, input)
     if (problem !== undefined) return { problem }
     const { ask } = tool
+    const given = tool.kind === 'free-form' ? (freeFormText(input) ?? input) : input
     return {
-      run: (run) => tool.run(input, run),
-      asks: () => (typeof ask === 'function' ? ask(input) : ask === true),
+      run: (run) => tool.run(given, run),
+      asks: () => (typeof ask === 'function' ? ask(given) : ask === true),
     }
   } catch (error) {
     return { problem: `${name} was not run: ${error instanceof Error ? error.message : String(error)}` }

@@ -142,6 +142,8 @@ export interface Capabilities {
   imageTokens?: ImageTokens
   tools: boolean
   maxTools?: number
+  /** Has forms for free-form tools, for tool search and for namespaces; elsewhere they are functions. */
+  toolKinds?: boolean
   /** Takes `temperature` and `top_p`. */
   sampling: boolean
   /** Takes a tool choice that forces a call. */

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Effort, Options } from '../../core/options.ts'
+import { inRange } from '../ranges.ts'
 import type { Writer } from './encode.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
@@ -16,8 +17,11 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   return {
     ...toolFields,
     ...encodeOutputLimit(writer),
-    ...(sampling && options.temperature !== undefined && { temperature: options.temperature }),
-    ...(sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...(sampling &&
+      options.temperature !== undefined && {
+        temperature: inRange('temperature', options.temperature, writer.notes),
+      }),
+    ...(sampling && options.topP !== undefined && { top_p: inRange('top_p', options.topP, writer.notes) }),
     ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, writer) }),
     ...encodeEffort(toolFields.tools !== undefined, writer),
     ...(options.answerSchema && { response_format: answerFormat(options.answerSchema) }),

@@ -57,6 +57,7 @@ import {
   toolNames,
   toolsNotEmpty,
 } from './rules-tools.ts'
+import { rangeIssues } from '../ranges.ts'
 import type { Check } from './rules-context.ts'
 
 export function hostChecks(provider = 'openai'): readonly Check[] {
@@ -66,6 +67,8 @@ export function hostChecks(provider = 'openai'): readonly Check[] {
 const shape: readonly Check[] = [notEmpty, knownRoles, contentShape]
 const calls = callShape({ idLength: 40, names: true })
 const pairs = pairing(openaiPairing)
+
+const ranges: Check = ({ fields }) => rangeIssues(fields)
 
 const openai: readonly Check[] = [
   ...shape,
@@ -77,6 +80,7 @@ const openai: readonly Check[] = [
   cacheKeyLength,
   systemRole,
   outputField,
+  ranges,
   sampling,
   effortValue,
   effortWithTools,
