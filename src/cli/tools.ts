@@ -1,14 +1,18 @@
 // The tools that the command line offers: harmless, and enough to see a tool turn happen.
 
+import { badInput } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { Tool } from '../core/tool.ts'
+import { zoneOf } from '../emulator/city-zones.ts'
 
 const clock: Tool = {
   name: 'clock',
   description: 'Tells the current date and time.',
   input: {
     type: 'object',
-    properties: { zone: { type: 'string', description: 'IANA time zone, such as Europe/Berlin. Default: local.' } },
+    properties: {
+      zone: { type: 'string', description: 'IANA time zone, such as Europe/Berlin, or a city. Default: local.' },
+    },
     additionalProperties: false,
   },
   repeatable: true,
@@ -37,7 +41,13 @@ const add: Tool = {
 
 export const builtInTools: readonly Tool[] = [clock, add]
 
-function timeIn(timeZone: string): string {
+function timeIn(place: string): string {
+  const timeZone = zoneOf(place)
+  if (timeZone === undefined) {
+    throw badInput(
+      `There is no time zone ${JSON.stringify(place)}. Give an IANA zone, such as Europe/Berlin, or a city.`,
+    )
+  }
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long', timeZone }).format()
 }
 

@@ -100,6 +100,7 @@ const capabilities = z
     outputField: z.enum(['max_tokens', 'max_completion_tokens']).exactOptional(),
     cacheMarks: flag,
     contextEdits: flag,
+    toolKinds: flag,
   } satisfies Record<keyof Capabilities, z.ZodType>)
   .describe('What can be asked of it, over what the protocol says.')
 

@@ -6,6 +6,7 @@
 
 import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
 import type { Message, TextPart } from '../core/message.ts'
+import { asFunction } from '../core/tool-kinds.ts'
 import { answerInWords } from '../wires/shared/answer.ts'
 import { cleanJson } from '../wires/shared/clean-json.ts'
 import type { Capabilities, Encoded, Wire, Target } from '../wires/wire.ts'
@@ -62,7 +63,7 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   const settings = settingsOf(draft.policy ?? 'full')
   const base = baseView(draft)
   const system = systemOf(draft, settings)
-  const { tools, notes } = sendable(draft.tools ?? [])
+  const { tools, notes } = sendable(draft.tools ?? [], draft.target.capabilities)
   const inWords = answerInWords(draft.target, tools.length > 0)
   if (inWords) notes.push(inWords.note)
   const head = estimateHead(system, tools)
@@ -86,9 +87,10 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
 }
 
 /** Providers refuse two tools of one name, and text that is not Unicode. The first tool is the one that a run calls. */
-function sendable(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[] } {
+function sendable(given: readonly ToolSpec[], { toolKinds }: Capabilities): { tools: ToolSpec[]; notes: Note[] } {
   const byName = new Map<string, ToolSpec>()
   const notes: Note[] = []
+  const tools = toolKinds ? given : given.map(plainFunction)
   for (const [i, tool] of tools.entries()) {
     if (byName.has(tool.name)) {
       const what = `a second tool ${JSON.stringify(tool.name)}`
@@ -96,6 +98,16 @@ function sendable(tools: readonly ToolSpec[]): { tools: ToolSpec[]; notes: Note[
     } else byName.set(tool.name, cleanTool(tool, `tools[${i}]`, notes))
   }
   return { tools: [...byName.values()], notes }
+}
+
+const functions = new WeakMap<ToolSpec, ToolSpec>()
+
+/** The same object each time: what is known about a tool is kept beside it. */
+function plainFunction(tool: ToolSpec): ToolSpec {
+  if (tool.kind === undefined) return tool
+  const known = functions.get(tool) ?? asFunction(tool)
+  functions.set(tool, known)
+  return known
 }
 
 function cleanTool(tool: ToolSpec, at: string, notes: Note[]): ToolSpec {

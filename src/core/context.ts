@@ -30,6 +30,24 @@ export interface ToolSpec {
   description?: string
   /** JSON Schema of the arguments, an object schema. */
   input: JsonObject
+  /** What it is beside a function, on wires that have a form for it; every other wire gets a function. */
+  kind?: ToolKind
+  /** What the text of a free-form tool must match. */
+  grammar?: Grammar
+  /** The tools that it belongs to, on wires that group tools. `name` is then `<namespace>__<its name there>`. */
+  namespace?: { name: string; description?: string }
+}
+
+/**
+ * `free-form`: takes plain text instead of JSON arguments; as a function it has one string field, `input`.
+ * `search`: the client looks for tools that were not declared.
+ */
+export type ToolKind = 'free-form' | 'search'
+
+export interface Grammar {
+  /** Such as `lark` or `regex`. */
+  syntax: string
+  definition: string
 }
 
 /** What a provider remembers for us under an id: the first `covers` messages of the context need not be sent. */

@@ -4,6 +4,7 @@
 // words, whole and in order, because replay is valid for a whole turn or not at all. Signatures and ciphertext live in
 // `native` only: side-bags on single parts get lost.
 
+import type { ToolKind } from './context.ts'
 import type { Json } from './json.ts'
 
 export type Message = SystemMessage | UserMessage | ToolMessage | Reply
@@ -68,6 +69,8 @@ export type StopReason =
 export interface Stop {
   reason: StopReason
   raw?: string
+  /** The stop sequence that ended the reply, where the provider tells. */
+  sequence?: string
 }
 
 export type Part =
@@ -127,6 +130,10 @@ export interface ToolCallPart extends Placed {
   input: Json
   /** The arguments as they came, where they were not a JSON object. Such a call is never run. */
   malformed?: string
+  /** The kind of the tool, where it is no function. The text of a free-form call is the field `input` of its input. */
+  kind?: ToolKind
+  /** The namespace that the tool is in; `name` has it as its prefix. */
+  namespace?: string
 }
 
 export interface ToolResultPart {

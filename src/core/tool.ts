@@ -7,7 +7,8 @@ import type { Json } from './json.ts'
 export interface Tool extends ToolSpec {
   /**
    * Does the work. What it gives is the result: a string, anything that can be written as JSON, a list of text and media
-   * parts, or an async iterable, whose values are shown as they come and whose last one is the result.
+   * parts, or an async iterable, whose values are shown as they come and whose last one is the result. The input of a
+   * free-form tool is its text.
    */
   run(input: Json, run: ToolRun): unknown
   /** Safe to run again with the same input after a crash. */

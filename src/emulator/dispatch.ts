@@ -6,6 +6,7 @@ import type { Framing, Wire } from '../wires/wire.ts'
 import { createPromptCache } from './cache.ts'
 import { countFor, exchange, type Exchanged, type ExchangeWorld, type Script } from './exchange.ts'
 import { createIds } from './ids.ts'
+import { windowOf } from './known-providers.ts'
 import { readerFor } from './readers.ts'
 import { refusalFor } from './refusal.ts'
 import type { GivenHeaders, Operation } from './route.ts'
@@ -49,11 +50,13 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
   const loaded: Forgetful[] = []
   const anthropic = once(async () => (await import('./anthropic-service.ts')).createAnthropicService())
   const responses = once(async () => (await import('./responses-service.ts')).createResponsesService())
-  const gemini = once(async () => (await import('./gemini-service.ts')).geminiService)
+  const gemini = once(async () => (await import('./gemini-service.ts')).createGeminiService())
   const interactions = once(async () => (await import('./interactions-service.ts')).createInteractionsService())
   const conversations = once(async () => (await import('./mistral-conversations.ts')).createMistralConversations())
+  const completions = once(async () => (await import('./stored-completions.ts')).createCompletionsService())
   const services: Record<string, () => Promise<Service>> = {
     'anthropic-messages': anthropic,
+    'openai-chat': completions,
     'openai-responses': responses,
     'gemini-generate': gemini,
     'gemini-interactions': interactions,
@@ -82,12 +85,29 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
 
   async function perform(asked: Asked): Promise<Outcome> {
     const { operation, provider, method, owner, now, body } = asked
-    const visit = { method, body, owner, now, seed: ids.reply('', identityOf(asked)) }
+    const visit = { method, body, query: asked.url.searchParams, owner, now, seed: ids.reply('', identityOf(asked)) }
     switch (operation.do) {
       case 'models':
-        return { body: (await import('./models.ts')).modelsBody(provider, operation.id) }
+        return { body: (await import('./models.ts')).modelsBody(provider, operation.id, isCompatible(asked.url)) }
       case 'responses':
         return { body: (await endpoints()).handleResponse(await responses(), operation, visit) }
+      case 'completions': {
+        const { visitCompletion } = await import('./stored-completions.ts')
+        return { body: visitCompletion(await completions(), operation, visit) }
+      }
+      case 'caches':
+        return { body: (await gemini()).caches.visit(operation.id, visit, count) }
+      case 'generate': {
+        const { chatOf, generated } = await import('./ollama-endpoints.ts')
+        const chat = { ...asked, body: chatOf(body) }
+        const exchanged = await exchange(await incomingOf(chat), worldOf(await serviceFor(chat)))
+        return { exchanged: generated(exchanged), ...(streams(chat) && { framing: asked.protocol.framing }) }
+      }
+      case 'about': {
+        const { aboutModel } = await import('./ollama-endpoints.ts')
+        const window = windowOf(provider, typeof body.model === 'string' ? body.model : '')
+        return { body: operation.what === 'version' ? { version: '0.0.0-emulator' } : aboutModel(body, window) }
+      }
       case 'interactions':
         return { body: await visitInteraction(operation.id, asked) }
       case 'conversations': {
@@ -156,6 +176,11 @@ type Forgetful = Pick<Service, 'expire' | 'clear'>
 
 function identityOf({ provider, url, owner, body }: Asked): string {
   return `${provider} ${url.pathname} ${owner} ${JSON.stringify(body)}`
+}
+
+/** Google has its endpoints for clients of OpenAI under a path of their own. */
+function isCompatible({ pathname }: URL): boolean {
+  return pathname.includes('/v1beta/openai/')
 }
 
 function streams({ operation, protocol, body }: Asked): boolean {

@@ -90,7 +90,8 @@ async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld
   return {
     whole,
     usage,
-    chunks: (piece) => withoutUnasked(protocol.split(whole, piece).filter(isObject), incoming),
+    chunks: (piece) =>
+      withGroqFields(withoutUnasked(protocol.split(whole, piece).filter(isObject), incoming), whole, incoming),
     commit: () => seen.commit?.(whole),
   }
 }
@@ -120,13 +121,15 @@ function fitted(
 function replyOf(situation: ResponderInput, given: Partial<Reply>, { replyId, count }: Incoming): Reply {
   const { protocol, provider, model, requested } = situation
   let calls = 0
-  const parts = (given.parts ?? []).map((part): Part => {
+  const made = (given.parts ?? []).map((part): Part => {
     // What the model really thought stays with OpenAI; the words that are shown are a summary.
     if (part.type === 'reasoning' && protocol === 'openai-responses') return { ...part, hidden: true }
     if (part.type !== 'tool-call' || part.callId !== '') return part
     const id = callId(protocol, replyId, calls++)
     return { ...part, callId: id, alias: id }
   })
+  const stopped = given.stop ? undefined : stoppedAt(made, requested.stop ?? [])
+  const parts = stopped?.parts ?? made
   const cut = given.stop ? undefined : limited(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
   const said = cut ?? parts
   const reason = cut ? 'length' : said.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
@@ -136,8 +139,27 @@ function replyOf(situation: ResponderInput, given: Partial<Reply>, { replyId, co
     parts: said,
     native,
     origin: given.origin ?? { protocol: native.length > 0 ? protocol : 'emulator', provider, model },
-    stop: given.stop ?? { reason },
+    stop: given.stop ?? { reason, ...(stopped && !cut && { sequence: stopped.sequence }) },
   }
+}
+
+/** The parts up to the first stop sequence in a text; nothing where there is none. What would follow is never written. */
+function stoppedAt(
+  parts: readonly Part[],
+  sequences: readonly string[],
+): { parts: Part[]; sequence: string } | undefined {
+  for (const [index, part] of parts.entries()) {
+    if (part.type !== 'text') continue
+    const found = sequences
+      .map((sequence) => ({ sequence, at: part.text.indexOf(sequence) }))
+      .filter(({ at }) => at >= 0)
+      .toSorted((a, b) => a.at - b.at)[0]
+    if (!found) continue
+    const text = part.text.slice(0, found.at)
+    const before = parts.slice(0, index)
+    return { parts: text === '' ? before : [...before, { ...part, text }], sequence: found.sequence }
+  }
+  return undefined
 }
 
 /** The parts that fit into the wished length; nothing where all of them do. A call that does not fit is not made. */
@@ -222,6 +244,17 @@ function withoutUnasked(chunks: JsonObject[], { protocol, provider, body }: Inco
   return chunks.filter(
     (chunk) => !(Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage !== undefined),
   )
+}
+
+/** Groq names the request in its first chunk, and has the usage in the last one, asked for or not. */
+function withGroqFields(chunks: JsonObject[], { usage }: JsonObject, { provider, replyId }: Incoming): JsonObject[] {
+  if (provider !== 'groq') return chunks
+  const id = `req_${replyId.replace(/^chatcmpl-/, '')}`
+  const last = chunks.findLastIndex((chunk) => Array.isArray(chunk.choices) && chunk.choices.length > 0)
+  return chunks.map((chunk, i) => {
+    if (i === last) return { ...chunk, x_groq: { id, ...(usage !== undefined && { usage }) } }
+    return i === 0 ? { ...chunk, x_groq: { id } } : chunk
+  })
 }
 
 function asObject(value: Json): JsonObject {

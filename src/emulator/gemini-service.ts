@@ -1,10 +1,12 @@
-// Thought signatures of generateContent: given with the first call of a step, and judged on the calls of the current
-// turn alone. The escape that Google documents for foreign history is let through.
+// What a server does around generateContent: explicit caches, and thought signatures. These are given with the first call
+// of a step, and judged on the calls of the current turn alone. The escape that Google documents for foreign history is
+// let through.
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { geminiVersion } from '../wires/shared/gemini.ts'
 import { functionCallOf, listOf } from '../wires/gemini-generate/types.ts'
+import { createGeminiCaches, withCachedTokens, type GeminiCaches } from './gemini-caches.ts'
 import { refusalFor } from './refusal.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
 import type { Incoming, Opened, Service } from './service.ts'
@@ -12,19 +14,32 @@ import type { Incoming, Opened, Service } from './service.ts'
 /** What Google documents for calls that it did not make. */
 export const escapes = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'])
 
-export const geminiService: Service = {
-  expire: () => false,
-  clear: () => undefined,
-  open(incoming): Opened {
-    const { body, model } = incoming
-    return {
-      body,
-      see() {
-        checkSignatures(incoming)
-        return { view: body, finish: (whole) => ((geminiVersion(model) ?? 0) < 300 ? whole : signed(whole, model)) }
-      },
-    }
-  },
+export interface GeminiService extends Service {
+  caches: GeminiCaches
+}
+
+export function createGeminiService(): GeminiService {
+  const caches = createGeminiCaches()
+  return {
+    caches,
+    expire: (id) => caches.expire(id),
+    clear: () => caches.clear(),
+    open(incoming): Opened {
+      const { model, owner, now } = incoming
+      const { body, cached } = caches.expand(incoming.body, owner, now)
+      return {
+        body,
+        see() {
+          checkSignatures({ ...incoming, body })
+          const finish = (whole: JsonObject) => {
+            const counted = withCachedTokens(whole, cached)
+            return (geminiVersion(model) ?? 0) < 300 ? counted : signed(counted, model)
+          }
+          return { view: body, finish }
+        },
+      }
+    },
+  }
 }
 
 function checkSignatures({ body, protocol }: Incoming): void {

@@ -11,10 +11,11 @@ import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
-import { protocolsOf, providerIds } from './known-providers.ts'
+import { protocolsOf, providerIds, storesCompletions } from './known-providers.ts'
 import { createDispatcher, type Outcome } from './dispatch.ts'
-import { openaiRefusal, Refusal, refusalFor } from './refusal.ts'
-import { routeOf, type GivenHeaders, type Route } from './route.ts'
+import { unknownAddress } from './not-found.ts'
+import { Refusal, refusalFor } from './refusal.ts'
+import { providerIn, routeOf, type GivenHeaders, type Route } from './route.ts'
 import { errorEvent, standardError } from './standard-errors.ts'
 import { streamOf } from './stream.ts'
 import { estimateTokens, type CountTokens } from './tokens.ts'
@@ -229,8 +230,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
         providers: [...providerIds],
       })
     }
-    const message = `Unknown request URL: ${method} ${url.pathname}. Please check the URL for typos.`
-    throw openaiRefusal(404, message, { code: 'unknown_url' })
+    const { provider, path } = providerIn(url)
+    // Clients look whether a base URL is there at all before they use it.
+    if (method === 'HEAD' && /^\/(v\d\w*\/?)?$/.test(path)) return replyWith(200, '', {})
+    throw unknownAddress(provider, method, path)
   }
 }
 
@@ -262,6 +265,13 @@ function protocolFor({ provider, operation }: Route): string | undefined {
     case 'compact':
     case 'responses':
       return spoken.find((id) => id === 'openai-responses')
+    case 'completions':
+      return storesCompletions(provider) ? 'openai-chat' : undefined
+    case 'caches':
+      return spoken.find((id) => id === 'gemini-generate')
+    case 'generate':
+    case 'about':
+      return spoken.find((id) => id === 'ollama-chat')
     case 'interactions':
       return spoken.find((id) => id === 'gemini-interactions')
     default:

@@ -9,8 +9,15 @@ export const providerIds: readonly string[] = rows.map((row) => row.id)
 
 const byId: ReadonlyMap<string, ProviderRow> = new Map(rows.map((row) => [row.id, row]))
 
-/** Has a Responses endpoint which the product does not use: what it wants back of its reasoning there is not known. */
-const alsoResponses = new Set(['deepseek'])
+/**
+ * Wires that a provider has beside those that the product uses: DeepSeek's Responses endpoint, of which it is not known
+ * what it wants back of its reasoning, and the endpoints of Google and Anthropic for clients of OpenAI.
+ */
+const otherWires: Record<string, readonly string[]> = {
+  deepseek: ['openai-responses'],
+  google: ['openai-chat'],
+  anthropic: ['openai-chat'],
+}
 
 export function isProvider(id: string): boolean {
   return byId.has(id)
@@ -25,7 +32,12 @@ export function providerAt(url: URL): string | undefined {
 /** The wires of a provider, its usual one first. */
 export function protocolsOf(provider: string): string[] {
   const own = byId.get(provider)?.wires.map((wire) => wire.protocol) ?? []
-  return alsoResponses.has(provider) ? [...own, 'openai-responses'] : own
+  return [...own, ...(otherWires[provider] ?? [])]
+}
+
+/** Who keeps chat completions that are asked to be stored. */
+export function storesCompletions(provider: string): boolean {
+  return provider === 'openai' || provider === 'azure-openai'
 }
 
 export function needsKey(provider: string): boolean {

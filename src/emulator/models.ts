@@ -4,10 +4,10 @@ import type { Json } from '../core/json.ts'
 import { modelsOf } from './known-providers.ts'
 import { anthropicNotFound, openaiRefusal, Refusal } from './refusal.ts'
 
-/** All models of a provider, or one. Throws a Refusal for one that is not there. */
-export function modelsBody(provider: string, id: string | undefined): Json {
+/** All models of a provider, or one, for a client of OpenAI if `compatible`. Throws a Refusal for one that is not there. */
+export function modelsBody(provider: string, id: string | undefined, compatible: boolean): Json {
   const models = modelsOf(provider)
-  const form = forms[provider] ?? openaiForm
+  const form = (compatible ? undefined : forms[provider]) ?? openaiForm
   if (id === undefined) return form.list(models.map((model) => form.one(model)))
   const bare = id.replace(/^models\//, '')
   const found = models.find((model) => model.id === bare)

@@ -3,6 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { objectsIn, textIn } from './json-fields.ts'
 import { lettersFrom } from './ids.ts'
+import { listOf, pageOf } from './item-pages.ts'
 import { promptOf, promptTokens } from './prompt.ts'
 import { openaiRefusal, refusalFor } from './refusal.ts'
 import { compactionItem } from './responses-compaction.ts'
@@ -15,6 +16,7 @@ import { unseal } from './seal.ts'
 export interface EndpointRequest {
   method: string
   body: JsonObject
+  query: URLSearchParams
   owner: string
   now: number
   /** Not the same for two requests. */
@@ -35,7 +37,10 @@ export function handleResponse(
     return { id, object: 'response', deleted: true }
   }
   return operation.part === 'input_items'
-    ? listOf(found.input.map((item, i) => withItemId(item, `${id}${i}`)))
+    ? pageOf(
+        found.input.map((item, i) => withItemId(item, `${id}${i}`)),
+        visit.query,
+      )
     : found.whole
 }
 
@@ -68,12 +73,8 @@ export function handleConversation(
   return conversationBody(id, kept)
 }
 
-function handleItems(
-  id: string,
-  kept: StoredConversation,
-  item: string | undefined,
-  { method, body, seed }: EndpointRequest,
-): Json {
+function handleItems(id: string, kept: StoredConversation, item: string | undefined, visit: EndpointRequest): Json {
+  const { method, body, seed, query } = visit
   if (item !== undefined) {
     const at = kept.items.findIndex((one) => one.id === item)
     const found = kept.items[at]
@@ -82,7 +83,7 @@ function handleItems(
     kept.items.splice(at, 1)
     return conversationBody(id, kept)
   }
-  if (method !== 'POST') return listOf(kept.items.toReversed())
+  if (method !== 'POST') return pageOf(kept.items, query)
   const items = newItems(body, seed)
   // Checked 2026-11: at most 20 in one call.
   if (items.length > 20) {
@@ -139,15 +140,5 @@ function conversationBody(id: string, kept: StoredConversation): JsonObject {
     object: 'conversation',
     created_at: kept.createdAt,
     metadata: isObject(kept.metadata) ? kept.metadata : {},
-  }
-}
-
-function listOf(data: JsonObject[]): JsonObject {
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: false,
   }
 }

@@ -10,11 +10,14 @@ export interface RequestOptions {
   /** The JSON Schema that the answer must fit; `{}`: any JSON. */
   answerSchema?: JsonObject
   maxOutput?: number
+  /** Texts that end the answer where they would come. */
+  stop?: string[]
 }
 
 export function requestOptionsOf(protocol: string, provider: string, body: JsonObject): RequestOptions {
   const schema = schemaOf(body)
   const maxOutput = maxOutputOf(body)
+  const stop = stopOf(body)
   return {
     toolChoice: toolChoiceOf(body),
     parallelTools: !(
@@ -24,6 +27,7 @@ export function requestOptionsOf(protocol: string, provider: string, body: JsonO
     reasoning: reasoningOf(protocol, provider, body),
     ...(schema && { answerSchema: schema }),
     ...(maxOutput !== undefined && { maxOutput }),
+    ...(stop.length > 0 && { stop }),
   }
 }
 
@@ -100,6 +104,18 @@ function maxOutputOf(body: JsonObject): number | undefined {
     at(body, 'options', 'num_predict'),
   ].find((value) => typeof value === 'number' && value > 0)
   return typeof found === 'number' ? found : undefined
+}
+
+/** One sequence or a list of them, under the name that each wire has for it. */
+function stopOf(body: JsonObject): string[] {
+  const given =
+    body.stop ??
+    body.stop_sequences ??
+    at(body, 'generationConfig', 'stopSequences') ??
+    at(body, 'generation_config', 'stop_sequences') ??
+    at(body, 'options', 'stop')
+  const list = Array.isArray(given) ? given : [given]
+  return list.filter((one): one is string => typeof one === 'string' && one !== '')
 }
 
 function at(value: Json | undefined, ...path: string[]): Json | undefined {

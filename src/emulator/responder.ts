@@ -5,6 +5,7 @@
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { Context } from '../core/context.ts'
 import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolResultPart } from '../core/message.ts'
+import { callMarks } from '../core/tool-kinds.ts'
 import { sampleOf } from './sample.ts'
 import { wantedCalls, wantedSums, wantsTime, type WantedCall } from './wanted-calls.ts'
 import type { RequestOptions } from './request-options.ts'
@@ -82,11 +83,11 @@ function forcedCalls({ requested, tools }: ResponderInput, turn: Turn): WantedCa
   const tool = toolChoice === 'required' ? tools[0] : tools.find((one) => one.name === toolChoice.tool)
   if (!tool) return []
   const input = sampleOf(tool.input)
-  return [{ name: tool.name, input: isObject(input) ? input : {} }]
+  return [{ name: tool.name, input: isObject(input) ? input : {}, ...callMarks(tool) }]
 }
 
 function callPart(call: WantedCall): ToolCallPart {
-  return { type: 'tool-call', callId: '', name: call.name, input: call.input }
+  return { type: 'tool-call', callId: '', ...call }
 }
 
 function inWords(situation: ResponderInput, turn: Turn): string {

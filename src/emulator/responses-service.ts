@@ -13,6 +13,7 @@ import {
   requestedCompaction,
   type MadeCompaction,
 } from './responses-compaction.ts'
+import { requestFields } from './response-fields.ts'
 import { ownItems, withItemId } from './responses-items.ts'
 import { couldBeReal, seal, unseal } from './seal.ts'
 import type { Incoming, Opened, Service } from './service.ts'
@@ -85,9 +86,8 @@ export function createResponsesService(): ResponsesService {
       const said = made?.alone ? [] : objectsIn(reply.output).map((item) => sealed(item, incoming))
       return {
         ...reply,
+        ...requestFields(body),
         output: [...(made ? [made.item] : []), ...said],
-        store: body.store !== false,
-        previous_response_id: body.previous_response_id ?? null,
         ...(conversation && { conversation: { id: conversationId(body) ?? '' } }),
       }
     }

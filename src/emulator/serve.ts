@@ -5,6 +5,7 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { badInput } from '../core/error.ts'
 import { createEmulator, type Emulator, type EmulatorOptions } from './handle.ts'
 
@@ -26,6 +27,7 @@ export async function serveEmulator({ port = 0, ...options }: ServeOptions = {})
   const server = createServer((request, response) => {
     void answer(emulator, request, response)
   })
+  server.on('upgrade', (_request, socket) => refuseUpgrade(socket))
   server.listen(port, host)
   await once(server, 'listening').catch((error: unknown) => {
     throw badInput(`The emulator cannot listen on port ${port} (${codeOf(error)}). Choose another port.`)
@@ -41,6 +43,16 @@ export async function serveEmulator({ port = 0, ...options }: ServeOptions = {})
       await once(server, 'close')
     },
   }
+}
+
+/** Whoever wants a WebSocket is told at once that there is none, and uses HTTP. */
+function refuseUpgrade(socket: Duplex): void {
+  const body = JSON.stringify({
+    error: { message: 'WebSockets are not supported. Use HTTP.', type: 'upgrade_required' },
+  })
+  const head = ['HTTP/1.1 426 Upgrade Required', 'content-type: application/json', 'connection: close']
+  socket.on('error', () => socket.destroy())
+  socket.end([...head, `content-length: ${Buffer.byteLength(body)}`, '', body].join('\r\n'))
 }
 
 function codeOf(error: unknown): string {

@@ -1,18 +1,24 @@
-// Which of the offered tools a question asks for: those it names, one that tells the time, one that adds two numbers.
+// Which of the offered tools a question asks for: those it names, one that tells the time, one that adds two numbers,
+// one that looks up what the question is about.
 
 import type { ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { callMarks } from '../core/tool-kinds.ts'
+import type { ToolCallPart } from '../core/message.ts'
+import { zoneOf } from './city-zones.ts'
 import { textIn } from './json-fields.ts'
 import { sampleOf } from './sample.ts'
 
-export interface WantedCall {
+export interface WantedCall extends Pick<ToolCallPart, 'kind' | 'namespace'> {
   name: string
   input: JsonObject
 }
 
 export function wantedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const named = namedCalls(question, tools)
-  return named.length > 0 ? named : [...timeCalls(question, tools), ...sumCalls(question, tools)]
+  if (named.length > 0) return named
+  const usual = [...timeCalls(question, tools), ...sumCalls(question, tools)]
+  return usual.length > 0 ? usual : lookUpCalls(question, tools)
 }
 
 export function wantsTime(question: string): boolean {
@@ -31,10 +37,11 @@ export function wantedSums(question: string): [number, number][] {
   return [...question.matchAll(sums)].map((match) => [Number(match[1] ?? match[3]), Number(match[2] ?? match[4])])
 }
 
-/** "use the tool X with {…}", "call X with {…} and Y with {…}", "use the tool X". */
+/** "use the tool X with {…}", "call X with {…} and Y with {…}", "use the tool X"; a free-form tool takes what follows. */
 function namedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
-  const found: (WantedCall & { at: number })[] = []
-  for (const { name } of tools) {
+  const found: { call: WantedCall; at: number }[] = []
+  for (const tool of tools) {
+    const { name } = tool
     const quoted = `["'\`]?${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}["'\`]?`
     const pattern = new RegExp(
       `(\\b(?:use|call|run)\\s+(?:the\\s+)?(?:tool\\s+)?)?(?<![\\w-])${quoted}(\\s+with\\s+)?`,
@@ -42,11 +49,14 @@ function namedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] 
     )
     for (const match of question.matchAll(pattern)) {
       const rest = question.slice(match.index + match[0].length)
-      const input = match[2] ? objectAt(rest) : undefined
-      if (input || (match[1] && !/^[\w-]/.test(rest))) found.push({ name, input: input ?? {}, at: match.index })
+      const text = match[1] && tool.kind === 'free-form' && rest !== '' ? { input: rest } : undefined
+      const input = match[2] ? (objectAt(rest) ?? text) : undefined
+      if (input || (match[1] && !/^[\w-]/.test(rest))) {
+        found.push({ call: { name, input: input ?? {}, ...callMarks(tool) }, at: match.index })
+      }
     }
   }
-  return found.toSorted((a, b) => a.at - b.at).map(({ name, input }) => ({ name, input }))
+  return found.toSorted((a, b) => a.at - b.at).map((one) => one.call)
 }
 
 /** The JSON object that the text begins with. */
@@ -71,7 +81,7 @@ function timeCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   if (!wantsTime(question)) return []
   const tool =
     tools.find((one) => speaksOf(one.name, timeWords)) ??
-    tools.find((one) => speaksOf(one.description ?? '', timeWords))
+    tools.find((one) => tellsTime.test(purposeOf(one)) && !/\btime(out|s|stamp)?\s+limit\b/i.test(purposeOf(one)))
   if (!tool) return []
   const place = propertiesOf(tool).find(([, type]) => type === 'string')?.[0]
   const places = placesIn(question)
@@ -79,35 +89,74 @@ function timeCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
     const isNeeded = place !== undefined && Array.isArray(tool.input.required) && tool.input.required.includes(place)
     return [call(tool, isNeeded ? { [place]: 'UTC' } : {})]
   }
-  return places.map((name) => call(tool, { [place]: name }))
+  return places.map((name) => call(tool, { [place]: wantsZone(tool, place) ? (zoneOf(name) ?? name) : name }))
 }
 
 const timeWords = /^(time|clock)$/
-const sumWords = /^(add|adds|adding|addition|sum|sums|plus|calc|calculate|calculator|math)$/
+const tellsTime =
+  /\b(current|local) (date and )?time\b|\b(tells?|gives?|gets?|returns?|shows?|reads?)\b[^.]*\b(time|clock)\b/i
+const sumWords = /^(add|adds|adding|addition|sum|sums|plus|calc|calculate|calculates|calculator|arithmetic|math)$/
 
+/** Whether a field takes a time zone, by its name or description, and not the name of a place. */
+function wantsZone(tool: ToolSpec, field: string): boolean {
+  const schema = isObject(tool.input.properties) ? tool.input.properties[field] : undefined
+  const described = isObject(schema) ? textIn(schema.description) : ''
+  return /zone|\btz\b|iana/i.test(`${field} ${described}`)
+}
+
+/** Only a tool that is about adding: two numbers alone may as well be an offset and a limit. */
 function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const sums = wantedSums(question)
   const numbers = (tool: ToolSpec) => propertiesOf(tool).filter(([, type]) => type === 'number' || type === 'integer')
   const able = tools.filter((tool) => numbers(tool).length >= 2)
-  const tool = able.find((one) => speaksOf(`${one.name} ${one.description ?? ''}`, sumWords)) ?? able[0]
+  const tool =
+    able.find((one) => speaksOf(one.name, sumWords)) ?? able.find((one) => speaksOf(purposeOf(one), sumWords))
   if (!tool) return []
   const [first, second] = numbers(tool).map(([name]) => name)
   if (first === undefined || second === undefined) return []
   return sums.map(([a, b]) => call(tool, { [first]: a, [second]: b }))
 }
 
+/** "What is the weather in Paris?": a tool whose name is what the question is about, such as `get_weather`. */
+function lookUpCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
+  if (question.length > 200 || !/^(what|how|tell|show|give|is)\b/i.test(question)) return []
+  const asked = new Set(wordsOf(question))
+  const tool = tools.find(({ name }) => {
+    const subject = wordsOf(name).filter((word) => !lookUpWords.test(word))
+    return subject.some((word) => word.length > 3) && subject.every((word) => asked.has(word))
+  })
+  if (!tool) return []
+  const required = Array.isArray(tool.input.required) ? tool.input.required : []
+  const place = propertiesOf(tool).find(([, type]) => type === 'string')?.[0]
+  const places = place === undefined ? [] : placesIn(question)
+  if (required.some((name) => name !== place)) return []
+  if (place === undefined || places.length === 0) return required.length > 0 ? [] : [call(tool, {})]
+  return places.map((name) => call(tool, { [place]: name }))
+}
+
+const lookUpWords = /^(get|gets|fetch|find|look|lookup|up|check|show|tell|current|the|in|at|of|for)$/
+
+/** What a tool is for: the first sentence of its description. The rest may speak of anything. */
+function purposeOf(tool: ToolSpec): string {
+  return /^[^.\n]*/.exec((tool.description ?? '').trim())?.[0] ?? ''
+}
+
 function call(tool: ToolSpec, given: Record<string, Json>): WantedCall {
   const input = sampleOf({ ...tool.input, type: 'object' }, given)
-  return { name: tool.name, input: isObject(input) ? input : {} }
+  return { name: tool.name, input: isObject(input) ? input : {}, ...callMarks(tool) }
 }
 
 /** Whether one of the words of a name or description, also of a camelCase one, is among these. */
 function speaksOf(text: string, words: RegExp): boolean {
+  return wordsOf(text).some((word) => words.test(word))
+}
+
+function wordsOf(text: string): string[] {
   return text
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/)
-    .some((word) => words.test(word))
+    .filter((word) => word !== '')
 }
 
 function propertiesOf(tool: ToolSpec): [string, string][] {
@@ -118,8 +167,11 @@ function propertiesOf(tool: ToolSpec): [string, string][] {
   ])
 }
 
-/** "in Paris and Tokyo" → Paris, Tokyo. */
+/** "in Paris, New York and Tokyo" → Paris, New York, Tokyo. */
 function placesIn(question: string): string[] {
-  const list = /\bin ((?:\p{Lu}[\p{L}/_-]*)(?:(?:\s*,\s*|\s+and\s+)(?:in\s+)?\p{Lu}[\p{L}/_-]*)*)/u.exec(question)?.[1]
-  return list ? list.split(/\s*,\s*|\s+and\s+|\bin\s+/).filter((name) => name !== '') : []
+  const place = String.raw`\p{Lu}[\p{L}/_'-]*(?: \p{Lu}[\p{L}'-]*)*`
+  const list = new RegExp(`\\bin (${place}(?:(?:\\s*,\\s*|,?\\s+and\\s+)(?:in\\s+)?${place})*)`, 'u').exec(
+    question,
+  )?.[1]
+  return list ? list.split(/\s*,\s*(?:and\s+)?|\s+and\s+|\bin\s+/).filter((name) => name !== '') : []
 }

@@ -4,7 +4,8 @@ import { folding, type Folded } from '../core/fold.ts'
 import type { ReplyEvent } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
 import type { Origin } from '../core/message.ts'
-import type { Note } from '../core/context.ts'
+import type { Note, ToolSpec } from '../core/context.ts'
+import { markedPart } from '../core/tool-kinds.ts'
 import type { Assembled } from '../context/assemble.ts'
 import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { streamReply, type RetryEvent } from '../transport/reply.ts'
@@ -47,7 +48,7 @@ export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, o
     ...run.transport,
   })
   for await (const read of events) {
-    const event = endpoint.offline ? unbilled(read) : read
+    const event = marked(endpoint.offline ? unbilled(read) : read, prepared.context.tools)
     if (event.type === 'retry') await store.retryExchange(owner, opened.id, run.write())
     else if (event.type !== 'no-retry') fold.push(event)
     const behind = onEvent?.(event, opened)
@@ -59,4 +60,9 @@ export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, o
 /** What the emulator counts is marked, so that no one takes it for a bill. */
 function unbilled<E extends ReplyEvent | RetryEvent>(event: E): E {
   return event.type === 'reply-end' && event.usage ? { ...event, usage: { ...event.usage, offline: true } } : event
+}
+
+/** Calls of tools that are more than functions say so, whatever wire they came by. */
+function marked<E extends ReplyEvent | RetryEvent>(event: E, tools: readonly ToolSpec[]): E {
+  return 'part' in event ? { ...event, part: markedPart(event.part, tools) } : event
 }

@@ -1,6 +1,7 @@
 // A call before it is run: whether there is such a tool, whether its arguments are right, whether a person must be asked.
 
 import type { ToolCallPart } from '../core/message.ts'
+import { freeFormText } from '../core/tool-kinds.ts'
 import type { InputProblem, ReadCall, Tool } from '../core/tool.ts'
 import { inputSchemaOf, unwrapInput } from '../wires/tool-schema/root.ts'
 import { checkInput } from './check-input.ts'
@@ -22,9 +23,10 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
     const problem = await checkInput(name, schema, input)
     if (problem !== undefined) return { problem }
     const { ask } = tool
+    const value = tool.kind === 'free-form' ? (freeFormText(input) ?? input) : input
     return {
-      run: (run) => tool.run(input, run),
-      asks: () => (typeof ask === 'function' ? ask(input) : ask === true),
+      run: (run) => tool.run(value, run),
+      asks: () => (typeof ask === 'function' ? ask(value) : ask === true),
     }
   } catch (error) {
     return { problem: `${name} was not run: ${error instanceof Error ? error.message : String(error)}` }

@@ -76,7 +76,7 @@ export async function keepState(
   const strategy = endpoint.state
   const ref = entry.message.role === 'assistant' ? entry.message.origin.replyId : undefined
   if (!strategy || !ref) return
-  const expiresAt = new Date(Date.parse(exchange.startedAt) + strategy.lifetimeoutMs).toISOString()
+  const expiresAt = new Date(Date.parse(exchange.startedAt) + strategy.lifetimeMs).toISOString()
   const { provider, protocol } = exchange
   await store.keepState(
     owner,

@@ -2,6 +2,7 @@
 // OpenAPI document and the tables in the documentation are made from. The compiler holds each rule to the type of its
 // setting, and misses no key.
 
+import type { Grammar } from '../core/context.ts'
 import type { ErrorKind } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
 import { efforts, type Options } from './options.ts'
@@ -188,6 +189,9 @@ const toolRule: Rule<Tool> = object<Tool>(
     name,
     description: text,
     input: jsonObject,
+    kind: oneOf(['free-form', 'search']),
+    grammar: object<Grammar>({ syntax: name, definition: text }, ['syntax', 'definition']),
+    namespace: object<{ name: string; description?: string }>({ name, description: text }, ['name']),
     run: functionValue,
     repeatable: flag,
     timeoutMs: whole(1),

@@ -1,7 +1,7 @@
 // Items of the Responses wire: a bare list, a request body, a response, or a string. One reply of a model is several
 // items there; everything the assistant's side wrote between two others is read as one Reply.
 
-import type { Note, ToolSpec } from '../core/context.ts'
+import type { Grammar, Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type {
   MediaPart,
@@ -10,13 +10,15 @@ import type {
   Part,
   Reply,
   TextPart,
+  ToolCallPart,
   ToolMessage,
   ToolResultPart,
   UserMessage,
 } from '../core/message.ts'
+import { freeFormInput, namespacedName, searchName } from '../core/tool-kinds.ts'
 import { mediaFromUrl } from '../wires/shared/media.ts'
 import { openaiResponses } from '../wires/openai-responses/index.ts'
-import { readItem } from '../wires/openai-responses/read-item.ts'
+import { marksOf, readItem } from '../wires/openai-responses/read-item.ts'
 import {
   clientItemTypes,
   inputItemTypes,
@@ -158,7 +160,7 @@ function sideOf(item: Item): Message['role'] {
     return item.role === 'system' || item.role === 'developer' ? 'system' : 'user'
   }
   if (type === 'function_call_output' || type === 'custom_tool_call_output') return 'tool'
-  if (type === 'tool_search_output') return item.execution === 'client' ? 'user' : 'assistant'
+  if (type === 'tool_search_output') return item.execution === 'client' ? 'tool' : 'assistant'
   return clientItemTypes.has(type) ? 'user' : 'assistant'
 }
 
@@ -173,13 +175,17 @@ function readReply(native: Item[], origin: Origin, book: CallRegistry): Reply {
 /** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
 function readOutput(item: Item, origin: Origin, book: CallRegistry): ToolMessage {
   const alias = stringIn(item, 'call_id')
-  const name = stringIn(item, 'name')
-  const output = outputParts(item, origin)
+  const found = typeOf(item) === 'tool_search_output' ? objectsIn(item, 'tools') : undefined
+  const name = found ? searchName : stringIn(item, 'name')
+  const output: ToolResultPart['output'] = found
+    ? [{ type: 'text', text: JSON.stringify(found) }]
+    : outputParts(item, origin)
   const results: ToolResultPart[] = []
   for (let call = book.answer(alias, name); ; call = book.answer(alias, name)) {
     if (results.length > 0 && (!call || results.some((result) => result.callId === call?.callId))) break
     const callId = call?.callId ?? alias ?? 'call'
-    results.push({ type: 'tool-result', callId, name: call?.name ?? name ?? 'unknown', output })
+    const answered = { callId, name: call?.name ?? name ?? 'unknown', output, ...(found && { value: found }) }
+    results.push({ type: 'tool-result', ...answered })
     if (!call) break
   }
   const shares = results.length > 1 ? wrappedShares(item.output, results.length) : undefined
@@ -254,17 +260,37 @@ function textsOf(item: Item): TextPart[] {
 }
 
 function readTools(body: JsonObject, notes: Note[]): ToolSpec[] {
-  return objectsIn(body, 'tools').flatMap((tool, index): ToolSpec[] => {
-    const name = stringIn(tool, 'name')
-    if (tool.type !== 'function' || name === undefined) {
-      const what = `tool of type ${String(tool.type)}`
-      notes.push({ kind: 'dropped', what, why: 'only the provider can run it', at: `$.tools[${index}]` })
-      return []
-    }
-    const description = stringIn(tool, 'description')
-    const input = isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} }
-    return [{ name, ...(description !== undefined && { description }), input }]
-  })
+  return objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
+}
+
+/** One tool, or those of a namespace. What the client runs is a tool of ours; the rest only the provider can run. */
+function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
+  const name = stringIn(tool, 'name')
+  const description = stringIn(tool, 'description')
+  const described = description !== undefined && { description }
+  const input = isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} }
+  if (tool.type === 'tool_search' && tool.execution === 'client') {
+    return [{ name: searchName, ...described, input, kind: 'search' }]
+  }
+  if (name !== undefined && tool.type === 'function') return [{ name, ...described, input }]
+  if (name !== undefined && tool.type === 'custom') {
+    const grammar = grammarOf(tool)
+    return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
+  }
+  if (name !== undefined && tool.type === 'namespace') {
+    const inside = objectsIn(tool, 'tools').flatMap((one, i) => readTool(one, `${at}.tools[${i}]`, notes))
+    const namespace = { name, ...described }
+    return inside.map((one) => ({ ...one, name: namespacedName(name, one.name), namespace }))
+  }
+  notes.push({ kind: 'dropped', what: `tool of type ${String(tool.type)}`, why: 'only the provider can run it', at })
+  return []
+}
+
+function grammarOf(tool: JsonObject): Grammar | undefined {
+  const format = isObject(tool.format) ? tool.format : {}
+  const syntax = stringIn(format, 'syntax')
+  const definition = stringIn(format, 'definition')
+  return syntax !== undefined && definition !== undefined ? { syntax, definition } : undefined
 }
 
 const anyMedia = ['image/*', 'application/*', 'text/*', 'audio/*', 'video/*']
@@ -290,7 +316,16 @@ export function writeItems(run: readonly Message[], all: readonly Message[]): It
 }
 
 function isNative(message: Message): message is Reply {
-  return message.role === 'assistant' && message.origin.protocol === protocolId && message.native.length > 0
+  if (message.role !== 'assistant' || message.origin.protocol !== protocolId || message.native.length === 0)
+    return false
+  return message.parts.every((part) => part.type !== 'tool-call' || hasOwnForm(part, message.native))
+}
+
+/** A host that has no form for a kind of tool made the call of a function that stood for it. */
+function hasOwnForm({ from, kind, namespace }: ToolCallPart, native: readonly Json[]): boolean {
+  const item = from === undefined ? undefined : native[from]
+  const marks = isObject(item) ? marksOf(item) : {}
+  return marks.kind === kind && marks.namespace === namespace
 }
 
 /** The items of the messages from `covers` on, with the call ids that those before have given. */
@@ -303,7 +338,7 @@ function encoded(messages: Message[], covers: number): Item[] {
       model: '',
       options: {},
       quirks: {},
-      capabilities: { ...capabilities, media: anyMedia, resultMedia: anyMedia },
+      capabilities: { ...capabilities, media: anyMedia, resultMedia: anyMedia, toolKinds: true },
     },
   )
   return objectsIn(body, 'input')

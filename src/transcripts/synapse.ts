@@ -1,7 +1,7 @@
 // Synapse's own export: JSON lines, first a manifest (`{"synapse":1}`), then one message per line exactly as the core
 // has it, `source` of another format included: what was once imported can still be written back where it came from.
 
-import type { ToolSpec } from '../core/context.ts'
+import type { Grammar, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, TextPart } from '../core/message.ts'
 import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
@@ -39,9 +39,24 @@ function textPart(part: Json, index: number): TextPart {
 }
 
 function toolSpec(tool: Json, index: number): ToolSpec {
-  const { name, description, input } = isObject(tool) ? tool : {}
+  const { name, description, input, kind, grammar, namespace } = isObject(tool) ? tool : {}
   if (typeof name !== 'string' || !isObject(input)) throw unreadable(formatId, `$[0].tools[${index}]`, 'a tool')
-  return { name, ...(typeof description === 'string' && { description }), input }
+  return {
+    name,
+    ...(typeof description === 'string' && { description }),
+    input,
+    ...((kind === 'free-form' || kind === 'search') && { kind }),
+    ...(isGrammar(grammar) && { grammar }),
+    ...(isNamespace(namespace) && { namespace }),
+  }
+}
+
+function isGrammar(value: Json | undefined): value is Grammar & JsonObject {
+  return isObject(value) && typeof value.syntax === 'string' && typeof value.definition === 'string'
+}
+
+function isNamespace(value: Json | undefined): value is { name: string } & JsonObject {
+  return isObject(value) && typeof value.name === 'string'
 }
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])

@@ -143,6 +143,8 @@ export interface Capabilities {
   imageTokens?: ImageTokens
   tools: boolean
   maxTools?: number
+  /** Has forms for free-form tools, for tool search and for namespaces; elsewhere they are functions. */
+  toolKinds?: boolean
   /** Takes `temperature` and `top_p`. */
   sampling: boolean
   /**

@@ -36,7 +36,17 @@ const parts: { [T in Part['type']]: Whole<Extract<Part, { type: T }>>[] } = {
   refusal: [{ type: 'refusal', text: 'text', from: 0 }],
   media,
   'tool-call': [
-    { type: 'tool-call', callId: 'c', alias: 'alias', name: 'n', input: { key: 'value' }, malformed: '{', from: 0 },
+    {
+      type: 'tool-call',
+      callId: 'c',
+      alias: 'alias',
+      name: 'n',
+      kind: 'free-form',
+      namespace: 'space',
+      input: { key: 'value' },
+      malformed: '{',
+      from: 0,
+    },
   ],
   'tool-result': [
     {

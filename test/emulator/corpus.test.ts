@@ -46,7 +46,8 @@ for (const [folder, provider] of Object.entries(folders)) {
         body: JSON.stringify(request.body),
       })
       const text = await reply.text()
-      const namesState = request.body.previous_response_id !== undefined || request.body.conversation !== undefined
+      const { previous_response_id: chain, conversation, cachedContent } = request.body
+      const namesState = [chain, conversation, cachedContent].some((id) => id !== undefined)
       if (namesState && /not found/.test(text)) elsewhere++
       else assert.equal(reply.status, 200, `${basename(file)}: ${text.slice(0, 300)}`)
       answered++

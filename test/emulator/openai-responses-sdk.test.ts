@@ -193,6 +193,80 @@ describe('the chain of previous_response_id', () => {
   })
 })
 
+describe('lists of items', () => {
+  test('are read newest first, or in the order that is asked for, page by page', async (t) => {
+    const { openai } = await client(t)
+    const said = Array.from({ length: 25 }, (_, i) => `Message ${i}`)
+    const items = said.map((content) => ({ role: 'user' as const, content }))
+    const { id } = await openai.conversations.create({ items: items.slice(0, 20) })
+    await openai.conversations.items.create(id, { items: items.slice(20) })
+    const textOf = (item: unknown) => /Message \d+/.exec(JSON.stringify(item))?.[0]
+    const first = await openai.conversations.items.list(id)
+    assert.deepEqual(first.data.map(textOf), said.toReversed().slice(0, 20))
+    assert.equal(first.has_more, true)
+    const forth = await openai.conversations.items.list(id, { order: 'asc', limit: 3 })
+    assert.deepEqual(forth.data.map(textOf), said.slice(0, 3))
+    const all: unknown[] = []
+    for await (const item of openai.conversations.items.list(id, { order: 'asc', limit: 10 })) all.push(textOf(item))
+    assert.deepEqual(all, said)
+    await assert.rejects(openai.conversations.items.list(id, { limit: 101 }), /Expected a value <= 100, but got 101/)
+    await assert.rejects(openai.conversations.items.list(id, { after: 'msg_none' }), /not found/)
+  })
+
+  test('hold the input of a response', async (t) => {
+    const { openai } = await client(t)
+    const input = ['One', 'Two', 'Three'].map((content) => ({ role: 'user' as const, content }))
+    const { id } = await openai.responses.create({ model, input })
+    const texts = (page: { data: unknown[] }) =>
+      page.data.map((item) => /One|Two|Three/.exec(JSON.stringify(item))?.[0])
+    assert.deepEqual(texts(await openai.responses.inputItems.list(id)), ['Three', 'Two', 'One'])
+    const page = await openai.responses.inputItems.list(id, { order: 'asc', limit: 2 })
+    assert.deepEqual(texts(page), ['One', 'Two'])
+    const after = page.data.at(-1)?.id ?? ''
+    assert.deepEqual(texts(await openai.responses.inputItems.list(id, { order: 'asc', after })), ['Three'])
+  })
+})
+
+describe('the response object', () => {
+  test('says what was asked for, streamed or not', async (t) => {
+    const { openai } = await client(t)
+    const asked = {
+      model,
+      input: 'Hello',
+      instructions: 'Be brief.',
+      max_output_tokens: 500,
+      max_tool_calls: 3,
+      metadata: { purpose: 'test' },
+      parallel_tool_calls: false,
+      prompt_cache_key: 'key',
+      reasoning: { effort: 'low' as const },
+      safety_identifier: 'someone',
+      service_tier: 'flex' as const,
+      store: false,
+      text: { verbosity: 'low' as const },
+      tool_choice: 'auto' as const,
+      tools,
+      truncation: 'auto' as const,
+    }
+    const { input: _, tools: __, ...echoed } = asked
+    const whole = await openai.responses.create(asked)
+    const streamed = await openai.responses.stream(asked).finalResponse()
+    for (const response of [whole, streamed]) {
+      assert.partialDeepStrictEqual(response, {
+        ...echoed,
+        reasoning: { effort: 'low', summary: null },
+        text: { verbosity: 'low', format: { type: 'text' } },
+        temperature: 1,
+        background: false,
+        previous_response_id: null,
+        user: null,
+      })
+      assert.deepEqual(response.tools, [{ description: null, ...tools[0] }])
+    }
+    assert.equal(whole.completed_at, whole.created_at)
+  })
+})
+
 describe('conversations', () => {
   test('what is said is kept in the conversation, and items can be added and taken away', async (t) => {
     const { openai } = await client(t)

@@ -116,9 +116,16 @@ describe('what the brain calls', () => {
 
   test('one call for each place, and a zone where one is needed', () => {
     assert.deepEqual(callsFor('What time is it in Paris and Tokyo?', [clock]), [
-      ['get_current_time', { zone: 'Paris' }],
-      ['get_current_time', { zone: 'Tokyo' }],
+      ['get_current_time', { zone: 'Europe/Paris' }],
+      ['get_current_time', { zone: 'Asia/Tokyo' }],
     ])
+    assert.deepEqual(callsFor('What time is it in San Francisco, New York and Xanadu?', [clock]), [
+      ['get_current_time', { zone: 'America/Los_Angeles' }],
+      ['get_current_time', { zone: 'America/New_York' }],
+      ['get_current_time', { zone: 'Xanadu' }],
+    ])
+    const byCity = { ...clock, input: { type: 'object', properties: { city: { type: 'string' } } } }
+    assert.deepEqual(callsFor('What time is it in Paris?', [byCity]), [['get_current_time', { city: 'Paris' }]])
     const strict = { ...clock, input: { ...clock.input, required: ['zone'] } }
     assert.deepEqual(callsFor('What time is it?', [strict]), [['get_current_time', { zone: 'UTC' }]])
   })
@@ -128,6 +135,49 @@ describe('what the brain calls', () => {
       assert.deepEqual(callsFor(question, [clock, add]), [['calculator', { a: 17, b: 25 }]], question)
     }
     assert.deepEqual(callsFor('What is 17 + 25?', [clock]), ['text'])
+  })
+
+  test('no tool that only has the fields for it', () => {
+    const read: ToolSpec = {
+      name: 'Read',
+      description: 'Reads a file. Line numbers are added, and the current time of the file is given.',
+      input: { type: 'object', properties: { offset: { type: 'number' }, limit: { type: 'number' } } },
+    }
+    const run: ToolSpec = {
+      name: 'exec',
+      description: 'Runs a command. Tells the wall time.',
+      input: { type: 'object', properties: { timeout: { type: 'number' }, cmd: { type: 'string' } } },
+    }
+    assert.deepEqual(callsFor('What is 17 + 25?', [read]), ['text'])
+    assert.deepEqual(callsFor('What is 17 + 25?', [read, add]), [['calculator', { a: 17, b: 25 }]])
+    assert.deepEqual(callsFor('What time is it?', [read, run]), ['text'])
+  })
+
+  test('a tool that looks up what the question is about', () => {
+    const weather: ToolSpec = {
+      name: 'get_weather',
+      input: { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] },
+    }
+    assert.deepEqual(callsFor("What's the weather like in San Francisco?", [add, weather]), [
+      ['get_weather', { location: 'San Francisco' }],
+    ])
+    assert.deepEqual(callsFor('What is the weather?', [weather]), ['text'], 'there is nothing to call it with')
+    assert.deepEqual(callsFor('Write a poem about the weather in Paris.', [weather]), ['text'])
+    assert.deepEqual(callsFor('What is the capital in Paris?', [weather]), ['text'])
+  })
+
+  test('a free-form tool with the text that follows its name', () => {
+    const patch: ToolSpec = { name: 'apply_patch', input: { type: 'object' }, kind: 'free-form' }
+    const question = 'use the tool apply_patch with *** Begin Patch\n*** End Patch'
+    assert.deepEqual(asked([user(question)], { tools: [patch] }), [
+      {
+        type: 'tool-call',
+        callId: '',
+        name: 'apply_patch',
+        input: { input: '*** Begin Patch\n*** End Patch' },
+        kind: 'free-form',
+      },
+    ])
   })
 
   test('two things at once are parallel calls, or one after the other where that is not allowed', () => {

@@ -96,7 +96,10 @@ const others: Row[] = [
   [{ maxSteps: '7' }, 'maxSteps: must be a whole number, not "7"'],
   [{ guards: { repeats: 0 } }, 'guards.repeats: must be at least 1, not 0'],
   [{ guards: { repeats: true } }, 'guards.repeats: must be a whole number, or false, not true'],
-  [{ guards: { timeMs: 50 } }, 'guards.timeMs: unknown key "timeMs"; known are repeats, timeoutMs, outputSize'],
+  [
+    { guards: { timeMs: 50 } },
+    'guards.timeMs: unknown key "timeMs"; known are repeats, timeoutMs, outputSize, callsPerReply, concurrentTools, resultSize, replySize',
+  ],
   [{ budget: { run: { usd: 0 } } }, 'budget.run.usd: must be more than 0, not 0'],
   [{ budget: { rnu: {} } }, 'budget.rnu: unknown key "rnu"; did you mean run?'],
   [

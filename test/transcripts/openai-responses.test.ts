@@ -55,7 +55,15 @@ test('items are read as messages, the assistant’s side between two others as o
     { type: 'reasoning', text: 'Hm.', hidden: true, from: 0 },
     { type: 'text', text: 'Wait.', from: 1 },
     { type: 'tool-call', callId: 'call_1', alias: 'call_1', name: 'clock', input: { zone: 'UTC' }, from: 2 },
-    { type: 'tool-call', callId: 'call_2', alias: 'call_2', name: 'patch', input: { input: '*** Begin' }, from: 3 },
+    {
+      type: 'tool-call',
+      callId: 'call_2',
+      alias: 'call_2',
+      name: 'patch',
+      input: { input: '*** Begin' },
+      kind: 'free-form',
+      from: 3,
+    },
   ])
   assert.deepEqual(asked?.role === 'assistant' && [asked.native, asked.stop], [
     items.slice(2, 6),

@@ -37,7 +37,7 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   let parts = 0
   let calls = 0
   let usage: JsonObject | undefined
-  let told: { raw: string; details?: JsonObject } | undefined
+  let told: { raw: string; details?: JsonObject; sequence?: string } | undefined
   let failure: Failure | undefined
   let unread: Note[] = []
   let cleared: Note[] = []
@@ -111,7 +111,11 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
         if (isObject(chunk.context_management)) cleared = appliedEdits(chunk.context_management)
         const delta = isObject(chunk.delta) ? chunk.delta : {}
         if (typeof delta.stop_reason === 'string') {
-          told = { raw: delta.stop_reason, ...(isObject(delta.stop_details) && { details: delta.stop_details }) }
+          told = {
+            raw: delta.stop_reason,
+            ...(isObject(delta.stop_details) && { details: delta.stop_details }),
+            ...(typeof delta.stop_sequence === 'string' && { sequence: delta.stop_sequence }),
+          }
         }
         return []
       }
@@ -205,7 +209,10 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     if (failure) {
       return { stop: { reason: 'failed', ...(failure.code !== undefined && { raw: failure.code }) }, failure }
     }
-    if (told && open.size === 0) return { stop: { reason: stopReason(told.raw, calls > 0), raw: told.raw } }
+    if (told && open.size === 0) {
+      const { raw, sequence } = told
+      return { stop: { reason: stopReason(raw, calls > 0), raw, ...(sequence !== undefined && { sequence }) } }
+    }
     return stopped && !cause ? { stop: { reason: stopReason('end_turn', calls > 0) } } : stopAfterInterruption(cause)
   }
 }

@@ -17,7 +17,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     model: profile.model,
     content: own ? reply.native : reply.parts.flatMap((part, index) => blocksFor(part, `${profile.replyId}/${index}`)),
     stop_reason: stopReason(reply),
-    stop_sequence: null,
+    stop_sequence: reply.stop.sequence ?? null,
     stop_details: explanation === undefined ? null : { type: 'refusal', category: null, explanation },
     usage: wireUsage(profile.usage),
   }
@@ -83,6 +83,7 @@ function serverTool(name: string, input: Json | undefined, output: Json | undefi
 }
 
 function stopReason({ origin, stop, parts }: Reply): string {
+  if (stop.sequence !== undefined) return 'stop_sequence'
   if (origin.protocol === protocolId && stop.raw !== undefined && stop.reason !== 'failed') return stop.raw
   switch (stop.reason) {
     case 'length':

@@ -73,3 +73,10 @@ export function maxOutputOf({ family, version }: Model): number | undefined {
   if (family === 'opus' && version < 4.5) return 32_000
   return undefined
 }
+
+/** The levels of `output_config.effort`; none: the model does not know the field. */
+export function effortsOf({ family, version }: Model): string[] {
+  if (version < 4.5 || (version < 4.6 && family !== 'opus')) return []
+  if (version < 4.6) return ['low', 'medium', 'high']
+  return version < 4.7 ? ['low', 'medium', 'high', 'max'] : ['low', 'medium', 'high', 'xhigh', 'max']
+}

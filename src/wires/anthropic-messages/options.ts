@@ -4,6 +4,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { isBlank } from '../shared/text.ts'
+import { inRange } from '../shared/ranges.ts'
 import { budgetOf, planThinking, type Loop, type Thinking } from './thinking.ts'
 import type { Declared } from './tools.ts'
 import type { Writer } from './writer.ts'
@@ -89,11 +90,9 @@ function sampling(thinking: Thinking, writer: Writer): JsonObject {
     )
     return {}
   }
-  if (temperature === undefined) return { top_p: topP }
+  if (temperature === undefined) return topP === undefined ? {} : { top_p: inRange('top_p', topP, writer.notes) }
   if (topP !== undefined) drop('top_p', 'it does not go with temperature')
-  if (temperature > 1)
-    writer.notes.push({ kind: 'changed', what: `temperature ${temperature} to 1`, why: '1 is the most' })
-  return { temperature: Math.min(temperature, 1) }
+  return { temperature: inRange('temperature', temperature, writer.notes, 1) }
 }
 
 function stopSequences(writer: Writer): string[] {

@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import {
+  effortsOf,
   maxOutputOf,
   takesAdaptiveThinking,
   takesDisabledThinking,
@@ -28,6 +29,7 @@ export function checkModel(
   if (!model) return
   checkSampling(body, model, report)
   checkForced(body, model, report)
+  checkEffort(body, model, report)
   if (!takesMidSystem(model) && messages.some(({ role }) => role === 'system')) {
     report('R-12', "role 'system' is not supported on this model")
   }
@@ -156,6 +158,18 @@ function checkSampling(body: JsonObject, model: Model, report: Report): void {
   if (both && takesSampling(model) && takesOneSampling(model)) {
     const message = '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
     report('sampling', message)
+  }
+}
+
+/** The words for both cases are on record (checked 2026-11). */
+function checkEffort(body: JsonObject, model: Model, report: Report): void {
+  const effort = isObject(body.output_config) ? body.output_config.effort : undefined
+  if (typeof effort !== 'string') return
+  const known = effortsOf(model)
+  if (known.length === 0) report('R-20', 'This model does not support the effort parameter.')
+  else if (!known.includes(effort)) {
+    const levels = known.toSorted().join(', ')
+    report('R-20', `This model does not support effort level '${effort}'. Supported levels: ${levels}.`)
   }
 }
 

@@ -7,6 +7,7 @@ import type { Effort, Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
+import { inRange } from '../shared/ranges.ts'
 import type { Writer } from './encode.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
@@ -19,8 +20,11 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   return {
     ...toolFields,
     ...encodeOutputLimit(writer),
-    ...(sampling && options.temperature !== undefined && { temperature: options.temperature }),
-    ...(sampling && options.topP !== undefined && { top_p: options.topP }),
+    ...(sampling &&
+      options.temperature !== undefined && {
+        temperature: inRange('temperature', options.temperature, writer.notes),
+      }),
+    ...(sampling && options.topP !== undefined && { top_p: inRange('top_p', options.topP, writer.notes) }),
     ...(options.stop && options.stop.length > 0 && { stop: encodeStop(options.stop, writer) }),
     ...encodeEffort(toolFields.tools !== undefined, writer),
     ...answerFormat(toolFields.tools !== undefined, writer),

@@ -71,6 +71,7 @@ import {
   toolNames,
   toolsNotEmpty,
 } from './rules-tools.ts'
+import { rangeIssues } from '../shared/ranges.ts'
 import type { Check } from './rules-context.ts'
 
 export function hostChecks(provider = 'openai'): readonly Check[] {
@@ -80,6 +81,8 @@ export function hostChecks(provider = 'openai'): readonly Check[] {
 const shape: readonly Check[] = [notEmpty, knownRoles, contentShape]
 const calls = callShape({ idLength: 40, names: true })
 const pairs = pairing(openaiPairing)
+
+const ranges: Check = ({ fields }) => rangeIssues(fields)
 
 const openai: readonly Check[] = [
   ...shape,
@@ -95,6 +98,7 @@ const openai: readonly Check[] = [
   cacheKeyLength,
   systemRole,
   outputField,
+  ranges,
   sampling,
   effortValue,
   effortWithTools,

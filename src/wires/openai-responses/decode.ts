@@ -14,7 +14,7 @@ import { readFailure } from '../shared/failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { contentKinds, deltaKinds, duplicates, type DeltaKind } from './events.ts'
 import { isWrapperName } from './parallel.ts'
-import { readItem } from './read-item.ts'
+import { calledName, marksOf, readItem } from './read-item.ts'
 import { itemSoFar, openPart, partSoFar, type OpenPart, type OpenItem } from './open-part.ts'
 import { readStop } from './stop.ts'
 import { readUsage } from './usage.ts'
@@ -151,8 +151,9 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
     if (isCall && !isWrapperName(stringIn(item, 'name'))) {
       const alias = stringIn(item, 'call_id') || undefined
       slot.callId = nextCallId(alias)
-      const name = toolName(stringIn(item, 'name') ?? '')
-      open(slot, { type: 'tool-call', callId: slot.callId, ...(alias && { alias }), name, input: {} }, events)
+      const name = toolName(calledName(item))
+      const call = { callId: slot.callId, ...(alias && { alias }), name, input: {}, ...marksOf(item) }
+      open(slot, { type: 'tool-call', ...call }, events)
     }
     return slot
   }

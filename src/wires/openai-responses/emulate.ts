@@ -2,36 +2,52 @@
 
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Part, Reply, ServerToolPart } from '../../core/message.ts'
+import type { Part, Reply, ServerToolPart, ToolCallPart } from '../../core/message.ts'
+import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
 import type { WholeProfile } from '../wire.ts'
 import { writeUsage } from './usage.ts'
 import { protocolId, type Item } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const native = reply.origin.protocol === protocolId && reply.native.length > 0
+  const status = statusOf(reply)
   return {
     id: profile.replyId,
     object: 'response',
     created_at: profile.createdAt,
-    ...statusOf(reply),
-    instructions: null,
-    max_output_tokens: null,
+    completed_at: status.status === 'completed' ? profile.createdAt : null,
+    ...status,
+    ...requestDefaults,
     model: profile.model,
     output: native ? reply.native : itemsOf(reply.parts, profile.replyId),
-    parallel_tool_calls: true,
-    previous_response_id: null,
-    reasoning: { effort: null, summary: null },
-    store: true,
-    temperature: 1,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
-    top_p: 1,
-    truncation: 'disabled',
     usage: writeUsage(profile.usage),
-    user: null,
-    metadata: {},
   }
+}
+
+/** The fields of a response that repeat the request, as they are where it says nothing. */
+export const requestDefaults: JsonObject = {
+  background: false,
+  frequency_penalty: 0,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  presence_penalty: 0,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  store: true,
+  temperature: 1,
+  text: { format: { type: 'text' }, verbosity: 'medium' },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+  user: null,
 }
 
 function statusOf(reply: Reply): JsonObject {
@@ -92,13 +108,7 @@ function itemsOf(parts: readonly Part[], replyId: string): Item[] {
         add('rs_', { type: 'reasoning', ...reasoningOf(part.text, part.hidden === true) })
         break
       case 'tool-call':
-        add('fc_', {
-          type: 'function_call',
-          status: 'completed',
-          arguments: part.malformed ?? JSON.stringify(part.input),
-          call_id: part.alias ?? part.callId,
-          name: part.name,
-        })
+        add(...callOf(part))
         break
       case 'server-tool':
         add(...serverToolOf(part))
@@ -119,6 +129,17 @@ function itemsOf(parts: readonly Part[], replyId: string): Item[] {
     }
   }
   return items
+}
+
+function callOf(part: ToolCallPart): [string, Item] {
+  const { kind, namespace, input, malformed } = part
+  const call = { status: 'completed', call_id: part.alias ?? part.callId }
+  const name = namespace === undefined ? { name: part.name } : { name: nameInside(namespace, part.name), namespace }
+  if (kind === 'free-form') {
+    return ['ctc_', { type: 'custom_tool_call', ...call, ...name, input: freeFormText(input) ?? JSON.stringify(input) }]
+  }
+  if (kind === 'search') return ['tsc_', { type: 'tool_search_call', ...call, execution: 'client', arguments: input }]
+  return ['fc_', { type: 'function_call', ...call, ...name, arguments: malformed ?? JSON.stringify(input) }]
 }
 
 function reasoningOf(text: string, hidden: boolean): JsonObject {

@@ -2,7 +2,7 @@
 
 import type { Context, Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Message, Reply, ToolMessage } from '../../core/message.ts'
+import { textOf, type Message, type Reply, type ToolMessage, type ToolResultPart } from '../../core/message.ts'
 import { wireIds, type IdGrammar } from '../shared/ids.ts'
 import { encodeCache } from '../shared/encode-cache.ts'
 import type { NameMap } from '../shared/names.ts'
@@ -31,7 +31,13 @@ export function writeHistory(
   const asked = new Set<string>()
   const answered = answersIn(context.messages)
   const calls = new Map<string, WrittenCall>()
+  const declared = new Map(context.tools.map((tool) => [tool.name, tool]))
   const asks = {
+    toolKind(name: string) {
+      const tool = declared.get(name)
+      return tool && (tool.kind ?? 'function')
+    },
+    namespaceOf: (name: string) => declared.get(name)?.namespace?.name,
     toWire: names.toWire,
     id: wireIds(context.messages, grammar, (reply: Reply) => canReplay(reply, target, flat)),
     isUsed: (id: string) => usedIds.has(id),
@@ -131,7 +137,7 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
       return { callId, call, output, piece: cachedElement({ role: 'user', content: text }) }
     }
-    return { callId, call, output, ...(!isWrapper && { piece: cachedElement(outputItem(call, output.content)) }) }
+    return { callId, call, output, ...(!isWrapper && { piece: cachedElement(answerItem(call, output, result)) }) }
   })
 }
 
@@ -168,9 +174,28 @@ function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): voi
   }
 }
 
+function answerItem(call: WrittenCall, output: Output, result: ToolResultPart): Item {
+  return call.kind === 'search' ? foundTools(call, result) : outputItem(call, output.content)
+}
+
+/** What a search found is a list of tools: the result itself, or what its text says. */
+function foundTools(call: WrittenCall, { value, output }: ToolResultPart): Item {
+  const found = value ?? parsedJson(textOf(output))
+  const tools = Array.isArray(found) ? found.filter(isObject) : []
+  return { type: 'tool_search_output', call_id: call.id, execution: 'client', status: 'completed', tools }
+}
+
+function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
 function outputItem(call: WrittenCall, output: string | JsonObject[]): Item {
   return {
-    type: call.custom ? 'custom_tool_call_output' : 'function_call_output',
+    type: call.kind === 'free-form' ? 'custom_tool_call_output' : 'function_call_output',
     call_id: call.id,
     output,
     ...(call.caller !== undefined && { caller: call.caller }),

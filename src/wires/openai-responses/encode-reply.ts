@@ -2,6 +2,7 @@
 
 import { isObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import { cleanText } from '../shared/text.ts'
 import { flatCall, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
@@ -73,9 +74,9 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
           break
         }
         open = undefined
-        const call = writtenCall([part], scope.id(part.callId), {})
-        called.push(functionCall(part, call.id, scope, at))
-        calls.push(call)
+        const item = callItem(part, scope.id(part.callId), scope, at)
+        called.push(item)
+        calls.push(writtenCall([part], scope.id(part.callId), item))
         break
       }
       case 'server-tool': {
@@ -120,13 +121,27 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   return { items: [...said, ...called], calls }
 }
 
-function functionCall(part: ToolCallPart, id: string, scope: ReplyScope, at: string): Item {
+/** A call in the form that its tool has in this request; where it has none, in the form that the call was made in. */
+function callItem(part: ToolCallPart, id: string, scope: ReplyScope, at: string): Item {
   const { malformed, input } = part
+  const isKnown = scope.target.capabilities.toolKinds === true
+  const kind = isKnown ? (scope.toolKind(part.name) ?? part.kind) : undefined
+  const namespace = isKnown ? (scope.namespaceOf(part.name) ?? part.namespace) : undefined
+  if (kind === 'free-form') {
+    const text = cleanText(malformed ?? freeFormText(input) ?? JSON.stringify(input), at, scope.notes)
+    return { type: 'custom_tool_call', call_id: id, name: scope.toWire(part.name), input: text }
+  }
   const isSound = malformed === undefined && isObject(input)
+  if (kind === 'search' && isSound) {
+    const query = cleanJson(input, at, scope.notes)
+    return { type: 'tool_search_call', call_id: id, execution: 'client', status: 'completed', arguments: query }
+  }
   return {
     type: 'function_call',
     call_id: id,
-    name: scope.toWire(part.name),
+    ...(namespace === undefined
+      ? { name: scope.toWire(part.name) }
+      : { name: nameInside(namespace, part.name), namespace }),
     arguments: isSound
       ? JSON.stringify(cleanJson(input, at, scope.notes))
       : soundArguments(malformed ?? JSON.stringify(input), scope, at),

@@ -8,7 +8,7 @@ import { cleanText } from '../shared/text.ts'
 import { mediaStandIn, summaryLabel, systemLabel } from '../shared/injected-text.ts'
 import { writeMedia } from './encode-media.ts'
 import type { ReplyScope } from './reply-scope.ts'
-import { answeredKey, isOpenAI, protocolId, typeOf, type Item } from './types.ts'
+import { answeredKey, codexMetadataKey, isOpenAI, protocolId, typeOf, type Item } from './types.ts'
 
 export function writeSystem(message: SystemMessage, at: string, target: Target, notes: Note[]): Item[] {
   const text = message.parts
@@ -64,13 +64,18 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
           drop(part.kind, 'the call that it answers is not sent')
         } else {
           flush()
-          items.push(data)
+          items.push(target.provider === 'openai' ? data : withoutCodexMetadata(data))
         }
       }
     }
   }
   flush()
   return items
+}
+
+function withoutCodexMetadata(item: Item): Item {
+  const { [codexMetadataKey]: _, ...rest } = item
+  return rest
 }
 
 /** A plain string where that says it all; with cache marks the long form always, so that a moving mark moves nothing else. */

@@ -2,11 +2,13 @@
 // and the provider's copy a cache of it; then the reasoning must come back encrypted, so it is asked for.
 
 import { createHash } from 'node:crypto'
-import { placeOf, type Context, type Note } from '../../core/context.ts'
-import type { JsonObject } from '../../core/json.ts'
+import { placeOf, type Context, type Note, type ToolSpec } from '../../core/context.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
+import { nameInside } from '../../core/tool-kinds.ts'
 import { mapNames } from '../shared/names.ts'
+import { inRange } from '../shared/ranges.ts'
 import { cachedList, cachedElement, type CachedElement } from '../shared/body-bytes.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { cleanText } from '../shared/text.ts'
@@ -31,6 +33,7 @@ export function encode(context: Context, target: Target): Encoded {
   // A chain keeps its input items, so there the system prompt is known already; `instructions` it forgets.
   if (system && quirks.systemInInput && !state) input.unshift(cachedElement(systemItem(system, context, target)))
   complete(input, context, target, state !== undefined, notes)
+  dropOldTriggers(input, notes)
 
   const store = state !== undefined || (options.store ?? false)
   const tools = writeTools(context, target, names.toWire, notes)
@@ -98,6 +101,15 @@ function complete(input: CachedElement[], context: Context, target: Target, hasS
   })
 }
 
+/** An item that asks for a compaction must be the last one: in the middle of a history it has been answered. */
+function dropOldTriggers(input: CachedElement[], notes: Note[]): void {
+  const isOld = ({ value }: CachedElement, i: number) => value.type === 'compaction_trigger' && i < input.length - 1
+  const left = input.filter((piece, i) => !isOld(piece, i))
+  if (left.length === input.length) return
+  input.splice(0, input.length, ...left)
+  notes.push({ kind: 'dropped', what: 'compaction trigger', why: 'it may only be the last item' })
+}
+
 /** `strict: false` is said aloud: where it is left out the server tries strict, and changes optional fields to required. */
 function writeTools(context: Context, target: Target, toWire: (name: string) => string, notes: Note[]): JsonObject[] {
   const { tools: takesTools, maxTools = Infinity } = target.capabilities
@@ -110,17 +122,41 @@ function writeTools(context: Context, target: Target, toWire: (name: string) => 
       ...(takesTools && { rule: 'C10' }),
     })
   }
-  const dialect = toolDialects[target.quirks.toolSchema ?? 'openai']
-  return context.tools.slice(0, count).map((tool, index) => {
-    const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
-    return {
-      type: 'function',
-      name: toWire(tool.name),
-      ...(description !== undefined && { description }),
-      parameters: schema,
-      strict: false,
+  const written: JsonObject[] = []
+  const namespaces = new Map<string, JsonObject[]>()
+  for (const [index, tool] of context.tools.slice(0, count).entries()) {
+    const { namespace } = tool
+    if (!takesKinds(target) || !namespace) {
+      written.push(writeTool(tool, toWire(tool.name), `tools[${index}]`, target, notes))
+      continue
     }
-  })
+    const inside = namespaces.get(namespace.name) ?? []
+    if (inside.length === 0) {
+      const { name, description } = namespace
+      written.push({ type: 'namespace', name, ...(description !== undefined && { description }), tools: inside })
+      namespaces.set(name, inside)
+    }
+    inside.push(writeTool(tool, nameInside(namespace.name, tool.name), `tools[${index}]`, target, notes))
+  }
+  return written
+}
+
+function takesKinds({ capabilities }: Target): boolean {
+  return capabilities.toolKinds === true
+}
+
+function writeTool(tool: ToolSpec, name: string, at: string, target: Target, notes: Note[]): JsonObject {
+  const { kind, grammar, description } = tool
+  if (takesKinds(target) && kind === 'free-form') {
+    const format = grammar ? { type: 'grammar', ...grammar } : { type: 'text' }
+    return { type: 'custom', name, ...(description !== undefined && { description }), format }
+  }
+  const fitted = fitTool(tool, toolDialects[target.quirks.toolSchema ?? 'openai'], at, notes)
+  const described = fitted.description !== undefined && { description: fitted.description }
+  if (takesKinds(target) && kind === 'search') {
+    return { type: 'tool_search', execution: 'client', ...described, parameters: fitted.schema }
+  }
+  return { type: 'function', name, ...described, parameters: fitted.schema, strict: false }
 }
 
 function toolChoice(
@@ -140,13 +176,23 @@ function toolChoice(
     if (!hasTools || unknown) left('tool choice', 'no such tool is offered')
     else if (quirks.noToolChoice) left('tool choice', 'the provider does not take one')
     else if (forced && !capabilities.forcedTool) left('forced tool choice', 'the model does not take one')
-    else fields.tool_choice = named ? { type: 'function', name: toWire(choice.tool) } : choice
+    else fields.tool_choice = named ? namedChoice(choice.tool) : choice
   }
   if (options.parallelTools !== undefined && hasTools) {
     if (quirks.noParallelTools) left('parallel tool setting', 'the provider does not take it')
     else fields.parallel_tool_calls = options.parallelTools
   }
   return fields
+
+  function namedChoice(name: string): Json {
+    const tool = context.tools.find((one) => one.name === name)
+    if (!takesKinds(target) || (!tool?.namespace && tool?.kind !== 'search')) {
+      const type = takesKinds(target) && tool?.kind === 'free-form' ? 'custom' : 'function'
+      return { type, name: toWire(name) }
+    }
+    notes.push({ kind: 'changed', what: `tool choice ${name} to required`, why: 'the wire can name no such tool' })
+    return 'required'
+  }
 
   function left(what: string, why: string): void {
     notes.push({ kind: 'dropped', what, why })
@@ -204,7 +250,7 @@ function limits(target: Target, notes: Note[]): JsonObject {
   ] as const) {
     const value = options[name]
     if (value === undefined) continue
-    if (capabilities.sampling) fields[field] = value
+    if (capabilities.sampling) fields[field] = inRange(field, value, notes)
     else notes.push({ kind: 'dropped', what: name, why: 'the model does not take it', rule: 'C16' })
   }
   if (options.stop !== undefined) {

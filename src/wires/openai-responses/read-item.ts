@@ -4,6 +4,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, ToolCallPart } from '../../core/message.ts'
+import { namespacedName, searchName } from '../../core/tool-kinds.ts'
 import { readArguments } from '../shared/arguments.ts'
 import { unwrap } from './parallel.ts'
 import { asksClient, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
@@ -32,12 +33,35 @@ function partsOf(item: Item, reader: ItemReader): Part[] {
     case 'custom_tool_call':
       if (!asksClient(item)) return [serverTool(stringIn(item, 'name') ?? type, parsed(item.input), undefined)]
       return [readCustomCall(item, reader)]
+    case 'tool_search_call':
+      return asksClient(item) ? [readSearch(item, reader)] : [opaque(type, item)]
     case 'compaction':
       return [{ type: 'compaction' }]
     case 'image_generation_call':
       return readImage(item)
     default:
-      return [readServerTool(type, item) ?? { type: 'opaque', kind: `${protocolId}/${type || 'item'}`, data: item }]
+      return [readServerTool(type, item) ?? opaque(type, item)]
+  }
+}
+
+function opaque(type: string, item: Item): Part {
+  return { type: 'opaque', kind: `${protocolId}/${type || 'item'}`, data: item }
+}
+
+/** The name of the tool that an item calls, with its namespace. */
+export function calledName(item: Item): string {
+  const name = stringIn(item, 'name') ?? ''
+  const namespace = stringIn(item, 'namespace')
+  return namespace ? namespacedName(namespace, name) : name
+}
+
+/** What a call item says about its tool, beside the name. */
+export function marksOf(item: Item): Pick<ToolCallPart, 'kind' | 'namespace'> {
+  const namespace = stringIn(item, 'namespace')
+  return {
+    ...(typeOf(item) === 'custom_tool_call' && { kind: 'free-form' }),
+    ...(typeOf(item) === 'tool_search_call' && { kind: 'search' }),
+    ...(namespace && { namespace }),
   }
 }
 
@@ -71,7 +95,7 @@ function readReasoning(item: Item): ReasoningPart {
 
 function readFunctionCall(item: Item, reader: ItemReader): ToolCallPart[] {
   const alias = stringIn(item, 'call_id') || undefined
-  const name = stringIn(item, 'name') ?? ''
+  const name = calledName(item)
   const read = readArguments(stringIn(item, 'arguments') ?? '')
   const children = unwrap(name, read.input)
   const calls = children ?? [{ name, ...read }]
@@ -81,19 +105,34 @@ function readFunctionCall(item: Item, reader: ItemReader): ToolCallPart[] {
     ...(alias && { alias }),
     ...call,
     name: reader.toolName(call.name),
+    ...marksOf(item),
   }))
 }
 
 /** A custom tool takes raw text. As an input it is one field, so that any other wire can carry the call. */
 function readCustomCall(item: Item, reader: ItemReader): ToolCallPart {
   const alias = stringIn(item, 'call_id') || undefined
-  const name = stringIn(item, 'name') ?? ''
+  const name = calledName(item)
   return {
     type: 'tool-call',
     callId: reader.callId(alias, name),
     ...(alias && { alias }),
     name: reader.toolName(name),
     input: { input: stringIn(item, 'input') ?? '' },
+    ...marksOf(item),
+  }
+}
+
+/** A search for tools that the client makes: a call like any other, whose name the wire leaves out. */
+function readSearch(item: Item, reader: ItemReader): ToolCallPart {
+  const alias = stringIn(item, 'call_id') || undefined
+  return {
+    type: 'tool-call',
+    callId: reader.callId(alias, searchName),
+    ...(alias && { alias }),
+    name: reader.toolName(searchName),
+    input: isObject(item.arguments) ? item.arguments : (parsed(item.arguments) ?? {}),
+    ...marksOf(item),
   }
 }
 

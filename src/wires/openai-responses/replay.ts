@@ -23,6 +23,7 @@ import {
 import {
   answerKey,
   asksClient,
+  codexMetadataKey,
   factsOf,
   isOpenAI,
   maxIdLength,
@@ -96,27 +97,30 @@ function planItem(
   if (call) {
     const sound =
       call.malformed === undefined ? cleanArguments(item, at, scope) : soundArguments(call.malformed, scope, at)
-    const name = wireName(item, call.call, scope)
+    const name = wireName(item, call.call, scope) ?? item.name
     const fields = {
       ...(call.call.id !== item.call_id && { call_id: call.call.id }),
-      ...(name !== item.name && { name }),
+      ...(name !== undefined && name !== item.name && { name }),
       ...(sound !== undefined && { arguments: sound }),
     }
     const changed = clean !== tidy || Object.keys(fields).length > 0
     if ('call_id' in fields) noteId(item, at, scope)
-    if ('name' in fields) noteName(item, name, at, scope)
+    if ('name' in fields) noteName(item, name ?? '', at, scope)
     return { item, from, kept: { ...clean, ...fields }, changed, call: call.call }
   }
   return canGoBack(item, reply, scope) ? { item, from, kept: clean, changed: clean !== tidy } : { item, from }
 }
 
 /** A model may call what no one declared, under a name that is refused when it comes back (C8). */
-function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string {
+function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string | undefined {
+  // A search has no name here, and a name inside a namespace has a form of its own.
+  if (call.kind === 'search' || stringIn(item, 'namespace') !== undefined) return undefined
   return isWrapperName(stringIn(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
 }
 
 /** Half a surrogate pair is well-formed in this text, as an escape, but breaks the server that parses it. */
 function cleanArguments(item: Item, at: string, scope: ReplyScope): string | undefined {
+  if (typeof item.arguments === 'object') return undefined
   const text = stringIn(item, 'arguments') ?? ''
   if (text.trim() === '' && typeOf(item) === 'function_call') {
     scope.notes.push({ kind: 'changed', what: 'empty arguments', why: 'servers want a JSON object', at, rule: 'C19' })
@@ -282,8 +286,8 @@ function withCaller(item: Item, at: string, scope: ReplyScope): Item {
 }
 
 function withCallerOf(item: Item, call: WrittenCall): WrittenCall {
-  const { callIds, names, id, custom } = call
-  return { callIds, names, id, ...(custom && { custom }), ...(isObject(item.caller) && { caller: item.caller }) }
+  const { callIds, names, id, kind } = call
+  return { callIds, names, id, ...(kind && { kind }), ...(isObject(item.caller) && { caller: item.caller }) }
 }
 
 const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments', 'item_id', 'output_index'])
@@ -291,7 +295,10 @@ const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments'
 /** The item less what only replies have. xAI refuses a key that is null; OpenAI's own tools have some that must be there. */
 function cleaned(item: Item, provider: string): Item {
   const keepsNull = isOpenAI(provider) && !factsOf(typeOf(item)).idOptional
-  const entries = Object.entries(item).filter(([key, value]) => !replyOnly.has(key) && (keepsNull || value !== null))
+  const entries = Object.entries(item).filter(
+    ([key, value]) =>
+      !replyOnly.has(key) && (key !== codexMetadataKey || provider === 'openai') && (keepsNull || value !== null),
+  )
   const clean: Item = Object.fromEntries(entries)
   const { content } = clean
   if (
@@ -315,7 +322,7 @@ function noteId(item: Item, at: string, scope: ReplyScope): void {
   scope.notes.push({ kind: 'changed', what: `call id ${JSON.stringify(given)}`, why, at, rule: 'R12' })
 }
 
-function noteName(item: Item, name: string, at: string, scope: ReplyScope): void {
+function noteName(item: Item, name: Json, at: string, scope: ReplyScope): void {
   const what = `name of a call from ${JSON.stringify(item.name ?? '')} to ${JSON.stringify(name)}`
   scope.notes.push({ kind: 'changed', what, why: 'no tool can have it on the wire', at, rule: 'C8' })
 }

@@ -1,12 +1,13 @@
 // What the two ways of writing a reply share: who may have its own words back, and how its calls stand on the wire.
 
-import type { Note } from '../../core/context.ts'
+import type { Note, ToolKind } from '../../core/context.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput } from '../shared/injected-text.ts'
-import { protocolId, typeOf, type Item } from './types.ts'
+import { marksOf } from './read-item.ts'
+import { protocolId, type Item } from './types.ts'
 
 export interface ReplyScope {
   target: Target
@@ -14,6 +15,10 @@ export interface ReplyScope {
   toWire(name: string): string
   /** The wire id of a call. */
   id(callId: string): string
+  /** The kind of a tool that is declared in this request: `function` if it has no other; undefined: not declared. */
+  toolKind(name: string): ToolKind | 'function' | undefined
+  /** The namespace of a declared tool. */
+  namespaceOf(name: string): string | undefined
   /** Calls and results are written as text: the server refuses them, or the model knows no tools. */
   flat: boolean
   /** Whether an item with this id is in the request already: none may be there twice (R13). */
@@ -31,8 +36,8 @@ export interface WrittenCall {
   callIds: string[]
   names: string[]
   id: string
-  /** A custom tool has its own type of output. */
-  custom?: boolean
+  /** A tool that is no function has its own type of output. */
+  kind?: ToolKind
   /** The program that made the call; its output must name it too. */
   caller?: Json
 }
@@ -80,11 +85,12 @@ export function groupedCalls(reply: Reply): ToolCallPart[][] {
 
 export function writtenCall(parts: readonly ToolCallPart[], id: string, item: Item): WrittenCall {
   const caller = item.caller
+  const { kind } = marksOf(item)
   return {
     callIds: parts.map((part) => part.callId),
     names: parts.map((part) => part.name),
     id,
-    ...(typeOf(item) === 'custom_tool_call' && { custom: true }),
+    ...(kind && { kind }),
     ...(isObject(caller) && { caller }),
   }
 }

@@ -6,6 +6,8 @@ import type { Issue } from '../wire.ts'
 export interface ResponsesBody {
   fields: JsonObject
   model: string
+  /** Who is asked; OpenAI itself if not given. */
+  provider: string
   /** The input items; a string is one user message. */
   items: JsonObject[]
 }

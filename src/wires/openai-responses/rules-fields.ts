@@ -21,6 +21,7 @@ import { stringIn } from './types.ts'
 const knownFields: ReadonlySet<string> = new Set([
   'access_programs',
   'background',
+  'client_metadata',
   'context_management',
   'conversation',
   'frequency_penalty',
@@ -78,7 +79,7 @@ export const fieldTypes: Check = ({ fields }) => {
   demand(strings, 'a string', (value) => typeof value === 'string')
   demand(integers, 'an integer', (value) => Number.isInteger(value))
   demand(decimals, 'a decimal', (value) => typeof value === 'number')
-  demand(['reasoning', 'text', 'stream_options'], 'an object', isObject)
+  demand(['reasoning', 'text', 'stream_options', 'client_metadata'], 'an object', isObject)
   demand(['tools'], 'an array of tools', Array.isArray)
   return issues
 }

@@ -2,6 +2,7 @@
 // for all of them, and to what it is known to refuse itself.
 
 import { isObject, type Json } from '../../core/json.ts'
+import { rangeIssues } from '../shared/ranges.ts'
 import type { Issue } from '../wire.ts'
 import {
   answerFormat,
@@ -38,6 +39,8 @@ export function checksFor(provider: string | undefined): readonly Check[] {
   if (isOpenAI(provider)) return openai
   return [...(hosts.get(provider ?? '') ?? []), ...everywhere]
 }
+
+const ranges: Check = ({ fields }) => rangeIssues(fields)
 
 const everywhere: readonly Check[] = [
   itemKinds,
@@ -82,6 +85,7 @@ const openai: readonly Check[] = [
   reasoningFollowed,
   fileKinds,
   encryptedReasoning,
+  ranges,
   effort,
   sampling,
 ]

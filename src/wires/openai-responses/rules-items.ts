@@ -12,7 +12,7 @@ import {
   wrongValue,
   type Check,
 } from './rules-context.ts'
-import { factsOf, inputItemTypes, maxIdLength, objectsIn, stringIn, typeOf } from './types.ts'
+import { codexMetadataKey, factsOf, inputItemTypes, maxIdLength, objectsIn, stringIn, typeOf } from './types.ts'
 
 const roles = ['assistant', 'system', 'developer', 'user']
 
@@ -41,14 +41,18 @@ const knownKeys = new Map<string, readonly string[]>(
   }),
 )
 
+/** Codex sets this key on the items that it sends to OpenAI; no other host takes it, Azure included. */
+const isCodexKey = (key: string, provider: string) => key === codexMetadataKey && provider === 'openai'
+
 /** R16. The phase is the assistant's own, and a reasoning item has no status on the way in. */
-export const itemKeys: Check = ({ items }) =>
+export const itemKeys: Check = ({ items, provider }) =>
   items.flatMap((item, i) => {
     const known = knownKeys.get(typeOf(item))
     if (!known) return []
     const isOthers = typeOf(item) === 'message' && item.role !== 'assistant'
     return Object.keys(item)
-      .filter((key) => item[key] !== undefined && (!known.includes(key) || (key === 'phase' && isOthers)))
+      .filter((key) => item[key] !== undefined && !isCodexKey(key, provider))
+      .filter((key) => !known.includes(key) || (key === 'phase' && isOthers))
       .map((key) => unknown('R16', `input[${i}].${key}`))
   })
 

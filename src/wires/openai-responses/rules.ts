@@ -13,6 +13,7 @@ export function refuse(body: Json, profile: Profile = {}): Issue[] {
   if (shape) return [shape]
   const read: ResponsesBody = {
     fields: body,
+    provider: profile.provider ?? 'openai',
     model: profile.model ?? (typeof body.model === 'string' ? body.model : ''),
     items: itemsOf(body.input),
   }

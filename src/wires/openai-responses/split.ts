@@ -13,7 +13,7 @@ export function split(whole: Json, piece: number = defaultPiece): Json[] {
     events.push({ type, ...fields, sequence_number: events.length })
   }
   const status = stringIn(whole, 'status')
-  const begun: JsonObject = { ...whole, status: 'in_progress', output: [], usage: null }
+  const begun: JsonObject = { ...whole, status: 'in_progress', completed_at: null, output: [], usage: null }
   emit('response.created', { response: begun })
   if (status === 'queued') {
     emit('response.queued', { response: whole })

@@ -91,6 +91,9 @@ const xaiServerTools: ReadonlySet<string> = new Set([
 
 export const maxIdLength = 64
 
+/** What Codex writes on its items for OpenAI, and OpenAI alone takes. */
+export const codexMetadataKey = 'internal_chat_message_metadata_passthrough'
+
 /** The item's type; a message may leave it away. */
 export function typeOf(item: Item): string {
   return stringIn(item, 'type') ?? (typeof item.role === 'string' ? 'message' : '')

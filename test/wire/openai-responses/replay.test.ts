@@ -177,6 +177,7 @@ test('a custom call is answered in its own kind', () => {
     alias: 'call_p',
     name: 'patch',
     input: { input: '*** Begin' },
+    kind: 'free-form',
     from: 0,
   })
   const { id: _id, ...sent } = custom

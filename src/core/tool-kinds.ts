@@ -1,0 +1,63 @@
+// Tools that are more than functions: free-form tools, which take plain text, tool search at the client, and tools in a
+// namespace. A wire that has no form for them gets a function that says the same, and the calls of that function are
+// marked with the kind of the tool, so that a wire that has the form gets it back.
+
+import type { ToolSpec } from './context.ts'
+import { isObject, type Json, type JsonObject } from './json.ts'
+import type { Part, ToolCallPart } from './message.ts'
+
+/** The arguments of the function that represents a free-form tool. */
+export const freeFormInput: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+/** The name of a tool search, which has none of its own on its wire. */
+export const searchName = 'tool_search'
+
+/** The name of a tool in a namespace, where names must be flat. */
+export function namespacedName(namespace: string, name: string): string {
+  return prefixOf(namespace) + name
+}
+
+/** The name that the tool has inside its namespace. */
+export function nameInside(namespace: string, name: string): string {
+  const prefix = prefixOf(namespace)
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
+
+function prefixOf(namespace: string): string {
+  return namespace.endsWith('__') ? namespace : `${namespace}__`
+}
+
+/** The tool as a function: what a grammar would have enforced is described. */
+export function asFunction(tool: ToolSpec): ToolSpec {
+  const { grammar, ...rest } = tool
+  if (tool.kind !== 'free-form') return tool
+  const described = grammar
+    ? `The input must match this ${grammar.syntax} grammar:\n${grammar.definition}`
+    : 'The input is plain text.'
+  return { ...rest, description: [tool.description, described].filter(Boolean).join('\n\n') }
+}
+
+/** The text that a free-form tool is called with; undefined if the input is not that of one. */
+export function freeFormText(input: Json): string | undefined {
+  return isObject(input) && typeof input.input === 'string' ? input.input : undefined
+}
+
+/** What a call of this tool is marked with. */
+export function callMarks(tool: ToolSpec | undefined): Pick<ToolCallPart, 'kind' | 'namespace'> {
+  return {
+    ...(tool?.kind !== undefined && { kind: tool.kind }),
+    ...(tool?.namespace && { namespace: tool.namespace.name }),
+  }
+}
+
+/** The part of a reply, marked if it is a call of one of these tools. */
+export function markedPart(part: Part, tools: readonly ToolSpec[]): Part {
+  if (part.type !== 'tool-call') return part
+  const tool = tools.find(({ name }) => name === part.name)
+  return tool?.kind !== undefined || tool?.namespace ? { ...part, ...callMarks(tool) } : part
+}
