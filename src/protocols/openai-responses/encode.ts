@@ -11,7 +11,7 @@ import type { Encoded, Target } from '../protocol.ts'
 import { cleanText } from '../text.ts'
 import { continueText } from '../words.ts'
 import { writeHistory } from './encode-history.ts'
-import type { Item } from './wire.ts'
+import { messageItem, type Item } from './wire.ts'
 
 const nameFits = /^[a-zA-Z0-9_-]+$/
 const maxNameLength = 128
@@ -76,7 +76,7 @@ function systemText(context: Context, notes: Note[]): string {
 function systemItem(text: string, context: Context, target: Target): Item {
   const marked = target.capabilities.cacheMarks && context.cacheAfter.includes(-1)
   const part = { type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }
-  return { role: target.capabilities.systemRole ?? 'system', content: marked ? [part] : text }
+  return messageItem(target.capabilities.systemRole ?? 'system', marked ? [part] : text)
 }
 
 /** The wire wants something to answer (R18), and some servers a last word that is not the model's own. */
@@ -85,7 +85,7 @@ function complete(input: Piece[], context: Context, target: Target, hasState: bo
   const endsWithReply = last?.role === 'assistant' && !target.capabilities.prefill
   const isEmpty = input.every(({ value }) => value.role === 'system') && !hasState
   if (!endsWithReply && !isEmpty) return
-  input.push(pieceOf({ role: 'user', content: continueText }))
+  input.push(pieceOf(messageItem('user', continueText)))
   notes.push({
     kind: 'added',
     what: `user message ${JSON.stringify(continueText)}`,

@@ -6,7 +6,7 @@ import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../clean-json.ts'
 import type { Target } from '../protocol.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput } from '../words.ts'
-import { protocolId, typeOf, type Item } from './wire.ts'
+import { messageItem, protocolId, typeOf, type Item } from './wire.ts'
 
 export interface ReplyScope {
   target: Target
@@ -102,7 +102,7 @@ export function soundArguments(raw: string, scope: ReplyScope, at: string): stri
 }
 
 export function assistantText(text: string): Item {
-  return { role: 'assistant', content: text }
+  return messageItem('assistant', text)
 }
 
 /** The words for a tool that a provider ran itself; undefined without an output. */
