@@ -83,8 +83,7 @@ function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer
     const what = `id of the call of ${call.name} from ${JSON.stringify(block.id)} to ${JSON.stringify(id)}`
     writer.notes.push({ kind: 'changed', what, why: 'ids must be unique in a request', at, rule: 'R-4' })
   }
-  if (call.malformed !== undefined) noteMalformed(call, at, writer)
-  const input = call.malformed !== undefined ? malformedInput(call.malformed) : isObject(block.input) ? block.input : {}
+  const input = call.malformed === undefined && isObject(block.input) ? block.input : inputOf(call, at, writer)
   return { ...block, id, name, input: cleanJson(input, at, writer.notes) }
 }
 
@@ -187,21 +186,17 @@ function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
     })
     return textBlock(cleanText(flatCall(call.name, call.malformed ?? call.input), at, writer.notes))
   }
-  if (call.malformed !== undefined) noteMalformed(call, at, writer)
   return {
     type: 'tool_use',
     id: writer.idOf(call.callId),
     name: writer.names.toWire(call.name),
-    input: cleanJson(inputOf(call), at, writer.notes),
+    input: cleanJson(inputOf(call, at, writer), at, writer.notes),
   }
 }
 
-function inputOf(call: ToolCallPart): JsonObject {
-  if (call.malformed !== undefined) return malformedInput(call.malformed)
-  return isObject(call.input) ? call.input : {}
-}
-
-function noteMalformed(call: ToolCallPart, at: string, writer: Writer): void {
+function inputOf(call: ToolCallPart, at: string, writer: Writer): JsonObject {
+  if (call.malformed === undefined && isObject(call.input)) return call.input
   const what = `arguments of ${call.name} to an object that holds them as text`
   writer.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'R-6' })
+  return malformedInput(call.malformed ?? JSON.stringify(call.input))
 }

@@ -1,0 +1,56 @@
+// Arguments that no tool asked for: nested beyond all reason, or no object at all. They are sent as text, with a note,
+// whoever wrote them.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Json } from '../../src/core/json.ts'
+import type { Message, Reply } from '../../src/core/message.ts'
+import { prepare, refuse } from '../../src/index.ts'
+import { result, user } from '../histories.ts'
+import { inOwnWords } from '../own-words.ts'
+import { everyTarget, tools } from '../targets.ts'
+
+function deep(levels: number): Json {
+  return JSON.parse(`${'{"a":'.repeat(levels)}"the core"${'}'.repeat(levels)}`) as Json
+}
+
+function calling(input: Json): Reply {
+  return {
+    role: 'assistant',
+    parts: [{ type: 'tool-call', callId: 'c1', name: 'clock', input }],
+    native: [],
+    origin: { protocol: 'elsewhere', provider: 'elsewhere', model: 'm' },
+    stop: { reason: 'tool-calls' },
+  }
+}
+
+for (const target of everyTarget) {
+  const name = `${target.provider}/${target.model} on ${target.protocol}`
+
+  test(`arguments nested 3,000 deep are sent to ${name} as text, with a note`, () => {
+    for (const reply of [calling(deep(3_000)), inOwnWords(calling(deep(3_000)), target)]) {
+      const messages: Message[] = [user('go'), reply, result('c1', '12:00', 'clock'), user('and?')]
+      const { body, notes } = prepare({ ...target, messages, tools })
+      assert.ok(JSON.stringify(body).includes('the core'))
+      assert.ok(notes.some((note) => note.what.includes('nested deeper') && note.at === 'messages[1]'))
+      assert.deepEqual(refuse(target.protocol, body, target), [])
+    }
+  })
+
+  test(`arguments nested 100,000 deep do not stop a request to ${name}`, () => {
+    const { body } = prepare({ ...target, messages: [user('go'), calling(deep(100_000)), result('c1', 'x')] })
+    assert.deepEqual(refuse(target.protocol, body, target), [])
+  })
+
+  test(`arguments that are no object are sent to ${name} as text, with a note`, () => {
+    for (const input of ['some words', ['some words'], [[], 'some words']]) {
+      const { body, notes } = prepare({ ...target, messages: [user('go'), calling(input), result('c1', 'x')], tools })
+      assert.ok(JSON.stringify(body).includes('some words'))
+      assert.ok(
+        notes.some((note) => /arguments/.test(note.what) && note.at === 'messages[1]'),
+        JSON.stringify(notes),
+      )
+      assert.deepEqual(refuse(target.protocol, body, target), [])
+    }
+  })
+}
