@@ -34,6 +34,8 @@ export interface Manners<Item> {
   startWithUser?: boolean
   /** The last turn must be the user's (or a tool's); the rule that says so. */
   endWithUser?: string
+  /** There must be a turn; the rule that says so. */
+  neverEmpty?: string
   /** An assistant turn must stand between a tool's and a user's. */
   bridgeAfterTool?: boolean
 }
@@ -70,6 +72,8 @@ export function settle<Item>(turns: readonly Turn<Item>[], manners: Manners<Item
   const last = settled.at(-1)?.role
   if (manners.endWithUser && (last === 'assistant' || last === undefined || last === 'system')) {
     settled.push(added('user', continueText, 'the wire wants a user message last', manners.endWithUser))
+  } else if (manners.neverEmpty && last === undefined) {
+    settled.push(added('user', continueText, 'the wire wants something to answer', manners.neverEmpty))
   }
   return settled
 

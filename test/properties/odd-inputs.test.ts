@@ -6,6 +6,7 @@ import test from 'node:test'
 import type { Json } from '../../src/core/json.ts'
 import type { Message, Reply } from '../../src/core/message.ts'
 import { prepare, refuse } from '../../src/index.ts'
+import { messagesOf } from '../body.ts'
 import { result, user } from '../histories.ts'
 import { inOwnWords } from '../own-words.ts'
 import { everyTarget, tools } from '../targets.ts'
@@ -51,6 +52,21 @@ for (const target of everyTarget) {
         JSON.stringify(notes),
       )
       assert.deepEqual(refuse(target.protocol, body, target), [])
+    }
+  })
+
+  test(`a result inside a reply is not lost without a note on the way to ${name}`, () => {
+    const inside = { type: 'tool-result' as const, callId: 'x', name: 'clock', output: [] }
+    const reply: Reply = { ...calling({}), parts: [{ type: 'text', text: 'So.' }, inside], stop: { reason: 'done' } }
+    const { notes } = prepare({ ...target, messages: [user('go'), reply, user('and?')] })
+    assert.ok(notes.some((note) => note.kind === 'dropped' && /result/.test(note.what) && note.at === 'messages[1]'))
+  })
+
+  test(`nothing at all, and a wish to store, make a request that ${name} accepts`, () => {
+    for (const messages of [[], [user('')], [user('Hi.')]]) {
+      const { body } = prepare({ ...target, messages, options: { store: true } })
+      assert.deepEqual(refuse(target.protocol, body, target), [])
+      assert.ok(messagesOf(body).length > 0 || typeof body.input === 'string')
     }
   })
 }

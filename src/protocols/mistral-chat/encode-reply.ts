@@ -155,6 +155,11 @@ function replyChunk(part: Part, at: string, writer: Writer): Chunk | undefined {
       if (part.kind.startsWith(`${protocolId}/`) && isObject(part.data)) return part.data
       notes.push({ kind: 'dropped', what: part.kind, why: 'it is not of this wire', at })
       return undefined
+    case 'tool-result': {
+      const why = 'the wire has no place for it'
+      notes.push({ kind: 'dropped', what: `result of ${part.name} inside a reply`, why, at })
+      return undefined
+    }
     default:
       return undefined
   }

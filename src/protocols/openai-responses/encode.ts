@@ -29,7 +29,7 @@ export function encode(context: Context, target: Target): Encoded {
   if (system && quirks.systemInInput && !state) input.unshift(pieceOf(systemItem(system, context, target)))
   complete(input, context, target, state !== undefined, notes)
 
-  const store = state !== undefined || (options.store ?? false)
+  const store = state !== undefined || storing(target, notes)
   const tools = writeTools(context, target, names.toWire, notes)
   const body: JsonObject = {
     model: target.model,
@@ -51,6 +51,13 @@ export function encode(context: Context, target: Target): Encoded {
     ...options.extra,
   }
   return { path: '/responses', body, notes, toolNames: names.changed }
+}
+
+function storing({ options, quirks }: Target, notes: Note[]): boolean {
+  if (!options.store) return false
+  if (!quirks.noStore) return true
+  notes.push({ kind: 'dropped', what: 'store', why: 'the provider keeps nothing' })
+  return false
 }
 
 /** A summary appears in the answer when the prompt has grown past the threshold, of 1000 at least (checked 2026-11). */
