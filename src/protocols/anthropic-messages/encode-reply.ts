@@ -9,7 +9,7 @@ import { cleanJson } from '../clean-json.ts'
 import { cleanText, isBlank, isClean } from '../text.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput, mediaStandIn, summaryLabel } from '../words.ts'
 import { isClaude } from './models.ts'
-import { blockFields, isBlock, isThinking, protocolId, textBlock, type Block } from './wire.ts'
+import { blockFields, isBlock, isThinking, protocolId, replyOnlyFields, textBlock, type Block } from './wire.ts'
 import { isOfIssuer, isReplayed, type Writer } from './writer.ts'
 
 export function encodeReply(reply: Reply, at: string, writer: Writer): Block[] {
@@ -87,14 +87,16 @@ function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer
   return { ...block, id, name, input: cleanJson(input, at, writer.notes) }
 }
 
-/** Less what the API puts into replies only, and what it would take for an unknown field. */
+/**
+ * Less what is known to be in replies only, and what says nothing. A field that is not known here goes back: the API
+ * may want it, as it once began to want signatures, and says so by name where it does not take it.
+ */
 function forRequest(native: Block): Block {
-  const fields = blockFields[native.type]
-  if (!fields) return native
+  if (!blockFields[native.type]) return native
   const block: JsonObject = {}
   for (const field of Object.keys(native)) {
     const value = native[field]
-    if (field !== 'type' && (!fields.includes(field) || value === null || value === undefined)) continue
+    if (replyOnlyFields.has(field) || value === null || value === undefined) continue
     block[field] = field === 'citations' && Array.isArray(value) ? value.map(citationForRequest) : value
   }
   return { ...block, type: native.type }

@@ -32,13 +32,13 @@ export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
   return fromParts(reply, at, writer)
 }
 
-/** Fields that a reply has and a request may have; `index` of a call is among those that are taken (checked 2026-11). */
-const sentBack = new Set(['role', 'content', 'tool_calls'])
+/** Refused in a request (recorded), and in no official type; `index` of a call is taken (checked 2026-11). */
+const replyOnly: ReadonlySet<string> = new Set(['index', 'reasoning_content'])
 
 function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
   const message: JsonObject = { role: 'assistant' }
   for (const [field, value] of Object.entries(native)) {
-    if (sentBack.has(field) && value !== null && value !== undefined) message[field] = value
+    if (!replyOnly.has(field) && value !== null && value !== undefined) message[field] = value
   }
   const calls = nativeCalls(native)
   if (calls.length > 0) {

@@ -8,7 +8,7 @@ import { cleanText } from '../text.ts'
 import { mediaStandIn, summaryLabel, systemLabel } from '../words.ts'
 import { writeMedia } from './encode-media.ts'
 import type { ReplyScope } from './reply-scope.ts'
-import { answeredKey, isOpenAI, messageItem, protocolId, typeOf, type Item } from './wire.ts'
+import { answeredKey, isOpenAI, messageItem, protocolId, typeOf, withoutClientFields, type Item } from './wire.ts'
 
 export function writeSystem(message: SystemMessage, at: string, target: Target, notes: Note[]): Item[] {
   const text = message.parts
@@ -64,7 +64,7 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
           drop(part.kind, 'the call that it answers is not sent')
         } else {
           flush()
-          items.push({ ...data, type: typeOf(data) })
+          items.push({ ...withoutClientFields(data, target.provider), type: typeOf(data) })
         }
       }
     }

@@ -32,6 +32,7 @@ import {
   sameModel,
   stringIn,
   typeOf,
+  withoutClientFields,
   type Item,
 } from './wire.ts'
 
@@ -309,7 +310,9 @@ const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments'
 /** The item less what only replies have. xAI refuses a key that is null; OpenAI's own tools have some that must be there. */
 function cleaned(item: Item, provider: string): Item {
   const keepsNull = isOpenAI(provider) && !factsOf(typeOf(item)).idOptional
-  const entries = Object.entries(item).filter(([key, value]) => !replyOnly.has(key) && (keepsNull || value !== null))
+  const entries = Object.entries(withoutClientFields(item, provider)).filter(
+    ([key, value]) => !replyOnly.has(key) && (keepsNull || value !== null),
+  )
   const clean: Item = { ...(item.type === undefined && { type: typeOf(item) }), ...Object.fromEntries(entries) }
   const { content } = clean
   if (

@@ -108,6 +108,16 @@ const xaiServerTools: ReadonlySet<string> = new Set([
 
 export const maxIdLength = 64
 
+/** Fields that a client has put beside its items, and the providers that are known to take them (checked 2026-11). */
+const clientFields = new Map([['internal_chat_message_metadata_passthrough', ['openai']]])
+
+/** The item less what a client has invented, where the provider is not known to take it. */
+export function withoutClientFields(item: Item, provider: string): Item {
+  const unknown = Object.keys(item).filter((key) => clientFields.get(key)?.includes(provider) === false)
+  if (unknown.length === 0) return item
+  return Object.fromEntries(Object.entries(item).filter(([key]) => !unknown.includes(key)))
+}
+
 /** The item's type; a message may leave it away. */
 export function typeOf(item: Item): string {
   return stringIn(item, 'type') ?? (typeof item.role === 'string' ? 'message' : '')
