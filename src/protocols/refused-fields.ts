@@ -20,10 +20,12 @@ const words: readonly RegExp[] = [
 ]
 
 /** Without these a reply is no reply: a refusal that names one is about something else. */
-const essential: ReadonlySet<string> = new Set([
-  ...['role', 'type', 'content', 'text', 'parts', 'id', 'call_id', 'name', 'input', 'arguments', 'args', 'function'],
-  ...['tool_calls', 'functionCall', 'thinking', 'signature', 'thoughtSignature', 'encrypted_content', 'summary'],
-])
+const essential: ReadonlySet<string> = new Set(
+  (
+    'role type content text parts id call_id name input arguments args function tool_calls functionCall ' +
+    'thinking signature thoughtSignature encrypted_content summary'
+  ).split(' '),
+)
 
 export function refusedFields(message: string): string[] {
   const fields = words.flatMap((pattern) => [...message.matchAll(pattern)].map(([, path = '']) => lastStep(path)))
@@ -40,9 +42,9 @@ function lastStep(path: string): string {
 }
 
 /** What of a reply has fields of the provider's own; everything else inside is data, such as the arguments of a call. */
-const structure: ReadonlySet<string> = new Set([
-  ...['content', 'tool_calls', 'function', 'custom', 'summary', 'thinking', 'citations', 'annotations', 'functionCall'],
-])
+const structure: ReadonlySet<string> = new Set(
+  'content tool_calls function custom summary thinking citations annotations functionCall'.split(' '),
+)
 
 /** The same value where none of the fields is in it. */
 export function withoutFields(value: Json, fields: ReadonlySet<string>): Json {
