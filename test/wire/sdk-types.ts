@@ -18,22 +18,23 @@ type ReplyOnly<Reply extends { type: string }, Request> = {
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 
-function holds<_Claim extends true>(): void {}
+/** Each claim is a type that must be `true`. */
+type Holds<Claim extends true> = Claim
 
 // openai-chat: `annotations` is the one field of a message that a request has not.
 type ChatReplyOnly = Exclude<KeysOf<OpenAI.ChatCompletionMessage>, KeysOf<OpenAI.ChatCompletionAssistantMessageParam>>
-holds<Same<ChatReplyOnly, 'annotations'>>()
+export type Claim1 = Holds<Same<ChatReplyOnly, 'annotations'>>
 
 // anthropic-messages: no block of a reply has a field that the block of a request has not.
 type Block = Anthropic.Beta.BetaContentBlock | Anthropic.ContentBlock
 type BlockParam = Anthropic.Beta.BetaContentBlockParam | Anthropic.ContentBlockParam
-holds<Same<ReplyOnly<Block, BlockParam>, never>>()
+export type Claim2 = Holds<Same<ReplyOnly<Block, BlockParam>, never>>
 
 // openai-responses: `created_by` is the one field of an item that an input item has not; outputs are the client's own.
 type Item = OpenAI.Responses.ResponseOutputItem
 type InputItem = OpenAI.Responses.ResponseInputItem
 type ItemReplyOnly = ReplyOnly<Item, InputItem>
-holds<Same<Exclude<ItemReplyOnly, `${string}.created_by`>, 'custom_tool_call_output.status'>>()
+export type Claim3 = Holds<Same<Exclude<ItemReplyOnly, `${string}.created_by`>, 'custom_tool_call_output.status'>>
 
 // openai-responses: these items need an id. `item_reference` and outputs are the client's own.
 type NeedsId = {
@@ -49,11 +50,11 @@ type NotOptional = {
 /** Sent without their own id, too: the first two then get a new one, and ciphertext goes back without. */
 type SentLoosely = 'message' | 'web_search_call' | 'reasoning'
 type OfTheClient = 'item_reference' | 'local_shell_call_output'
-holds<Same<Exclude<NeedsId, OfTheClient>, NotOptional | SentLoosely>>()
+export type Claim4 = Holds<Same<Exclude<NeedsId, OfTheClient>, NotOptional | SentLoosely>>
 
 // gemini: the content of a candidate is the content of a request.
-holds<Same<NonNullable<Candidate['content']>, Content>>()
+export type Claim5 = Holds<Same<NonNullable<Candidate['content']>, Content>>
 
 // mistral-chat: the message of a choice is the assistant message of a request, and has these fields.
-holds<Same<NonNullable<ChatCompletionChoice['message']>, AssistantMessage>>()
-holds<Same<keyof AssistantMessage, 'role' | 'content' | 'toolCalls' | 'prefix'>>()
+export type Claim6 = Holds<Same<NonNullable<ChatCompletionChoice['message']>, AssistantMessage>>
+export type Claim7 = Holds<Same<keyof AssistantMessage, 'role' | 'content' | 'toolCalls' | 'prefix'>>
