@@ -46,6 +46,7 @@ const quirks = z
     noParallelTools: flag,
     cacheControl: flag,
     cacheKey: flag,
+    noStore: flag,
     systemInInput: flag,
   } satisfies Record<keyof Quirks, z.ZodType>)
   .describe('Named differences from the protocol.')
@@ -81,6 +82,7 @@ const capabilities = z
     forcedTool: flag,
     prefill: flag,
     midSystem: flag,
+    alternation: flag,
     efforts: z.array(efforts).exactOptional(),
     effortWithTools: z.enum(['none', 'omitted']).exactOptional(),
     thinking: z.array(z.enum(['enabled', 'adaptive', 'disabled'])).exactOptional(),

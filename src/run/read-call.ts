@@ -1,5 +1,6 @@
 // A call before it is run: whether there is such a tool, whether its arguments are right, whether a person must be asked.
 
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ToolCallPart } from '../core/message.ts'
 import type { InputProblem, ReadCall, Tool } from '../core/tool.ts'
 import { checkInput } from './check-input.ts'
@@ -14,6 +15,11 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
   if (malformed !== undefined) {
     return { problem: `The arguments are not a JSON object, so ${name} was not run: ${malformed}` }
   }
+  const required = requiredFields(tool.input)
+  if (required.length > 0 && isEmpty(input)) {
+    const fields = required.map((field) => JSON.stringify(field)).join(', ')
+    return { problem: `${name} was not run: no arguments came, and it needs ${fields}. Call it again with them.` }
+  }
   try {
     if (tool.read) return await tool.read(input)
     const problem = await checkInput(name, tool.input, input)
@@ -26,4 +32,13 @@ export async function readCall(tools: readonly Tool[], call: ToolCallPart): Prom
   } catch (error) {
     return { problem: `${name} was not run: ${error instanceof Error ? error.message : String(error)}` }
   }
+}
+
+/** Known without a validator: a call that lost its arguments on the way is never run, whatever else is in the schema. */
+function requiredFields({ required }: JsonObject): string[] {
+  return Array.isArray(required) ? required.filter((field) => typeof field === 'string') : []
+}
+
+function isEmpty(input: Json): boolean {
+  return isObject(input) && Object.keys(input).length === 0
 }

@@ -31,7 +31,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-responses',
         baseUrl: 'https://openrouter.ai/api/v1',
-        quirks: { cacheKey: true },
+        quirks: { cacheKey: true, noStore: true },
         capabilities: {
           media: [...images, 'application/pdf'],
           resultMedia: images,
