@@ -18,7 +18,9 @@ import { fit, limitOf } from './fit.ts'
 import { tokensBeyond } from './images.ts'
 import { cacheMarks, lastBreak } from './cache-marks.ts'
 import { proposeByMoney, usualFloor, withProposal, type PlanFacts } from './proposals.ts'
+import { withQuestionLast } from './question-last.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
+import { withSearchResultsAsText } from './search-results.ts'
 import { beforeFold, findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
@@ -67,9 +69,10 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   const inWords = answerInWords(draft.target, tools.length > 0)
   if (inWords) notes.push(inWords.note)
   const head = estimateHead(system, tools)
-  const view = draft.decisions
+  const chosen = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
     : firstView(base, settings, draft.target, head)
+  const view = withQuestionLast(chosen, draft.target)
   const { capabilities } = draft.target
   const edited = capabilities.contextEdits ? unfolded(view, capabilities) : { ...view, cleared: 0 }
   const context: Context = {
@@ -136,7 +139,8 @@ export function baseView(draft: RequestDraft): View {
   const { history, protocol, target, decisions = noDecisions } = draft
   const first = openingOf(history).length
   const reader = { provider: target.provider, protocol: protocol.id, model: target.model }
-  return applyRewrites(wholeView(first === 0 ? history : history.slice(first), first), decisions, reader)
+  const view = wholeView(first === 0 ? history : history.slice(first), first)
+  return applyRewrites(withSearchResultsAsText(view, protocol.id), decisions, reader)
 }
 
 function openingOf(history: readonly Message[]): readonly Message[] {

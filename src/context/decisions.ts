@@ -6,6 +6,7 @@
 import { isObject, type Json } from '../core/json.ts'
 import type { Message, Reply } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
+import { withoutRefused } from './refused.ts'
 import { findToolTurns, foldToolTurns, leastSaving, savingOf, type Folding } from './tool-turns.ts'
 import { placesFrom, type View } from './view.ts'
 import { cutView } from './window.ts'
@@ -18,6 +19,14 @@ export interface Decisions {
   compactions: CompactionDecision[]
   /** Replies that are told from their parts, because their provider did not take its own words back. */
   plain: PlainDecision[]
+  /** Fields of its own replies that a provider has refused. */
+  refused?: readonly RefusedField[]
+}
+
+export interface RefusedField {
+  provider: string
+  model: string
+  field: string
 }
 
 export interface FoldDecision {
@@ -65,7 +74,8 @@ export const noDecisions: Decisions = { folds: [], compactions: [], plain: [] }
 
 /** What is in place of the history's beginning, and replies in other words: before anything is folded. */
 export function applyRewrites(view: View, decisions: Decisions, reader: Reader): View {
-  return compacted(plainly(view, decisions.plain), decisions.compactions, reader)
+  const plain = plainly(withoutRefused(view, decisions.refused ?? [], reader), decisions.plain)
+  return compacted(plain, decisions.compactions, reader)
 }
 
 /** Folds and the cut. */

@@ -42,6 +42,12 @@ export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: r
         const { provider, protocol } = data
         if (through === undefined || typeof provider !== 'string' || typeof protocol !== 'string') break
         decisions.plain.push({ through, provider, protocol })
+        break
+      }
+      case 'refused-field': {
+        const { provider, model, field } = data
+        if (typeof provider !== 'string' || typeof model !== 'string' || typeof field !== 'string') break
+        decisions.refused = [...(decisions.refused ?? []), { provider, model, field }]
       }
     }
   }

@@ -210,28 +210,26 @@ function matchResults(messages: readonly Message[]): Map<string, PlacedResult> {
   return answers
 }
 
-/** Histories from elsewhere may use a call id twice; results then belong to the last call before them. */
+/**
+ * Histories from elsewhere may use a call id twice; results then belong to the last reply before them that used it, in
+ * the order of its calls.
+ */
 function withUniqueCallIds(
   given: readonly Message[],
   notes: Note[],
   at: (index: number) => string,
 ): readonly Message[] {
   const uses = new Map<string, number>()
-  const current = new Map<string, string>()
+  const current = new Map<string, { reply: number; open: string[]; last: string }>()
   let changed = false
-  const renamed = <P extends Part>(part: P): P => {
-    if (part.type === 'tool-call') {
-      const use = (uses.get(part.callId) ?? 0) + 1
-      uses.set(part.callId, use)
-      current.set(part.callId, use === 1 ? part.callId : `${part.callId}~${use}`)
-    }
+  const renamed = <P extends Part>(part: P, place: number): P => {
     if (part.type !== 'tool-call' && part.type !== 'tool-result') return part
-    const callId = current.get(part.callId) ?? part.callId
+    const callId = part.type === 'tool-call' ? nextId(part.callId, place) : answeredId(part.callId)
     return callId === part.callId ? part : { ...part, callId }
   }
   const messages = given.map((message, place): Message => {
     if (message.role !== 'assistant' && message.role !== 'tool') return message
-    const parts = message.parts.map(renamed)
+    const parts = message.parts.map((part) => renamed(part, place))
     if (parts.every((part, i) => part === message.parts[i])) return message
     changed = true
     if (message.role === 'assistant') {
@@ -246,6 +244,20 @@ function withUniqueCallIds(
     return { ...message, parts } as Message
   })
   return changed ? messages : given
+
+  function nextId(callId: string, reply: number): string {
+    const use = (uses.get(callId) ?? 0) + 1
+    uses.set(callId, use)
+    const last = use === 1 ? callId : `${callId}~${use}`
+    const before = current.get(callId)
+    current.set(callId, { reply, open: before?.reply === reply ? [...before.open, last] : [last], last })
+    return last
+  }
+
+  function answeredId(callId: string): string {
+    const asked = current.get(callId)
+    return asked?.open.shift() ?? asked?.last ?? callId
+  }
 }
 
 function unanswered(callId: string, name: string): ToolResultPart {

@@ -3,6 +3,7 @@
 
 import type { Note } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
+import { withoutDeepInputs } from './deep-inputs.ts'
 import { pair } from './pair.ts'
 
 export interface View {
@@ -14,7 +15,9 @@ export interface View {
 
 /** The whole history, put in pairs first: then every cut between two tool turns leaves a valid history. */
 export function wholeView(history: readonly Message[], first = 0): View {
-  return pair(history, first)
+  const notes: Note[] = []
+  const paired = pair(withoutDeepInputs(history, first, notes), first)
+  return notes.length === 0 ? paired : { ...paired, notes: [...notes, ...paired.notes] }
 }
 
 /** How a note names the messages from one index of a view to another. */

@@ -8,6 +8,7 @@ import type { Usage } from './usage.ts'
 
 /** One model call. Parts open and close in any order; `index` is the part's place in the reply. */
 export type ReplyEvent =
+  /** A second one, of a provider that has begun again, takes back every part before it. */
   | { type: 'reply-start'; origin: Origin }
   | { type: 'part-start'; index: number; part: Part }
   /** More text of a text, reasoning, refusal or compaction part, or more of the JSON text of a call's arguments. */

@@ -31,6 +31,8 @@ export function folding(origin: Origin): Fold {
       switch (event.type) {
         case 'reply-start':
           from = event.origin
+          parts.length = 0
+          pending.length = 0
           break
         case 'part-start':
           parts[event.index] = event.part

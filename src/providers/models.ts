@@ -295,6 +295,7 @@ const openModelRows: ModelRow[] = [
   // "Hours to days" by its own word; the lower end is assumed.
   { providers: ['deepseek'], cache: { minimum: 64, lifetimeMs: 360 * minute, units: true } },
   // Only this one sees, and it takes pictures from tools too.
+  { providers: ['deepseek'], model: /deepseek-(reasoner|r1)/i, capabilities: { alternation: true } },
   { providers: ['deepseek'], model: /vision/, capabilities: { resultMedia: images } },
 ]
 

@@ -2,7 +2,7 @@
 // the log before anything is done about it.
 //
 // What a provider refuses because of what we sent is put right and sent again, once for each reason: what is too long,
-// state that is gone, words of its own that it cannot read any more. Every attempt is an exchange in the log.
+// state that is gone, words of its own that it cannot read any more, fields of its own that it does not take back. Every attempt is an exchange in the log.
 
 import type { Note } from '../core/context.ts'
 import type { RunEvent } from '../core/event.ts'
@@ -13,10 +13,13 @@ import type { StopReason } from '../core/message.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
 import { compactionData } from '../context/overlay-codec.ts'
 import { forecastNote } from '../context/forecast.ts'
+import { hasField } from '../context/refused.ts'
+import { refusedFields } from '../wires/shared/refused-fields.ts'
 import { costOf } from '../providers/cost.ts'
 import type { FinishedExchange } from '../store/store.ts'
 import { ask } from './ask.ts'
 import type { Spending } from './compact.ts'
+import { rememberField } from './field-memory.ts'
 import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { RunContext } from './run-context.ts'
@@ -29,7 +32,7 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
     const planned = await planRequest(run, history, planOptions)
     const finished = await attempt(run, history, planned, step)
     others.push(...planned.spent)
-    const remedy = remedyFor(finished, planned)
+    const remedy = remedyFor(finished, planned, fieldsOf(run, history, finished.exchange.failure).length > 0)
     if (!remedy || tried.has(remedy) || run.signal.aborted) return withSpending(finished, others)
     tried.add(remedy)
     const next = await apply(remedy, run, history, planned, finished.exchange.failure)
@@ -117,17 +120,31 @@ async function keepSummary(
   await store.addOverlay(owner, conversationId, { entryId: entry.id, kind: 'compaction', data }, write())
 }
 
-type Remedy = 'tighter' | 'whole' | 'plain'
+type Remedy = 'tighter' | 'whole' | 'plain' | 'fields'
 
 /** What can be done about a refusal that is about what was sent. Once some of a reply is there, nothing. */
-function remedyFor({ exchange, entry }: FinishedExchange, { state }: PlannedRequest): Remedy | undefined {
+function remedyFor(
+  { exchange, entry }: FinishedExchange,
+  { state }: PlannedRequest,
+  namesFields: boolean,
+): Remedy | undefined {
   const { failure } = exchange
   if (entry || !failure) return undefined
   if (failure.kind === 'context-overflow') return 'tighter'
+  if (namesFields) return 'fields'
   // How a chain is refused is not documented everywhere, and without one the refusal may not come again.
   if (state && (failure.kind === 'state-lost' || failure.status === 400 || failure.status === 404)) return 'whole'
   if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
   return failure.code === 'invalid_encrypted_content' ? 'plain' : undefined
+}
+
+/** The fields that a refusal names and that stand in the history as the provider's own words. */
+function fieldsOf({ endpoint }: RunContext, history: readonly Entry[], failure: Failure | undefined): string[] {
+  if (failure?.kind !== 'invalid-request') return []
+  const provider = endpoint.provider.id
+  return refusedFields(failure.message).filter((field) =>
+    history.some(({ message }) => hasField(message, { provider, field })),
+  )
 }
 
 /** Gives nothing where there is nothing left to do. */
@@ -146,6 +163,12 @@ async function apply(
     const { estimate, context } = planned.prepared
     // The newest message alone is too long: less of the history would not help.
     return context.messages.length > 1 ? { limit: estimate.input * tighter } : undefined
+  }
+  if (remedy === 'fields') {
+    for (const field of fieldsOf(run, history, failure)) {
+      await rememberField(run, history, { provider, model: endpoint.model, field })
+    }
+    return {}
   }
   if (remedy === 'whole') {
     if (planned.state) await store.dropState(owner, planned.state.kept.id)

@@ -34,6 +34,7 @@ import { proposalData, readDecisions } from '../context/overlay-codec.ts'
 import { sharedTokens } from '../context/shared-prefix.ts'
 import { compactHistory, type Spending } from './compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
+import { recallFields } from './field-memory.ts'
 import type { RunContext } from './run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -69,7 +70,10 @@ export async function planRequest(
     store.overlays(owner, conversationId),
     store.exchanges(owner, conversationId, { limit: recent }),
   ])
-  const draft = draftOf(run, history, readDecisions(history, overlays))
+  const recorded = readDecisions(history, overlays)
+  const learned = planOptions.look ? [] : await recallFields(run, history, recorded.refused ?? [])
+  const refused = [...(recorded.refused ?? []), ...learned]
+  const draft = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
   const before = draft.decisions
   const facts = gather(run, draft, settings, history, exchanges.items, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)

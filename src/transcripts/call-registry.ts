@@ -5,9 +5,16 @@ export interface CallRegistry {
   /** Begins a reply: the calls that follow are its own. */
   turn(): void
   /** Our id for the next call: the provider's, unless that is taken. */
-  register(alias: string | undefined, name: string): string
+  register(alias: string | undefined, name: string, item?: number): string
   /** The call that a result answers, if there is one. */
-  answer(alias: string | undefined, name: string | undefined): { callId: string; name: string } | undefined
+  answer(alias: string | undefined, name: string | undefined): Answered | undefined
+  /** The same, and with it the other open calls that came in the same item: one result answers them all. */
+  answerItem(alias: string | undefined, name: string | undefined): Answered[]
+}
+
+interface Answered {
+  callId: string
+  name: string
 }
 
 interface Entered {
@@ -15,6 +22,7 @@ interface Entered {
   alias: string | undefined
   name: string
   answered: boolean
+  item: number | undefined
 }
 
 export function callRegistry(): CallRegistry {
@@ -27,19 +35,28 @@ export function callRegistry(): CallRegistry {
       for (const call of current) if (call.alias !== undefined) earlier.set(call.alias, call)
       current = []
     },
-    register(alias, name) {
+    register(alias, name, item) {
       const wanted = alias ?? `call-${used.size}`
       let callId = wanted
       for (let n = 2; used.has(callId); n++) callId = `${wanted}~${n}`
       used.add(callId)
-      current.push({ callId, alias, name, answered: false })
+      current.push({ callId, alias, name, answered: false, item })
       return callId
     },
-    answer(alias, name) {
-      const call = alias === undefined ? openCall(name) : openCallOf(alias)
-      if (call) call.answered = true
-      return call
+    answer,
+    answerItem(alias, name) {
+      const first = answer(alias, name)
+      if (!first) return []
+      const others = current.filter((call) => call.item !== undefined && call.item === first.item && !call.answered)
+      for (const call of others) call.answered = true
+      return [first, ...others]
     },
+  }
+
+  function answer(alias: string | undefined, name: string | undefined): Entered | undefined {
+    const call = alias === undefined ? openCall(name) : openCallOf(alias)
+    if (call) call.answered = true
+    return call
   }
 
   function openCall(name: string | undefined): Entered | undefined {

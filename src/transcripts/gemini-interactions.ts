@@ -57,24 +57,29 @@ function stepsIn(input: Json | undefined): Json[] {
 }
 
 function readSteps(steps: readonly Json[], path: string, model: string): Message[] {
-  const calls = new Map<string, string>()
+  const calls = new Map<string, { turn: number; open: string[]; last: string }>()
+  let turn = 0
   const used = new Set<string>()
   let n = 0
   const nameCall = (alias: string | undefined): string => {
     let callId = alias ?? `call-${n++}`
     while (used.has(callId)) callId = `call-${n++}`
     used.add(callId)
-    if (alias !== undefined) calls.set(alias, callId)
+    if (alias !== undefined) {
+      const before = calls.get(alias)
+      calls.set(alias, { turn, open: before?.turn === turn ? [...before.open, callId] : [callId], last: callId })
+    }
     return callId
   }
   const answer = (alias: Json | undefined): string => {
     const known = typeof alias === 'string' ? calls.get(alias) : undefined
-    return known ?? nameCall(typeof alias === 'string' ? alias : undefined)
+    return known?.open.shift() ?? known?.last ?? nameCall(typeof alias === 'string' ? alias : undefined)
   }
 
   const messages: Message[] = []
   let said: JsonObject[] = []
   const endReply = () => {
+    turn++
     if (said.length > 0) messages.push(...sourced(id, said, [readReply(said, model, nameCall)]))
     said = []
   }

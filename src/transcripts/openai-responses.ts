@@ -166,8 +166,10 @@ function sideOf(item: Item): Message['role'] {
 
 function readReply(native: Item[], origin: Origin, book: CallRegistry): Reply {
   book.turn()
-  const reader = { callId: book.register, toolName: (name: string) => name }
-  const parts = native.flatMap((item, from): Part[] => readItem(item, from, reader))
+  const toolName = (name: string) => name
+  const parts = native.flatMap((item, from): Part[] =>
+    readItem(item, from, { callId: (alias, name) => book.register(alias, name, from), toolName }),
+  )
   const calls = parts.some((part) => part.type === 'tool-call')
   return { role: 'assistant', parts, native, origin, stop: { reason: calls ? 'tool-calls' : 'done' } }
 }
@@ -180,14 +182,11 @@ function readOutput(item: Item, origin: Origin, book: CallRegistry): ToolMessage
   const output: ToolResultPart['output'] = found
     ? [{ type: 'text', text: JSON.stringify(found) }]
     : outputParts(item, origin)
-  const results: ToolResultPart[] = []
-  for (let call = book.answer(alias, name); ; call = book.answer(alias, name)) {
-    if (results.length > 0 && (!call || results.some((result) => result.callId === call?.callId))) break
-    const callId = call?.callId ?? alias ?? 'call'
-    const answered = { callId, name: call?.name ?? name ?? 'unknown', output, ...(found && { value: found }) }
-    results.push({ type: 'tool-result', ...answered })
-    if (!call) break
-  }
+  const calls = book.answerItem(alias, name)
+  const answered = calls.length > 0 ? calls : [{ callId: alias ?? 'call', name: name ?? 'unknown' }]
+  const results = answered.map((call): ToolResultPart => {
+    return { type: 'tool-result', callId: call.callId, name: call.name, output, ...(found && { value: found }) }
+  })
   const shares = results.length > 1 ? wrappedShares(item.output, results.length) : undefined
   return {
     role: 'tool',

@@ -88,7 +88,7 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
         open.watch(event)
         size += sizeOf(event)
         if (!shown && event.type === 'reply-start') {
-          held.push(event)
+          held = [event]
           continue
         }
         if (!shown) yield* started(held, call.origin)
@@ -149,7 +149,8 @@ function openThoughts(): { watch(event: ReplyEvent): void; readonly any: boolean
   const open = new Set<number>()
   return {
     watch(event) {
-      if (event.type === 'part-start' && event.part.type === 'reasoning') open.add(event.index)
+      if (event.type === 'reply-start') open.clear()
+      else if (event.type === 'part-start' && event.part.type === 'reasoning') open.add(event.index)
       else if (event.type === 'part-end') open.delete(event.index)
     },
     get any() {

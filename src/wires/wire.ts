@@ -160,6 +160,8 @@ export interface Capabilities {
   prefill: boolean
   /** System messages may stand in the middle of the history. */
   midSystem: boolean
+  /** Two messages of the user, or two of the assistant, may not follow each other. */
+  alternation?: boolean
   /** Levels of reasoning effort that the model knows; none: it cannot be asked. */
   efforts: Effort[]
   /** The only effort that may go with tools: a model may refuse tools otherwise. */
@@ -228,6 +230,8 @@ export interface Quirks {
   cacheControl?: boolean
   /** Takes `prompt_cache_key`. */
   cacheKey?: boolean
+  /** Refuses `store: true`. */
+  noStore?: boolean
   /** The system prompt goes as an input message, not as `instructions`. */
   systemInInput?: boolean
   /** The part of JSON Schema that the host reads in tools, where it is not the one of the protocol's own provider. */

@@ -69,6 +69,19 @@ test('a call id that is used again belongs to the call before it', () => {
   )
 })
 
+test('results of two calls that share an id in one reply are paired in order', () => {
+  const paired = pair([reply(calls('x')), reply(calls('x', 'x')), result('x', '1'), result('x', '2')])
+  const results = paired.messages.flatMap((message) => (message.role === 'tool' ? message.parts : []))
+  assert.deepEqual(
+    results.map((part) => [part.callId, part.failed === true ? 'failed' : part.output[0]]),
+    [
+      ['x', 'failed'],
+      ['x~2', { type: 'text', text: '1' }],
+      ['x~3', { type: 'text', text: '2' }],
+    ],
+  )
+})
+
 test('for every history: calls and results stand in pairs, the log is untouched, and no result text is lost', () => {
   fc.assert(
     fc.property(anyHistory, (history) => {

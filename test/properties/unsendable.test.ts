@@ -3,13 +3,11 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fold } from '../../src/core/fold.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../src/core/message.ts'
-import { noUsage } from '../../src/core/usage.ts'
 import { prepare } from '../../src/index.ts'
-import { allWires } from '../../src/wires/all.ts'
-import { everyTarget, type TestTarget } from '../targets.ts'
+import { inOwnWords } from '../own-words.ts'
+import { everyTarget } from '../targets.ts'
 
 for (const target of everyTarget) {
   test(`no unsendable character goes to ${target.provider}/${target.model} on ${target.protocol}`, () => {
@@ -33,16 +31,6 @@ function said(character: string): Reply {
   ]
   const origin = { protocol: 'elsewhere', provider: 'elsewhere', model: 'm' }
   return { role: 'assistant', parts, native: [], origin, stop: { reason: 'tool-calls' } }
-}
-
-/** The reply as if the provider that is asked had given it. */
-function inOwnWords(reply: Reply, { provider, protocol: id, model }: TestTarget): Reply {
-  const protocol = allWires().find((one) => one.id === id)
-  assert.ok(protocol)
-  const origin = { protocol: id, provider, model }
-  const whole = protocol.whole(reply, { model, replyId: 'r1', createdAt: 0, usage: noUsage })
-  const decoder = protocol.decoder(origin)
-  return fold([...protocol.split(whole).flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin).reply
 }
 
 function around(reply: Reply, character: string): Message[] {

@@ -9,14 +9,15 @@ import { prepare, refuse } from '../../src/index.ts'
 import { anyHistory, keptHistory } from '../arbitrary.ts'
 import { messagesOf } from '../body.ts'
 import { everyTarget, tools } from '../targets.ts'
+import { policies } from './accepted.ts'
 
 for (const target of everyTarget) {
   const name = `${target.provider}/${target.model} on ${target.protocol}`
 
   test(`no history is refused by ${name}`, () => {
     fc.assert(
-      fc.property(anyHistory, fc.boolean(), (messages, withTools) => {
-        const { body } = prepare({ ...target, messages, ...(withTools && { tools }) })
+      fc.property(anyHistory, fc.boolean(), fc.constantFrom(...policies), (messages, withTools, policy) => {
+        const { body } = prepare({ ...target, messages, policy, ...(withTools && { tools }) })
         assert.deepEqual(refuse(target.protocol, body, target), [])
       }),
     )

@@ -77,6 +77,16 @@ for (const [library, tool] of Object.entries(byLibrary)) {
   })
 }
 
+test('a call whose arguments never came is not run, even where the schema cannot be read, and the model is informed', async () => {
+  const input = { type: 'object', required: ['city', 'days'], properties: { city: { $ref: '#/nowhere' } } }
+  for (const tool of [{ name: 'weather', input, run: () => 'ran' }, byLibrary['zod']]) {
+    assert.ok(tool)
+    const { result, text } = await called(tool, {})
+    assert.equal(result.failed, true)
+    assert.match(text, /^weather was not run: no arguments came, and it needs "city"/)
+  }
+})
+
 test('a schema without JSON Schema is refused with what to do about it', () => {
   assert.throws(() => defineTool({ name: 'x', input: v.object({}), run: () => '' }), {
     message:

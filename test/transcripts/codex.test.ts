@@ -79,7 +79,7 @@ test('what was said after the session is added after it, at the time of its last
   assert.deepEqual(added[0], {
     timestamp: '2026-04-30T08:09:15.000Z',
     type: 'response_item',
-    payload: { role: 'user', content: 'And now?' },
+    payload: { type: 'message', role: 'user', content: 'And now?' },
   })
   assert.equal(added.length, 3)
 })

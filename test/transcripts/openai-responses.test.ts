@@ -151,9 +151,9 @@ test('messages from elsewhere are written as items, with the call ids of the rep
   const written = openaiResponsesFormat.write(more) as JsonObject[]
   assert.deepEqual(written.slice(4), [
     { type: 'function_call_output', call_id: 'call_1', output: '12:00' },
-    { role: 'assistant', content: 'So.' },
+    { type: 'message', role: 'assistant', content: 'So.' },
     { type: 'function_call', call_id: written[6]?.call_id ?? null, name: 'add', arguments: '{"a":1}' },
-    { role: 'user', content: 'Continue.' },
+    { type: 'message', role: 'user', content: 'Continue.' },
   ])
 })
 
@@ -162,7 +162,7 @@ test('a changed message is written again, the others as they were', () => {
   const changed = messages.map((message, i) => (i === 7 ? user('Thank you.') : message))
   assert.deepEqual(openaiResponsesFormat.write(changed), [
     ...items.slice(0, 10),
-    { role: 'user', content: 'Thank you.' },
+    { type: 'message', role: 'user', content: 'Thank you.' },
   ])
 })
 

@@ -60,10 +60,10 @@ sideBySide("one tool call and its result are written in each wire's own way", wh
     { role: 'assistant', content: 'It is noon.' },
   ],
   'openai-responses': [
-    { role: 'user', content: 'What time is it?' },
+    { type: 'message', role: 'user', content: 'What time is it?' },
     { type: 'function_call', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', name: 'clock', arguments: '{"zone":"UTC"}' },
     { type: 'function_call_output', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', output: '12:00' },
-    { role: 'assistant', content: 'It is noon.' },
+    { type: 'message', role: 'assistant', content: 'It is noon.' },
   ],
   'anthropic-messages': [
     { role: 'user', content: [{ type: 'text', text: 'What time is it?' }] },
@@ -141,7 +141,7 @@ sideBySide('a failed result says so, and parallel results stand together', faile
     { role: 'tool', tool_call_id: 'call_0zKm0VrcPdhDCDRQf3Y0cqIc', content: 'fine' },
   ],
   'openai-responses': [
-    { role: 'user', content: 'go' },
+    { type: 'message', role: 'user', content: 'go' },
     { type: 'function_call', call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ', name: 'f', arguments: '{"x":1}' },
     { type: 'function_call', call_id: 'call_0zKm0VrcPdhDCDRQf3Y0cqIc', name: 'g', arguments: '{}' },
     { type: 'function_call_output', call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ', output: 'Error: broke' },
@@ -238,7 +238,7 @@ sideBySide('an image in a result goes where the wire has a place for it', screen
     { role: 'user', content: [{ type: 'image_url', image_url: { url: pixelUrl } }] },
   ],
   'openai-responses': [
-    { role: 'user', content: 'look' },
+    { type: 'message', role: 'user', content: 'look' },
     { type: 'function_call', call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ', name: 'shot', arguments: '{}' },
     {
       type: 'function_call_output',
@@ -341,8 +341,8 @@ sideBySide('a result whose call is gone becomes labelled text', orphan, {
     { role: 'user', content: 'continue' },
   ],
   'openai-responses': [
-    { role: 'user', content: '[Tool Result - Previous Context] f: old' },
-    { role: 'user', content: 'continue' },
+    { type: 'message', role: 'user', content: '[Tool Result - Previous Context] f: old' },
+    { type: 'message', role: 'user', content: 'continue' },
   ],
   'anthropic-messages': [
     {
@@ -386,14 +386,14 @@ sideBySide('a call without a result gets one that says so', unanswered, {
     { role: 'user', content: 'well?' },
   ],
   'openai-responses': [
-    { role: 'user', content: 'go' },
+    { type: 'message', role: 'user', content: 'go' },
     { type: 'function_call', call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ', name: 'f', arguments: '{}' },
     {
       type: 'function_call_output',
       call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ',
       output: 'Error: The call of f was interrupted before it gave a result.',
     },
-    { role: 'user', content: 'well?' },
+    { type: 'message', role: 'user', content: 'well?' },
   ],
   'anthropic-messages': [
     { role: 'user', content: [{ type: 'text', text: 'go' }] },
@@ -495,7 +495,7 @@ sideBySide('arguments that are no JSON stay readable, and are an object on the w
     { role: 'tool', tool_call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ', content: 'Error: not run' },
   ],
   'openai-responses': [
-    { role: 'user', content: 'go' },
+    { type: 'message', role: 'user', content: 'go' },
     {
       type: 'function_call',
       call_id: 'call_gr5igr3g28NTuzyfHaR0k0gQ',
@@ -570,9 +570,9 @@ sideBySide('reasoning from elsewhere is not sent, and what was said is', foreign
     { role: 'user', content: 'on' },
   ],
   'openai-responses': [
-    { role: 'user', content: 'go' },
-    { role: 'assistant', content: 'said aloud' },
-    { role: 'user', content: 'on' },
+    { type: 'message', role: 'user', content: 'go' },
+    { type: 'message', role: 'assistant', content: 'said aloud' },
+    { type: 'message', role: 'user', content: 'on' },
   ],
   'anthropic-messages': [
     { role: 'user', content: [{ type: 'text', text: 'go' }] },

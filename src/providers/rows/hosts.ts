@@ -32,7 +32,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-responses',
         baseUrl: 'https://openrouter.ai/api/v1',
-        quirks: { cacheKey: true, toolSchema: 'compatible' },
+        quirks: { cacheKey: true, noStore: true, toolSchema: 'compatible' },
         capabilities: {
           media: [...images, 'application/pdf'],
           resultMedia: images,

@@ -26,8 +26,8 @@ interface Open {
 }
 
 export function decoder(given: Origin, options?: DecoderOptions): Decoder {
-  const nextCallId = callIds(options)
-  const native: Json[] = []
+  let nextCallId = callIds(options)
+  let native: Json[] = []
   const open = new Map<number, Open>()
   const seen = new Set<number>()
   const waiting = new Map<string, { index: number; part: ServerToolPart }>()
@@ -70,7 +70,23 @@ export function decoder(given: Origin, options?: DecoderOptions): Decoder {
   function push(chunk: Json): ReplyEvent[] {
     if (!isObject(chunk) || stopped) return []
     if (chunk.type === 'message') return split(chunk).flatMap(push)
+    if (started && chunk.type === 'message_start') forget()
     return started ? read(chunk) : [...start(chunk), ...read(chunk)]
+  }
+
+  /** A relay that has lost its connection asks again and sends a second message: it represents the first. */
+  function forget(): void {
+    nextCallId = callIds(options)
+    native = []
+    open.clear()
+    seen.clear()
+    waiting.clear()
+    started = false
+    parts = 0
+    calls = 0
+    usage = undefined
+    told = undefined
+    cleared = []
   }
 
   function start(chunk: JsonObject): ReplyEvent[] {

@@ -16,7 +16,7 @@ import {
   summaryLabel,
 } from '../shared/injected-text.ts'
 import { isClaude } from './models.ts'
-import { blockFields, isBlock, isThinking, protocolId, textBlock, type Block } from './types.ts'
+import { blockFields, isBlock, isThinking, protocolId, replyOnlyFields, textBlock, type Block } from './types.ts'
 import { isOfIssuer, isReplayed, type Writer } from './writer.ts'
 
 export function encodeReply(reply: Reply, at: string, writer: Writer): Block[] {
@@ -90,19 +90,20 @@ function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer
     const what = `id of the call of ${call.name} from ${JSON.stringify(block.id)} to ${JSON.stringify(id)}`
     writer.notes.push({ kind: 'changed', what, why: 'ids must be unique in a request', at, rule: 'R-4' })
   }
-  if (call.malformed !== undefined) noteMalformed(call, at, writer)
-  const input = call.malformed !== undefined ? malformedInput(call.malformed) : isObject(block.input) ? block.input : {}
+  const input = call.malformed === undefined && isObject(block.input) ? block.input : inputOf(call, at, writer)
   return { ...block, id, name, input: cleanJson(input, at, writer.notes) }
 }
 
-/** Less what the API puts into replies only, and what it would take for an unknown field. */
+/**
+ * Less what is known to be in replies only, and what says nothing. A field that is not known here goes back: the API
+ * may want it, as it once began to want signatures, and says so by name where it does not take it.
+ */
 function forRequest(native: Block): Block {
-  const fields = blockFields[native.type]
-  if (!fields) return native
+  if (!blockFields[native.type]) return native
   const block: JsonObject = {}
   for (const field of Object.keys(native)) {
     const value = native[field]
-    if (field !== 'type' && (!fields.includes(field) || value === null || value === undefined)) continue
+    if (replyOnlyFields.has(field) || value === null || value === undefined) continue
     block[field] = field === 'citations' && Array.isArray(value) ? value.map(citationForRequest) : value
   }
   return { ...block, type: native.type }
@@ -194,21 +195,17 @@ function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
     })
     return textBlock(cleanText(flatCall(call.name, call.malformed ?? call.input), at, writer.notes))
   }
-  if (call.malformed !== undefined) noteMalformed(call, at, writer)
   return {
     type: 'tool_use',
     id: writer.idOf(call.callId),
     name: writer.names.toWire(call.name),
-    input: cleanJson(inputOf(call), at, writer.notes),
+    input: cleanJson(inputOf(call, at, writer), at, writer.notes),
   }
 }
 
-function inputOf(call: ToolCallPart): JsonObject {
-  if (call.malformed !== undefined) return malformedInput(call.malformed)
-  return isObject(call.input) ? call.input : {}
-}
-
-function noteMalformed(call: ToolCallPart, at: string, writer: Writer): void {
+function inputOf(call: ToolCallPart, at: string, writer: Writer): JsonObject {
+  if (call.malformed === undefined && isObject(call.input)) return call.input
   const what = `arguments of ${call.name} to an object that holds them as text`
   writer.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'R-6' })
+  return malformedInput(call.malformed ?? JSON.stringify(call.input))
 }

@@ -1,7 +1,7 @@
 // The wire of `POST /v1/messages`: what its blocks are called and which fields a request may carry.
 //
-// A reply's blocks are not a request's blocks: the API adds fields to a reply that it refuses to take back
-// ("Extra inputs are not permitted"), so every block that is sent again goes through `blockFields`.
+// A reply's blocks are not quite a request's blocks: what clients and hosts add to them is refused
+// ("Extra inputs are not permitted").
 // Types and fields checked 2026-11 against @anthropic-ai/sdk 1.8.0 (stable and beta `*Param` types).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -78,6 +78,9 @@ export const blockFields: Readonly<Record<string, readonly string[]>> = {
   tool_addition: ['tool'],
   tool_removal: ['tool'],
 }
+
+/** Put into blocks by the official client's helpers and by hosts, and refused in a request. */
+export const replyOnlyFields: ReadonlySet<string> = new Set(['parsed_output', 'parsed', 'index'])
 
 /** These have no `cache_control` in their types. */
 const uncacheable: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking', 'mcp_tool_listing', 'fallback'])

@@ -5,6 +5,7 @@ import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from '../../core/message.ts'
 import { readArguments } from '../shared/arguments.ts'
+import { callFragments, type GatheredCall } from '../shared/call-fragments.ts'
 import { callIds } from '../shared/call-ids.ts'
 import type { DecoderOptions } from '../wire.ts'
 import { protocolId } from './types.ts'
@@ -23,21 +24,11 @@ interface Block {
   part?: number
 }
 
-interface Call {
-  fields: JsonObject
-  fn: JsonObject
-  arguments: string[]
-  /** Arguments that came as an object, as the wire also allows. */
-  object?: JsonObject
-  index: Json | undefined
-  part: ToolCallPart
-  place: number
-}
-
 export function assembling(options: DecoderOptions | undefined): Assembly {
   const nextCallId = callIds(options)
   const blocks: Block[] = []
-  const calls: Call[] = []
+  const fragments = callFragments()
+  const opened = new Map<GatheredCall, { callId: string; place: number }>()
   const extra: JsonObject = {}
   const seen = { string: false, list: false, null: false }
   let role: Json = 'assistant'
@@ -128,57 +119,26 @@ export function assembling(options: DecoderOptions | undefined): Assembly {
   }
 
   function addCall(fragment: JsonObject, events: ReplyEvent[]): void {
-    const fn = isObject(fragment.function) ? fragment.function : {}
-    let call = callFor(fragment)
-    if (!call) {
-      close(events, true)
-      const { function: _, ...fields } = fragment
-      const { arguments: __, ...named } = fn
-      const alias = typeof fragment.id === 'string' && fragment.id !== '' ? fragment.id : undefined
-      const part: ToolCallPart = {
-        type: 'tool-call',
-        callId: nextCallId(alias),
-        ...(alias !== undefined && { alias }),
-        name: ourName(named.name),
-        input: {},
-      }
-      call = { fields, fn: named, arguments: [], index: fragment.index, part, place: parts++ }
-      calls.push(call)
-      events.push({ type: 'part-start', index: call.place, part: { ...part } })
-    } else {
-      if (typeof fragment.id === 'string' && fragment.id !== '') {
-        call.fields.id = fragment.id
-        call.part.alias = fragment.id
-      }
-      if (typeof fn.name === 'string' && fn.name !== '') {
-        call.fn.name = fn.name
-        call.part.name = ourName(fn.name)
-      }
-    }
-    if (isObject(fn.arguments)) call.object = fn.arguments
-    const text = isObject(fn.arguments) ? JSON.stringify(fn.arguments) : fn.arguments
-    if (typeof text !== 'string' || text === '') return
-    call.arguments.push(text)
-    events.push({ type: 'part-delta', index: call.place, text })
+    const { call, text } = fragments.push(fragment)
+    const known = opened.get(call)
+    if (known && text !== '') events.push({ type: 'part-delta', index: known.place, text })
+    else if (!known && call.name !== '') openCall(call, events)
   }
 
-  /** A fragment belongs to the call of its id; without one to that of its index; without either to the last. */
-  function callFor(fragment: JsonObject): Call | undefined {
-    const id = typeof fragment.id === 'string' && fragment.id !== '' ? fragment.id : undefined
-    if (id !== undefined) {
-      const same = calls.find((call) => call.fields.id === id)
-      if (same) return same
-    }
-    if (typeof fragment.index === 'number') {
-      const same = calls.findLast((call) => call.index === fragment.index)
-      return same && (id === undefined || same.part.alias === undefined) ? same : undefined
-    }
-    const isNew = id !== undefined || (isObject(fragment.function) && Boolean(fragment.function.name))
-    return isNew ? undefined : calls.at(-1)
+  function openCall(call: GatheredCall, events: ReplyEvent[]): { callId: string; place: number } {
+    close(events, true)
+    const begun = { callId: nextCallId(call.id), place: parts++ }
+    opened.set(call, begun)
+    events.push({ type: 'part-start', index: begun.place, part: { ...callHead(call, begun.callId), input: {} } })
+    if (call.length > 0) events.push({ type: 'part-delta', index: begun.place, text: call.pieces.join('') })
+    return begun
   }
 
-  function ourName(name: Json | undefined): string {
-    const wire = typeof name === 'string' ? name : ''
+  function callHead(call: GatheredCall, callId: string): Omit<ToolCallPart, 'input'> {
+    return { type: 'tool-call', callId, ...(call.id !== undefined && { alias: call.id }), name: ourName(call.name) }
+  }
+
+  function ourName(wire: string): string {
     const names = options?.toolNames
     return names && Object.hasOwn(names, wire) ? (names[wire] ?? wire) : wire
   }
@@ -188,11 +148,14 @@ export function assembling(options: DecoderOptions | undefined): Assembly {
     const dangling = open?.kind === 'thinking' && !whole ? open : undefined
     close(events, dangling === undefined)
 
+    // In the order of their parts, by which each is found again when it is sent back: a name may come late, or never.
+    const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
     const kept = whole ? calls : calls.slice(0, -1)
     for (const call of calls) {
-      const read = call.object ? { input: call.object } : readArguments(call.arguments.join(''))
-      const part: ToolCallPart = { ...call.part, ...read, ...(kept.includes(call) && { from: 0 }) }
-      events.push({ type: 'part-end', index: call.place, part })
+      const { callId, place } = opened.get(call) ?? openCall(call, events)
+      const read = call.object ? { input: call.object } : readArguments(call.pieces.join(''))
+      const part: ToolCallPart = { ...callHead(call, callId), ...read, ...(kept.includes(call) && { from: 0 }) }
+      events.push({ type: 'part-end', index: place, part })
     }
     const finished = blocks.filter((candidate) => candidate !== dangling)
     const isEmpty = finished.length === 0 && kept.length === 0
@@ -200,7 +163,7 @@ export function assembling(options: DecoderOptions | undefined): Assembly {
     return { events, ...(native && { native }), calls: calls.length }
   }
 
-  function nativeMessage(content: readonly Block[], kept: readonly Call[]): JsonObject {
+  function nativeMessage(content: readonly Block[], kept: readonly GatheredCall[]): JsonObject {
     const message: JsonObject = { role }
     if (seen.list) message.content = content.map(nativeChunk)
     else if (seen.string) message.content = content.map(textOfRuns).join('')
@@ -231,7 +194,12 @@ function nativeChunk(block: Block): Json {
   return only && !Array.isArray(only) ? only.item : null
 }
 
-function nativeCall(call: Call): JsonObject {
-  const args = call.object ?? call.arguments.join('')
-  return { ...call.fields, function: { ...call.fn, arguments: args } }
+function nativeCall({ id, type, name, index, object, pieces, rest, innerRest }: GatheredCall): JsonObject {
+  return {
+    ...(id !== undefined && { id }),
+    ...(type !== undefined && { type }),
+    function: { name, ...innerRest, arguments: object ?? pieces.join('') },
+    ...(index !== undefined && { index }),
+    ...rest,
+  }
 }

@@ -140,10 +140,17 @@ export function split(whole: Json, piece = 40): Json[] {
   const opening = typeof content === 'string' ? { content: '' } : content === null ? { content } : {}
   const chunks = [chunk({ ...others, ...opening })]
   for (const delta of contentDeltas(content, piece)) chunks.push(chunk(delta))
-  if (Array.isArray(calls)) for (const call of calls) chunks.push(chunk({ tool_calls: [call] }))
+  if (Array.isArray(calls)) for (const call of withPositions(calls)) chunks.push(chunk({ tool_calls: [call] }))
   const finish = choice?.finish_reason ?? null
   chunks.push(chunk({}, { ...(usage !== undefined && { usage }) }, finish))
   return chunks
+}
+
+/** The calls of a whole message are as many as they are, whatever index each of them has. */
+function withPositions(calls: readonly Json[]): Json[] {
+  const indexes = new Set(calls.map((call) => (isObject(call) ? call.index : undefined)))
+  if (indexes.size === calls.length) return [...calls]
+  return calls.map((call, index) => (isObject(call) ? { ...call, index } : call))
 }
 
 const emptyChunks: Record<string, JsonObject> = {

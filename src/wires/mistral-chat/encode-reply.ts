@@ -32,13 +32,13 @@ export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
   return fromParts(reply, at, writer)
 }
 
-/** Fields that a reply has and a request may have; `index` of a call is among those that are taken (checked 2026-11). */
-const sentBack = new Set(['role', 'content', 'tool_calls'])
+/** Refused in a request (recorded), and in no official type; `index` of a call is taken (checked 2026-11). */
+const replyOnly: ReadonlySet<string> = new Set(['index', 'reasoning_content'])
 
 function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined {
   const message: JsonObject = { role: 'assistant' }
   for (const [field, value] of Object.entries(native)) {
-    if (sentBack.has(field) && value !== null && value !== undefined) message[field] = value
+    if (!replyOnly.has(field) && value !== null && value !== undefined) message[field] = value
   }
   const calls = nativeCalls(native)
   if (calls.length > 0) {
@@ -155,6 +155,11 @@ function replyChunk(part: Part, at: string, writer: Writer): Chunk | undefined {
       if (part.kind.startsWith(`${protocolId}/`) && isObject(part.data)) return part.data
       notes.push({ kind: 'dropped', what: part.kind, why: 'it is not of this wire', at })
       return undefined
+    case 'tool-result': {
+      const why = 'the wire has no place for it'
+      notes.push({ kind: 'dropped', what: `result of ${part.name} inside a reply`, why, at })
+      return undefined
+    }
     default:
       return undefined
   }

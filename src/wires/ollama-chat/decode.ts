@@ -10,6 +10,7 @@ import type { Origin, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import { readArguments } from '../shared/arguments.ts'
 import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { presentText } from '../shared/call-fragments.ts'
 import { callIds } from '../shared/call-ids.ts'
 import { readFailure } from '../shared/failure.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
@@ -77,7 +78,10 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   }
 
   function addCall(call: JsonObject, events: ReplyEvent[]): void {
-    const alias = typeof call.id === 'string' && call.id !== '' ? call.id : undefined
+    const fn = isObject(call.function) ? call.function : {}
+    const wireName = presentText(fn.name) ?? ''
+    if (wireName === '' && isEmptyInput(fn.arguments)) return
+    const alias = presentText(call.id)
     if (
       alias !== undefined &&
       calls.some((known) => known.id === alias && JSON.stringify(known) === JSON.stringify(call))
@@ -85,8 +89,6 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       return
     }
     calls.push(call)
-    const fn = isObject(call.function) ? call.function : {}
-    const wireName = typeof fn.name === 'string' ? fn.name : ''
     const names = options?.toolNames
     const part: ToolCallPart = {
       type: 'tool-call',
@@ -165,6 +167,10 @@ function inputOf(args: Json | undefined): Pick<ToolCallPart, 'input' | 'malforme
   if (isObject(args)) return { input: args }
   if (args === undefined || args === null) return { input: {} }
   return readArguments(typeof args === 'string' ? args : JSON.stringify(args))
+}
+
+function isEmptyInput(args: Json | undefined): boolean {
+  return args === undefined || args === null || args === '' || (isObject(args) && Object.keys(args).length === 0)
 }
 
 function stopOf(last: JsonObject, hasCalls: boolean): Stop {

@@ -148,6 +148,11 @@ function toldAsText(part: Part, at: string, writer: Writer): string | undefined 
     case 'opaque':
       notes.push({ kind: 'dropped', what: part.kind, why: 'it is not of this wire', at })
       return undefined
+    case 'tool-result': {
+      const why = 'the wire has no place for it'
+      notes.push({ kind: 'dropped', what: `result of ${part.name} inside a reply`, why, at })
+      return undefined
+    }
     default:
       return undefined
   }

@@ -38,6 +38,7 @@ export function encode(context: Context, target: Target): Encoded {
       join: target.quirks.alternate ? ['user', 'assistant'] : [],
       ...(target.quirks.alternate && { startWithUser: true }),
       ...(!target.capabilities.prefill && { endWithUser: 'prefill' }),
+      neverEmpty: 'empty',
       ...(target.quirks.bridgeAfterTool && { bridgeAfterTool: true }),
     },
     notes,

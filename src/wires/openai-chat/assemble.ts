@@ -2,9 +2,9 @@
 // what it was last; fields without a name here are kept like the others, because the host may want them back.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { callFragments, isForeign, legacyType, type CallFragments, type GatheredCall } from './call-fragments.ts'
+import { callFragments, legacyType, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
 import { addDetails } from './reasoning-details.ts'
-import { textPart } from './types.ts'
+import { foreignCall, textPart } from './types.ts'
 
 const growing: ReadonlySet<string> = new Set(['content', 'refusal', 'reasoning_content', 'reasoning'])
 const callFields: ReadonlySet<string> = new Set(['tool_calls', 'function_call'])
@@ -86,11 +86,20 @@ export function assembling(): Assembly {
   }
 }
 
+/** A call that is no function's: a custom tool takes free text, and what else may come is not known here. */
+export function isForeign({ type = 'function', name }: GatheredCall): boolean {
+  return type === 'custom' || (type !== 'function' && type !== legacyType && name === '')
+}
+
+export function foreignCallKind({ type = 'function' }: GatheredCall): string {
+  return `${foreignCall}${type}`
+}
+
 export function wireCall(call: GatheredCall): JsonObject {
   const text = call.pieces.join('')
   return {
     ...(call.id !== undefined && { id: call.id }),
-    type: call.type,
+    type: call.type ?? 'function',
     ...(call.type === 'custom' && { custom: { name: call.name, input: text, ...call.innerRest } }),
     ...(!isForeign(call) && { function: { name: call.name, arguments: text, ...call.innerRest } }),
     ...call.rest,

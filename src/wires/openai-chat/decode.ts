@@ -8,12 +8,12 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, Stop } from '../../core/message.ts'
 import { readArguments } from '../shared/arguments.ts'
 import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { legacyType, type GatheredCall } from '../shared/call-fragments.ts'
 import { callIds } from '../shared/call-ids.ts'
 import { readFailure } from '../shared/failure.ts'
 import { mediaFromUrl } from '../shared/media.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { assembling, wireCall } from './assemble.ts'
-import { foreignCallKind, isForeign, legacyType, type GatheredCall } from './call-fragments.ts'
+import { assembling, foreignCallKind, isForeign, wireCall } from './assemble.ts'
 import { audioPart, contentPart, executedTool, serverCall } from './read-parts.ts'
 import { detailsText } from './reasoning-details.ts'
 import { failureOfFinish, stopReason } from './stop.ts'
@@ -203,7 +203,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
   }
 
   function completeStop(): Stop {
-    const has = { calls: assembly.calls.calls.some((call) => !isForeign(call)), refusal: texts.has('refusal') }
+    const has = { calls: assembly.calls.calls().some((call) => !isForeign(call)), refusal: texts.has('refusal') }
     return { reason: stopReason(finish ?? 'stop', has), ...(finish !== undefined && { raw: finish }) }
   }
 
@@ -224,7 +224,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
 
   /** In the order of their parts, by which each is found again when it is sent back: a name may come late, or never. */
   function callsInOrder(): GatheredCall[] {
-    const all = assembly.calls.calls
+    const all = assembly.calls.calls()
     const own = [...new Set([...calls.keys(), ...all])].filter((call) => !isForeign(call)).values()
     return all.map((call) => (isForeign(call) ? call : (own.next().value ?? call)))
   }
@@ -241,7 +241,7 @@ export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
       events.push({ type: 'part-end', index, part: { type, text, ...extra, ...place } })
     }
     const late: Part[] = []
-    for (const call of assembly.calls.calls) {
+    for (const call of assembly.calls.calls()) {
       if (!isForeign(call)) closeCall(call, whole, events)
       else late.push({ type: 'opaque', kind: foreignCallKind(call), data: wireCall(call), ...(whole && { from: 0 }) })
     }

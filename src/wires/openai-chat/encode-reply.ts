@@ -196,6 +196,8 @@ function partText(part: Part, at: string, writer: Writer): string | undefined {
     case 'opaque':
       if (part.kind.startsWith(foreignCall)) return dropped(part.kind, 'nothing here can answer it', 'C1')
       return dropped(part.kind, 'it is not of this host')
+    case 'tool-result':
+      return dropped(`result of ${part.name} inside a reply`, 'the wire has no place for it')
     default:
       return undefined
   }

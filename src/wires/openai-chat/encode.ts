@@ -58,8 +58,8 @@ export function encode(context: Context, target: Target): Encoded {
 function turnRules({ quirks, capabilities }: Target): Parameters<typeof normaliseTurns<Item>>[1] {
   return {
     text: (text) => ({ part: textPart(text) }),
-    join: quirks.alternate ? ['user', 'assistant'] : [],
-    ...(quirks.alternate && { startWithUser: true }),
+    join: quirks.alternate || capabilities.alternation ? ['user', 'assistant'] : [],
+    ...((quirks.alternate || capabilities.alternation) && { startWithUser: true }),
     ...(!capabilities.prefill && { endWithUser: 'D5' }),
     ...(quirks.bridgeAfterTool && { bridgeAfterTool: true }),
   }

@@ -14,7 +14,7 @@ import { writeOutput, type Output } from './encode-result.ts'
 import { writeSystem, writeUser } from './encode-user.ts'
 import { wrappedOutput } from './parallel.ts'
 import { canReplay, chainedCalls, type ReplyScope, type WrittenCall } from './reply-scope.ts'
-import { answeredKey, maxIdLength, protocolId, type Item } from './types.ts'
+import { answeredKey, assistantItem, maxIdLength, messageItem, protocolId, type Item } from './types.ts'
 
 const grammar: IdGrammar = { prefix: 'call_', length: 24, fits: new RegExp(`^\\S{1,${maxIdLength}}$`) }
 
@@ -135,7 +135,7 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
     if (flat) {
       notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target takes no results', at })
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
-      return { callId, call, output, piece: cachedElement({ role: 'user', content: text }) }
+      return { callId, call, output, piece: cachedElement(messageItem('user', text)) }
     }
     return { callId, call, output, ...(!isWrapper && { piece: cachedElement(answerItem(call, output, result)) }) }
   })
@@ -157,7 +157,7 @@ function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): voi
     end() {
       if (waiting.size === 0 && late.length === 0) return none
       const pieces = [...waiting.keys()].map(wrapped)
-      if (late.length > 0) pieces.push(cachedElement({ role: 'user', content: late }))
+      if (late.length > 0) pieces.push(cachedElement(messageItem('user', late)))
       late = []
       return pieces
     },
@@ -237,10 +237,10 @@ function joined(pieces: readonly CachedElement[]): CachedElement[] {
   const out: CachedElement[] = []
   for (const piece of pieces) {
     const last = out.at(-1)?.value
-    const { role, id } = piece.value
-    const isPlain = (role === 'user' || role === 'assistant') && id === undefined
-    if (last && isPlain && last.role === role && last.id === undefined) {
-      out[out.length - 1] = cachedElement({ ...last, content: [...contents(last), ...contents(piece.value)] })
+    const { role } = piece.value
+    if (last && (role === 'user' || role === 'assistant') && last.role === role) {
+      const both = { ...last, content: [...contents(last), ...contents(piece.value)] }
+      out[out.length - 1] = cachedElement(role === 'assistant' ? assistantItem(both, `joined ${out.length}`) : both)
     } else out.push(piece)
   }
   return out
@@ -249,5 +249,6 @@ function joined(pieces: readonly CachedElement[]): CachedElement[] {
 function contents(item: Item): JsonObject[] {
   const { role, content } = item
   if (Array.isArray(content)) return content.filter((part) => isObject(part))
-  return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: String(content ?? '') }]
+  const text = String(content ?? '')
+  return [role === 'assistant' ? { type: 'output_text', text, annotations: [] } : { type: 'input_text', text }]
 }

@@ -17,7 +17,7 @@ import {
   type WrittenCall,
   type WrittenReply,
 } from './reply-scope.ts'
-import { asksClient, protocolId, type Item } from './types.ts'
+import { asksClient, protocolId, typeOf, type Item } from './types.ts'
 
 export function writeReply(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   return canReplay(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
@@ -99,7 +99,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
       case 'opaque': {
         const isOwn = part.kind.startsWith(`${protocolId}/`) && reply.origin.provider === target.provider
         const { data } = part
-        if (isOwn && isObject(data) && !asksClient(data)) push(data)
+        if (isOwn && isObject(data) && !asksClient(data)) push({ ...data, type: typeOf(data) })
         else drop(part.kind, 'it can be sent only in whole replies, to its own provider')
         break
       }

@@ -8,7 +8,7 @@ import { cleanText } from '../shared/text.ts'
 import { mediaStandIn, summaryLabel, systemLabel } from '../shared/injected-text.ts'
 import { writeMedia } from './encode-media.ts'
 import type { ReplyScope } from './reply-scope.ts'
-import { answeredKey, codexMetadataKey, isOpenAI, protocolId, typeOf, type Item } from './types.ts'
+import { answeredKey, isOpenAI, messageItem, protocolId, typeOf, withoutClientFields, type Item } from './types.ts'
 
 export function writeSystem(message: SystemMessage, at: string, target: Target, notes: Note[]): Item[] {
   const text = message.parts
@@ -17,9 +17,9 @@ export function writeSystem(message: SystemMessage, at: string, target: Target, 
     .join('\n\n')
   if (text === '') return []
   if (target.capabilities.midSystem && !target.quirks.alternate)
-    return [{ role: target.capabilities.systemRole ?? 'system', content: text }]
+    return [messageItem(target.capabilities.systemRole ?? 'system', text)]
   notes.push({ kind: 'changed', what: 'system message to user message', why: 'the model takes none in the middle', at })
-  return [{ role: 'user', content: `${systemLabel}\n${text}` }]
+  return [messageItem('user', `${systemLabel}\n${text}`)]
 }
 
 /** `chained`: the provider holds what came before. */
@@ -32,7 +32,7 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
   }
   const drop = (what: string, why: string) => notes.push({ kind: 'dropped', what, why, at })
   const flush = () => {
-    if (content.length > 0) items.push({ role: 'user', content: simplest(content, target) })
+    if (content.length > 0) items.push(messageItem('user', simplest(content, target)))
     content = []
   }
 
@@ -64,18 +64,13 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
           drop(part.kind, 'the call that it answers is not sent')
         } else {
           flush()
-          items.push(target.provider === 'openai' ? data : withoutCodexMetadata(data))
+          items.push({ ...withoutClientFields(data, target.provider), type: typeOf(data) })
         }
       }
     }
   }
   flush()
   return items
-}
-
-function withoutCodexMetadata(item: Item): Item {
-  const { [codexMetadataKey]: _, ...rest } = item
-  return rest
 }
 
 /** A plain string where that says it all; with cache marks the long form always, so that a moving mark moves nothing else. */

@@ -16,7 +16,7 @@ import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import { continueText } from '../shared/injected-text.ts'
 import { writeHistory } from './encode-history.ts'
-import type { Item } from './types.ts'
+import { messageItem, type Item } from './types.ts'
 
 const nameFits = /^[a-zA-Z0-9_-]+$/
 const maxNameLength = 128
@@ -35,7 +35,7 @@ export function encode(context: Context, target: Target): Encoded {
   complete(input, context, target, state !== undefined, notes)
   dropOldTriggers(input, notes)
 
-  const store = state !== undefined || (options.store ?? false)
+  const store = state !== undefined || storing(target, notes)
   const tools = writeTools(context, target, names.toWire, notes)
   const body: JsonObject = {
     model: target.model,
@@ -57,6 +57,13 @@ export function encode(context: Context, target: Target): Encoded {
     ...options.extra,
   }
   return { path: '/responses', body, notes, toolNames: names.changed }
+}
+
+function storing({ options, quirks }: Target, notes: Note[]): boolean {
+  if (!options.store) return false
+  if (!quirks.noStore) return true
+  notes.push({ kind: 'dropped', what: 'store', why: 'the provider keeps nothing' })
+  return false
 }
 
 /** A summary appears in the answer when the prompt has grown past the threshold, of 1000 at least (checked 2026-11). */
@@ -82,7 +89,7 @@ function systemText(context: Context, notes: Note[]): string {
 function systemItem(text: string, context: Context, target: Target): Item {
   const marked = target.capabilities.cacheMarks && context.cacheAfter.includes(-1)
   const part = { type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }
-  return { role: target.capabilities.systemRole ?? 'system', content: marked ? [part] : text }
+  return messageItem(target.capabilities.systemRole ?? 'system', marked ? [part] : text)
 }
 
 /** The wire wants something to answer (R18), and some servers a last word that is not the model's own. */
@@ -91,7 +98,7 @@ function complete(input: CachedElement[], context: Context, target: Target, hasS
   const endsWithReply = last?.role === 'assistant' && !target.capabilities.prefill
   const isEmpty = input.every(({ value }) => value.role === 'system') && !hasState
   if (!endsWithReply && !isEmpty) return
-  input.push(cachedElement({ role: 'user', content: continueText }))
+  input.push(cachedElement(messageItem('user', continueText)))
   notes.push({
     kind: 'added',
     what: `user message ${JSON.stringify(continueText)}`,

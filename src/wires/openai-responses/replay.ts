@@ -23,14 +23,16 @@ import {
 import {
   answerKey,
   asksClient,
-  codexMetadataKey,
+  assistantItem,
   factsOf,
   isOpenAI,
+  itemId,
   maxIdLength,
   objectsIn,
   sameModel,
   stringIn,
   typeOf,
+  withoutClientFields,
   type Item,
 } from './types.ts'
 
@@ -220,7 +222,7 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
     const { kept, from, call } = planned
     const type = typeOf(planned.item)
     if (kept && factsOf(type).idOptional) {
-      const loose = withoutId(withCaller(kept, at, scope))
+      const loose = withoutId(withCaller(kept, at, scope), `${at}.native[${from}]`)
       planned.kept = loose
       if (call) calls.add(loose)
       items.push(loose)
@@ -268,13 +270,29 @@ function toldRefusal(from: number, reply: Reply, at: string, scope: ReplyScope):
   return [assistantText(text)]
 }
 
-/** Some servers know a call only by what they answer with; nothing but reasoning in plain words keeps its id. */
-function withoutId(item: Item): Item {
+/**
+ * Some servers know a call only by what they answer with; nothing but reasoning in plain words keeps its id. Where the
+ * official type wants one, it is an id that no server has given: nothing is tied to it. Reasoning in ciphertext has
+ * none, because the ciphertext may name its own (recorded without one for OpenAI, Azure and xAI).
+ */
+function withoutId(item: Item, seed: string): Item {
   const type = typeOf(item)
   const { id, status, ...rest } = item
-  if (type === 'reasoning' && item.encrypted_content === undefined) return { ...rest, ...(id !== undefined && { id }) }
-  const isOurs = type === 'message' || type === 'function_call' || type === 'custom_tool_call'
-  return { ...rest, ...(!isOurs && status !== undefined && { status }) }
+  switch (type) {
+    case 'reasoning':
+      return { ...rest, ...(item.encrypted_content === undefined && id !== undefined && { id }) }
+    case 'message':
+      return Array.isArray(item.content)
+        ? assistantItem({ ...rest, ...(status !== undefined && { status }) }, seed)
+        : rest
+    case 'function_call':
+    case 'custom_tool_call':
+      return rest
+    case 'web_search_call':
+      return { ...rest, id: itemId(type, seed), status: status ?? 'completed' }
+    default:
+      return { ...rest, ...(status !== undefined && { status }) }
+  }
 }
 
 /** A call may name the program that made it only where that program is in the request too. */
@@ -295,11 +313,10 @@ const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments'
 /** The item less what only replies have. xAI refuses a key that is null; OpenAI's own tools have some that must be there. */
 function cleaned(item: Item, provider: string): Item {
   const keepsNull = isOpenAI(provider) && !factsOf(typeOf(item)).idOptional
-  const entries = Object.entries(item).filter(
-    ([key, value]) =>
-      !replyOnly.has(key) && (key !== codexMetadataKey || provider === 'openai') && (keepsNull || value !== null),
+  const entries = Object.entries(withoutClientFields(item, provider)).filter(
+    ([key, value]) => !replyOnly.has(key) && (keepsNull || value !== null),
   )
-  const clean: Item = Object.fromEntries(entries)
+  const clean: Item = { ...(item.type === undefined && { type: typeOf(item) }), ...Object.fromEntries(entries) }
   const { content } = clean
   if (
     typeOf(item) === 'message' &&

@@ -7,7 +7,7 @@ import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput } from '../shared/injected-text.ts'
 import { marksOf } from './read-item.ts'
-import { protocolId, type Item } from './types.ts'
+import { messageItem, protocolId, typeOf, type Item } from './types.ts'
 
 export interface ReplyScope {
   target: Target
@@ -108,7 +108,7 @@ export function soundArguments(raw: string, scope: ReplyScope, at: string): stri
 }
 
 export function assistantText(text: string): Item {
-  return { role: 'assistant', content: text }
+  return messageItem('assistant', text)
 }
 
 /** The words for a tool that a provider ran itself; undefined without an output. */

@@ -152,7 +152,8 @@ const llamaTypes: ReadonlySet<string> = new Set(['message', 'reasoning', 'functi
 const llamaCpp: Check = ({ items }) =>
   items.flatMap((item): Issue[] => {
     const type = typeOf(item)
-    if (!llamaTypes.has(type)) return [llama("Cannot determine type of 'item'")]
+    const isUntyped = item.type === undefined && item.role === 'assistant'
+    if (isUntyped || !llamaTypes.has(type)) return [llama("Cannot determine type of 'item'")]
     if (type === 'reasoning') {
       if (!Array.isArray(item.content)) return [llama("item['content'] is not an array")]
       return item.content.length === 0 ? [llama("item['content'] is empty")] : []

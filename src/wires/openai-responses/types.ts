@@ -4,6 +4,7 @@
 // the only thing that ties a call to its output is `call_id`; the `id` of an item is another thing, with its own rules.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { hashedId } from '../shared/ids.ts'
 
 export const protocolId = 'openai-responses'
 
@@ -26,7 +27,7 @@ interface ItemFacts {
   outputOnly?: true
 }
 
-const facts: Record<string, ItemFacts> = {
+export const facts = {
   message: { prefix: 'msg', idOptional: true },
   reasoning: { prefix: 'rs', idOptional: true },
   compaction: { prefix: 'cmp', idOptional: true },
@@ -53,10 +54,26 @@ const facts: Record<string, ItemFacts> = {
   code_execution_call: { outputOnly: true },
   view_image_call: { outputOnly: true },
   view_x_video_call: { outputOnly: true },
-}
+} as const satisfies Record<string, ItemFacts>
 
 export function factsOf(type: string): ItemFacts {
-  return Object.hasOwn(facts, type) ? (facts[type] ?? {}) : {}
+  return Object.hasOwn(facts, type) ? facts[type as keyof typeof facts] : {}
+}
+
+/** The official type wants a `type` only of the other items, but llama.cpp reads none without it (checked 2026-11). */
+export function messageItem(role: string, content: string | JsonObject[]): Item {
+  return { type: 'message', role, content }
+}
+
+/** What the assistant said, as a list: the official type wants an id and a status with it. */
+export function assistantItem(message: JsonObject, seed: string): Item {
+  const status = message.status === 'incomplete' ? 'incomplete' : 'completed'
+  return { ...message, type: 'message', id: itemId('message', seed), status }
+}
+
+/** An id for an item that goes back without its own, but whose official type wants one. The same seed gives the same. */
+export function itemId(type: string, seed: string): string {
+  return hashedId(seed, { prefix: `${factsOf(type).prefix ?? 'item'}_`, length: 24 })
 }
 
 /** Types that only a client sends; together with the types of `factsOf` these are all that `input` knows. */
@@ -93,6 +110,15 @@ export const maxIdLength = 64
 
 /** What Codex writes on its items for OpenAI, and OpenAI alone takes. */
 export const codexMetadataKey = 'internal_chat_message_metadata_passthrough'
+/** Fields that a client has put beside its items, and the providers that are known to take them (checked 2026-11). */
+const clientFields = new Map([[codexMetadataKey, ['openai']]])
+
+/** The item less what a client has invented, where the provider is not known to take it. */
+export function withoutClientFields(item: Item, provider: string): Item {
+  const unknown = Object.keys(item).filter((key) => clientFields.get(key)?.includes(provider) === false)
+  if (unknown.length === 0) return item
+  return Object.fromEntries(Object.entries(item).filter(([key]) => !unknown.includes(key)))
+}
 
 /** The item's type; a message may leave it away. */
 export function typeOf(item: Item): string {

@@ -13,10 +13,23 @@ export function cleanJson<V extends Json>(value: V, at: string, notes: Note[]): 
   return clean as V
 }
 
-function isCleanJson(value: Json | undefined): boolean {
-  if (typeof value === 'string') return isClean(value)
-  if (Array.isArray(value)) return value.every(isCleanJson)
-  return !isObject(value) || Object.keys(value).every((key) => isClean(key) && isCleanJson(value[key]))
+/** Without recursion: what a provider sends may be nested to any depth. */
+function isCleanJson(value: Json): boolean {
+  const open: (Json | undefined)[] = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next === 'string') {
+      if (!isClean(next)) return false
+    } else if (Array.isArray(next)) {
+      for (const item of next) open.push(item)
+    } else if (isObject(next)) {
+      for (const key in next) {
+        if (!isClean(key)) return false
+        open.push(next[key])
+      }
+    }
+  }
+  return true
 }
 
 function cleaned(value: Json, at: string, notes: Note[]): Json {

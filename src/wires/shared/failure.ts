@@ -49,6 +49,7 @@ interface Row {
 const table: readonly Row[] = [
   // Local servers answer 500 for a body that their chat template cannot take; again would be no better.
   { kind: 'invalid-request', text: /roles must alternate|Failed to parse tool call arguments as JSON/i },
+  { kind: 'invalid-request', text: /\b(image|audio|video) input is not supported/i },
   // Groq answers 400 for a call that its own model wrote badly.
   { kind: 'malformed-reply', code: /^tool_use_failed$/ },
 

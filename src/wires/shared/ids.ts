@@ -64,7 +64,7 @@ function derivedIds(reply: Reply, grammar: IdGrammar): Derived[] {
 
 const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-function hashedId(callId: string, grammar: IdGrammar): string {
+export function hashedId(callId: string, grammar: Pick<IdGrammar, 'prefix' | 'length'>): string {
   const digest = hash('sha256', callId, 'buffer')
   let id = grammar.prefix
   for (let i = 0; i < grammar.length; i++) id += letters[(digest[i] ?? 0) % letters.length]

@@ -34,6 +34,8 @@ export interface TurnRules<Item> {
   startWithUser?: boolean
   /** The last turn must be the user's (or a tool's); the rule that says so. */
   endWithUser?: string
+  /** There must be a turn; the rule that says so. */
+  neverEmpty?: string
   /** An assistant turn must stand between a tool's and a user's. */
   bridgeAfterTool?: boolean
 }
@@ -74,6 +76,8 @@ export function normaliseTurns<Item>(
   const last = settled.at(-1)?.role
   if (turnRules.endWithUser && (last === 'assistant' || last === undefined || last === 'system')) {
     settled.push(added('user', continueText, 'the wire wants a user message last', turnRules.endWithUser))
+  } else if (turnRules.neverEmpty && last === undefined) {
+    settled.push(added('user', continueText, 'the wire wants something to answer', turnRules.neverEmpty))
   }
   return settled
 

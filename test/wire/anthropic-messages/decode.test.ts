@@ -382,3 +382,20 @@ test('the provider’s name of the model is taken only where none is known', () 
     origin: { ...origin, model: 'claude-opus-4-6-2026', replyId: 'msg_1' },
   })
 })
+
+test('a second message in one stream represents the first, of which nothing is left', () => {
+  const second = { ...opening(), message: { ...(opening().message as JsonObject), id: 'msg_2' } }
+  const { reply, usage } = decode([
+    opening({ input_tokens: 10, output_tokens: 7 }),
+    ...text(0, 'Half of an ans'),
+    start(1, { type: 'tool_use', id: 'toolu_1', name: 'clock', input: {} }),
+    second,
+    ...text(0, 'The whole answer.'),
+    ...closing(),
+  ])
+  assert.deepEqual(reply.native, [{ type: 'text', text: 'The whole answer.' }])
+  assert.deepEqual(reply.parts, [{ type: 'text', text: 'The whole answer.', from: 0 }])
+  assert.deepEqual(reply.stop, { reason: 'done', raw: 'end_turn' })
+  assert.equal(reply.origin.replyId, 'msg_2')
+  assert.equal(usage?.output, 20)
+})

@@ -13,10 +13,10 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     'a question, a call, its result and the answer are four items',
     whatTimeIsIt,
     [
-      { role: 'user', content: 'What time is it?' },
+      { type: 'message', role: 'user', content: 'What time is it?' },
       { type: 'function_call', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', name: 'clock', arguments: '{"zone":"UTC"}' },
       { type: 'function_call_output', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', output: '12:00' },
-      { role: 'assistant', content: 'It is noon.' },
+      { type: 'message', role: 'assistant', content: 'It is noon.' },
     ],
   ],
   [
@@ -24,6 +24,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     [user('a', 'b')],
     [
       {
+        type: 'message',
         role: 'user',
         content: [
           { type: 'input_text', text: 'a' },
@@ -35,13 +36,14 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
   [
     'an image goes as a data URL',
     [user('look', onePixel)],
-    [{ role: 'user', content: [{ type: 'input_text', text: 'look' }, image] }],
+    [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'look' }, image] }],
   ],
   [
     'a file goes with its name, or with one that tells its kind',
     [user(file('application/pdf', 'a.pdf'), file('text/plain'))],
     [
       {
+        type: 'message',
         role: 'user',
         content: [
           { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' },
@@ -61,6 +63,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     ],
     [
       {
+        type: 'message',
         role: 'user',
         content: [
           { type: 'input_image', image_url: 'https://x/y.png', detail: 'auto' },
@@ -81,6 +84,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     ],
     [
       {
+        type: 'message',
         role: 'user',
         content: [
           { type: 'input_text', text: '[audio/mpeg "song.mp3", not shown]' },
@@ -94,17 +98,17 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     'system messages in the middle keep their place',
     [user('a'), { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }, user('b')],
     [
-      { role: 'user', content: 'a' },
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'b' },
+      { type: 'message', role: 'user', content: 'a' },
+      { type: 'message', role: 'system', content: 'Be brief.' },
+      { type: 'message', role: 'user', content: 'b' },
     ],
   ],
   [
     'a model without system messages in the middle gets a labelled user message',
     [user('a'), { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }],
     [
-      { role: 'user', content: 'a' },
-      { role: 'user', content: '[System]\nBe brief.' },
+      { type: 'message', role: 'user', content: 'a' },
+      { type: 'message', role: 'user', content: '[System]\nBe brief.' },
     ],
     ['changed system message to user message'],
     { capabilities: { midSystem: false } },
@@ -113,8 +117,8 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     'calls go last and their results follow in order',
     [reply('one ', 'text', call('c1', 'a'), 'two', call('c2', 'b')), result('c1', '1'), result('c2', '2')],
     [
-      { role: 'assistant', content: 'one text' },
-      { role: 'assistant', content: 'two' },
+      { type: 'message', role: 'assistant', content: 'one text' },
+      { type: 'message', role: 'assistant', content: 'two' },
       { type: 'function_call', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', name: 'a', arguments: '{}' },
       { type: 'function_call', call_id: 'call_wa4jcIDv5AJ4fhRonv5g4Cc0', name: 'b', arguments: '{}' },
       { type: 'function_call_output', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', output: '1' },
@@ -149,7 +153,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
         call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js',
         output: [{ type: 'input_text', text: 'Error: blurred' }, image],
       },
-      { role: 'user', content: 'and?' },
+      { type: 'message', role: 'user', content: 'and?' },
     ],
   ],
   [
@@ -164,8 +168,8 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
         output: 'Error: blurred\n[image/png, in the next message]',
       },
       { type: 'function_call_output', call_id: 'call_wa4jcIDv5AJ4fhRonv5g4Cc0', output: '2' },
-      { role: 'user', content: [image] },
-      { role: 'user', content: 'and?' },
+      { type: 'message', role: 'user', content: [image] },
+      { type: 'message', role: 'user', content: 'and?' },
     ],
     ['changed image/png of a tool result to a user message'],
     { capabilities: { resultMedia: [] } },
@@ -173,13 +177,13 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
   [
     'reasoning of another provider stays in the log',
     [reply({ type: 'reasoning', text: 'hm' }, { type: 'reasoning', text: 'aha' }, 'Yes.')],
-    [{ role: 'assistant', content: 'Yes.' }],
+    [{ type: 'message', role: 'assistant', content: 'Yes.' }],
     ['dropped reasoning (R7)'],
   ],
   [
     'a refusal is written as text',
     [reply({ type: 'refusal', text: 'I cannot.' })],
-    [{ role: 'assistant', content: 'I cannot.' }],
+    [{ type: 'message', role: 'assistant', content: 'I cannot.' }],
     ['changed refusal to text'],
   ],
   [
@@ -192,8 +196,8 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
       ),
     ],
     [
-      { role: 'assistant', content: '[Tool Call] search {"q":"x"}\n[Tool Result] search: ["y"]' },
-      { role: 'assistant', content: 'So.' },
+      { type: 'message', role: 'assistant', content: '[Tool Call] search {"q":"x"}\n[Tool Result] search: ["y"]' },
+      { type: 'message', role: 'assistant', content: 'So.' },
     ],
     ['changed server tool search to text', 'dropped server tool browse'],
   ],
@@ -204,16 +208,16 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
       reply({ type: 'compaction', text: 'They talked.' }, onePixel),
     ],
     [
-      { role: 'user', content: '[Summary of the conversation so far]\nThey met.' },
-      { role: 'assistant', content: '[Summary of the conversation so far]\nThey talked.' },
-      { role: 'assistant', content: '[image/png, not shown]' },
+      { type: 'message', role: 'user', content: '[Summary of the conversation so far]\nThey met.' },
+      { type: 'message', role: 'assistant', content: '[Summary of the conversation so far]\nThey talked.' },
+      { type: 'message', role: 'assistant', content: '[image/png, not shown]' },
     ],
     ['changed image/png to text'],
   ],
   [
     'things of another wire are left with a note, and a message of nothing else with two',
     [user('a'), reply({ type: 'opaque', kind: 'anthropic-messages/hologram', data: { type: 'hologram' } })],
-    [{ role: 'user', content: 'a' }],
+    [{ type: 'message', role: 'user', content: 'a' }],
     ['dropped anthropic-messages/hologram', 'dropped assistant message'],
   ],
   [
@@ -234,17 +238,17 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     'an empty text vanishes, a blank one stays',
     [user('', ' '), reply('', 'ok')],
     [
-      { role: 'user', content: ' ' },
-      { role: 'assistant', content: 'ok' },
+      { type: 'message', role: 'user', content: ' ' },
+      { type: 'message', role: 'assistant', content: 'ok' },
     ],
   ],
   [
     'a target without tool history is told of calls and results',
     [reply('Wait.', call('c1', 'a', { x: 1 })), failure('c1', 'no')],
     [
-      { role: 'assistant', content: 'Wait.' },
-      { role: 'assistant', content: '[Tool Call] a {"x":1}' },
-      { role: 'user', content: '[Tool Result] tool (failed): Error: no' },
+      { type: 'message', role: 'assistant', content: 'Wait.' },
+      { type: 'message', role: 'assistant', content: '[Tool Call] a {"x":1}' },
+      { type: 'message', role: 'user', content: '[Tool Result] tool (failed): Error: no' },
     ],
     ['changed call of a to text', 'changed result of tool to text'],
     { quirks: { flattenToolHistory: true } },
@@ -254,6 +258,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     [user('a'), user('b'), reply('c'), reply('d')],
     [
       {
+        type: 'message',
         role: 'user',
         content: [
           { type: 'input_text', text: 'a' },
@@ -261,10 +266,11 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
         ],
       },
       {
+        type: 'message',
         role: 'assistant',
         content: [
-          { type: 'output_text', text: 'c' },
-          { type: 'output_text', text: 'd' },
+          { type: 'output_text', text: 'c', annotations: [] },
+          { type: 'output_text', text: 'd', annotations: [] },
         ],
       },
     ],
@@ -275,9 +281,9 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     'a provider that wants the last word from the user gets one',
     [user('a'), reply('b')],
     [
-      { role: 'user', content: 'a' },
-      { role: 'assistant', content: 'b' },
-      { role: 'user', content: 'Continue.' },
+      { type: 'message', role: 'user', content: 'a' },
+      { type: 'message', role: 'assistant', content: 'b' },
+      { type: 'message', role: 'user', content: 'Continue.' },
     ],
     ['added user message "Continue."'],
     { capabilities: { prefill: false } },
@@ -285,7 +291,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
   [
     'an empty history gets something to answer',
     [],
-    [{ role: 'user', content: 'Continue.' }],
+    [{ type: 'message', role: 'user', content: 'Continue.' }],
     ['added user message "Continue." (R18)'],
   ],
 ]
@@ -298,7 +304,7 @@ for (const [name, messages, input, notes = [], changes] of table) {
 
 test('a text with half a character is cleaned, with a note that says where', () => {
   const { body, notes } = encoded([user('a\uD800b\0')])
-  assert.deepEqual(body.input, [{ role: 'user', content: 'a\uFFFDb\uFFFD' }])
+  assert.deepEqual(body.input, [{ type: 'message', role: 'user', content: 'a\uFFFDb\uFFFD' }])
   assert.equal(notes[0]?.at, 'messages[0]')
 })
 
@@ -306,8 +312,8 @@ test('two messages of one earlier reply stay two', () => {
   const two = reply({ type: 'text', text: 'Let me look.', from: 0 }, { type: 'text', text: 'Found.', from: 1 })
   const moved = { ...two, origin: { protocol: 'openai-responses', provider: 'azure-openai', model: 'gpt-5.5' } }
   assert.deepEqual(written([moved]).input, [
-    { role: 'assistant', content: 'Let me look.' },
-    { role: 'assistant', content: 'Found.' },
+    { type: 'message', role: 'assistant', content: 'Let me look.' },
+    { type: 'message', role: 'assistant', content: 'Found.' },
   ])
 })
 
@@ -317,21 +323,23 @@ test('cache marks stand on the last content of their message, and nothing else d
   const capabilities = { cacheMarks: true }
   const marked = written(messages, { capabilities }, { cacheAfter: [-1, 0, 2] }).input
   assert.deepEqual(marked, [
-    { role: 'user', content: [{ type: 'input_text', text: 'a', ...mark }] },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a', ...mark }] },
     { type: 'function_call', call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js', name: 'clock', arguments: '{}' },
     {
       type: 'function_call_output',
       call_id: 'call_mYNgtxIxXlhy50ysmTzrQ0Js',
       output: [{ type: 'input_text', text: '12:00', ...mark }],
     },
-    { role: 'user', content: [{ type: 'input_text', text: 'b' }] },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'b' }] },
   ])
   const text = JSON.stringify(marked).replaceAll(`,"prompt_cache_breakpoint":{"mode":"explicit"}`, '')
   assert.equal(text, JSON.stringify(written(messages, { capabilities }).input))
 })
 
 test('without cache marks in the model none is set', () => {
-  assert.deepEqual(written([user('a')], {}, { cacheAfter: [0] }).input, [{ role: 'user', content: 'a' }])
+  assert.deepEqual(written([user('a')], {}, { cacheAfter: [0] }).input, [
+    { type: 'message', role: 'user', content: 'a' },
+  ])
 })
 
 function file(mediaType: string, name?: string): MediaPart {

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Json } from '../../../src/core/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
-import { called, encoded, native, reasoning, said, written } from './target.ts'
+import { called, encoded, native, newId, reasoning, said, written } from './target.ts'
 
 const { content: _, ...sentReasoning } = reasoning
 const { id: __, ...looseReasoning } = sentReasoning
@@ -58,7 +58,7 @@ test('a refusal goes back as one to OpenAI, and as text to servers that cannot r
   const origin = { provider: 'vllm', model: 'm' }
   const answer = native([refused])
   const back = written([{ ...answer, origin: { ...answer.origin, ...origin } }], origin)
-  assert.deepEqual(back.input, [{ role: 'assistant', content: 'No.' }])
+  assert.deepEqual(back.input, [{ type: 'message', role: 'assistant', content: 'No.' }])
   assert.deepEqual(back.notes, ['changed refusal to text'])
   assert.deepEqual(written([answer]).input, [{ ...loose(''), content: refused.content }])
 })
@@ -86,7 +86,7 @@ test('the dated name of a model is the same model', () => {
 
 test('another provider of the same wire gets the words alone', () => {
   const { input, notes } = written([native([reasoning, said('Yes.')])], { provider: 'azure-openai' })
-  assert.deepEqual(input, [{ role: 'assistant', content: 'Yes.' }])
+  assert.deepEqual(input, [{ type: 'message', role: 'assistant', content: 'Yes.' }])
   assert.deepEqual(notes, ['dropped reasoning (R7)'])
 })
 
@@ -105,7 +105,7 @@ test('reasoning that nothing follows is left out', () => {
 
 test('a reply of nothing but reasoning is left out', () => {
   const { input, notes } = written([user('a'), native([reasoning], {}, 'length')])
-  assert.deepEqual(input, [{ role: 'user', content: 'a' }])
+  assert.deepEqual(input, [{ type: 'message', role: 'user', content: 'a' }])
   assert.deepEqual(notes, ['dropped reasoning (R4)', 'dropped assistant message'])
 })
 
@@ -224,7 +224,7 @@ test('the children of a hidden parallel call are answered together, under its id
       'call_w',
       '[{"recipient_name":"functions.clock","output":"12:00"},{"recipient_name":"functions.add","output":"2"}]',
     ),
-    { role: 'user', content: 'Thanks.' },
+    { type: 'message', role: 'user', content: 'Thanks.' },
   ])
 })
 
@@ -254,6 +254,7 @@ test('what the provider ran itself goes back with its id, or in words', () => {
   const { id: _id, ...looseSearch } = search
   assert.deepEqual(cut.input, [
     {
+      type: 'message',
       role: 'assistant',
       content:
         '[Tool Call] code_interpreter {"code":"print(1)"}\n[Tool Result] code_interpreter: [{"type":"logs","logs":"1"}]',
@@ -308,7 +309,7 @@ test('the same reply twice has its ids only once', () => {
   assert.deepEqual(written(twice).input, [
     sentReasoning,
     said('Yes.'),
-    { role: 'user', content: 'Again.' },
+    { type: 'message', role: 'user', content: 'Again.' },
     looseReasoning,
     loose('Yes.'),
   ])
@@ -326,7 +327,7 @@ test('a reply that was cut off is built from its parts where one of them never b
   }
   const { input } = written([cut, result('c9', 'gone')])
   assert.deepEqual(input, [
-    { role: 'assistant', content: 'Half a' },
+    { type: 'message', role: 'assistant', content: 'Half a' },
     { type: 'function_call', call_id: 'call_pkd6UF7sHqPlHcvrxVdJr2hb', name: 'clock', arguments: '{}' },
     output('call_pkd6UF7sHqPlHcvrxVdJr2hb', 'gone'),
   ])
@@ -354,3 +355,32 @@ test('what goes back is never refused', () => {
 function callPart(callId: string): Extract<Reply['parts'][number], { type: 'tool-call' }> {
   return { type: 'tool-call', callId, name: 'clock', input: {} }
 }
+
+test('stable ids: what the official types want with an id has one, and a longer history keeps it', () => {
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
+  const answer = native([search, said('Yes.')])
+  const history: Message[] = [user('a'), answer, user('b'), answer, user('c')]
+  const whole = encoded(history, { model: 'gpt-5.6' }).body.input as JsonObject[]
+  const ids = whole.flatMap(({ id }) => (id === undefined ? [] : [String(id)]))
+  assert.equal(ids.length, 4)
+  assert.equal(new Set(ids).size, 4)
+  for (const id of ids) assert.match(id, newId)
+  const shorter = encoded(history.slice(0, 3), { model: 'gpt-5.6' }).body.input as JsonObject[]
+  assert.deepEqual(shorter, whole.slice(0, shorter.length))
+})
+
+test('every item says its type', () => {
+  const { type: _type, ...typeless } = said('Yes.')
+  const foreign = {
+    ...native([]),
+    parts: native([said('No.')]).parts,
+    origin: { protocol: 'x', provider: 'y', model: 'z' },
+  }
+  for (const provider of ['openai', 'llamacpp', 'xai']) {
+    const history: Message[] = [user('a'), native([typeless], { provider }), user('b', 'c'), foreign, user('d')]
+    for (const quirks of [{}, { alternate: true }]) {
+      const { body } = encoded(history, { provider, quirks }, { system: [{ type: 'text', text: 's' }] })
+      for (const item of body.input as JsonObject[]) assert.equal(item.type, 'message', JSON.stringify(item))
+    }
+  }
+})

@@ -17,7 +17,7 @@ test('the whole body of a small request', () => {
   assert.deepEqual(body, {
     model: 'gpt-5.5',
     instructions: 'Be kind.',
-    input: [{ role: 'user', content: 'Hi' }],
+    input: [{ type: 'message', role: 'user', content: 'Hi' }],
     tools: [
       {
         type: 'function',
@@ -36,8 +36,8 @@ test('a provider that wants the system prompt as an item gets it first', () => {
   const { body } = encoded([user('Hi')], { quirks: { systemInInput: true } }, { system })
   assert.equal(body.instructions, undefined)
   assert.deepEqual(body.input, [
-    { role: 'system', content: 'Be kind.' },
-    { role: 'user', content: 'Hi' },
+    { type: 'message', role: 'system', content: 'Be kind.' },
+    { type: 'message', role: 'user', content: 'Hi' },
   ])
 })
 
@@ -45,6 +45,7 @@ test('a system item can be the end of the cached prefix', () => {
   const quirks = { systemInInput: true }
   const { body } = encoded([user('Hi')], { quirks, capabilities: { cacheMarks: true } }, { system, cacheAfter: [-1] })
   assert.deepEqual(Array.isArray(body.input) && body.input[0], {
+    type: 'message',
     role: 'system',
     content: [{ type: 'input_text', text: 'Be kind.', prompt_cache_breakpoint: { mode: 'explicit' } }],
   })
@@ -131,7 +132,7 @@ test('a chain gets its id, the new items and the instructions again', () => {
     instructions: 'Be kind.',
     input: [
       { type: 'function_call_output', call_id: long, output: '12:00' },
-      { role: 'user', content: 'b' },
+      { type: 'message', role: 'user', content: 'b' },
     ],
     previous_response_id: 'resp_1',
     store: true,
@@ -149,10 +150,10 @@ test('a chain is not told the system prompt twice where that is an item', () => 
   const state = { kind: 'response-chain' as const, id: 'resp_1', covers: 2 }
   const messages = [user('a'), native([said('b')]), user('c')]
   const { body } = encoded(messages, { quirks: { systemInInput: true } }, { system, state })
-  assert.deepEqual(body.input, [{ role: 'user', content: 'c' }])
+  assert.deepEqual(body.input, [{ type: 'message', role: 'user', content: 'c' }])
 })
 
 test('state of another wire is not used', () => {
   const { body } = encoded([user('a')], {}, { state: { kind: 'thread', id: 't', covers: 1 } })
-  assert.deepEqual(body.input, [{ role: 'user', content: 'a' }])
+  assert.deepEqual(body.input, [{ type: 'message', role: 'user', content: 'a' }])
 })

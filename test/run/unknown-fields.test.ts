@@ -1,0 +1,205 @@
+// A field that no one knows today, in a provider's reply: it goes back to the provider, which may want it or refuse it.
+// Either way the conversation continues, with one repeated request at most.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import type { Reply } from '../../src/core/message.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
+import { refusedFields } from '../../src/wires/shared/refused-fields.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { createEmulator } from '../../src/testing.ts'
+import { collect, only } from './chatting.ts'
+
+interface Wire {
+  protocol: string
+  model: string
+  /** The first reply in the provider's own words, with the field in it. */
+  native: Json[]
+  /** How the service refuses the field. */
+  refusal: { status: number; body: JsonObject }
+}
+
+const wires: Wire[] = [
+  {
+    protocol: 'openai-chat',
+    model: 'openai/gpt-4o',
+    native: [{ role: 'assistant', content: 'Hello.', tomorrow: 'x' }],
+    refusal: {
+      status: 400,
+      body: {
+        error: {
+          message: "Unknown parameter: 'messages[1].tomorrow'.",
+          type: 'invalid_request_error',
+          param: 'messages[1].tomorrow',
+          code: 'unknown_parameter',
+        },
+      },
+    },
+  },
+  {
+    protocol: 'openai-responses',
+    model: 'openai/gpt-4o',
+    native: [
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+        tomorrow: 'x',
+      },
+    ],
+    refusal: {
+      status: 400,
+      body: {
+        error: {
+          message: "Unknown parameter: 'input[1].tomorrow'.",
+          type: 'invalid_request_error',
+          param: 'input[1].tomorrow',
+          code: 'unknown_parameter',
+        },
+      },
+    },
+  },
+  {
+    protocol: 'anthropic-messages',
+    model: 'anthropic/claude-opus-5',
+    native: [{ type: 'text', text: 'Hello.', tomorrow: 'x' }],
+    refusal: {
+      status: 400,
+      body: {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'messages.1.content.0.text.tomorrow: Extra inputs are not permitted',
+        },
+      },
+    },
+  },
+  {
+    protocol: 'gemini-generate',
+    model: 'google/gemini-2.5-flash',
+    native: [{ text: 'Hello.', tomorrow: 'x' }],
+    refusal: {
+      status: 400,
+      body: {
+        error: {
+          code: 400,
+          message:
+            'Invalid JSON payload received. Unknown name "tomorrow" at \'contents[1].parts[0]\': Cannot find field.',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    },
+  },
+  {
+    protocol: 'mistral-chat',
+    model: 'mistral/mistral-medium-latest',
+    native: [{ role: 'assistant', content: 'Hello.', tomorrow: 'x' }],
+    refusal: {
+      status: 422,
+      body: {
+        detail: [
+          {
+            type: 'extra_forbidden',
+            loc: ['body', 'messages', 1, 'assistant', 'tomorrow'],
+            msg: 'Extra inputs are not permitted',
+            input: 'x',
+          },
+        ],
+      },
+    },
+  },
+]
+
+/** Answers through an emulator, which never sees the field; `judge` may answer in its place. */
+async function start({ protocol, model, native }: Wire, judge: (body: string) => Response | undefined) {
+  const [provider = '', name = ''] = model.split('/')
+  const reply = (): Partial<Reply> => ({
+    parts: [{ type: 'text', text: 'Hello.', from: 0 }],
+    native,
+    origin: { protocol, provider, model: name },
+  })
+  const emulator = createEmulator({ reply })
+  const bodies: string[] = []
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    const body = Buffer.from(init?.body as Uint8Array).toString('utf8')
+    bodies.push(body)
+    const answer = judge(body)
+    if (answer) return answer
+    return emulator.fetch(url, { ...init, body: body.replaceAll(/,"tomorrow":"x"|"tomorrow":"x",/g, '') })
+  }
+  const store = openMemoryStore()
+  const env = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k', MISTRAL_API_KEY: 'k' }
+  const synapse = await openSynapse({ store, env, transport: { fetch, sleep: async () => {} } })
+  return { bodies, chat: () => synapse.start({ model, protocol }) }
+}
+
+for (const wire of wires) {
+  test(`${wire.protocol}: a service that wants an unknown field of its reply gets it back`, async () => {
+    const { bodies, chat } = await start(wire, () => undefined)
+    const talk = await chat()
+    for (const said of ['One.', 'Two.']) assert.equal((await talk.send(said).ended).outcome, 'done')
+    assert.equal(bodies.length, 2)
+    assert.ok(bodies[1]?.includes('"tomorrow":"x"'), bodies[1])
+  })
+
+  test(`${wire.protocol}: a service that refuses the field is asked again without it, and never again with it`, async () => {
+    const { status, body } = wire.refusal
+    const refuse = (sent: string) =>
+      sent.includes('"tomorrow"')
+        ? new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
+        : undefined
+    const { bodies, chat } = await start(wire, refuse)
+    const talk = await chat()
+    assert.equal((await talk.send('One.').ended).outcome, 'done')
+    const second = talk.send('Two.')
+    const events = await collect(second)
+    assert.equal((await second.ended).outcome, 'done', JSON.stringify((await second.ended).failure))
+    assert.equal(bodies.length, 3, 'one repeated request')
+    const notes = only(events, 'request').at(-1)?.notes ?? []
+    assert.ok(notes.some((note) => note.what === 'tomorrow' && note.rule === 'refused' && note.at === 'messages[1]'))
+
+    assert.equal((await talk.send('Three.').ended).outcome, 'done')
+    assert.equal(bodies.length, 4, 'the answer is remembered')
+
+    const other = await chat()
+    for (const said of ['One.', 'Two.']) assert.equal((await other.send(said).ended).outcome, 'done')
+    assert.equal(bodies.length, 6, 'another conversation knows it too')
+  })
+}
+
+test('a refusal that continues is not answered by asking on and on', async () => {
+  const wire = wires[0] as Wire
+  const { status, body } = wire.refusal
+  let asked = 0
+  const { bodies, chat } = await start(wire, () =>
+    asked++ === 0 ? undefined : new Response(JSON.stringify(body), { status }),
+  )
+  const talk = await chat()
+  await talk.send('One.').ended
+  assert.equal((await talk.send('Two.').ended).outcome, 'failed')
+  assert.equal(bodies.length, 3)
+})
+
+test('what a refusal names is found in the words of each wire; what a reply cannot be without is never dropped', () => {
+  const found: [string, string[]][] = [
+    ["OpenAI answered 400: Unknown parameter: 'input[1].content[0].x'.", ['x']],
+    ['messages.1.content.0.text.x: Extra inputs are not permitted', ['x']],
+    [
+      'body.messages.1.assistant.x: Extra inputs are not permitted · body.messages.1.assistant.y: Extra inputs are not permitted',
+      ['x', 'y'],
+    ],
+    ['Unknown name "x" at \'contents[1].parts[0]\': Cannot find field.', ['x']],
+    [
+      "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'x' is unsupported)]",
+      ['x'],
+    ],
+    ['Failed to deserialize the JSON body: messages[1]: unknown field `x`, expected one of `role`, `content`', ['x']],
+    ["Additional properties are not allowed ('x' was unexpected)", ['x']],
+    ["Unknown parameter: 'input[1].content'.", []],
+    ['The model is overloaded.', []],
+  ]
+  for (const [message, fields] of found) assert.deepEqual(refusedFields(message), fields)
+})
