@@ -29,6 +29,7 @@ export const askOptions = { ...talkOptions, resume: { type: 'boolean' } } as con
 export interface TalkValues {
   db?: string | undefined
   config?: string | undefined
+  'no-config'?: boolean | undefined
   model?: string | undefined
   system?: string | undefined
   agent?: string | undefined

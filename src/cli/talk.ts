@@ -2,9 +2,10 @@
 
 import { badInput } from '../core/error.ts'
 import type { Conversation as Stored } from '../core/log.ts'
-import { endpointFinder } from '../open.ts'
 import { conversationOf, type Conversation, type Surroundings } from '../run/conversation.ts'
 import { uuidv7 } from '../store/ids.ts'
+import { conversationOrigin } from './conversation-origin.ts'
+import { endpoints } from './endpoints.ts'
 import { openHouse, type House } from './house.ts'
 import type { OpenAgent } from './open-agent.ts'
 import type { TalkValues } from './talk-options.ts'
@@ -35,14 +36,16 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
     const stored = await storedConversation(house, values, agent?.agent.name)
     agent ??= await agentOf(stored, values, house)
     const id = stored?.id ?? uuidv7()
-    const setup = await setUp(values, house, { id, stored, agent })
+    const own = agent && { config: agent.config, settings: await agent.agent.settings() }
+    const setup = await setUp(values, house, { id, stored, agent: own })
     const { settings, offline, rows } = setup
     // Asked before anything is written: a wrong name or a missing key leaves no empty conversation behind.
-    const endpoint = await endpointFinder({ offline, env: process.env, rows })
+    const endpoint = await endpoints({ offline, rows })
     await endpoint(settings.model, settings.protocol)
     // What an agent is told stands in its file.
     const told = agent ? { agent: agent.agent.name } : settings.system && { system: settings.system }
-    const keep = { model: settings.model, ...told }
+    const origin = await conversationOrigin(setup, stored, agent?.bound)
+    const keep = { model: settings.model, ...told, origin }
     await (stored
       ? house.store.updateConversation(house.owner, id, { settings: { ...stored.settings, ...keep } })
       : house.store.createConversation(house.owner, { id, settings: keep }))
@@ -54,16 +57,11 @@ export async function openTalk(values: TalkValues): Promise<Talk> {
   }
 }
 
-/** The agent that a conversation was started with. */
-export async function agentOf(
-  stored: Stored | undefined,
-  values: TalkValues,
-  house: House,
-): Promise<OpenAgent | undefined> {
-  const name = stored?.settings['agent']
-  if (typeof name !== 'string') return undefined
+/** The agent that a conversation is bound to. */
+async function agentOf(stored: Stored | undefined, values: TalkValues, house: House): Promise<OpenAgent | undefined> {
+  if (typeof stored?.settings['agent'] !== 'string') return undefined
   const { openAgentOf } = await import('./open-agent.ts')
-  return openAgentOf(name, values, house)
+  return openAgentOf(stored.settings, values, house)
 }
 
 async function storedConversation(
