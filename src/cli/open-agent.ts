@@ -10,9 +10,12 @@ import { rowsFor } from '../config/stored-providers.ts'
 import { hashOfFiles } from '../config/trust.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
+import type { ChangedTool } from '../mcp/definition.ts'
+import { textDiff } from './changed-lines.ts'
 import type { House } from './house.ts'
 import { noteLine } from './note-line.ts'
 import { rememberTools, seenTools } from './seen-tools.ts'
+import { neutral } from './terminal.ts'
 import {
   broughtBy,
   isInteractive,
@@ -125,12 +128,24 @@ async function placeOf(file: string, values: ConfigValues, named: boolean, { sto
   return { file, config, named, folder: read.file === undefined ? folderOfAgent(file) : dirname(read.file) }
 }
 
+/** Shows what has changed in the definition of a tool; without a person to ask, it is not offered. */
+async function allowChanged({ name, before, now }: ChangedTool): Promise<boolean> {
+  tell([
+    `The definition of ${name} is not the one that was allowed:`,
+    ...(before === undefined ? now.split('\n').map((line) => `  + ${line}`) : textDiff(before, now)),
+  ])
+  if (!isInteractive()) return false
+  const { yesOrNo } = await import('./yes-or-no.ts')
+  return (await yesOrNo(neutral(`Allow ${name} as it is now? [y/N] `))) === true
+}
+
 async function load({ file, config, named }: AgentPlace, sha256: string): Promise<OpenAgent> {
   const home = config.file ?? file
   const agent = await openAgent(file, {
     config,
     known: seenTools(home),
     onNote: (note) => tell([noteLine(note)]),
+    onChanged: allowChanged,
   })
   return {
     agent,
