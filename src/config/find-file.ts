@@ -5,7 +5,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { badInput } from '../core/error.ts'
-import { setByFolder } from './folder-variables.ts'
+import { setByFolder, userVariable } from './folder-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -52,7 +52,7 @@ export function findConfigFile({ file, cwd = process.cwd(), env = process.env }:
 }
 
 function userConfigFolder(env: Env): string {
-  return join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'synapse')
+  return join(userVariable('XDG_CONFIG_HOME', env) || join(env['HOME'] || homedir(), '.config'), 'synapse')
 }
 
 function isSame(path: string, own: string): boolean {

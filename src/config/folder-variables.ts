@@ -3,6 +3,19 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { badInput } from '../core/error.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** A variable that says where the user's own files are; throws where only a file of a folder says so. */
+export function userVariable(name: string, env: Env = process.env): string | undefined {
+  const value = env[name]?.trim()
+  const file = value ? setByFolder(name, value) : undefined
+  if (file === undefined) return value || undefined
+  throw badInput(
+    `${name} comes from ${file}, and a file in a folder may not choose where your own files are; set it in the profile of your shell${name === 'SYNAPSE_DB' ? ', or write --db' : ''}.`,
+  )
+}
 
 const names = ['.env', '.env.local', '.env.development', '.envrc']
 const mostBytes = 1024 * 1024

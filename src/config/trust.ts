@@ -8,6 +8,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { badInput } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
+import { userVariable } from './folder-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -147,7 +148,7 @@ function keyOf(folder: string): string {
 }
 
 function statePath(env: Env): string {
-  const home = env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state')
+  const home = userVariable('XDG_STATE_HOME', env) || join(env['HOME'] || homedir(), '.local', 'state')
   return join(home, 'synapse', 'trust.json')
 }
 
