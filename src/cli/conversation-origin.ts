@@ -2,6 +2,7 @@
 // another folder chose only after the user was told.
 
 import { realpathSync } from 'node:fs'
+import { dirname, isAbsolute, relative, sep } from 'node:path'
 import { badInput } from '../core/error.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { Conversation as Stored } from '../core/log.ts'
@@ -21,7 +22,7 @@ export async function conversationOrigin(
   const origin: JsonObject = { ...kept, ...(agent && { agent }) }
   if (!stored) return { ...origin, folder: here }
   const host = setup.offline ? undefined : hostOfFolder(setup)
-  if (host === undefined || kept['folder'] === here) return origin
+  if (host === undefined || isInside(kept['folder'], setup.config?.file)) return origin
   const where = typeof kept['folder'] === 'string' ? `in ${kept['folder']}` : 'where is not recorded'
   const line = `This conversation was held elsewhere (${where}); its history goes to ${host}, which ${setup.config?.file} chose.`
   const { isInteractive, tell } = await import('./trusted.ts')
@@ -32,6 +33,13 @@ export async function conversationOrigin(
   const { yesOrNo } = await import('./yes-or-no.ts')
   if (await yesOrNo(`${neutral(line)} Continue? [y/N] `)) return { ...origin, folder: here }
   throw badInput('The conversation was not continued; leave out -c, or run it with --no-config.')
+}
+
+/** Whether the conversation was held in the folder whose file chose the host, or below it. */
+function isInside(folder: unknown, file: string | undefined): boolean {
+  if (typeof folder !== 'string' || file === undefined) return false
+  const way = relative(realpathSync(dirname(file)), folder)
+  return !isAbsolute(way) && way.split(sep)[0] !== '..'
 }
 
 /** The host that a file of the current folder chose for one of the models that may be asked. */

@@ -10,7 +10,7 @@ import { rowsFor } from '../config/stored-providers.ts'
 import { hashOfFiles } from '../config/trust.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
-import type { ChangedTool } from '../mcp/definition.ts'
+import type { ChangedTool } from '../mcp/known-definition.ts'
 import { textDiff } from './changed-lines.ts'
 import type { House } from './house.ts'
 import { noteLine } from './note-line.ts'
@@ -99,7 +99,7 @@ export async function placeOfBound(
     }
     if (!isInteractive()) return without(settings, change)
     const { yesOrNo } = await import('./yes-or-no.ts')
-    return (await yesOrNo(`${change} Use it as it is now? [y/N] `)) ? place : without(settings, change)
+    return (await yesOrNo(neutral(`${change} Use it as it is now? [y/N] `))) ? place : without(settings, change)
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind !== 'bad-input') throw error

@@ -83,7 +83,7 @@ export function broughtBy({ file, config, folder }: AgentPlace): Brought {
 }
 
 /** Throws one sentence where it is not trusted and nobody can be asked, or the answer was no. */
-export async function requireTrust(brought: Brought): Promise<void> {
+async function requireTrust(brought: Brought): Promise<void> {
   const { folder, files, effects } = brought
   const changes = changesSinceTrust(folder, files)
   const open = unconfirmed(folder, effects)

@@ -109,7 +109,7 @@ export function isFirstUse(path: string, effects: readonly string[], env: Env = 
 }
 
 /** The hash of a regular file of reasonable size; anything else cannot be trusted. */
-export function hashOfFile(path: string): string {
+function hashOfFile(path: string): string {
   return sha256(contentOf(path))
 }
 

@@ -10,15 +10,8 @@ import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { Tool, ToolRun } from '../core/tool.ts'
-import {
-  changedTools,
-  changesIn,
-  definitionsOf,
-  knownAfter,
-  type ChangedTool,
-  type Definition,
-  type KnownDefinition,
-} from './definition.ts'
+import { changedTools, changesIn, definitionsOf, knownAfter, type Definition } from './definition.ts'
+import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 import { defaultMaxBytes, openLink, type Link } from './link.ts'
 import { valueOf } from './result.ts'
 

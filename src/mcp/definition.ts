@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { Tool as Offered } from '@modelcontextprotocol/client'
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 
 export interface Definition {
   /** The server's name for it. */
@@ -15,26 +16,6 @@ export interface Definition {
   text: string
   /** It says of itself that it changes nothing. */
   readOnly: boolean
-}
-
-/** A definition that was allowed before: its digest, with its text where that was kept. */
-export type KnownDefinition =
-  | string
-  | {
-      sha256: string
-      text?: string
-      /** The server did not offer it the last time; should it come back, it must be the same. */
-      gone?: true
-    }
-
-/** A tool whose definition is not the one that was allowed. */
-export interface ChangedTool {
-  server: string
-  /** As the model sees it. */
-  name: string
-  /** The definition that was allowed, where its text was kept. */
-  before?: string
-  now: string
 }
 
 const maxTools = 500

@@ -5,7 +5,7 @@ import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import type { Tool } from '../core/tool.ts'
 import { connectionTo, type Connection } from './connection.ts'
-import type { ChangedTool, KnownDefinition } from './definition.ts'
+import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 
 export interface McpServers {
   /** Connects those that are away and whose time has come, all at the same time. Never throws. */

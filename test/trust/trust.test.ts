@@ -231,6 +231,9 @@ test('a conversation says so before its history goes to a host that another fold
   const told = await other.synapse(['-c', '-m', 'den/m', 'and here'])
   assert.equal(told.code, 0, told.err)
   assert.match(told.err, /was held elsewhere \(in .*\); its history goes to http:.*, which .*synapse\.yaml chose/)
+  const away = elsewhere(home, t, {})
+  await synapse(['agent', 'run', 'helper', 'Hello'])
+  assert.doesNotMatch((await away.synapse(['-c', 'again'])).err, /held elsewhere/, 'its own folder chose the host')
 })
 
 test(
