@@ -2,7 +2,7 @@
 // and to its content: an agent of the same name in another folder is another agent.
 
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { findAgentFile, folderOfAgent, isAgentPath } from '../agents/find.ts'
 import { openAgent, type Agent } from '../agents/load.ts'
 import { builtInConfig, shownPath, type Config } from '../config/load.ts'
@@ -113,7 +113,8 @@ function boundAgent(settings: JsonObject): BoundAgent | undefined {
   const agent = isObject(origin) ? origin['agent'] : undefined
   if (!isObject(agent)) return undefined
   const { file, sha256, named } = agent
-  return typeof file === 'string' && typeof sha256 === 'string' ? { file, sha256, named: named === true } : undefined
+  if (typeof file !== 'string' || !isAbsolute(file) || typeof sha256 !== 'string') return undefined
+  return { file, sha256, named: named === true }
 }
 
 function without(settings: JsonObject, why: string): string {
