@@ -20,7 +20,7 @@ export function agentFiles(folder: string): string[] {
 
 /** By its file name, less the ending, or its folder; or a path, if it looks like one. */
 export function findAgentFile(name: string, config: Config, cwd: string = process.cwd()): string {
-  if (/[/\\]|\.ya?ml$/.test(name)) {
+  if (isAgentPath(name)) {
     const path = resolve(cwd, name)
     if (existsSync(path)) return path
     throw badInput(`There is no file ${name}.`)
@@ -34,6 +34,16 @@ export function findAgentFile(name: string, config: Config, cwd: string = proces
       ? `${shownPath(config.agentsDir)} has ${known.join(', ')}`
       : `${shownPath(config.agentsDir)} has none`
   throw badInput(`There is no agent "${name}"; ${there}.`)
+}
+
+export function isAgentPath(name: string): boolean {
+  return /[/\\]|\.ya?ml$/.test(name)
+}
+
+/** The folder that an agent in a folder `agents` belongs to. */
+export function folderOfAgent(file: string): string {
+  const folder = dirname(file)
+  return dirname(/^agent\.ya?ml$/.test(basename(file)) ? dirname(folder) : folder)
 }
 
 export function agentName(file: string): string {

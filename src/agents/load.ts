@@ -6,6 +6,7 @@ import { loadConfig, type Config } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import type { Tool } from '../core/tool.ts'
 import type { RunSettings } from '../run/conversation.ts'
+import type { ChangedTool } from '../mcp/known-definition.ts'
 import type { Digests, McpServers } from '../mcp/servers.ts'
 import { readAgent, type AgentFile, type ToolSource } from './read.ts'
 import { toolsOfModule } from './tool-module.ts'
@@ -15,8 +16,10 @@ export interface AgentOptions {
   config?: Config
   /** Where `${NAME}` in the settings of MCP servers is looked up. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Definitions of MCP tools that were seen before: what has changed since is noted. */
+  /** Definitions of MCP tools that were allowed before: what has changed since is noted, and left out. */
   known?: Digests
+  /** Whether a tool that has changed since it was allowed may be offered as it is now; absent: no. */
+  onChanged?: (tool: ChangedTool) => boolean | Promise<boolean>
   onNote?: (note: Note) => void
 }
 
@@ -30,7 +33,7 @@ export interface Agent {
    * those that stay away are noted, and never waited for longer than their connect timeout.
    */
   settings(): Promise<RunSettings>
-  /** Digests of the MCP tools as they are now, to be given as `known` the next time. */
+  /** The MCP tools that count as allowed, to be given as `known` the next time. */
   digests(): Digests
   close(): Promise<void>
 }
@@ -49,6 +52,7 @@ export async function openAgent(path: string, options: AgentOptions = {}): Promi
     file: path,
     async settings() {
       await servers?.refresh(names)
+      for (const name of names) await askAboutChanges(name)
       const tools = file.tools.flatMap((source) => ('mcp' in source ? served(source) : (own.get(source) ?? [])))
       return { ...file.settings, tools: eachOnce(tools) }
     },
@@ -56,12 +60,26 @@ export async function openAgent(path: string, options: AgentOptions = {}): Promi
     close: async () => servers?.close(),
   }
 
+  async function askAboutChanges(name: string): Promise<void> {
+    for (const tool of servers?.changed(name) ?? []) {
+      if (await options.onChanged?.(tool)) servers?.allow(tool)
+      else
+        onNote({
+          kind: 'dropped',
+          what: `tool ${tool.name}`,
+          why: 'its definition has changed since it was allowed, and it was not allowed again',
+          rule: 'mcp',
+        })
+    }
+  }
+
   function served(source: ToolSource & { mcp: string }): Tool[] {
     const away = servers?.problem(source.mcp)
     if (away !== undefined) onNote({ kind: 'dropped', what: `MCP server ${source.mcp}`, why: away, rule: 'mcp' })
     const offered = servers?.tools(source.mcp) ?? []
-    const short = (tool: Tool) => tool.name.slice(source.mcp.length + 2)
-    const missing = source.only?.filter((name) => !offered.some((tool) => short(tool) === name)) ?? []
+    const short = (tool: { name: string }) => tool.name.slice(source.mcp.length + 2)
+    const there = [...offered, ...(servers?.changed(source.mcp) ?? [])]
+    const missing = source.only?.filter((name) => !there.some((tool) => short(tool) === name)) ?? []
     for (const name of away === undefined ? missing : []) {
       onNote({
         kind: 'dropped',

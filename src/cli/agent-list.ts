@@ -1,10 +1,9 @@
-// The agents that are there, and whether they are right. Checking loads the modules of an agent, as running it would; MCP
-// servers are not started.
+// The agents that are there, and whether they are right. Listing and checking read files only; with --load the modules of
+// an agent are loaded too, as running it would. MCP servers are not started.
 
-import { agentFiles, agentName, findAgentFile } from '../agents/find.ts'
-import { openAgent } from '../agents/load.ts'
+import { agentFiles, agentName, findAgentFile, folderOfAgent, isAgentPath } from '../agents/find.ts'
 import { readAgent, type AgentFile } from '../agents/read.ts'
-import { loadConfig, shownPath, type Config } from '../config/load.ts'
+import { builtInConfig, loadConfig, shownPath, type Config } from '../config/load.ts'
 import { dirname } from 'node:path'
 import { asFailure } from '../core/error.ts'
 import { exitCode } from './command.ts'
@@ -16,10 +15,12 @@ interface Values {
   config?: string | undefined
   db?: string | undefined
   json?: boolean | undefined
+  load?: boolean | undefined
+  'no-config'?: boolean | undefined
 }
 
 export async function listAgents(values: Values): Promise<number> {
-  const config = await withStored(loadConfig({ file: values.config }), values)
+  const config = await withStored(readHere(values), values)
   const found = agentFiles(config.agentsDir).map((file) => ({ file, ...looked(file, config) }))
   if (values.json) {
     const plain = found.map(({ file, read, problem }) => ({
@@ -44,16 +45,18 @@ export async function listAgents(values: Values): Promise<number> {
 }
 
 export async function checkAgents(names: readonly string[], values: Values): Promise<number> {
-  const here = loadConfig({ file: values.config })
-  const files = names.length > 0 ? names.map((name) => findAgentFile(name, here)) : agentFiles(here.agentsDir)
+  const here = readHere(values)
+  const files =
+    names.length > 0
+      ? names.map((name) => ({ file: findAgentFile(name, here), named: isAgentPath(name) }))
+      : agentFiles(here.agentsDir).map((file) => ({ file, named: false }))
   if (files.length === 0) printError(`There are no agents in ${shownPath(here.agentsDir)}.\n`)
   let wrong = 0
-  for (const file of files) {
+  for (const { file, named } of files) {
     try {
-      const config = await withStored(values.config === undefined ? loadConfig({ cwd: dirname(file) }) : here, values)
+      const config = await withStored(values.config === undefined ? readHere(values, dirname(file)) : here, values)
       const { settings, tools } = readAgent(file, config)
-      const opened = await openAgent(file, { config })
-      await opened.close()
+      if (values.load) await loadModules(file, config, named)
       const sources = tools.map((source) => ('mcp' in source ? `MCP ${source.mcp}` : shownPath(source.module)))
       const offers = sources.length > 0 ? `, tools from ${sources.join(', ')}` : ''
       print(`${neutral(`${shownPath(file)} is right: ${settings.model}${offers}`)}\n`)
@@ -65,6 +68,22 @@ export async function checkAgents(names: readonly string[], values: Values): Pro
     }
   }
   return wrong > 0 ? exitCode.badInput : exitCode.ok
+}
+
+async function loadModules(file: string, config: Config, named: boolean): Promise<void> {
+  const [{ openAgent }, { requireAgentTrust }] = await Promise.all([
+    import('../agents/load.ts'),
+    import('./trusted.ts'),
+  ])
+  const folder = config.file === undefined ? folderOfAgent(file) : dirname(config.file)
+  await requireAgentTrust({ file, config, named, folder })
+  const opened = await openAgent(file, { config })
+  await opened.close()
+}
+
+/** Read, and not acted on: no one is asked whether the folder is trusted. */
+function readHere(values: Values, cwd?: string): Config {
+  return values['no-config'] ? builtInConfig(cwd) : loadConfig({ file: values.config, cwd })
 }
 
 /** An agent may name a provider that the store keeps. */

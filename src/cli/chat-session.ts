@@ -2,9 +2,10 @@
 
 import { badInput } from '../core/error.ts'
 import type { Conversation as Stored } from '../core/log.ts'
-import { endpointFinder } from '../runtime/open.ts'
 import { conversationOf, type Conversation, type Runtime } from '../run/conversation.ts'
 import { uuidv7 } from '../store/ids.ts'
+import { conversationOrigin } from './conversation-origin.ts'
+import { endpoints } from './endpoints.ts'
 import { openLocalStore, type LocalStore } from './local-store.ts'
 import type { OpenAgent } from './open-agent.ts'
 import type { SessionFlags } from './session-flags.ts'
@@ -35,14 +36,16 @@ export async function openChatSession(values: SessionFlags): Promise<ChatSession
     const stored = await storedConversation(local, values, agent?.agent.name)
     agent ??= await agentOf(stored, values, local)
     const id = stored?.id ?? uuidv7()
-    const setup = await sessionSettings(values, local, { id, stored, agent })
+    const own = agent && { config: agent.config, settings: await agent.agent.settings() }
+    const setup = await sessionSettings(values, local, { id, stored, agent: own })
     const { settings, offline, rows } = setup
     // Asked before anything is written: a wrong name or a missing key leaves no empty conversation behind.
-    const endpoint = await endpointFinder({ offline, env: process.env, rows })
+    const endpoint = await endpoints({ offline, rows })
     await endpoint(settings.model, settings.protocol)
     // What an agent is told stands in its file.
     const told = agent ? { agent: agent.agent.name } : settings.system && { system: settings.system }
-    const keep = { model: settings.model, ...told }
+    const origin = await conversationOrigin(setup, stored, agent?.bound)
+    const keep = { model: settings.model, ...told, origin }
     await (stored
       ? local.store.updateConversation(local.owner, id, { settings: { ...stored.settings, ...keep } })
       : local.store.createConversation(local.owner, { id, settings: keep }))
@@ -54,16 +57,15 @@ export async function openChatSession(values: SessionFlags): Promise<ChatSession
   }
 }
 
-/** The agent that a conversation was started with. */
-export async function agentOf(
+/** The agent that a conversation is bound to. */
+async function agentOf(
   stored: Stored | undefined,
   values: SessionFlags,
   local: LocalStore,
 ): Promise<OpenAgent | undefined> {
-  const name = stored?.settings['agent']
-  if (typeof name !== 'string') return undefined
+  if (typeof stored?.settings['agent'] !== 'string') return undefined
   const { openAgentOf } = await import('./open-agent.ts')
-  return openAgentOf(name, values, local)
+  return openAgentOf(stored.settings, values, local)
 }
 
 async function storedConversation(

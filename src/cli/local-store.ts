@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { userVariable } from '../config/folder-variables.ts'
 import { badInput } from '../core/error.ts'
 import type { Conversation as Stored } from '../core/log.ts'
 import type { Store } from '../store/store.ts'
@@ -35,13 +36,13 @@ export async function openLocalStore(values: { db?: string | undefined }): Promi
 
 /** Where things are kept that are no conversation, such as what was typed. */
 export function dataFolder(): string {
-  return join(process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'synapse')
+  return join(userVariable('XDG_DATA_HOME') || join(homedir(), '.local', 'share'), 'synapse')
 }
 
 /** The file or address that was named, or the usual one. */
 export function storeAddress(values: { db?: string | undefined }): string {
   if (values.db === '') throw badInput('--db takes the path of a file, and was given an empty one.')
-  return values.db ?? (process.env['SYNAPSE_DB'] || defaultFile())
+  return values.db ?? (userVariable('SYNAPSE_DB') || defaultFile())
 }
 
 function defaultFile(): string {

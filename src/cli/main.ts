@@ -38,6 +38,11 @@ export const commands: Record<string, Named> = {
     about: 'whether synapse.yaml is right, and what it comes to',
     load: async () => (await import('./commands/config.ts')).config,
   },
+  trust: {
+    about: 'which folders may bring a synapse.yaml, agents and tools',
+    finishes: true,
+    load: async () => (await import('./commands/trust.ts')).trust,
+  },
   convert: {
     about: 'any transcript to the request of any provider',
     load: async () => (await import('./commands/convert.ts')).convert,
@@ -118,6 +123,7 @@ Options of a question or a chat
       --json                       print every event as a line of JSON (of a question, not of a chat)
       --db FILE                    where conversations are kept (SYNAPSE_DB)
       --config FILE                another synapse.yaml (SYNAPSE_CONFIG)
+      --no-config                  without any synapse.yaml
   -h, --help     -V, --version
 `
 

@@ -1,68 +1,168 @@
-// The agent that a conversation is with, and its tools, at the terminal.
+// The agent that a conversation is with, and its tools, at the terminal. A conversation is bound to the file of its agent
+// and to its content: an agent of the same name in another folder is another agent.
 
-import { dirname } from 'node:path'
-import { findAgentFile } from '../agents/find.ts'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute } from 'node:path'
+import { findAgentFile, folderOfAgent, isAgentPath } from '../agents/find.ts'
 import { openAgent, type Agent } from '../agents/load.ts'
-import { loadConfig, type Config } from '../config/load.ts'
+import { builtInConfig, shownPath, type Config } from '../config/load.ts'
 import { rowsFor } from '../config/stored-providers.ts'
-import { asFailure } from '../core/error.ts'
+import { hashOfFiles } from '../config/trust.ts'
+import { asFailure, SynapseError } from '../core/error.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
+import type { ChangedTool } from '../mcp/known-definition.ts'
+import { textDiff } from './changed-lines.ts'
 import type { LocalStore } from './local-store.ts'
 import { noteLine } from './note-line.ts'
 import { printError } from './print.ts'
 import { storeDigests, storedDigests } from './mcp-digests.ts'
-import { neutral, styleFor } from './terminal.ts'
+import { neutral } from './terminal.ts'
+import {
+  broughtBy,
+  isInteractive,
+  requireAgentTrust,
+  tell,
+  trustedConfig,
+  type AgentPlace,
+  type ConfigValues,
+} from './trusted.ts'
 
 export interface OpenAgent {
   agent: Agent
   /** The one that counts where the agent is. */
   config: Config
+  /** The file and its content, for the conversation to be bound to. */
+  bound: BoundAgent
   close(): Promise<void>
 }
 
-type Values = { config?: string | undefined }
+/** The agent of a conversation, as the conversation keeps it. */
+export interface BoundAgent extends JsonObject {
+  file: string
+  /** Over all files that the agent is made of. */
+  sha256: string
+  /** Its file was named by the user, so its folder need not be trusted. */
+  named: boolean
+}
 
 /** By its name or its file; throws one sentence where there is none. */
-export function openAgentNamed(name: string, values: Values, local: LocalStore): Promise<OpenAgent> {
-  return open(findAgentFile(name, loadConfig({ file: values.config })), values, local)
+export async function openAgentNamed(name: string, values: ConfigValues, local: LocalStore): Promise<OpenAgent> {
+  const place = await placeNamed(name, values, local)
+  return load(place, await requireAgentTrust(place))
 }
 
-/** The agent that a conversation was started with; without it, the conversation can still be continued. */
-export async function openAgentOf(name: string, values: Values, local: LocalStore): Promise<OpenAgent | undefined> {
-  let file: string
-  try {
-    file = findAgentFile(name, loadConfig({ file: values.config }))
-  } catch (error) {
-    tell(
-      `This conversation is with the agent ${name}, whose tools are missing now: ${asFailure(error).message} --agent FILE names it.`,
-    )
+/** The agent with this name, or in this file, with its configuration. */
+export async function placeNamed(name: string, values: ConfigValues, local: LocalStore): Promise<AgentPlace> {
+  const named = isAgentPath(name)
+  // A path needs no configuration to be found.
+  const file = findAgentFile(name, named ? builtInConfig() : await trustedConfig(values))
+  return placeOf(file, values, named, local)
+}
+
+/** The agent that a conversation is bound to; without it, the conversation can still be continued. */
+export async function openAgentOf(
+  settings: JsonObject,
+  values: ConfigValues,
+  local: LocalStore,
+): Promise<OpenAgent | undefined> {
+  const found = await placeOfBound(settings, values, local)
+  if (typeof found === 'string') {
+    tell([found])
     return undefined
   }
-  return open(file, values, local)
+  try {
+    return await load(found, await requireAgentTrust(found))
+  } catch (error) {
+    if (!(error instanceof SynapseError) || error.kind !== 'bad-input') throw error
+    tell([without(settings, error.message)])
+    return undefined
+  }
 }
 
-async function open(file: string, values: Values, { store }: LocalStore): Promise<OpenAgent> {
-  const config = loadConfig(values.config === undefined ? { cwd: dirname(file) } : { file: values.config })
+/** Where the agent of a conversation is, if it may be used; else a sentence that says why not. `loads`: with its code. */
+export async function placeOfBound(
+  settings: JsonObject,
+  values: ConfigValues,
+  local: LocalStore,
+  loads = true,
+): Promise<AgentPlace | string> {
+  const bound = boundAgent(settings)
+  if (!bound) return without(settings, 'it was not recorded which file that is.')
+  if (!existsSync(bound.file)) return without(settings, `${bound.file} is not there any more.`)
+  try {
+    const place = await placeOf(bound.file, values, bound.named, local)
+    if (hashOfFiles(broughtBy(place).files) === bound.sha256) return place
+    const change = `${shownPath(bound.file)}, or a file that it uses, has changed since this conversation used it.`
+    // Of an agent that was found by its name, requireAgentTrust asks about the change itself.
+    if (!bound.named || !loads) {
+      tell([change])
+      return place
+    }
+    if (!isInteractive()) return without(settings, change)
+    const { yesOrNo } = await import('./yes-or-no.ts')
+    return (await yesOrNo(neutral(`${change} Use it as it is now? [y/N] `))) ? place : without(settings, change)
+  } catch (error) {
+    const failure = asFailure(error)
+    if (failure.kind !== 'bad-input') throw error
+    return without(settings, failure.message)
+  }
+}
+
+/** The agent's file that a conversation is bound to; undefined for one that has none, or only a name. */
+function boundAgent(settings: JsonObject): BoundAgent | undefined {
+  const origin = settings['origin']
+  const agent = isObject(origin) ? origin['agent'] : undefined
+  if (!isObject(agent)) return undefined
+  const { file, sha256, named } = agent
+  if (typeof file !== 'string' || !isAbsolute(file) || typeof sha256 !== 'string') return undefined
+  return { file, sha256, named: named === true }
+}
+
+function without(settings: JsonObject, why: string): string {
+  const name = typeof settings['agent'] === 'string' ? settings['agent'] : 'an agent'
+  return `This conversation is with the agent ${name}, whose tools and settings are left out: ${why} --agent NAME or FILE names one.`
+}
+
+/** The configuration is the one that counts in the agent's folder. */
+async function placeOf(file: string, values: ConfigValues, named: boolean, { store }: LocalStore): Promise<AgentPlace> {
+  const read = await trustedConfig(values, dirname(file))
+  const config = { ...read, rows: await rowsFor(store, read) }
+  return { file, config, named, folder: read.file === undefined ? folderOfAgent(file) : dirname(read.file) }
+}
+
+/** Shows what has changed in the definition of a tool; without a person to ask, it is not offered. */
+async function allowChanged({ name, before, now }: ChangedTool): Promise<boolean> {
+  tell([
+    `The definition of ${name} is not the one that was allowed:`,
+    ...(before === undefined ? now.split('\n').map((line) => `  + ${line}`) : textDiff(before, now)),
+  ])
+  if (!isInteractive()) return false
+  const { yesOrNo } = await import('./yes-or-no.ts')
+  return (await yesOrNo(neutral(`Allow ${name} as it is now? [y/N] `))) === true
+}
+
+async function load({ file, config, named }: AgentPlace, sha256: string): Promise<OpenAgent> {
   const home = config.file ?? file
   const agent = await openAgent(file, {
-    config: { ...config, rows: await rowsFor(store, config) },
+    config,
     known: storedDigests(home),
-    onNote: (note) => tell(noteLine(note)),
+    onNote: (note) => tell([noteLine(note)]),
+    onChanged: allowChanged,
   })
   return {
     agent,
     config,
+    bound: { file, sha256, named },
     async close() {
       const digests = agent.digests()
       await agent.close()
       try {
         storeDigests(home, digests)
       } catch (error) {
-        tell(`What the MCP servers offer is not kept, so that a change will go unnoticed: ${asFailure(error).message}`)
+        tell([
+          `What the MCP servers offer is not kept, so that a change will go unnoticed: ${asFailure(error).message}`,
+        ])
       }
     },
   }
-}
-
-function tell(line: string): void {
-  printError(`${styleFor(process.stderr, process.env).dim(neutral(line))}\n`)
 }

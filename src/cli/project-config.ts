@@ -8,17 +8,21 @@ import { rows } from '../providers/rows.ts'
 import { isPostgres } from '../store/doctor/doctor.ts'
 import { openLocalStore, storeAddress } from './local-store.ts'
 
-export const configOptions = { config: { type: 'string' } } as const
+export const configOptions = { config: { type: 'string' }, 'no-config': { type: 'boolean' } } as const
 
-/** Undefined: there is no file, and everything is as built in. */
-export async function projectConfig(values: { config?: string | undefined }): Promise<Config | undefined> {
-  if (!findConfigFile({ file: values.config })) return undefined
-  const { loadConfig } = await import('../config/load.ts')
-  return loadConfig({ file: values.config })
+/** Undefined: there is no file, and everything is as built in. A file of a folder that is not trusted is an error. */
+export async function projectConfig(values: ConfigValues): Promise<Config | undefined> {
+  if (values['no-config'] || !findConfigFile({ file: values.config })) return undefined
+  const { trustedConfig } = await import('./trusted.ts')
+  return trustedConfig(values)
 }
 
-interface Values {
+interface ConfigValues {
   config?: string | undefined
+  'no-config'?: boolean | undefined
+}
+
+interface Values extends ConfigValues {
   db?: string | undefined
 }
 

@@ -29,6 +29,7 @@ export const askFlags = { ...sessionFlags, resume: { type: 'boolean' } } as cons
 export interface SessionFlags {
   db?: string | undefined
   config?: string | undefined
+  'no-config'?: boolean | undefined
   model?: string | undefined
   system?: string | undefined
   agent?: string | undefined

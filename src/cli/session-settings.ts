@@ -10,7 +10,7 @@ import { recallTool } from '../run/recall.ts'
 import { rowsFor } from '../config/stored-providers.ts'
 import { projectConfig } from './project-config.ts'
 import type { LocalStore } from './local-store.ts'
-import type { OpenAgent } from './open-agent.ts'
+import type { Config } from '../config/load.ts'
 import { readPolicy, readOptions } from './run-options.ts'
 import type { SessionFlags } from './session-flags.ts'
 import { builtInTools } from './tools.ts'
@@ -22,20 +22,28 @@ export interface SessionSettings {
   tools: readonly Tool[]
   /** Everybody who can be asked. */
   rows: readonly ProviderRow[]
+  /** The synapse.yaml that counts. */
+  config?: Config
   /** The emulator answers. */
   offline: boolean
   /** Why it does, for the person who reads it; absent when it was asked for. */
   whyOffline?: string
 }
 
+/** What an agent brings: its settings, and the configuration that counts in its folder. */
+export interface AgentSetup {
+  config: Config
+  settings: RunSettings
+}
+
 /** The settings for a conversation that is there, or is about to be under this id. */
 export async function sessionSettings(
   values: SessionFlags,
   local: Pick<LocalStore, 'store' | 'owner'>,
-  { id, stored, agent }: { id: string; stored?: Stored | undefined; agent?: OpenAgent | undefined },
+  { id, stored, agent }: { id: string; stored?: Stored | undefined; agent?: AgentSetup | undefined },
 ): Promise<SessionSettings> {
   const config = agent?.config ?? (await projectConfig(values))
-  const own = await agent?.agent.settings()
+  const own = agent?.settings
   const rows = await rowsFor(local.store, config)
   const { model, ...answers } = chooseModel({
     asked: values.model,
@@ -59,7 +67,7 @@ export async function sessionSettings(
     ...(protocol !== undefined && { protocol }),
     ...(policy !== undefined && { policy }),
   }
-  return { settings, tools, rows, ...answers }
+  return { settings, tools, rows, ...(config && { config }), ...answers }
 }
 
 /** All tools, or those that were named, or none. */

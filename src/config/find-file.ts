@@ -1,17 +1,24 @@
 // Where the configuration is: named by the caller or by SYNAPSE_CONFIG, else the nearest synapse.yaml in the working
 // directory or above it, else the one in the user's own configuration folder. Cheap on purpose: every command asks.
 
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { badInput } from '../core/error.ts'
+import { setByFolder, userVariable } from './folder-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/**
+ * Who chose a file: `named` on the command line or in the environment, `user`: it is the one in the user's own
+ * configuration folder, `folder`: it was found by walking up from the working directory, so it may have come with
+ * somebody else's project.
+ */
+export type ConfigOrigin = 'named' | 'user' | 'folder'
+
 export interface FoundFile {
   path: string
-  /** Found by walking up from the working directory: it may have come with somebody else's project. */
-  found: boolean
+  origin: ConfigOrigin
 }
 
 export interface Where {
@@ -28,18 +35,32 @@ export function findConfigFile({ file, cwd = process.cwd(), env = process.env }:
   const named = file ?? (env['SYNAPSE_CONFIG']?.trim() || undefined)
   if (named !== undefined) {
     const path = resolve(cwd, named)
-    if (existsSync(path)) return { path, found: false }
+    const byFolder = file === undefined && setByFolder('SYNAPSE_CONFIG', named, cwd) !== undefined
+    if (existsSync(path)) return byFolder ? { path: checked(path), origin: 'folder' } : { path, origin: 'named' }
     throw badInput(`There is no file ${named}${file === undefined ? ', which SYNAPSE_CONFIG names' : ''}.`)
   }
+  const own = join(userConfigFolder(env), fileName)
   for (let folder = resolve(cwd); ;) {
     const path = join(folder, fileName)
-    if (existsSync(path)) return { path: checked(path), found: true }
+    if (existsSync(path))
+      return isSame(path, own) ? { path, origin: 'user' } : { path: checked(path), origin: 'folder' }
     const above = dirname(folder)
     if (above === folder) break
     folder = above
   }
-  const own = join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'synapse', fileName)
-  return existsSync(own) ? { path: own, found: false } : undefined
+  return existsSync(own) ? { path: own, origin: 'user' } : undefined
+}
+
+function userConfigFolder(env: Env): string {
+  return join(userVariable('XDG_CONFIG_HOME', env) || join(env['HOME'] || homedir(), '.config'), 'synapse')
+}
+
+function isSame(path: string, own: string): boolean {
+  return (
+    existsSync(own) &&
+    realpathSync(path) === realpathSync(own) &&
+    realpathSync(dirname(path)) === realpathSync(dirname(own))
+  )
 }
 
 /** In a folder that others may write to, such as /tmp, anybody can lay a file in the way of somebody's work. */

@@ -45,7 +45,7 @@ function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: 
   const start = base ?? compatible('', entry.id, entry.id)
   const variables = listOf(entry.baseUrlVariable)
   const moved = entry.baseUrl !== undefined || entry.wires !== undefined
-  const { baseUrlVariables: inherited, keysAt, ...rest } = start
+  const { baseUrlVariables: inherited, baseUrlPath, keysAt, ...rest } = start
   const addresses = variables ?? (moved ? undefined : inherited)
   const site = entry.keysAt ?? (entry.keyVariable === undefined ? keysAt : undefined)
   const models = { ...start.models, ...modelsOf(entry) }
@@ -57,6 +57,7 @@ function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: 
     keyVariables: listOf(entry.keyVariable) ?? start.keyVariables,
     auth: entry.auth ?? start.auth,
     ...(addresses && { baseUrlVariables: addresses }),
+    ...(addresses === inherited && baseUrlPath !== undefined && { baseUrlPath }),
     ...(site !== undefined && { keysAt: site }),
     ...keyOptionalOf(entry, base),
     ...(entry.defaultModel !== undefined && { defaultModel: entry.defaultModel }),

@@ -126,6 +126,7 @@ const baseUrl = z
 const variable = z
   .string()
   .regex(/^[A-Z_][A-Z0-9_]*$/i, 'is no name of an environment variable, such as MY_SERVER_API_KEY')
+  .refine((name) => !/^npm_/i.test(name), 'is set by npm from the .npmrc of any folder, so it is not read')
 const variables = z.union([variable, z.array(variable).min(1)])
 
 const wireFields = {

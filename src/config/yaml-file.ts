@@ -59,7 +59,10 @@ export function problemsIn(shown: string, problems: readonly Problem[]): Synapse
 
 function textOf(path: string, shown: string): string {
   try {
-    const { size } = statSync(path)
+    const about = statSync(path)
+    // A pipe would be waited for, and a device may have no end.
+    if (!about.isFile() && !about.isDirectory()) throw badInput(`${shown} is not a regular file.`)
+    const { size } = about
     if (size > maxBytes) throw badInput(`${shown} has ${size} bytes; a configuration has at most ${maxBytes}.`)
     return readFileSync(path, 'utf8')
   } catch (error) {

@@ -10,7 +10,8 @@ import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { Tool, ToolRun } from '../core/tool.ts'
-import { changesIn, definitionsOf, type Definition } from './definition.ts'
+import { changedTools, changesIn, definitionsOf, knownAfter, type Definition } from './definition.ts'
+import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 import { defaultMaxBytes, openLink, type Link } from './link.ts'
 import { valueOf } from './result.ts'
 
@@ -19,8 +20,12 @@ export interface Connection {
   /** Connects if it is not connected and the time has come. Never throws, and takes no longer than the connect timeout. */
   refresh(): Promise<void>
   tools(): Tool[]
-  /** Of the definitions as they are now, by the name of the tool. */
-  digests(): Record<string, string>
+  /** The definitions that count as allowed, by the name of the tool. */
+  digests(): Record<string, KnownDefinition>
+  /** Tools that are left out because their definition has changed since it was allowed. */
+  changed(): ChangedTool[]
+  /** Offers such a tool as it is now. */
+  allow(tool: string): void
   /** Why it is away; absent: it is there, or was not asked for yet. */
   readonly problem: string | undefined
   close(): Promise<void>
@@ -31,7 +36,7 @@ export interface ConnectionOptions {
   now: () => number
   note: (note: Note) => void
   /** Digests of definitions that were seen before. */
-  known?: Readonly<Record<string, string>>
+  known?: Readonly<Record<string, KnownDefinition>>
 }
 
 const defaultConnectMs = 30_000
@@ -47,6 +52,7 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
   let current: { client: Client; link: Link } | undefined
   let connecting: Promise<Client> | undefined
   let definitions: Definition[] = []
+  let changed = new Map<string, ChangedTool>()
   let known = options.known
   let failures = 0
   let retryAt = 0
@@ -61,8 +67,13 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
       // What went wrong is in `problem`.
       await client().catch(() => {})
     },
-    tools: () => definitions.map(toolOf),
-    digests: () => Object.fromEntries(definitions.map(({ spec, sha256 }) => [spec.name, sha256])),
+    tools: () => definitions.filter(({ spec }) => !changed.has(spec.name)).map(toolOf),
+    digests: () => ({ ...known }),
+    changed: () => [...changed.values()],
+    allow(tool) {
+      changed.delete(tool)
+      known = knownAfter(known, definitions, changed)
+    },
     get problem() {
       return problem
     },
@@ -144,7 +155,8 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
     const read = definitionsOf(name, offered)
     for (const note of [...read.notes, ...changesIn(name, known, read.definitions)]) options.note(note)
     definitions = read.definitions
-    known = Object.fromEntries(definitions.map(({ spec, sha256 }) => [spec.name, sha256]))
+    changed = changedTools(name, known, definitions)
+    known = knownAfter(known, definitions, changed)
   }
 
   function lost(which: { client: Client }, why: string): void {
@@ -173,8 +185,11 @@ export function connectionTo(name: string, server: McpServer, options: Connectio
     }
   }
 
-  async function call({ theirs }: Definition, input: Json, run: ToolRun): Promise<unknown> {
+  async function call({ theirs, spec, sha256 }: Definition, input: Json, run: ToolRun): Promise<unknown> {
     const connected = await client()
+    const now = definitions.find((one) => one.spec.name === spec.name)
+    if (changed.has(spec.name) || (now && now.sha256 !== sha256))
+      throw new Error(`${name} has changed the definition of ${theirs} since it was allowed, so it was not run`)
     const args = isObject(input) ? { ...input } : {}
     const limits = { timeout: callMs, maxTotalTimeout: callMs, signal: run.signal }
     return valueOf(await connected.callTool({ name: theirs, arguments: args }, limits).catch(failed))

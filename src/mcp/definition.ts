@@ -1,16 +1,19 @@
-// A tool as an MCP server defines it, and a digest of that definition: a server that changes what a tool says it does,
-// after somebody has looked at it, is worth a note.
+// A tool as an MCP server defines it, and a digest of that definition: a tool whose definition changes after it was
+// allowed must be allowed again.
 
 import { createHash } from 'node:crypto'
 import type { Tool as Offered } from '@modelcontextprotocol/client'
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 
 export interface Definition {
   /** The server's name for it. */
   theirs: string
   spec: ToolSpec
   sha256: string
+  /** What the digest is of, to be shown to a person. */
+  text: string
   /** It says of itself that it changes nothing. */
   readOnly: boolean
 }
@@ -42,6 +45,7 @@ export function definitionsOf(
           input: schemaOf(tool.inputSchema as Json),
         },
         sha256: createHash('sha256').update(text).digest('hex'),
+        text: JSON.stringify(JSON.parse(text), null, 2),
         readOnly: tool.annotations?.readOnlyHint === true,
       })
     }
@@ -52,7 +56,7 @@ export function definitionsOf(
 /** What differs from what was known of these tools; a server that is seen for the first time differs in nothing. */
 export function changesIn(
   server: string,
-  known: Readonly<Record<string, string>> | undefined,
+  known: Readonly<Record<string, KnownDefinition>> | undefined,
   definitions: readonly Definition[],
 ): Note[] {
   if (!known) return []
@@ -65,14 +69,65 @@ export function changesIn(
   })
   return [
     ...[...now].flatMap(([name, sha256]) => {
-      const before = known[name]
+      const before = Object.hasOwn(known, name) ? known[name] : undefined
       if (before === undefined) return [note('added', name, `${server} offers it now`)]
-      return before === sha256 ? [] : [note('changed', name, `${server} has changed its definition; look at it again`)]
+      return digestOf(before) === sha256
+        ? []
+        : [note('changed', name, `${server} has changed its definition; it must be allowed again`)]
     }),
-    ...Object.keys(known).flatMap((name) =>
-      now.has(name) ? [] : [note('dropped', name, `${server} no longer offers it`)],
+    ...Object.entries(known).flatMap(([name, one]) =>
+      now.has(name) || isGone(one) ? [] : [note('dropped', name, `${server} no longer offers it`)],
     ),
   ]
+}
+
+/** The tools whose definition is another one than was known, by name. */
+export function changedTools(
+  server: string,
+  known: Readonly<Record<string, KnownDefinition>> | undefined,
+  definitions: readonly Definition[],
+): Map<string, ChangedTool> {
+  const changed = definitions.flatMap(({ spec: { name }, sha256, text }): [string, ChangedTool][] => {
+    const before = known && Object.hasOwn(known, name) ? known[name] : undefined
+    if (before === undefined || digestOf(before) === sha256) return []
+    return [
+      [
+        name,
+        {
+          server,
+          name,
+          now: text,
+          ...(typeof before === 'object' && before.text !== undefined && { before: before.text }),
+        },
+      ],
+    ]
+  })
+  return new Map(changed)
+}
+
+/** What counts as allowed once these are offered. A changed tool stays known as it was until it is allowed again. */
+export function knownAfter(
+  known: Readonly<Record<string, KnownDefinition>> = {},
+  definitions: readonly Definition[],
+  changed: ReadonlyMap<string, ChangedTool>,
+): Record<string, KnownDefinition> {
+  const gone = Object.entries(known).map(([name, one]): [string, KnownDefinition] => [
+    name,
+    { ...(typeof one === 'string' ? { sha256: one } : one), gone: true },
+  ])
+  const now = definitions.map(({ spec: { name }, sha256, text }): [string, KnownDefinition] => {
+    const before = changed.has(name) ? known[name] : undefined
+    return [name, before ?? { sha256, text }]
+  })
+  return Object.fromEntries([...gone, ...now])
+}
+
+function isGone(known: KnownDefinition): boolean {
+  return typeof known === 'object' && known.gone === true
+}
+
+function digestOf(known: KnownDefinition): string {
+  return typeof known === 'string' ? known : known.sha256
 }
 
 function schemaOf(schema: Json): JsonObject {

@@ -9,7 +9,8 @@ const placeholder = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g
 
 export function expand(text: string, env: Env): string {
   return text.replaceAll(placeholder, (_, name: string, otherwise: string | undefined) => {
-    const value = env[name] || otherwise
+    // npm sets these from the .npmrc of whatever folder it runs in.
+    const value = (/^npm_/i.test(name) ? undefined : env[name]) || otherwise
     if (value === undefined) throw badInput(`the environment variable ${name} is not set`)
     return value
   })

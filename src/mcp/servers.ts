@@ -5,6 +5,7 @@ import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import type { Tool } from '../core/tool.ts'
 import { connectionTo, type Connection } from './connection.ts'
+import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 
 export interface McpServers {
   /** Connects those that are away and whose time has come, all at the same time. Never throws. */
@@ -13,17 +14,21 @@ export interface McpServers {
   tools(name: string): Tool[]
   /** Why a server is away; undefined: it is there. */
   problem(name: string): string | undefined
-  /** By server, then by tool: digests of the definitions as they are now. */
+  /** By server, then by tool: the definitions that count as allowed. */
   digests(): Digests
+  /** The tools of a server that are left out because their definition has changed since it was allowed. */
+  changed(name: string): ChangedTool[]
+  /** Offers such a tool as it is now. */
+  allow(tool: ChangedTool): void
   close(): Promise<void>
 }
 
-export type Digests = Readonly<Record<string, Readonly<Record<string, string>>>>
+export type Digests = Readonly<Record<string, Readonly<Record<string, KnownDefinition>>>>
 
 export interface McpOptions {
   /** Where `${NAME}` is looked up. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Definitions that were seen before: what has changed since is noted. */
+  /** Definitions that were allowed before: what has changed since is noted, and left out until it is allowed. */
   known?: Digests
   /** Tools that were added, left out, or are defined differently than before. */
   onNote?: (note: Note) => void
@@ -47,6 +52,8 @@ export function openMcpServers(
       await Promise.all(wanted.map((one) => one.refresh()))
     },
     tools: (name) => connections.get(name)?.tools() ?? [],
+    changed: (name) => connections.get(name)?.changed() ?? [],
+    allow: ({ server, name }) => connections.get(server)?.allow(name),
     problem: (name) => connections.get(name)?.problem,
     digests: () =>
       Object.fromEntries(

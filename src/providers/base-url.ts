@@ -32,7 +32,14 @@ export function baseUrlOf(
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   if (bare && home && !/:\d+(\/|$)/.test(address)) url.port = home.port
   if (url.pathname === '/') url.pathname = home?.pathname ?? wire.baseUrl
+  else if (given === undefined) url.pathname = withPath(url.pathname, row.baseUrlPath)
   return trimmed(url.href)
+}
+
+/** In a variable of its SDK an address stands without the path that the SDK adds. */
+function withPath(pathname: string, added: string | undefined): string {
+  const path = trimmed(pathname)
+  return added === undefined || path.endsWith(added) ? path : `${path}${added}`
 }
 
 function trimmed(url: string): string {

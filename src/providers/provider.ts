@@ -18,8 +18,10 @@ export interface ProviderRow {
   keyOptional?: boolean
   /** Where a person gets a key. */
   keysAt?: string
-  /** Variables that hold another address; without a path it gets the one of the wire. */
+  /** Variables that hold another address; without a path it gets the one of the wire. Those of official SDKs are honoured. */
   baseUrlVariables?: readonly string[]
+  /** The path that the official SDK adds to an address in such a variable; absent: none. */
+  baseUrlPath?: string
   defaultModel?: string
   /** Whose prices and context windows count, if not its own. */
   catalogue?: string

@@ -71,21 +71,29 @@ export function resolveWith(
   const facts = { ...factsOf(catalogue, row.catalogue ?? row.id, model), ...own }
   const patch = patchFor(row.family ?? row.id, wire.protocol, model)
   const { headers, keyVariable } = authOf(row, wanted, env)
+  const baseUrl = baseUrlOf(row, wire, wanted.baseUrl, env)
+  const { state, compaction, counts } = wanted.baseUrl === undefined && isMoved(baseUrl, wire) ? {} : wire
   return {
     provider: row,
     protocol,
     model,
-    baseUrl: baseUrlOf(row, wire, wanted.baseUrl, env),
+    baseUrl,
     headers,
     ...(keyVariable !== undefined && { keyVariable }),
     quirks: wire.quirks ?? {},
     capabilities: { ...mergeCapabilities(protocol, wire, facts, patch), ...own?.capabilities },
     caching: mergeCaching(wire, patch),
-    ...(wire.state && { state: wire.state }),
-    ...(wire.compaction && { compaction: wire.compaction }),
-    ...(wire.counts && protocol.counting && { counting: protocol.counting }),
+    ...(state && { state }),
+    ...(compaction && { compaction }),
+    ...(counts && protocol.counting && { counting: protocol.counting }),
     ...(facts.price && { price: facts.price }),
   }
+}
+
+/** Whether the environment names another host: a gateway is not trusted to keep, compact or count conversations. */
+function isMoved(baseUrl: string, wire: ProviderWire): boolean {
+  const home = URL.parse(wire.baseUrl)
+  return home !== null && home.host !== URL.parse(baseUrl)?.host
 }
 
 function wireOf(row: ProviderRow, protocol: string | undefined): ProviderWire {

@@ -38,7 +38,9 @@ export async function* archiveLines(
 
   const seal = sealing()
   const line = (value: object): string => seal(redact(JSON.parse(JSON.stringify(value)) as Json))
-  const { id, title, labels, settings, createdAt, head, branch } = about
+  const { id, title, labels, createdAt, head, branch } = about
+  // Folders and files of this machine are of no use elsewhere, and no one else's business.
+  const { origin: _, ...settings } = about.settings
   yield line({
     'synapse-archive': archiveVersion,
     conversation: { id, title, labels, settings, createdAt, head, branch },

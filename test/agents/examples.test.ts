@@ -66,6 +66,8 @@ test('the examples are listed, checked and run from the command line', async (t)
   const checked = await synapse(['agent', 'check', ...config])
   assert.equal(checked.code, 0, checked.err)
   assert.equal(checked.out.match(/is right/g)?.length, 2)
+  const loaded = await synapse(['agent', 'check', '--load', ...config])
+  assert.equal(loaded.code, 0, loaded.err)
   const env = { TODO_FILE: join(folder, 'list.json') }
   const add = await synapse(['agent', 'run', 'todo', ...config, 'use the tool todo_add with {"title":"Buy milk"}'], {
     env,
@@ -85,6 +87,9 @@ test('the coding helper reads a project through its MCP server, and edits it onl
   const run = (args: string[], say: string) =>
     synapse(['agent', 'run', 'examples/agents/coding-helper/agent.yaml', ...args, say], { env: { PROJECT: project } })
   const path = join(project, 'main.js')
+  assert.match((await run([], 'Hello')).err, /synapse\.yaml is not trusted yet/)
+  const trusted = await synapse(['trust', 'examples/agents', '--allow', 'PROJECT'])
+  assert.equal(trusted.code, 0, trusted.err)
   const read = await run([], `use the tool files__read_text_file with ${JSON.stringify({ path })}`)
   assert.equal(read.code, 0, read.err)
   assert.match(read.out, /let answer = 41/)

@@ -1,5 +1,6 @@
 // Runs the command as a user would: a real process, its own home, no keys.
 
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,15 +19,21 @@ export interface Home {
   folder: string
   env: Record<string, string>
   synapse: (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ran>
+  /** Trusts what the folder holds now, and lets it read these variables. */
+  trust: (...variables: string[]) => Promise<void>
 }
 
 export function newHome(t: TestContext, program = bin): Home {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const base = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_DATA_HOME: folder }
-  return {
+  const home: Home = {
     folder,
     env: base,
+    async trust(...variables) {
+      const { code, err } = await home.synapse(['trust', ...variables.flatMap((name) => ['--allow', name])])
+      assert.equal(code, 0, err)
+    },
     synapse(args, { input = '', env = {} } = {}) {
       const child = spawn(process.execPath, [program, ...args], { env: { ...base, ...env }, cwd: folder })
       const ran: Ran = { code: null, out: '', err: '' }
@@ -41,4 +48,5 @@ export function newHome(t: TestContext, program = bin): Home {
       })
     },
   }
+  return home
 }

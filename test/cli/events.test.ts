@@ -2,7 +2,7 @@
 // calls that must be allowed.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { serveEmulator } from '../../src/testing.ts'
@@ -30,6 +30,7 @@ async function local(t: TestContext) {
   run: ({ page }) => 'stamped ' + page,
 }\n`,
   )
+  await home.trust()
   return { ...home, server }
 }
 
@@ -118,9 +119,10 @@ test('a conversation with an agent is inspected and continued as the agent left 
   ])
   assert.match(other.out, /"name": "stamp"/)
   assert.match((await synapse(['-c', '--yes', useStamp])).out, /stamped 7/)
-  const elsewhere = await synapse(['inspect', 'last', '--body', '--config', writeEmpty(folder)])
-  assert.equal(elsewhere.code, 0, elsewhere.err)
-  assert.match(elsewhere.err, /with the agent clerk, whose tools are missing now: There is no agent "clerk"/)
+  rmSync(join(folder, 'agents/clerk.yaml'))
+  const gone = await synapse(['inspect', 'last', '--body'])
+  assert.equal(gone.code, 0, gone.err)
+  assert.match(gone.err, /the agent clerk, whose tools and settings are left out: .*clerk\.yaml is not there any more/)
 })
 
 test(
@@ -188,24 +190,26 @@ test('--yes allows every call in a chat too', async (t) => {
 })
 
 test('an agent may name a provider that the store keeps', async (t) => {
-  const { synapse, folder, server } = await local(t)
+  const { synapse, folder, server, trust } = await local(t)
   await synapse(['providers', 'configure', 'kept', '--base-url', `${server.url}/openai-compatible/v1`])
   writeFileSync(join(folder, 'agents', 'keeper.yaml'), 'name: keeper\nmodel: kept/m\n')
   assert.match((await synapse(['agent', 'check', 'keeper'])).out, /is right: kept\/m/)
   assert.match((await synapse(['agent', 'list'])).out, /keeper +kept\/m/)
+  await trust()
   const { code, err } = await synapse(['agent', 'run', 'keeper', 'Hello'])
   assert.equal(code, 0, err)
   assert.equal((await synapse(['inspect', 'last'])).code, 0)
 })
 
 test('an agent with MCP servers ends also where nothing can be kept of them', { timeout: 60_000 }, async (t) => {
-  const { synapse, folder } = newHome(t)
+  const { synapse, folder, trust } = newHome(t)
   const script = join(import.meta.dirname, '..', 'mcp', 'faulty-server.ts')
   const entry = JSON.stringify({ command: process.execPath, args: [script, ''] })
   writeFileSync(join(folder, 'synapse.yaml'), `model: openai\nmcpServers: { good: ${entry} }\n`)
   mkdirSync(join(folder, 'agents'))
   writeFileSync(join(folder, 'agents', 'user.yaml'), 'name: user\ntools: [{ mcp: good }]\n')
   writeFileSync(join(folder, 'file'), '')
+  await trust()
   const nowhere = { XDG_DATA_HOME: join(folder, 'file') }
   const { code, out, err } = await synapse(['agent', 'run', 'user', 'Hello', '--db', 'chats.db'], { env: nowhere })
   assert.equal(code, 0, err)
@@ -218,13 +222,14 @@ test(
   { timeout: 60_000 },
   async (t) => {
     const home = await local(t)
-    const { synapse, folder } = home
+    const { synapse, folder, trust } = home
     writeFileSync(
       join(folder, 'agents', 'stamp.js'),
       `setInterval(() => {}, 1000)
 export const stamp = { name: 'stamp', input: { type: 'object' }, timeoutMs: 20, run: () => new Promise(() => {}) }\n`,
     )
-    assert.equal((await synapse(['agent', 'check', 'hasty'])).code, 0)
+    await trust()
+    assert.equal((await synapse(['agent', 'check', 'hasty', '--load'])).code, 0)
     const { code, err } = await synapse(['agent', 'run', 'hasty', useStamp])
     assert.equal(code, 0)
     assert.match(err, /stamp failed/)
@@ -280,11 +285,4 @@ function events(out: string): PrintedEvent[] {
 function toolNames(body: string): string[] {
   const { tools = [] } = JSON.parse(body) as { tools?: { function: { name: string } }[] }
   return tools.map((tool) => tool.function.name)
-}
-
-function writeEmpty(folder: string): string {
-  mkdirSync(join(folder, 'none'))
-  const file = join(folder, 'none', 'synapse.yaml')
-  writeFileSync(file, 'providers: [{ id: first, baseUrl: "http://127.0.0.1:1/v1" }]\n')
-  return file
 }

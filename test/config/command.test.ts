@@ -14,11 +14,12 @@ import { newFolder } from './folder.ts'
 test('a configured server answers by default, with its key from the environment', async (t) => {
   const emulator = await serveEmulator()
   t.after(() => emulator.close())
-  const { synapse, folder } = newHome(t)
+  const { synapse, folder, trust } = newHome(t)
   writeFileSync(
     join(folder, 'synapse.yaml'),
     `model: cellar/qwen3\npolicy: classic\nproviders:\n  - id: cellar\n    baseUrl: ${emulator.url}/vllm/v1\n    keyVariable: CELLAR_KEY\n`,
   )
+  await trust()
   const { code, out, err } = await synapse(['What time is it?'], { env: { CELLAR_KEY: 'k' } })
   assert.equal(code, 0, err)
   assert.match(out, /clock answered/)
@@ -32,11 +33,12 @@ test('a configured server answers by default, with its key from the environment'
 })
 
 test('offline, a configured provider is played by the emulator as what it is like', async (t) => {
-  const { synapse, folder } = newHome(t)
+  const { synapse, folder, trust } = newHome(t)
   writeFileSync(
     join(folder, 'synapse.yaml'),
     'providers:\n  - { id: work, extends: anthropic, baseUrl: "https://gateway.example/v1", keyVariable: WORK_KEY }\n  - { id: cellar, baseUrl: "http://cellar.example/v1" }\n',
   )
+  await trust()
   for (const model of ['work', 'cellar/qwen3']) {
     const { code, out, err } = await synapse(['--offline', '-m', model, 'What time is it?'])
     assert.equal(code, 0, err)
@@ -45,7 +47,7 @@ test('offline, a configured provider is played by the emulator as what it is lik
 })
 
 test('every command that names a model knows the providers of synapse.yaml, and their models', async (t) => {
-  const { synapse, folder } = newHome(t)
+  const { synapse, folder, trust } = newHome(t)
   writeFileSync(
     join(folder, 'synapse.yaml'),
     `providers:
@@ -57,6 +59,7 @@ test('every command that names a model knows the providers of synapse.yaml, and 
 `,
   )
   writeFileSync(join(folder, 'chat.json'), JSON.stringify({ messages: [{ role: 'assistant', content: 'Hello' }] }))
+  await trust()
   const models = await synapse(['models', 'work'])
   assert.match(models.out, /work\/house-blend +4k +\$7\.00 +\$9\.00/)
   assert.match(models.out, /work\/mistral-medium-latest/)
@@ -79,11 +82,12 @@ test('every command that names a model knows the providers of synapse.yaml, and 
 })
 
 test('the server knows the providers of synapse.yaml, their models, its default model and its policy', async (t) => {
-  const { env, folder, synapse } = newHome(t)
+  const { env, folder, synapse, trust } = newHome(t)
   writeFileSync(
     join(folder, 'synapse.yaml'),
     'model: cellar/qwen3\npolicy: { maxMessages: 2, step: 1 }\nproviders:\n  - { id: cellar, baseUrl: "http://cellar.example/v1", models: { qwen3: { contextWindow: 9000 } } }\n',
   )
+  await trust()
   for (const more of [['first'], ['-c', 'second'], ['-c', 'third']]) await synapse(['--offline', ...more])
   const args = [bin, 'serve', '--port', '0', '--offline', '--no-open']
   const child = spawn(process.execPath, args, { env, cwd: folder })
@@ -139,7 +143,7 @@ mcpServers: { hub: { url: "https://hub.example/mcp", headers: { Authorization: "
 })
 
 test('agent commands name what is not there, and one wrong agent does not hide the others', async (t) => {
-  const { synapse, folder } = newHome(t)
+  const { synapse, folder, trust } = newHome(t)
   assert.match((await synapse(['agent', 'list'])).err, /no agents in agents/)
   assert.match((await synapse(['agent', 'run', 'todo', 'hi'])).err, /There is no agent "todo"; agents has none\./)
   assert.equal((await synapse(['agent'])).code, 2)
@@ -152,6 +156,7 @@ test('agent commands name what is not there, and one wrong agent does not hide t
   assert.equal(checked.code, 2)
   assert.match(checked.out, /good\.yaml is right/)
   assert.match(checked.err, /^agents\/bad\.yaml:2:1: model: there is no provider "nobody"/)
+  await trust()
   const run = await synapse(['agent', 'run', 'good', 'My name is Ada. What is my name?'])
   assert.equal(run.code, 0, run.err)
   assert.equal((await synapse(['agent', 'run', 'good'])).code, 2)

@@ -100,17 +100,45 @@ test('a hundred megabytes over HTTP are not read either', async (t) => {
   await assert.rejects(mcp.call('web__flood'), /web did not answer/)
 })
 
-test('a list that changes is read again, and what changed is noted', async (t) => {
+test('a list that changes is read again, and a tool that changed is not run before it is allowed', async (t) => {
   const mcp = using(t, { bad: faulty('') })
   await mcp.refresh()
   assert.equal(mcp.notes.length, 0)
   await mcp.call('bad__change')
-  for (let i = 0; i < 500 && mcp.notes.length < 2; i++) await mcp.call('bad__echo')
+  const echo = mcp.tools('bad').find((tool) => tool.name === 'bad__echo')
+  const run = async () => echo?.run({}, { callId: 'c1', signal: new AbortController().signal })
+  for (let i = 0; i < 500 && mcp.notes.length < 2; i++) await run().catch(() => {})
   assert.deepEqual(
     mcp.notes.map(({ kind, what }) => `${kind} ${what}`),
     ['added tool bad__added', 'changed tool bad__echo'],
   )
-  assert.match(mcp.tools('bad').find((tool) => tool.name === 'bad__echo')?.description ?? '', /mail/)
+  const offered = () => mcp.tools('bad').find((tool) => tool.name === 'bad__echo')?.description
+  assert.equal(offered(), undefined)
+  await assert.rejects(run(), /bad has changed the definition of echo since it was allowed, so it was not run/)
+  const [changed] = mcp.changed('bad')
+  assert.match(changed?.before ?? '', /"Gives back\."/)
+  assert.match(changed?.now ?? '', /reads all your mail/)
+  if (changed) mcp.allow(changed)
+  assert.match(offered() ?? '', /mail/)
+  await assert.rejects(run(), /was not run/, 'what was offered before is still the old tool')
+  assert.ok(await mcp.call('bad__echo'))
+})
+
+test('what was allowed stays known until the change is allowed, also of a tool that went away', async (t) => {
+  const first = using(t, { bad: faulty('') })
+  await first.refresh()
+  const { bad = {} } = first.digests()
+  const known = { bad: { ...bad, bad__echo: 'another', bad__old: { sha256: 'old', text: 'old' } } }
+  const second = using(t, { bad: faulty('') }, { known })
+  await second.refresh()
+  assert.equal(second.digests()['bad']?.['bad__echo'], 'another')
+  assert.deepEqual(second.digests()['bad']?.['bad__old'], { sha256: 'old', text: 'old', gone: true })
+  const [changed] = second.changed('bad')
+  if (changed) second.allow(changed)
+  assert.deepEqual(second.digests()['bad']?.['bad__echo'], bad['bad__echo'])
+  const third = using(t, { bad: faulty('') }, { known: second.digests() })
+  await third.refresh()
+  assert.deepEqual(third.notes, [], 'that it is gone was said once')
 })
 
 test('a definition that differs from the last time is noted at the start', async (t) => {

@@ -30,11 +30,12 @@ test('the command says its version, and answers offline', async (t) => {
 })
 
 test('the command reads its configuration, and an agent has the tools of an MCP server', async (t) => {
-  const { synapse, folder: home } = newHome(t, program)
+  const { synapse, folder: home, trust } = newHome(t, program)
   const { home: _, ...all } = packaged('server-everything')
   writeFileSync(join(home, 'synapse.yaml'), JSON.stringify({ mcpServers: { all } }))
   mkdirSync(join(home, 'agents'))
   writeFileSync(join(home, 'agents', 'adder.yaml'), 'name: adder\nmodel: anthropic\ntools: [{ mcp: all }]\n')
+  await trust()
   const { code, out, err } = await synapse(['agent', 'run', 'adder', '--offline', '--json', 'Echo "tock", please.'])
   assert.equal(code, 0, err)
   assert.match(out, /all__echo/)

@@ -159,6 +159,29 @@ describe('the address', () => {
     )
   })
 
+  const gateways: [string, string, string, string][] = [
+    ['openai', 'OPENAI_BASE_URL', 'https://gateway.example/openai/v1', 'https://gateway.example/openai/v1'],
+    ['openai', 'OPENAI_BASE_URL', 'http://127.0.0.1:4000', 'http://127.0.0.1:4000/v1'],
+    ['anthropic', 'ANTHROPIC_BASE_URL', 'https://gateway.example/anthropic/', 'https://gateway.example/anthropic/v1'],
+    ['anthropic', 'ANTHROPIC_BASE_URL', 'https://gateway.example/v1', 'https://gateway.example/v1'],
+    ['google', 'GOOGLE_GEMINI_BASE_URL', 'https://gateway.example', 'https://gateway.example/v1beta'],
+    ['groq', 'GROQ_BASE_URL', 'https://gateway.example/g', 'https://gateway.example/g/openai/v1'],
+    ['together', 'TOGETHER_BASE_URL', 'https://gateway.example/t/v1', 'https://gateway.example/t/v1'],
+    ['cerebras', 'CEREBRAS_BASE_URL', 'https://gateway.example/c', 'https://gateway.example/c/v1'],
+  ]
+  for (const [provider, variable, given, expected] of gateways) {
+    test(`${variable}=${given} is read as the SDK of ${provider} reads it`, async () => {
+      assert.equal(await at(provider, { [variable]: given }), expected)
+    })
+  }
+
+  test('of a gateway is not trusted to keep, compact or count a conversation', async () => {
+    const moved = await resolve({ provider: 'openai', key, env: { OPENAI_BASE_URL: 'https://gateway.example/v1' } })
+    assert.deepEqual([moved.state, moved.compaction, moved.counting], [undefined, undefined, undefined])
+    const same = await resolve({ provider: 'openai', key, env: { OPENAI_BASE_URL: 'https://api.openai.com/v1' } })
+    assert.ok(same.state && same.compaction && same.counting)
+  })
+
   test('of any compatible server is given by a variable', async () => {
     assert.equal(await at('openai-compatible', { OPENAI_COMPATIBLE_BASE_URL: 'http://box:1' }), 'http://box:1/v1')
     await rejects(

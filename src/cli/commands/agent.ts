@@ -7,13 +7,14 @@ import { storeOptions } from '../local-store.ts'
 
 export const agent: Command = {
   usage: `synapse agent list [--json]
-synapse agent check [NAME|FILE ...]
+synapse agent check [NAME|FILE ...] [--load]
 synapse agent run NAME|FILE [options] "…"
 
 Agents are YAML files in the folder "agents" beside synapse.yaml (or in its agentsDir): who answers, what it is told,
 which tools it has, what it may cost. "check" names everything that is wrong with file, line, column and key, and then
-ends with 2. "run" asks one of them; what is piped in is part of the question. "synapse chat --agent NAME" talks with it.
-Calls that must be allowed are asked about; when not interactive they are denied, and with --json they wait.
+ends with 2; it reads files only, and with --load it also loads the modules of the tools. "run" asks one of them; what
+is piped in is part of the question. "synapse chat --agent NAME" chats with it. Calls that need approval are asked about;
+when not interactive they are denied, and with --json they wait.
 
   -m, --model PROVIDER/MODEL   another model than the agent's own
   -c, --continue               continue the last conversation with this agent
@@ -22,6 +23,7 @@ Calls that must be allowed are asked about; when not interactive they are denied
       --offline                let the built-in emulator answer
       --json                   print every event as a line of JSON
       --config FILE            another synapse.yaml
+      --no-config              without any synapse.yaml
       --db FILE                where conversations are kept`,
 
   async run(argv) {
@@ -34,6 +36,7 @@ Calls that must be allowed are asked about; when not interactive they are denied
       yes: { type: 'boolean', short: 'y' },
       offline: { type: 'boolean' },
       json: { type: 'boolean' },
+      load: { type: 'boolean' },
     })
     const [what, ...rest] = positionals
     if (what === 'list' || what === 'check') {

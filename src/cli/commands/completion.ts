@@ -24,13 +24,14 @@ Prints a script that teaches the shell to complete commands, options and models:
     const { positionals } = parse(argv, 1, {})
     const [shell = ''] = positionals
     if (shell === 'models') {
-      const [{ listModels }, { rowsHere }, { catalogue }] = await Promise.all([
+      const [{ listModels }, { rowsBeside }, { configIfTrusted }, { catalogue }] = await Promise.all([
         import('../../providers/list-models.ts'),
         import('../project-config.ts'),
+        import('../trusted.ts'),
         import('../../providers/catalogue.ts'),
       ])
       print(
-        listModels(await rowsHere({}), catalogue)
+        listModels(await rowsBeside(configIfTrusted(), {}), catalogue)
           .map(({ provider, model }) => `${provider}/${model}\n`)
           .join(''),
       )

@@ -12,6 +12,7 @@ import { formatIds } from '../../transcripts/index.ts'
 import { isArchive, readArchives, type ReadArchive } from '../../transfer/archive-read.ts'
 import { readForeign } from '../../transfer/foreign.ts'
 import { linesOfFile } from '../../transfer/lines.ts'
+import { asImported } from '../../transfer/as-imported.ts'
 import { withNewIds } from '../../transfer/new-ids.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
@@ -27,7 +28,8 @@ export const importing: Command = {
 Reads conversations: what "synapse export" wrote comes back as it was, with all branches; every other format becomes a
 new conversation. Which format it is, is seen from the file; --from names it. FILE may be - for a pipe.
 Nothing is written unless all of it can be read. Of a file that was cut off, what comes before the cut is taken, with a
-note and exit code 1. A conversation that is here already is refused with exit code 2, and the others are taken; --copy
+note and exit code 1. What names an agent, code or an address is left out with a note, and a tool call that was not
+answered is never run. A conversation that is here already is refused with exit code 2, and the others are taken; --copy
 takes it once more, under new ids.
 Formats: archive, ${formatIds.join(', ')}.`,
 
@@ -140,12 +142,12 @@ const mostForeign = 400 * 1024 * 1024
 /** False: a conversation with this id is here already. The others of the file are taken all the same. */
 async function take(
   { store, owner }: LocalStore,
-  { archive: given, notes }: ReadArchive,
+  read: ReadArchive,
   { copy, labels }: { copy: boolean; labels: readonly string[] },
 ): Promise<boolean> {
-  const { conversation } = given
-  const labelled = { ...given, conversation: { ...conversation, labels: [...conversation.labels, ...labels] } }
-  const archive = copy ? withNewIds(labelled) : labelled
+  const { archive: given, notes } = asImported(copy ? { ...read, archive: withNewIds(read.archive) } : read)
+  const { conversation } = read.archive
+  const archive = { ...given, conversation: { ...given.conversation, labels: [...conversation.labels, ...labels] } }
   try {
     const { id, title, entries } = await store.importConversation(owner, archive)
     print(`${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`)

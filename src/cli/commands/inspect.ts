@@ -8,10 +8,8 @@ import type { Runtime } from '../../run/settings.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, type LocalStore } from '../local-store.ts'
 import { lastRequests, type Preview } from '../inspect/preview.ts'
-import type { OpenAgent } from '../open-agent.ts'
 import { print, printJson } from '../print.ts'
-import { agentOf } from '../chat-session.ts'
-import { sessionFlags, type SessionFlags } from '../session-flags.ts'
+import { sessionFlags } from '../session-flags.ts'
 import { sessionSettings } from '../session-settings.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
 
@@ -21,8 +19,8 @@ export const inspect: Command = {
 Shows the request that the conversation would make next, to its own model or to another: each message of the history
 with what became of it and why (sent, converted, folded, summarised, cut), tokens, price, what should come from the
 prompt cache, and the first byte that differs from the last request to the same model. Nothing is sent or recorded.
-ID may be the beginning of one, or "last". A conversation with an agent is shown with the agent's tools and settings; to
-know its tools, its MCP servers are started.
+ID may be the beginning of one, or "last". No code is loaded: a conversation with an agent is shown with the settings in
+the agent's file, and with the tools that the last request offered.
 
   --exact   the tokens by the provider's own count too: it is asked, which takes a key (or --offline)
   --diff    what differs between the last two requests that were sent
@@ -33,6 +31,7 @@ know its tools, its MCP servers are started.
     const { values, positionals } = parse(argv, 1, {
       db: sessionFlags.db,
       config: sessionFlags.config,
+      'no-config': sessionFlags['no-config'],
       for: { type: 'string' },
       agent: sessionFlags.agent,
       option: sessionFlags.option,
@@ -51,11 +50,11 @@ know its tools, its MCP servers are started.
     if (id === undefined) throw badInput('Say which conversation: synapse inspect ID. "synapse log" lists them.')
     if (values.diff) return diff(values, id, values.json === true)
     const local = await openLocalStore(values)
-    let agent: OpenAgent | undefined
     try {
       const stored = await conversationNamed(local, id)
       const { store, owner } = local
-      agent = await agentFor(stored, values, local)
+      const { unloadedAgent } = await import('../inspect/agent-setup.ts')
+      const agent = await unloadedAgent(stored, values, local)
       const wanted = { ...values, model: values.for, offline: true }
       const { settings, rows } = await sessionSettings(wanted, local, { id: stored.id, stored, agent })
       const { preview } = await import('../inspect/preview.ts')
@@ -71,22 +70,14 @@ know its tools, its MCP servers are started.
       await printLooked(looked, values)
       return exitCode.ok
     } finally {
-      await agent?.close()
       await local.close()
     }
   },
 }
 
-/** The agent that was named, or the one that the conversation is with. */
-async function agentFor(stored: Conversation, values: SessionFlags, local: LocalStore): Promise<OpenAgent | undefined> {
-  if (values.agent === undefined) return agentOf(stored, values, local)
-  const { openAgentNamed } = await import('../open-agent.ts')
-  return openAgentNamed(values.agent, values, local)
-}
-
 async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Runtime['endpoint']> {
-  const { endpointFinder } = await import('../../runtime/open.ts')
-  return endpointFinder({ offline, env: process.env, rows })
+  const { endpoints } = await import('../endpoints.ts')
+  return endpoints({ offline, rows })
 }
 
 /** Nothing is sent, so no key is needed. */

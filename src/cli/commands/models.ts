@@ -43,8 +43,8 @@ a model that is not on it can be asked all the same. --live asks the provider it
 }
 
 async function ask(row: ProviderRow, rows: readonly ProviderRow[], offline: boolean): Promise<ListedModel[]> {
-  const { endpointFinder } = await import('../../runtime/open.ts')
-  const find = await endpointFinder({ offline, rows, env: process.env })
+  const { endpoints } = await import('../endpoints.ts')
+  const find = await endpoints({ offline, rows })
   // Which model is named does not matter: the address and the key do.
   const { endpoint, transport } = await find(`${row.id}/${row.defaultModel ?? 'any'}`, undefined)
   const { baseUrl, headers } = endpoint

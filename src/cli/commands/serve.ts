@@ -59,12 +59,12 @@ next start if that is not enough.
         env: process.env,
         rows,
       })
-      const [{ startServer }, { writeLog }, { endpointFinder }] = await Promise.all([
+      const [{ startServer }, { writeLog }, { endpoints }] = await Promise.all([
         import('../../server/serve.ts'),
         import('../../server/log.ts'),
-        import('../../runtime/open.ts'),
+        import('../endpoints.ts'),
       ])
-      const endpoint = await endpointFinder({ offline, env: process.env, rows })
+      const endpoint = await endpoints({ offline, rows })
       await endpoint(model, undefined)
       const start = (onPort: number) =>
         startServer({

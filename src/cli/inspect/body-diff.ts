@@ -11,7 +11,11 @@ const mostPairs = 4_000_000
 
 /** Empty where both are the same. */
 export function bodyDiff(before: Json, now: Json): DiffLine[] {
-  const [old, next] = [linesOf(before), linesOf(now)]
+  return lineDiff(linesOf(before), linesOf(now))
+}
+
+/** The same for any lines. */
+export function lineDiff(old: readonly string[], next: readonly string[]): DiffLine[] {
   let start = 0
   while (start < old.length && start < next.length && old[start] === next[start]) start++
   let ends = 0

@@ -64,6 +64,8 @@ export const hosts: readonly ProviderRow[] = [
     keyVariables: ['GROQ_API_KEY'],
     auth: bearer,
     keysAt: 'https://console.groq.com/keys',
+    baseUrlVariables: ['GROQ_BASE_URL'],
+    baseUrlPath: '/openai/v1',
     defaultModel: 'openai/gpt-oss-120b',
   },
   {
@@ -81,6 +83,7 @@ export const hosts: readonly ProviderRow[] = [
     keyVariables: ['TOGETHER_API_KEY'],
     auth: bearer,
     keysAt: 'https://api.together.ai/settings/api-keys',
+    baseUrlVariables: ['TOGETHER_BASE_URL'],
     defaultModel: 'openai/gpt-oss-120b',
   },
   {
@@ -115,6 +118,8 @@ export const hosts: readonly ProviderRow[] = [
     keyVariables: ['CEREBRAS_API_KEY'],
     auth: bearer,
     keysAt: 'https://cloud.cerebras.ai',
+    baseUrlVariables: ['CEREBRAS_BASE_URL'],
+    baseUrlPath: '/v1',
     defaultModel: 'gpt-oss-120b',
   },
   {

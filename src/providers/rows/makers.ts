@@ -60,6 +60,7 @@ export const makers: readonly ProviderRow[] = [
     keyVariables: ['OPENAI_API_KEY'],
     auth: bearer,
     keysAt: 'https://platform.openai.com/api-keys',
+    baseUrlVariables: ['OPENAI_BASE_URL'],
     defaultModel: 'gpt-5.6',
   },
   {
@@ -105,6 +106,8 @@ export const makers: readonly ProviderRow[] = [
     keyVariables: ['ANTHROPIC_API_KEY'],
     auth: { header: 'x-api-key' },
     keysAt: 'https://platform.claude.com/settings/keys',
+    baseUrlVariables: ['ANTHROPIC_BASE_URL'],
+    baseUrlPath: '/v1',
     defaultModel: 'claude-opus-5',
   },
   {
@@ -127,6 +130,8 @@ export const makers: readonly ProviderRow[] = [
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     auth: { header: 'x-goog-api-key' },
     keysAt: 'https://aistudio.google.com/apikey',
+    baseUrlVariables: ['GOOGLE_GEMINI_BASE_URL'],
+    baseUrlPath: '/v1beta',
     defaultModel: 'gemini-3.8-flash',
   },
   {

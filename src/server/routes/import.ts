@@ -2,10 +2,8 @@
 // there is not carried out here.
 
 import { badInput } from '../../core/error.ts'
-import type { ToolCallPart } from '../../core/message.ts'
-import { notRun } from '../../run/run-tool.ts'
-import type { Archive, ArchivedEntry } from '../../store/archive.ts'
-import { uuidv7 } from '../../store/ids.ts'
+import type { Archive } from '../../store/archive.ts'
+import { asImported } from '../../transfer/as-imported.ts'
 import { json } from '../answer.ts'
 import { audit } from '../audit.ts'
 import { route, type Route } from '../route.ts'
@@ -32,8 +30,8 @@ export const importRoutes: readonly Route[] = [
         throw badInput(`There are ${read.length} conversations in this; ${mostConversations} are taken at once.`)
       }
       const items: ImportedView['items'] = []
-      for (const { archive, notes } of read) {
-        const { id } = await server.store.importConversation(owner, closed(labelled(archive, labels)))
+      for (const { archive, notes } of read.map(asImported)) {
+        const { id } = await server.store.importConversation(owner, labelled(archive, labels))
         await audit(server.store, principal, 'imported', id)
         items.push({ conversation: await viewOf(server, owner, id), notes })
       }
@@ -44,34 +42,4 @@ export const importRoutes: readonly Route[] = [
 
 function labelled(archive: Archive, labels: string[]): Archive {
   return { ...archive, conversation: { ...archive.conversation, labels } }
-}
-
-/** Calls that nothing comes after are answered: they were not run. */
-function closed(archive: Archive): Archive {
-  const { conversation, entries } = archive
-  const byId = new Map(entries.map((entry) => [entry.id, entry]))
-  const parents = new Set(entries.map((entry) => entry.parentId))
-  let { head } = conversation
-  const answers = entries.flatMap((leaf): ArchivedEntry[] => {
-    const open = parents.has(leaf.id) ? [] : openCalls(leaf, byId)
-    if (open.length === 0) return []
-    const parts = open.map((call) => notRun(call, `It was asked for elsewhere, so ${call.name} was not run here.`))
-    const answer: ArchivedEntry = { id: uuidv7(), parentId: leaf.id, at: leaf.at, message: { role: 'tool', parts } }
-    if (head === leaf.id) head = answer.id
-    return [answer]
-  })
-  return { ...archive, conversation: { ...conversation, head }, entries: [...entries, ...answers] }
-}
-
-function openCalls(leaf: ArchivedEntry, byId: ReadonlyMap<string, ArchivedEntry>): ToolCallPart[] {
-  const answered = new Set<string>()
-  for (let at: ArchivedEntry | undefined = leaf; at; at = byId.get(at.parentId ?? '')) {
-    const { message } = at
-    if (message.role === 'user' || message.role === 'system') return []
-    if (message.role === 'assistant') {
-      return message.parts.filter((part) => part.type === 'tool-call').filter((call) => !answered.has(call.callId))
-    }
-    for (const part of message.parts) answered.add(part.callId)
-  }
-  return []
 }

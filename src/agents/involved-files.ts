@@ -1,0 +1,74 @@
+// The files that an agent is made of: its YAML file, the modules of its tools with what they import by a relative path,
+// and files of the folder that its MCP servers are started from. Nothing is run. What a module imports from a package, or by a path that
+// it computes, is not among them.
+
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { Config, McpServer } from '../config/load.ts'
+import type { Effects } from '../config/effects.ts'
+import type { AgentFile } from './read.ts'
+
+const mostFiles = 1000
+const mostBytes = 4 * 1024 * 1024
+
+/** All of them, the agent's own file first. */
+export function involvedFiles(agent: AgentFile, config: Config): string[] {
+  const found = new Set([agent.path])
+  for (const source of agent.tools) {
+    if ('module' in source) addModule(source.module, found)
+    else {
+      const server = Object.hasOwn(config.mcpServers, source.mcp) ? config.mcpServers[source.mcp] : undefined
+      for (const file of server ? programFiles(server) : []) addModule(file, found)
+    }
+  }
+  return [...found]
+}
+
+/** What an agent adds to its configuration. */
+export function agentEffects({ name, settings, tools }: AgentFile): Effects {
+  const modules = tools.flatMap((source) => ('module' in source ? [source.module] : []))
+  return {
+    lines: [
+      `talks as ${name} to ${settings.model}`,
+      ...modules.map((module) => `imports ${module} into this process (agent ${name})`),
+      ...tools.flatMap((source) => ('mcp' in source ? [`uses the MCP server ${source.mcp} (agent ${name})`] : [])),
+    ],
+    variables: [],
+  }
+}
+
+/** Files in place of a program or its arguments, such as `node ./server.js`. */
+function programFiles(server: McpServer): string[] {
+  if ('url' in server) return []
+  const folder = resolve(server.home, server.cwd ?? '.')
+  const inPlace = /[/\\]/.test(server.command) ? [server.command] : []
+  const files = [...inPlace, ...(server.args ?? [])].map((word) => resolve(folder, word)).filter(isFile)
+  // A program of the system is not a file that the folder brings.
+  return files.filter((file) => !relative(server.home, file).startsWith('..'))
+}
+
+const relativeImport = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*['"`](\.{1,2}\/[^'"`\n]+)['"`]/g
+
+function addModule(path: string, found: Set<string>): void {
+  if (found.has(path) || found.size >= mostFiles) return
+  found.add(path)
+  if (!/\.[cm]?[jt]s$/.test(path) || !isFile(path) || statSync(path).size > mostBytes) return
+  for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(relativeImport)) {
+    const target = fileOf(join(dirname(path), name))
+    if (target !== undefined) addModule(target, found)
+  }
+}
+
+/** As Node finds it, for both kinds of modules. */
+function fileOf(path: string): string | undefined {
+  const endings = ['', '.js', '.cjs', '.mjs', '.ts', '.json', '.node', '/index.js', '/index.cjs']
+  return endings.map((ending) => `${path}${ending}`).find(isFile)
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

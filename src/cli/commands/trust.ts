@@ -1,0 +1,143 @@
+// `synapse trust`: which folders may bring a synapse.yaml, agents, tools and MCP servers.
+
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { agentFiles } from '../../agents/find.ts'
+import { configEffects, joined } from '../../config/effects.ts'
+import { findConfigFile } from '../../config/find-file.ts'
+import { builtInConfig, loadConfig, type Config } from '../../config/load.ts'
+import { changesSinceTrust, removeTrust, trustedFolders, trustFiles } from '../../config/trust.ts'
+import { asFailure, badInput } from '../../core/error.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { rowsBeside } from '../project-config.ts'
+import { storeOptions } from '../local-store.ts'
+import { print, printError, printJson } from '../print.ts'
+import { neutral } from '../terminal.ts'
+import {
+  askForTrust,
+  broughtBy,
+  isInteractive,
+  tell,
+  trustLines,
+  unconfirmed,
+  variableFor,
+  type Brought,
+} from '../trusted.ts'
+
+export const trust: Command = {
+  usage: `synapse trust [DIR] [--allow VARIABLE]... [--yes] [--db FILE]
+synapse trust --list [--json]
+synapse trust --remove [DIR]
+
+A synapse.yaml, an agent, a tools module or an MCP server in a folder, or above it, changes nothing before that folder is
+trusted. This shows what its files would do (hosts, variables, programs, modules) and trusts them as they are now; a file
+that changes later is asked about again, with the change. On a terminal you are asked; elsewhere the command itself is
+the answer.
+
+  --allow VARIABLE   let the folder read this variable, which is not named after the provider or server that reads it
+  -y, --yes          do not ask
+      --list         the folders that are trusted, and whether their files are still the same
+      --remove       do not trust the folder any more`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, 1, {
+      ...storeOptions,
+      allow: { type: 'string', multiple: true },
+      yes: { type: 'boolean', short: 'y' },
+      list: { type: 'boolean' },
+      remove: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const folder = resolve(positionals[0] ?? '.')
+    if (values.list) return list(values.json === true)
+    if (values.remove) return remove(folder)
+    const brought = await broughtByFolder(folder, values)
+    const changes = changesSinceTrust(brought.folder, brought.files)
+    const allowed = new Set(values.allow)
+    const open = unconfirmed(brought.folder, brought.effects).filter(({ name }) => !allowed.has(name))
+    if (changes?.length === 0 && open.length === 0) {
+      print(`${neutral(brought.folder)} is trusted already.\n`)
+      return exitCode.ok
+    }
+    if (isInteractive() && !values.yes) {
+      await askForTrust(brought, changes)
+    } else {
+      tell(trustLines(brought, changes))
+      const [first] = open
+      if (first) throw badInput(notAllowed([...new Set(open.map(({ name }) => name))]))
+      trustFiles(brought.folder, brought.files, brought.effects.variables.filter(({ own }) => !own).map(variableFor))
+    }
+    print(`${neutral(brought.folder)} is trusted.\n`)
+    return exitCode.ok
+  },
+}
+
+/** Everything that a folder brings: its configuration, and every agent in its agents folder. */
+async function broughtByFolder(given: string, values: { db?: string | undefined }): Promise<Brought> {
+  if (!existsSync(given)) throw badInput(`There is no folder ${given}.`)
+  const cwd = statSync(given).isDirectory() ? given : dirname(given)
+  const found = findConfigFile({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } })
+  const isOfFolder = found?.origin === 'folder'
+  const read = isOfFolder ? loadConfig({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } }) : builtInConfig(cwd)
+  const config: Config = { ...read, rows: await rowsBeside(read, values) }
+  const folder = read.file === undefined ? cwd : dirname(read.file)
+  const agents = agentFiles(config.agentsDir).flatMap((file): Brought[] => {
+    try {
+      return [broughtBy({ file, config, folder, named: false })]
+    } catch (error) {
+      tell([`Left out, because it is not valid: ${asFailure(error).message}`])
+      return []
+    }
+  })
+  const files = [...(read.file === undefined ? [] : [read.file]), ...agents.flatMap((one) => one.files)]
+  if (files.length === 0)
+    throw badInput(`There is no synapse.yaml in or above ${cwd} and no agent in it, so there is nothing to trust.`)
+  return {
+    folder,
+    files: [...new Set(files)],
+    effects: joined([configEffects(read), ...agents.map((one) => one.effects)]),
+  }
+}
+
+function notAllowed(names: readonly string[]): string {
+  const flags = names.map((name) => `--allow ${name}`).join(' ')
+  return `Nothing is trusted yet: ${names.join(', ')} must be allowed by name, with ${flags}.`
+}
+
+function list(json: boolean): number {
+  const folders = Object.entries(trustedFolders()).map(([folder, { trustedAt, files, variables }]) => ({
+    folder,
+    trustedAt,
+    files: Object.keys(files),
+    variables,
+    changed: changedFiles(folder, Object.keys(files)),
+  }))
+  if (json) printJson(folders, 2)
+  else if (folders.length === 0) printError('No folder is trusted.\n')
+  for (const { folder, trustedAt, files, variables, changed } of json ? [] : folders) {
+    const about = [
+      `trusted ${trustedAt.slice(0, 10)}`,
+      `${files.length} files${changed.length > 0 ? `, ${changed.length} of them changed since` : ''}`,
+      ...(variables.length > 0 ? [`may read ${variables.join(', ')}`] : []),
+    ]
+    print(neutral(`${folder}  ${about.join('; ')}\n`))
+  }
+  return exitCode.ok
+}
+
+/** A file that is gone counts as changed. */
+function changedFiles(folder: string, files: readonly string[]): string[] {
+  return files.filter((path) => {
+    try {
+      return changesSinceTrust(folder, [path])?.length !== 0
+    } catch {
+      return true
+    }
+  })
+}
+
+function remove(folder: string): number {
+  if (!removeTrust(folder)) throw badInput(`${folder} was not trusted; "synapse trust --list" shows what is.`)
+  print(`${neutral(folder)} is not trusted any more.\n`)
+  return exitCode.ok
+}

@@ -1,0 +1,166 @@
+// The configuration and the agents of a folder at the terminal: nothing of them counts before the user has trusted the
+// folder with their content. Files that the user names are used, and what they do is shown the first time.
+
+import { dirname } from 'node:path'
+import { agentEffects, involvedFiles } from '../agents/involved-files.ts'
+import { readAgent } from '../agents/read.ts'
+import { configEffects, joined, type Effects } from '../config/effects.ts'
+import { builtInConfig, loadConfig, shownPath, type Config } from '../config/load.ts'
+import { findConfigFile } from '../config/find-file.ts'
+import {
+  changesSinceTrust,
+  confirmedVariables,
+  hashOfFiles,
+  isFirstUse,
+  trustFiles,
+  type FileChange,
+} from '../config/trust.ts'
+import type { VariableUse } from '../config/variables.ts'
+import { badInput } from '../core/error.ts'
+import { changedLines } from './changed-lines.ts'
+import { printError } from './print.ts'
+import { neutral, styleFor } from './terminal.ts'
+
+export interface ConfigValues {
+  config?: string | undefined
+  'no-config'?: boolean | undefined
+}
+
+/** Something that a folder brings along: the folder, its files, and what they would do. */
+export interface Brought {
+  folder: string
+  files: readonly string[]
+  effects: Effects
+}
+
+/** The configuration that counts, once it may; `folder`: where it is looked for, unless it is named. */
+export async function trustedConfig(values: ConfigValues, folder: string = process.cwd()): Promise<Config> {
+  if (values['no-config']) return builtInConfig(folder)
+  const isNamed = values.config !== undefined || process.env['SYNAPSE_CONFIG']?.trim()
+  const config = loadConfig(isNamed ? { file: values.config } : { cwd: folder })
+  if (config.file === undefined || config.origin === 'user') return config
+  const effects = configEffects(config)
+  if (config.origin === 'named') showFirstUse(config.file, effects)
+  else await requireTrust({ folder: dirname(config.file), files: [config.file], effects })
+  return config
+}
+
+/** The configuration for the tab key, where no one can be asked: that of a folder counts only if it is trusted. */
+export function configIfTrusted(): Config | undefined {
+  const found = findConfigFile()
+  if (!found) return undefined
+  const isTrusted = found.origin !== 'folder' || changesSinceTrust(dirname(found.path), [found.path])?.length === 0
+  return isTrusted ? loadConfig() : undefined
+}
+
+/** An agent, before any of its code is loaded. */
+export interface AgentPlace {
+  file: string
+  config: Config
+  /** The folder that is asked about, for an agent that was found by its name. */
+  folder: string
+  /** Its file was named by the user. */
+  named: boolean
+}
+
+/** Throws unless this agent's code may be loaded. Gives a hash of all files that it is made of. */
+export async function requireAgentTrust(place: AgentPlace): Promise<string> {
+  const { files, effects } = broughtBy(place)
+  const sha256 = hashOfFiles(files)
+  if (place.named || place.config.origin === 'named') showFirstUse(place.file, effects)
+  else if (place.config.origin !== 'user') await requireTrust({ folder: place.folder, files, effects })
+  return sha256
+}
+
+/** The files of an agent and what they would do. */
+export function broughtBy({ file, config, folder }: AgentPlace): Brought {
+  const agent = readAgent(file, config)
+  const servers = agent.tools.flatMap((source) => ('mcp' in source ? [source.mcp] : []))
+  return {
+    folder,
+    files: involvedFiles(agent, config),
+    effects: joined([agentEffects(agent), serverEffects(servers, config)]),
+  }
+}
+
+/** Throws one sentence where it is not trusted and no one can be asked, or the answer was no. */
+async function requireTrust(brought: Brought): Promise<void> {
+  const { folder, files, effects } = brought
+  const changes = changesSinceTrust(folder, files)
+  const open = unconfirmed(folder, effects)
+  if (changes?.length === 0 && open.length === 0) return
+  if (!isInteractive()) throw badInput(notTrusted(brought, changes))
+  await askForTrust(brought, changes)
+}
+
+/** Shows what would happen and asks; records the answer if it is yes, throws if it is no. */
+export async function askForTrust(brought: Brought, changes: FileChange[] | undefined): Promise<void> {
+  const { folder, files, effects } = brought
+  const { yesOrNo } = await import('./yes-or-no.ts')
+  tell(trustLines(brought, changes))
+  const open = unconfirmed(folder, effects)
+  if (!(await yesOrNo(`Trust ${neutral(folder)}? [y/N] `))) throw declined(folder)
+  for (const { name, reader, goesTo } of open) {
+    const question = `${name} is not named after ${reader}. Give it to ${goesTo}? [y/N] `
+    if (!(await yesOrNo(neutral(question)))) throw declined(folder)
+  }
+  trustFiles(folder, files, open.map(variableFor))
+}
+
+/** What the files would do, and what is different since they were trusted. */
+export function trustLines({ folder, files, effects }: Brought, changes: FileChange[] | undefined): string[] {
+  const { lines } = effects
+  const changed = changes?.filter(({ kind }) => kind === 'changed') ?? []
+  return [
+    changes === undefined
+      ? `${folder} is not trusted yet. Its files:`
+      : `${folder} was trusted, and has changed since. Files that are new or changed:`,
+    ...(changes === undefined ? files : changes.map(({ path }) => path)).map((path) => `  ${shownPath(path)}`),
+    ...changed.flatMap(({ path, before }) => changedLines(path, before)),
+    lines.length > 0 ? 'With it, Synapse' : 'With it, Synapse does nothing that it would not do otherwise.',
+    ...lines.map((line) => `  ${line}`),
+  ]
+}
+
+/** Variables with somebody else's name that were not confirmed for this folder. */
+export function unconfirmed(folder: string, { variables }: Effects): Effects['variables'] {
+  const confirmed = new Set(confirmedVariables(folder))
+  const open = variables.filter((use) => !use.own && !confirmed.has(variableFor(use)))
+  return [...new Map(open.map((use) => [variableFor(use), use])).values()]
+}
+
+/** A variable is confirmed for one destination: with another one it is asked about again. */
+export function variableFor({ name, goesTo }: VariableUse): string {
+  return `${name} for ${goesTo}`
+}
+
+export function isInteractive(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+export function tell(lines: readonly string[]): void {
+  const { dim } = styleFor(process.stderr, process.env)
+  for (const line of lines) printError(`${dim(neutral(line))}\n`)
+}
+
+function notTrusted({ folder, files }: Brought, changes: FileChange[] | undefined): string {
+  const [first = folder] = changes && changes.length > 0 ? changes.map(({ path }) => path) : files
+  const what = changes === undefined ? 'is not trusted yet' : 'has changed since it was trusted'
+  return `${shownPath(first)} ${what}: "synapse trust ${shownPath(folder)}" shows what it does and trusts it, --no-config runs without it.`
+}
+
+function declined(folder: string): Error {
+  return badInput(`${shownPath(folder)} is not trusted, so nothing of it is used; --no-config runs without it.`)
+}
+
+function showFirstUse(path: string, effects: Effects): void {
+  const { lines } = effects
+  if (lines.length === 0 || !isFirstUse(path, lines)) return
+  tell([`First use of ${shownPath(path)}. Synapse`, ...lines.map((line) => `  ${line}`)])
+}
+
+function serverEffects(names: readonly string[], config: Config): Effects {
+  const wanted = Object.entries(config.mcpServers).filter(([name]) => names.includes(name))
+  const { model: _, policy: __, ...rest } = config
+  return configEffects({ ...rest, ownIds: [], mcpServers: Object.fromEntries(wanted) })
+}

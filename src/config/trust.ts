@@ -1,0 +1,192 @@
+// Which folders the user has trusted, and with which content. Kept in the user's state folder, never in the trusted
+// folder itself. Trust is bound to a hash of every file that is used: a changed file is not trusted any more, and the
+// text that was trusted is kept so that the change can be shown.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { badInput } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import { userVariable } from './folder-variables.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+interface TrustedFile {
+  sha256: string
+  /** As it was trusted; absent for a large or binary file. */
+  text?: string
+}
+
+export interface TrustedFolder {
+  trustedAt: string
+  files: Record<string, TrustedFile>
+  /** Variables that were confirmed one by one. */
+  variables: string[]
+}
+
+interface TrustState {
+  folders: Record<string, TrustedFolder>
+  /** Files that were named by the user: a hash of the effects that were shown. */
+  shown: Record<string, string>
+}
+
+/** A file that is not as it was trusted. `before`: its text then, where that was kept. */
+export interface FileChange {
+  path: string
+  kind: 'new' | 'changed'
+  before?: string
+}
+
+const mostBytes = 256 * 1024 * 1024
+const mostText = 64 * 1024
+
+/** The files of a folder that differ from what was trusted; undefined: nothing of the folder was ever trusted. */
+export function changesSinceTrust(
+  folder: string,
+  files: readonly string[],
+  env: Env = process.env,
+): FileChange[] | undefined {
+  const record = own(readState(env).folders, keyOf(folder))
+  if (!record) return undefined
+  return files.flatMap((path): FileChange[] => {
+    const known = own(record.files, path)
+    if (!known) return [{ path, kind: 'new' }]
+    if (known.sha256 === hashOfFile(path)) return []
+    return [{ path, kind: 'changed', ...(known.text !== undefined && { before: known.text }) }]
+  })
+}
+
+/** Adds files to what is trusted of a folder. */
+export function trustFiles(
+  folder: string,
+  files: readonly string[],
+  variables: readonly string[],
+  env: Env = process.env,
+): void {
+  const state = readState(env)
+  const before = own(state.folders, keyOf(folder))
+  const now = Object.fromEntries(files.map((path) => [path, snapshotOf(path)]))
+  state.folders[keyOf(folder)] = {
+    trustedAt: new Date().toISOString(),
+    files: { ...before?.files, ...now },
+    variables: [...new Set([...(before?.variables ?? []), ...variables])].toSorted(),
+  }
+  writeState(state, env)
+}
+
+/** The variables that were confirmed for a folder. */
+export function confirmedVariables(folder: string, env: Env = process.env): readonly string[] {
+  return own(readState(env).folders, keyOf(folder))?.variables ?? []
+}
+
+export function trustedFolders(env: Env = process.env): Readonly<Record<string, TrustedFolder>> {
+  return readState(env).folders
+}
+
+/** False: it was not trusted. */
+export function removeTrust(folder: string, env: Env = process.env): boolean {
+  const state = readState(env)
+  const key = [keyOf(folder), folder].find((one) => Object.hasOwn(state.folders, one))
+  if (key === undefined) return false
+  delete state.folders[key]
+  writeState(state, env)
+  return true
+}
+
+/** True the first time that these effects of a named file are to be shown; from then on they count as shown. */
+export function isFirstUse(path: string, effects: readonly string[], env: Env = process.env): boolean {
+  const state = readState(env)
+  const digest = sha256(JSON.stringify(effects))
+  if (own(state.shown, path) === digest) return false
+  state.shown[path] = digest
+  try {
+    writeState(state, env)
+  } catch {
+    // Where nothing can be kept it is shown each time.
+  }
+  return true
+}
+
+/** The hash of a regular file of reasonable size; anything else cannot be trusted. */
+function hashOfFile(path: string): string {
+  return sha256(contentOf(path))
+}
+
+/** One hash over several files, whatever their order. */
+export function hashOfFiles(paths: readonly string[]): string {
+  const lines = [...new Set(paths)].toSorted().map((path) => `${path}\n${hashOfFile(path)}`)
+  return sha256(lines.join('\n'))
+}
+
+function snapshotOf(path: string): TrustedFile {
+  const content = contentOf(path)
+  const isText = content.length <= mostText && !content.includes(0)
+  return { sha256: sha256(content), ...(isText && { text: content.toString('utf8') }) }
+}
+
+function contentOf(path: string): Buffer {
+  const about = statSync(path, { throwIfNoEntry: false })
+  if (!about) throw badInput(`There is no file ${path}.`)
+  if (!about.isFile()) throw badInput(`${path} is not a regular file.`)
+  if (about.size > mostBytes)
+    throw badInput(`${path} has ${about.size} bytes; a file of more than ${mostBytes} cannot be trusted.`)
+  return readFileSync(path)
+}
+
+function sha256(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/** The folder itself, whatever links lead to it. */
+function keyOf(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return folder
+  }
+}
+
+function statePath(env: Env): string {
+  const home = userVariable('XDG_STATE_HOME', env) || join(env['HOME'] || homedir(), '.local', 'state')
+  return join(home, 'synapse', 'trust.json')
+}
+
+/** A file that is missing, damaged or not the user's own trusts nothing. */
+function readState(env: Env): TrustState {
+  const path = statePath(env)
+  const empty: TrustState = { folders: {}, shown: {} }
+  try {
+    const { uid, mode } = statSync(path)
+    const user = process.getuid?.()
+    if (user !== undefined && (uid !== user || (mode & 0o022) !== 0)) return empty
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (!isObject(value) || !isObject(value['folders']) || !isObject(value['shown'])) return empty
+    const folders = Object.entries(value['folders']).filter(([, record]) => isRecord(record))
+    return { folders: Object.fromEntries(folders), shown: value['shown'] } as unknown as TrustState
+  } catch {
+    return empty
+  }
+}
+
+function isRecord(record: unknown): boolean {
+  return isObject(record) && isObject(record['files']) && Array.isArray(record['variables'])
+}
+
+function writeState(state: TrustState, env: Env): void {
+  const path = statePath(env)
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const draft = `${path}.${process.pid}`
+    writeFileSync(draft, `${JSON.stringify({ version: 1, ...state }, null, 1)}\n`, { mode: 0o600 })
+    renameSync(draft, path)
+  } catch (error) {
+    throw badInput(
+      `What you trust cannot be written to ${path}: ${error instanceof Error ? error.message : String(error)}.`,
+    )
+  }
+}
+
+function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
