@@ -6,7 +6,7 @@ import { archiveMethods } from './postgres/archive.ts'
 import { blobMethods } from './postgres/blobs.ts'
 import { branchMethods } from './postgres/branches.ts'
 import { conversationMethods } from './postgres/conversations.ts'
-import { connect } from './postgres/database.ts'
+import { connect, type Database } from './postgres/database.ts'
 import { entryMethods } from './postgres/entries.ts'
 import { exchangeMethods } from './postgres/exchanges.ts'
 import { leaseMethods } from './postgres/leases.ts'
@@ -19,39 +19,52 @@ import { stateMethods } from './postgres/states.ts'
 import { toolMethods } from './postgres/tools.ts'
 
 export interface PostgresOptions extends StoreOptions {
-  /** At most this many connections; 10 unless told. */
+  /** At most this many connections; 10 by default. */
   connections?: number
+  /** How long a call waits for a server that is away before it fails; 60 seconds by default. */
+  waitMs?: number
+  /** How long a statement may take; 60 seconds by default, 0 for any time. */
+  statementMs?: number
 }
 
 /** `url` as in `postgres://user:password@host:5432/database`. Makes its tables, in a schema named synapse. */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const { now = Date.now, leaseSkewMs = () => 0, connections = 10 } = options
-  const db = await connect(url, { now, leaseSkewMs, connections })
+  const { now = Date.now, leaseSkewMs = () => 0, connections = 10, waitMs, statementMs } = options
+  const limits = { ...(waitMs !== undefined && { waitMs }), ...(statementMs !== undefined && { statementMs }) }
+  const db = await connect(url, { now, leaseSkewMs, connections, ...limits })
   const ears = listening(db)
-  return {
-    ...conversationMethods(db),
-    ...entryMethods(db),
-    ...branchMethods(db),
-    ...exchangeMethods(db),
-    ...toolMethods(db),
-    ...overlayMethods(db),
-    ...stateMethods(db),
-    ...blobMethods(db),
-    ...searchMethods(db),
-    ...leaseMethods(db),
-    ...archiveMethods(db),
-    ...recordMethods(db),
-    async vacuum() {
-      await indexWaiting(db)
-      for (const table of ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations']) {
-        await db.plan(`VACUUM synapse.${table}`)
-      }
-    },
-    // One connection would be kept for it, which must not be the only one.
-    ...(connections > 1 && { listen: ears.listen }),
-    async close() {
-      ears.close()
-      await db.close()
-    },
+  // One connection would be kept for it, which must not be the only one.
+  const hearing = connections > 1 && { listen: ears.listen }
+  const close = async (): Promise<void> => {
+    ears.close()
+    await db.close()
+  }
+  return storeOver(db)
+
+  function storeOver(through: Database): Store {
+    return {
+      ...conversationMethods(through),
+      ...entryMethods(through),
+      ...branchMethods(through),
+      ...exchangeMethods(through),
+      ...toolMethods(through),
+      ...overlayMethods(through),
+      ...stateMethods(through),
+      ...blobMethods(through),
+      ...searchMethods(through),
+      ...leaseMethods(through),
+      ...archiveMethods(through),
+      ...recordMethods(through),
+      async vacuum() {
+        await indexWaiting(through)
+        for (const table of tables) await through.maintain(`VACUUM synapse.${table}`)
+      },
+      ...hearing,
+      outages: db.link,
+      within: (ms) => storeOver(db.within(ms)),
+      close,
+    }
   }
 }
+
+const tables = ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations', 'commits']

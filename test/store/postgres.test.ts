@@ -220,7 +220,7 @@ describe('postgres', { skip }, () => {
 
     test('again and again: it is said that the database cannot be reached', async (t) => {
       const proxy = await proxyTo(t, server.url)
-      const store = await openPostgresStore(proxy.url, { connections: 2 })
+      const store = await openPostgresStore(proxy.url, { connections: 2, waitMs: 300 })
       const { id } = await store.createConversation('cut')
       proxy.close()
       await fails(store.append('cut', id, { message: user('x') }), 'storage', 'unavailable')
@@ -230,21 +230,23 @@ describe('postgres', { skip }, () => {
   })
 
   describe('postgres: faults', () => {
-    test('a server that restarts costs a failed call, not the process', async (t) => {
+    test('a server that stays away costs a failed call, not the process', async (t) => {
       const own = await makePostgres(programs ?? '')
       t.after(() => own.remove())
       await own.start()
-      const store: Store = await openPostgresStore(own.url)
+      const store: Store = await openPostgresStore(own.url, { waitMs: 200 })
       const { id } = await store.createConversation('patient')
       const kept = await store.append('patient', id, { message: user('kept') })
       const exchange = await store.openExchange('patient', id, request(kept.id, '{}'))
       for (const how of ['SIGINT', 'SIGQUIT'] as const) {
         await own.stop(how)
         const error = await fails(store.append('patient', id, { message: user('lost') }), 'storage', 'unavailable')
-        assert.match(error.message, /not known/)
+        assert.match(error.message, /cannot be reached .* (Nothing was changed|not known)/)
         await fails(store.finishExchange('patient', exchange.id, { outcome: 'done' }), 'storage', 'unavailable')
         await fails(store.history('patient', kept.id), 'storage', 'unavailable')
+        assert.equal(store.outages?.current()?.failure.code, 'unavailable')
         await own.start()
+        await isBack(store)
         assert.deepEqual(textsOf(await store.history('patient', kept.id)), ['kept'])
       }
       await store.finishExchange('patient', exchange.id, { outcome: 'done', reply: { message: reply('after') } })
@@ -314,3 +316,14 @@ describe('postgres', { skip }, () => {
     })
   })
 })
+
+async function isBack({ outages }: Store): Promise<void> {
+  if (!outages?.current()) return
+  await new Promise<void>((resolve) => {
+    const stop = outages.watch((outage) => {
+      if (outage) return
+      stop()
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,236 @@
+// The way to a PostgreSQL server: whether it can be reached now, and which of the connections to it are dead.
+//
+// A connection that breaks says so. One that swallows packets says nothing: it is found because an answer does not come.
+// Then a new connection is opened to ask the server what the old one is doing. Where the server waits for the client
+// while the client waits for the server, or does not know it any more, the old connection is destroyed. Where no new
+// connection can be opened the server is away: calls wait until one can, for as long as they have patience.
+
+import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { asFailure } from '../../core/error.ts'
+import type { Outage, Outages } from '../store.ts'
+import { isLost } from './errors.ts'
+
+/** How long a call waits for a server that is away: until a moment, or for a time from the moment it was lost. */
+export type Patience = { until: number } | { forMs: number }
+
+/** One connection. */
+export interface Line {
+  readonly socket: Socket
+  readonly openedAt: number
+  /** The server's process for it, once it is ready. */
+  pid?: number
+  heardAt: number
+  bytesRead: number
+  /** The statement that waits for its answer. */
+  asked?: { at: number; patience: Patience; checks: number }
+}
+
+interface Waiter {
+  patience: Patience
+  since: number
+  back?: () => void
+  giveUp(error: unknown): void
+}
+
+/** Without a byte for this long a connection is looked into; twice as long after each time it turned out to be alive. */
+const silentMs = 700
+const mostChecks = 4
+const tickMs = 100
+const mostPauseMs = 250
+
+export class Link implements Outages {
+  readonly #lines = new Set<Line>()
+  readonly #waiters = new Set<Waiter>()
+  readonly #listeners = new Set<(outage: Outage | undefined) => void>()
+  /** Opens a new connection, and gives those of these processes of the server that wait for nobody. */
+  readonly #look: (pids: readonly number[]) => Promise<readonly number[]>
+  readonly #explain: (error: unknown) => unknown
+  readonly #ticks: NodeJS.Timeout
+  readonly #closing = new AbortController()
+  #probing = false
+  #away: { at: number; error: unknown; outage: Outage } | undefined
+  #backAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    look: (pids: readonly number[]) => Promise<readonly number[]>,
+    explain: (error: unknown) => unknown = (error) => error,
+  ) {
+    this.#look = look
+    this.#explain = explain
+    this.#ticks = setInterval(() => this.#tick(), tickMs)
+    this.#ticks.unref()
+  }
+
+  current(): Outage | undefined {
+    return this.#away?.outage
+  }
+
+  watch(listener: (outage: Outage | undefined) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Whether the server was away at any time since this moment. */
+  wasAway(since: number): boolean {
+    return this.#away !== undefined || this.#backAt >= since
+  }
+
+  add(socket: Socket): Line {
+    const now = performance.now()
+    const line: Line = { socket, openedAt: now, heardAt: now, bytesRead: 0 }
+    this.#lines.add(line)
+    socket.once('close', () => this.#lines.delete(line))
+    return line
+  }
+
+  /** Sends something on a connection, and watches over it until the answer is there. */
+  async ask<T>(line: Line, patience: Patience, send: () => Promise<T>): Promise<T> {
+    line.asked = { at: performance.now(), patience, checks: 0 }
+    try {
+      return await send()
+    } finally {
+      delete line.asked
+      line.heardAt = performance.now()
+    }
+  }
+
+  /** A connection of the pool, unless the server is away for too long; one that comes later is left to `late`. */
+  async acquire<T>(patience: Patience, connecting: Promise<T>, late: (connection: T) => void): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const waiter: Waiter = { patience, since: performance.now(), giveUp: reject }
+    this.#waiters.add(waiter)
+    try {
+      return await Promise.race([connecting, promise])
+    } catch (error) {
+      connecting.then(late, () => {})
+      throw error
+    } finally {
+      this.#waiters.delete(waiter)
+    }
+  }
+
+  /** Resolves at once unless the server is known to be away, then when it is back; rejects when patience ends. */
+  async reachable(patience: Patience, since: number): Promise<void> {
+    if (this.#away) await this.#back(patience, since)
+  }
+
+  /** After a connection was lost: resolves when the server has answered on a new one. */
+  async recovered(error: unknown, patience: Patience, since: number): Promise<void> {
+    this.#suspect(error)
+    if (this.#probing) await this.#back(patience, since)
+  }
+
+  close(): void {
+    clearInterval(this.#ticks)
+    this.#closing.abort()
+    // A server that is away does not say goodbye.
+    if (this.#away) for (const { socket } of this.#lines) socket.destroy()
+  }
+
+  #back(patience: Patience, since: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // Keeps the process alive: it may have nothing else to wait for.
+      const alive = setInterval(() => {}, 60_000)
+      const waiter: Waiter = {
+        patience,
+        since,
+        back: () => settle(resolve),
+        giveUp: (error) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
+      }
+      const settle = (end: () => void): void => {
+        clearInterval(alive)
+        this.#waiters.delete(waiter)
+        end()
+      }
+      this.#waiters.add(waiter)
+    })
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    for (const line of this.#lines) {
+      if (line.socket.bytesRead !== line.bytesRead) {
+        line.bytesRead = line.socket.bytesRead
+        line.heardAt = now
+      }
+      if (isSilent(line, now)) this.#suspect(new Error('Connection terminated: the server does not answer'))
+      const { asked } = line
+      if (this.#away && asked && now > endOf(asked.patience, Math.max(asked.at, this.#away.at))) line.socket.destroy()
+    }
+    if (!this.#away) return
+    for (const waiter of this.#waiters) {
+      const since = waiter.back ? waiter.since : Math.max(waiter.since, this.#away.at)
+      if (now > endOf(waiter.patience, since)) waiter.giveUp(this.#away.error)
+    }
+  }
+
+  #suspect(error: unknown): void {
+    if (this.#probing || this.#closing.signal.aborted) return
+    this.#probing = true
+    void this.#probe(error).finally(() => (this.#probing = false))
+  }
+
+  async #probe(first: unknown): Promise<void> {
+    for (let error = first; ;) {
+      const began = performance.now()
+      const silent = [...this.#lines].filter((line) => isSilent(line, began))
+      try {
+        const dead = await this.#look(silent.flatMap(({ pid }) => pid ?? []))
+        this.#isBack(silent, dead, began)
+        return
+      } catch (problem) {
+        // It answers; what is wrong with the answer is for those to say who ask something.
+        if (!isLost(problem)) return this.#isBack(silent, [], began)
+        error = problem
+      }
+      if (this.#closing.signal.aborted) return this.#abandon(error)
+      this.#isAway(error)
+      await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
+    }
+  }
+
+  #isAway(error: unknown): void {
+    if (this.#away) {
+      this.#away.error = error
+      return
+    }
+    const failure = asFailure(this.#explain(error))
+    const outage = { since: new Date().toISOString(), failure }
+    this.#away = { at: performance.now(), error, outage }
+    for (const listener of this.#listeners) listener(outage)
+  }
+
+  #isBack(silent: readonly Line[], dead: readonly number[], began: number): void {
+    const wasAway = this.#away !== undefined
+    const gone = silent.filter(({ pid }) => (pid === undefined ? true : dead.includes(pid)))
+    // What was not heard since then may be as dead as what was found, and a new connection costs little.
+    const from = this.#away?.at ?? Math.min(...gone.map(({ asked, openedAt }) => asked?.at ?? openedAt))
+    for (const line of this.#lines) {
+      const isIdle = !line.asked && line.pid !== undefined
+      const neverReady = wasAway && line.pid === undefined && line.openedAt < began
+      if (gone.includes(line) || neverReady || (isIdle && (wasAway || gone.length > 0) && line.heardAt < from))
+        line.socket.destroy()
+      else if (line.asked && silent.includes(line)) line.asked.checks++
+    }
+    this.#away = undefined
+    if (wasAway) this.#backAt = performance.now()
+    for (const waiter of this.#waiters) waiter.back?.()
+    if (wasAway) for (const listener of this.#listeners) listener(undefined)
+  }
+
+  #abandon(error: unknown): void {
+    for (const waiter of this.#waiters) waiter.giveUp(error)
+  }
+}
+
+/** An answer, or a connection, is waited for and nothing comes. */
+function isSilent({ asked, pid, openedAt, heardAt }: Line, now: number): boolean {
+  if (!asked && pid !== undefined) return false
+  const since = Math.max(asked?.at ?? openedAt, heardAt)
+  return now - since > silentMs * 2 ** Math.min(asked?.checks ?? 0, mostChecks)
+}
+
+function endOf(patience: Patience, since: number): number {
+  return 'until' in patience ? patience.until : since + patience.forMs
+}
