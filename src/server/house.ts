@@ -28,6 +28,21 @@ export interface ServerHouse {
   runs: Supervisor
   changes: Changes
   log: Log
+  /** In the house of one request: the one that outlives it. */
+  lasting?: ServerHouse
+}
+
+/** A request does not hang while the database is away: it is answered with 503 soon after this. */
+const requestMs = 2000
+
+export function forRequest(house: ServerHouse): ServerHouse {
+  const store = house.store.within?.(requestMs)
+  return store ? { ...house, store, runs: house.runs.using(store), lasting: house } : house
+}
+
+/** For what goes on after the request was answered, such as a stream. */
+export function lastingHouse(house: ServerHouse): ServerHouse {
+  return house.lasting ?? house
 }
 
 export interface Limits {

@@ -2,7 +2,7 @@
 
 import { SynapseError } from '../core/error.ts'
 import { Refusal } from './answer.ts'
-import type { ServerHouse } from './house.ts'
+import { lastingHouse, type ServerHouse } from './house.ts'
 import { missing } from './route.ts'
 import { eventStream, streamHeaders } from './runs/sse.ts'
 
@@ -33,15 +33,17 @@ export async function openStream(
 }
 
 export function checkPlace(house: ServerHouse): void {
-  if ((open.get(house) ?? 0) < house.limits.streams) return
+  if ((open.get(lastingHouse(house)) ?? 0) < house.limits.streams) return
   throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
 }
 
 /** Not before it is read: the client may be gone by then, and nobody would give the place back. */
 export function takePlace(house: ServerHouse): void {
-  open.set(house, (open.get(house) ?? 0) + 1)
+  const server = lastingHouse(house)
+  open.set(server, (open.get(server) ?? 0) + 1)
 }
 
 export function leavePlace(house: ServerHouse): void {
-  open.set(house, (open.get(house) ?? 1) - 1)
+  const server = lastingHouse(house)
+  open.set(server, (open.get(server) ?? 1) - 1)
 }

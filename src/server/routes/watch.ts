@@ -2,7 +2,7 @@
 // is nothing to miss.
 
 import { SynapseError } from '../../core/error.ts'
-import type { ServerHouse } from '../house.ts'
+import { lastingHouse, type ServerHouse } from '../house.ts'
 import { traceOf } from '../log.ts'
 import { route, type Route } from '../route.ts'
 import { checkPlace, leavePlace, takePlace } from '../run-stream.ts'
@@ -23,7 +23,7 @@ export const watchRoutes: readonly Route[] = [
     async handle({ house, owner, param }) {
       await viewOf(house, owner, param('id'))
       checkPlace(house)
-      return new globalThis.Response(watching(house, owner, param('id')), { headers: streamHeaders })
+      return new globalThis.Response(watching(lastingHouse(house), owner, param('id')), { headers: streamHeaders })
     },
   }),
 ]

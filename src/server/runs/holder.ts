@@ -24,8 +24,13 @@ export async function takeName(store: Store): Promise<Holder> {
     await store.putRecords([{ owner: serverOwner, kind, id, data: {}, expiresAt }])
   }
   await sign()
-  // A sign that fails is made up for by the next one.
-  const signs = setInterval(() => void sign().catch(() => {}), signMs)
+  let signing: Promise<void> | undefined
+  const signs = setInterval(() => {
+    // One at a time: while the database is away it waits there. One that fails is made up for by the next.
+    signing ??= sign()
+      .catch(() => {})
+      .finally(() => (signing = undefined))
+  }, signMs)
   signs.unref()
   return {
     name: `${id} ${thisProcess()}`,

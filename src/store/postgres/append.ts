@@ -19,7 +19,8 @@ export interface Appending {
 }
 
 export async function appendAlone(db: Database, one: Appending): Promise<Entry> {
-  const { row, lost } = await insert(db, one, (values) => db.once<Inserted>(statement, values))
+  const sent = await insert(db, one, (values) => db.once(statement, values))
+  const { row, lost } = sent as { row: Inserted | undefined; lost: boolean }
   if (row) {
     db.indexing.appended(row.n, one.entry.json.length)
     return toEntry(one, row)

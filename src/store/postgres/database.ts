@@ -5,9 +5,9 @@
 import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg'
-import { SynapseError } from '../../core/error.ts'
+import { SynapseError, type Failure } from '../../core/error.ts'
 import { uuidv7 } from '../ids.ts'
-import { fromPostgres, isCancelled, isLost, mayRetry, storageError } from './errors.ts'
+import { fromPostgres, isCancelled, isLost, mayRetry, storageError, unreachable } from './errors.ts'
 import type { Patience } from './link.ts'
 import { migrations } from './migrations.ts'
 import { openPool, type LinkedPool } from './pool.ts'
@@ -103,12 +103,12 @@ export class Database implements Queries {
   }
 
   /** A statement that changes something by itself: tried once. Gives `lost` when nobody knows what became of it. */
-  async once<R extends QueryResultRow>(sql: string, values: unknown[]): Promise<{ row: R | undefined; lost: boolean }> {
+  async once(sql: string, values: unknown[]): Promise<{ row: unknown; lost: boolean }> {
     let isSent = false
     try {
       const { rows } = await this.#use((client) => {
         isSent = true
-        return this.#send<R>(client, prepared(sql, values))
+        return this.#send(client, prepared(sql, values))
       })
       return { row: rows[0], lost: false }
     } catch (error) {
@@ -211,18 +211,18 @@ export class Database implements Queries {
         const isConflict = mayRetry(error) && ++conflicts < mostConflicts
         if (!isConflict && (!isOutage || ++losses > mostLosses)) throw fromPostgres(error, this.place, inDoubt())
         lostAt ??= performance.now()
-        if (isOutage) await this.#recovered(error, lostAt, inDoubt)
+        if (isOutage) await this.#recovered(lostAt, inDoubt)
         const most = Math.min(mostPauseMs, 25 * 2 ** (losses + conflicts))
         await wait(Math.random() * most)
       }
     }
   }
 
-  async #recovered(error: unknown, lostAt: number, inDoubt: () => boolean): Promise<void> {
+  async #recovered(lostAt: number, inDoubt: () => boolean): Promise<void> {
     try {
-      await this.link.recovered(error, this.#patience, lostAt)
-    } catch (problem) {
-      throw fromPostgres(problem, this.place, inDoubt())
+      await this.link.recovered(this.#patience, lostAt)
+    } catch (error) {
+      throw fromPostgres(error, this.place, inDoubt())
     }
   }
 
@@ -315,7 +315,7 @@ export class Database implements Queries {
 export async function connect(url: string, options: DatabaseOptions): Promise<Database> {
   const place = placeOf(url)
   const { connections, statementMs = usualStatementMs } = options
-  const explain = (error: unknown): unknown => fromPostgres(error, place)
+  const explain = (error: unknown): Failure => unreachable(error, place).failure
   const database = new Database(await openPool(url, { connections, statementMs, explain }), place, options)
   try {
     // An address where nobody is may be a wrong one: that is said at once.

@@ -6,6 +6,12 @@ export function storageError(code: string, message: string, cause?: unknown): Sy
   return new SynapseError({ kind: 'storage', code, message }, cause === undefined ? {} : { cause })
 }
 
+/** That there is no server to talk to. */
+export function unreachable(error: unknown, place: string): SynapseError {
+  const words = error instanceof Error && error.message !== '' ? error.message : (codeOf(error) ?? 'no answer')
+  return storageError('unavailable', `PostgreSQL at ${place} cannot be reached (${words}).`, error)
+}
+
 /** Errors of our own pass through as they are. `inDoubt`: a change was sent, and nobody knows what became of it. */
 export function fromPostgres(error: unknown, place: string, inDoubt = false): unknown {
   if (error instanceof SynapseError || !(error instanceof Error)) return error
@@ -15,7 +21,7 @@ export function fromPostgres(error: unknown, place: string, inDoubt = false): un
     const saved = inDoubt
       ? 'Whether the last change was saved is not known: read again before repeating it.'
       : 'Nothing was changed.'
-    return storageError('unavailable', `PostgreSQL at ${place} cannot be reached (${words || code}). ${saved}`, error)
+    return storageError('unavailable', `${unreachable(error, place).message} ${saved}`, error)
   }
   if (code === '53100') {
     return storageError(

@@ -7,7 +7,7 @@
 
 import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { asFailure } from '../../core/error.ts'
+import type { Failure } from '../../core/error.ts'
 import type { Outage, Outages } from '../store.ts'
 import { isLost } from './errors.ts'
 
@@ -45,17 +45,14 @@ export class Link implements Outages {
   readonly #listeners = new Set<(outage: Outage | undefined) => void>()
   /** Opens a new connection, and gives those of these processes of the server that wait for nobody. */
   readonly #look: (pids: readonly number[]) => Promise<readonly number[]>
-  readonly #explain: (error: unknown) => unknown
+  readonly #explain: (error: unknown) => Failure
   readonly #ticks: NodeJS.Timeout
-  readonly #closing = new AbortController()
+  #closed = false
   #probing = false
   #away: { at: number; error: unknown; outage: Outage } | undefined
   #backAt = Number.NEGATIVE_INFINITY
 
-  constructor(
-    look: (pids: readonly number[]) => Promise<readonly number[]>,
-    explain: (error: unknown) => unknown = (error) => error,
-  ) {
+  constructor(look: (pids: readonly number[]) => Promise<readonly number[]>, explain: (error: unknown) => Failure) {
     this.#look = look
     this.#explain = explain
     this.#ticks = setInterval(() => this.#tick(), tickMs)
@@ -116,14 +113,14 @@ export class Link implements Outages {
   }
 
   /** After a connection was lost: resolves when the server has answered on a new one. */
-  async recovered(error: unknown, patience: Patience, since: number): Promise<void> {
-    this.#suspect(error)
+  async recovered(patience: Patience, since: number): Promise<void> {
+    this.#suspect()
     if (this.#probing) await this.#back(patience, since)
   }
 
   close(): void {
     clearInterval(this.#ticks)
-    this.#closing.abort()
+    this.#closed = true
     // A server that is away does not say goodbye.
     if (this.#away) for (const { socket } of this.#lines) socket.destroy()
   }
@@ -154,7 +151,7 @@ export class Link implements Outages {
         line.bytesRead = line.socket.bytesRead
         line.heardAt = now
       }
-      if (isSilent(line, now)) this.#suspect(new Error('Connection terminated: the server does not answer'))
+      if (isSilent(line, now)) this.#suspect()
       const { asked } = line
       if (this.#away && asked && now > endOf(asked.patience, Math.max(asked.at, this.#away.at))) line.socket.destroy()
     }
@@ -165,29 +162,39 @@ export class Link implements Outages {
     }
   }
 
-  #suspect(error: unknown): void {
-    if (this.#probing || this.#closing.signal.aborted) return
+  #suspect(): void {
+    if (this.#probing || this.#closed) return
     this.#probing = true
-    void this.#probe(error).finally(() => (this.#probing = false))
+    void this.#probe()
   }
 
-  async #probe(first: unknown): Promise<void> {
-    for (let error = first; ;) {
-      const began = performance.now()
-      const silent = [...this.#lines].filter((line) => isSilent(line, began))
-      try {
-        const dead = await this.#look(silent.flatMap(({ pid }) => pid ?? []))
-        this.#isBack(silent, dead, began)
-        return
-      } catch (problem) {
-        // It answers; what is wrong with the answer is for those to say who ask something.
-        if (!isLost(problem)) return this.#isBack(silent, [], began)
-        error = problem
+  async #probe(): Promise<void> {
+    try {
+      while (!(await this.#isAnswered())) {
+        await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
       }
-      if (this.#closing.signal.aborted) return this.#abandon(error)
-      this.#isAway(error)
-      await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
+    } finally {
+      this.#probing = false
     }
+  }
+
+  /** False: the server is away. */
+  async #isAnswered(): Promise<boolean> {
+    const began = performance.now()
+    const silent = [...this.#lines].filter((line) => isSilent(line, began))
+    let dead: readonly number[] = []
+    try {
+      dead = await this.#look(silent.flatMap(({ pid }) => pid ?? []))
+    } catch (error) {
+      // Where it answers with a refusal, that is for those to say who ask something.
+      if (isLost(error)) {
+        if (!this.#closed) this.#isAway(error)
+        else for (const waiter of this.#waiters) waiter.giveUp(error)
+        return this.#closed
+      }
+    }
+    this.#isBack(silent, dead, began)
+    return true
   }
 
   #isAway(error: unknown): void {
@@ -195,8 +202,7 @@ export class Link implements Outages {
       this.#away.error = error
       return
     }
-    const failure = asFailure(this.#explain(error))
-    const outage = { since: new Date().toISOString(), failure }
+    const outage = { since: new Date().toISOString(), failure: this.#explain(error) }
     this.#away = { at: performance.now(), error, outage }
     for (const listener of this.#listeners) listener(outage)
   }
@@ -217,10 +223,6 @@ export class Link implements Outages {
     if (wasAway) this.#backAt = performance.now()
     for (const waiter of this.#waiters) waiter.back?.()
     if (wasAway) for (const listener of this.#listeners) listener(undefined)
-  }
-
-  #abandon(error: unknown): void {
-    for (const waiter of this.#waiters) waiter.giveUp(error)
   }
 }
 

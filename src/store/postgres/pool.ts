@@ -3,6 +3,7 @@
 
 import { Socket } from 'node:net'
 import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
+import type { Failure } from '../../core/error.ts'
 import { isStandby, storageError } from './errors.ts'
 import { Link, type Line } from './link.ts'
 
@@ -10,7 +11,8 @@ export interface PoolOptions {
   connections: number
   /** A statement that takes longer is stopped by the server; 0: none is. */
   statementMs: number
-  explain: (error: unknown) => unknown
+  /** What an outage is called. */
+  explain: (error: unknown) => Failure
 }
 
 export interface LinkedPool {
@@ -55,22 +57,7 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
     allowExitOnIdle: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    verify(client, done) {
-      const line = lineOf(client)
-      // A statement that is never answered is found by its silence, so that nobody's patience is asked here.
-      link
-        .ask(line, { forMs: connectMs }, () => ready(client, options.statementMs))
-        .then(
-          (pid) => {
-            line.pid = pid
-            done()
-          },
-          (error: Error) => {
-            line.socket.destroy()
-            done(error)
-          },
-        )
-    },
+    verify: (client, done) => void verify(client, done),
     // bigint comes as text by default; ours all fit a number.
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
@@ -82,6 +69,18 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
     client.on('error', () => {})
   })
   return { pool, link, lineOf }
+
+  async function verify(client: PoolClient, done: (error?: Error) => void): Promise<void> {
+    const line = lineOf(client)
+    let problem: Error | undefined
+    try {
+      line.pid = await link.ask(line, { forMs: connectMs }, () => ready(client, options.statementMs))
+    } catch (error) {
+      line.socket.destroy()
+      problem = error instanceof Error ? error : new Error(String(error))
+    }
+    done(problem)
+  }
 
   /** Gives those of the server's processes that are gone or wait for their client; the latter are ended. */
   async function look(pids: readonly number[]): Promise<number[]> {
