@@ -1,6 +1,7 @@
 // The store for many machines: one PostgreSQL that any number of Synapse processes share. Nothing lives in a process
 // only, so that each of them can go on with what another one began.
 
+import { badInput } from '../core/error.ts'
 import type { Store, StoreOptions } from './store.ts'
 import { archiveMethods } from './postgres/archive.ts'
 import { blobMethods } from './postgres/blobs.ts'
@@ -27,11 +28,14 @@ export interface PostgresOptions extends StoreOptions {
   statementMs?: number
 }
 
-/** `url` as in `postgres://user:password@host:5432/database`. Makes its tables, in a schema named synapse. */
+/**
+ * `url` as in `postgres://user:password@host:5432/database`, with `wait_seconds` and `statement_seconds` in its query for
+ * whoever has only an address to give. Makes its tables, in a schema named synapse.
+ */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const { now = Date.now, leaseSkewMs = () => 0, connections = 10, waitMs, statementMs } = options
-  const limits = { ...(waitMs !== undefined && { waitMs }), ...(statementMs !== undefined && { statementMs }) }
-  const db = await connect(url, { now, leaseSkewMs, connections, ...limits })
+  const { address, ...inUrl } = limitsIn(url)
+  const { now = Date.now, leaseSkewMs = () => 0, connections = 10, ...limits } = options
+  const db = await connect(address, { now, leaseSkewMs, connections, ...inUrl, ...limits })
   const ears = listening(db)
   // One connection would be kept for it, which must not be the only one.
   const hearing = connections > 1 && { listen: ears.listen }
@@ -66,5 +70,32 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     }
   }
 }
+
+/** The limits that an address names, and the address without them. */
+function limitsIn(url: string): { address: string; waitMs?: number; statementMs?: number } {
+  // What is no URL is refused with a sentence when it is connected to.
+  if (!URL.canParse(url)) return { address: url }
+  const rest = new URL(url)
+  const waitMs = take('wait_seconds')
+  const statementMs = take('statement_seconds')
+  if (waitMs === undefined && statementMs === undefined) return { address: url }
+  return {
+    address: rest.href,
+    ...(waitMs !== undefined && { waitMs }),
+    ...(statementMs !== undefined && { statementMs }),
+  }
+
+  function take(name: string): number | undefined {
+    const given = rest.searchParams.get(name)
+    if (given === null) return undefined
+    rest.searchParams.delete(name)
+    const seconds = Number(given)
+    if (given !== '' && seconds >= 0 && seconds <= mostSeconds) return seconds * 1000
+    throw badInput(`${name} in the address of PostgreSQL must be a number from 0 to ${mostSeconds}, not "${given}".`)
+  }
+}
+
+/** By then it is forgotten which transactions were committed. */
+const mostSeconds = 1800
 
 const tables = ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations', 'commits']

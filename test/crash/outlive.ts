@@ -135,7 +135,11 @@ async function firstEnds(ends: readonly number[], since: number, lanes: number, 
   while (!isDone()) await Promise.race([wait(20), all])
 }
 
-async function calmHistories(store: Store, files: Pick<Stage, 'effects' | 'requests'>): Promise<Map<string, string[]>> {
+/** What each scenario comes to when nothing happens. */
+export async function calmHistories(
+  store: Store,
+  files: Pick<Stage, 'effects' | 'requests'>,
+): Promise<Map<string, string[]>> {
   const expected = new Map<string, string[]>()
   for (const [name, scenario] of Object.entries(scenarios)) {
     const { id } = await store.createConversation('calm')
