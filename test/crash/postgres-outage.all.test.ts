@@ -2,11 +2,9 @@
 // length. No run may fail, and no conversation may stay locked after the database is back.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres.ts'
-import { findPostgres } from '../store/postgres-server.ts'
+import { findPostgres, findProgram } from '../store/postgres-server.ts'
 import { outageKinds, outlive } from './outlive.ts'
 import { reasonToSkip } from './stores.ts'
 
@@ -26,6 +24,6 @@ for (const [name, make] of Object.entries(outageKinds)) {
 }
 
 function reasonToSkipKind(name: string): string | false {
-  const needsCopy = name.includes('standby') && !existsSync(join(findPostgres() ?? '', 'pg_basebackup'))
+  const needsCopy = name.includes('standby') && !findProgram(findPostgres() ?? '', 'pg_basebackup')
   return reasonToSkip('postgres') || (needsCopy && 'needs pg_basebackup')
 }

@@ -3,10 +3,10 @@
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, globSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface PostgresServer {
@@ -40,6 +40,13 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
 }
 
+/** A program of the same server: beside the others, or where their links lead. */
+export function findProgram(programs: string, name: string): string | undefined {
+  const server = join(programs, 'postgres')
+  const folders = [programs, ...(existsSync(server) ? [dirname(realpathSync(server))] : [])]
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+}
+
 export async function makePostgres(programs: string): Promise<PostgresServer> {
   return serverIn(programs, (data) => ({
     program: 'initdb',
@@ -53,7 +60,7 @@ function serverIn(programs: string, making: (data: string) => { program: string;
   if (as.uid !== undefined) chownSync(folder, as.uid, as.uid)
   const data = join(folder, 'data')
   const run = (program: string, args: string[]): void => {
-    const ran = spawnSync(join(programs, program), args, { ...as, cwd: folder, encoding: 'utf8' })
+    const ran = spawnSync(findProgram(programs, program) ?? program, args, { ...as, cwd: folder, encoding: 'utf8' })
     if (ran.status !== 0) throw new Error(`${program} failed: ${ran.stderr}`)
   }
   const { program, args: given } = making(data)

@@ -178,6 +178,18 @@ describe('postgres', { skip }, () => {
       }
     }
 
+    test('as it commits, and the server does not hear of it: its locks keep nobody waiting', async (t) => {
+      const proxy = await proxyTo(t, server.url)
+      const store = await openPostgresStore(proxy.url, { connections: 2 })
+      const { id } = await store.createConversation('lost')
+      const lost = proxy.lose('COMMIT')
+      const began = performance.now()
+      assert.equal((await store.updateConversation('lost', id, { title: 'told once' })).title, 'told once')
+      assert.ok(lost.done())
+      assert.ok(performance.now() - began < 5000, 'sooner than the server would have ended it')
+      await store.close()
+    })
+
     for (const when of cuts) {
       test(`as a single append is written, ${when}: it is written once`, async (t) => {
         const proxy = await proxyTo(t, server.url)

@@ -6,7 +6,7 @@
 // connection can be opened the server is away: calls wait until one can, for as long as they have patience.
 
 import type { Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises'
 import type { Failure } from '../../core/error.ts'
 import type { Outage, Outages } from '../store.ts'
 import { isLost } from './errors.ts'
@@ -19,12 +19,18 @@ export interface Line {
   readonly socket: Socket
   readonly openedAt: number
   /** The server's process for it, once it is ready. */
-  pid?: number
+  backend?: string
   heardAt: number
   bytesRead: number
   /** The statement that waits for its answer. */
   asked?: { at: number; patience: Patience; checks: number }
 }
+
+/**
+ * Opens a new connection to ask what these processes of the server do. Gives those of the silent ones that are gone, or
+ * waited for their client; such are ended, and so are orphans that wait for theirs.
+ */
+export type Look = (silent: readonly string[], orphans: readonly string[]) => Promise<readonly string[]>
 
 interface Waiter {
   patience: Patience
@@ -38,13 +44,15 @@ const silentMs = 700
 const mostChecks = 4
 const tickMs = 100
 const mostPauseMs = 250
+const mostOrphans = 100
 
 export class Link implements Outages {
   readonly #lines = new Set<Line>()
   readonly #waiters = new Set<Waiter>()
   readonly #listeners = new Set<(outage: Outage | undefined) => void>()
-  /** Opens a new connection, and gives those of these processes of the server that wait for nobody. */
-  readonly #look: (pids: readonly number[]) => Promise<readonly number[]>
+  readonly #look: Look
+  /** Processes whose connection was closed here: the server may not have heard of it. */
+  #orphans: string[] = []
   readonly #explain: (error: unknown) => Failure
   readonly #ticks: NodeJS.Timeout
   #closed = false
@@ -52,7 +60,7 @@ export class Link implements Outages {
   #away: { at: number; error: unknown; outage: Outage } | undefined
   #backAt = Number.NEGATIVE_INFINITY
 
-  constructor(look: (pids: readonly number[]) => Promise<readonly number[]>, explain: (error: unknown) => Failure) {
+  constructor(look: Look, explain: (error: unknown) => Failure) {
     this.#look = look
     this.#explain = explain
     this.#ticks = setInterval(() => this.#tick(), tickMs)
@@ -77,7 +85,10 @@ export class Link implements Outages {
     const now = performance.now()
     const line: Line = { socket, openedAt: now, heardAt: now, bytesRead: 0 }
     this.#lines.add(line)
-    socket.once('close', () => this.#lines.delete(line))
+    socket.once('close', () => {
+      this.#lines.delete(line)
+      if (line.backend !== undefined) this.#orphans = [...this.#orphans, line.backend].slice(-mostOrphans)
+    })
     return line
   }
 
@@ -180,11 +191,18 @@ export class Link implements Outages {
 
   /** False: the server is away. */
   async #isAnswered(): Promise<boolean> {
+    // What was just lost is known to be closed only after this.
+    await immediate()
     const began = performance.now()
     const silent = [...this.#lines].filter((line) => isSilent(line, began))
-    let dead: readonly number[] = []
+    const orphans = this.#orphans
+    let dead: readonly string[] = []
     try {
-      dead = await this.#look(silent.flatMap(({ pid }) => pid ?? []))
+      dead = await this.#look(
+        silent.flatMap(({ backend }) => backend ?? []),
+        orphans,
+      )
+      this.#orphans = this.#orphans.filter((one) => !orphans.includes(one))
     } catch (error) {
       // Where it answers with a refusal, that is for those to say who ask something.
       if (isLost(error)) {
@@ -207,14 +225,14 @@ export class Link implements Outages {
     for (const listener of this.#listeners) listener(outage)
   }
 
-  #isBack(silent: readonly Line[], dead: readonly number[], began: number): void {
+  #isBack(silent: readonly Line[], dead: readonly string[], began: number): void {
     const wasAway = this.#away !== undefined
-    const gone = silent.filter(({ pid }) => (pid === undefined ? true : dead.includes(pid)))
+    const gone = silent.filter(({ backend }) => backend === undefined || dead.includes(backend))
     // What was not heard since then may be as dead as what was found, and a new connection costs little.
     const from = this.#away?.at ?? Math.min(...gone.map(({ asked, openedAt }) => asked?.at ?? openedAt))
     for (const line of this.#lines) {
-      const isIdle = !line.asked && line.pid !== undefined
-      const neverReady = wasAway && line.pid === undefined && line.openedAt < began
+      const isIdle = !line.asked && line.backend !== undefined
+      const neverReady = wasAway && line.backend === undefined && line.openedAt < began
       if (gone.includes(line) || neverReady || (isIdle && (wasAway || gone.length > 0) && line.heardAt < from))
         line.socket.destroy()
       else if (line.asked && silent.includes(line)) line.asked.checks++
@@ -227,8 +245,8 @@ export class Link implements Outages {
 }
 
 /** An answer, or a connection, is waited for and nothing comes. */
-function isSilent({ asked, pid, openedAt, heardAt }: Line, now: number): boolean {
-  if (!asked && pid !== undefined) return false
+function isSilent({ asked, backend, openedAt, heardAt }: Line, now: number): boolean {
+  if (!asked && backend !== undefined) return false
   const since = Math.max(asked?.at ?? openedAt, heardAt)
   return now - since > silentMs * 2 ** Math.min(asked?.checks ?? 0, mostChecks)
 }

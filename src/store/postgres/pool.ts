@@ -74,7 +74,7 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
     const line = lineOf(client)
     let problem: Error | undefined
     try {
-      line.pid = await link.ask(line, { forMs: connectMs }, () => ready(client, options.statementMs))
+      line.backend = await link.ask(line, { forMs: connectMs }, () => ready(client, options.statementMs))
     } catch (error) {
       line.socket.destroy()
       problem = error instanceof Error ? error : new Error(String(error))
@@ -82,8 +82,7 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
     done(problem)
   }
 
-  /** Gives those of the server's processes that are gone or wait for their client; the latter are ended. */
-  async function look(pids: readonly number[]): Promise<number[]> {
+  async function look(silent: readonly string[], orphans: readonly string[]): Promise<string[]> {
     const socket = new Socket()
     const timer = setTimeout(() => socket.destroy(), lookMs)
     const client = new pg.Client({ connectionString: url, stream: () => socket })
@@ -92,9 +91,12 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
       await client.connect()
       const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
       if (rows[0]?.standby) throw isStandby()
-      if (pids.length === 0) return []
-      const alive = await client.query<{ pid: number }>(busy, [pids])
-      return pids.filter((pid) => !alive.rows.some((row) => row.pid === pid))
+      if (silent.length === 0 && orphans.length === 0) return []
+      const ended = await client.query<{ backend: string }>(endDeaf, [silent, orphans])
+      const known = await client.query<{ backend: string }>(`SELECT ${backendName} AS backend FROM pg_stat_activity`)
+      const alive = new Set(known.rows.map(({ backend }) => backend))
+      for (const { backend } of ended.rows) alive.delete(backend)
+      return silent.filter((backend) => !alive.has(backend))
     } finally {
       clearTimeout(timer)
       socket.destroy()
@@ -102,25 +104,27 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
   }
 }
 
-/** Waiting for its client while the client waits for it: one of the two will never hear of the other. */
-const busy = `
-  WITH deaf AS (
-    SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE pid = ANY ($1::int[]) AND usename = current_user AND wait_event_type = 'Client'
-      AND state_change < clock_timestamp() - interval '500 ms'
-  )
-  SELECT pid FROM pg_stat_activity WHERE pid = ANY ($1::int[]) AND pid NOT IN (SELECT pid FROM deaf)`
+/** A number alone may have been given to another process since. */
+const backendName = `pid || '/' || extract(epoch FROM backend_start)`
 
-/** Sets the limits of a new connection, and gives the number of the server's process for it. */
-async function ready(client: PoolClient, statementMs: number): Promise<number> {
+/** Ends processes that wait for their client while the client waits for them, or is gone. */
+const endDeaf = `
+  SELECT ${backendName} AS backend, pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE wait_event_type = 'Client' AND usename = current_user AND (${backendName} = ANY ($2::text[])
+    OR (${backendName} = ANY ($1::text[]) AND state_change < clock_timestamp() - interval '500 ms'))`
+
+/** Sets the limits of a new connection, and gives the name of the server's process for it. */
+async function ready(client: PoolClient, statementMs: number): Promise<string> {
   const results: unknown = await client.query(
     `SET synchronous_commit = on; SET statement_timeout = ${statementMs};
      SET idle_in_transaction_session_timeout = ${idleInTransactionMs};
      SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-     SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby`,
+     SELECT ${backendName} AS backend, pg_is_in_recovery() AS standby FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
   )
-  const last = Array.isArray(results) ? (results.at(-1) as { rows: { pid: number; standby: boolean }[] }) : undefined
+  const last = Array.isArray(results)
+    ? (results.at(-1) as { rows: { backend: string; standby: boolean }[] })
+    : undefined
   const row = last?.rows[0]
   if (!row || row.standby) throw isStandby()
-  return row.pid
+  return row.backend
 }
