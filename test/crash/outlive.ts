@@ -77,62 +77,59 @@ export interface Outlived {
   conversations: number
   /** Runs that said that they wait. */
   waited: number
-  /** From the moment the database was back to the end of the last conversation that was under way. */
-  slowestMs: number
+  /** From the moment the database was back to the first write of the last run that waited for it. */
+  lockedMs: number
+  /** The longest time between two writes of a run before that: a busy machine takes its time anyway. */
+  usualMs: number
 }
 
 const names = Object.keys(scenarios)
 
+/** `lanes`: so many conversations at once. */
 export async function outlive(
   t: TestContext,
   store: Store,
   { begin, end }: Pick<OutageKind, 'begin' | 'end'>,
-  { ms, lanes = 4, outages = 1 }: { ms: number; lanes?: number; outages?: number },
+  { ms, lanes }: { ms: number; lanes: number },
 ): Promise<Outlived> {
   const folder = tempFolder(t)
   const files = { effects: join(folder, 'effects'), requests: join(folder, 'requests') }
   const expected = await calmHistories(store, files)
   const played: { stage: Stage; name: string }[] = []
-  const ends: number[] = []
+  /** When each lane has written something. */
+  const writes = Array.from({ length: lanes }, (): number[] => [])
   let [isOver, waited, next] = [false, 0, 0]
 
-  const lane = async (): Promise<void> => {
+  const lane = async (own: number[]): Promise<void> => {
     for (let isLast = false; !isLast;) {
       isLast = isOver
       const name = names[next++ % names.length] ?? ''
       const { id } = await store.createConversation('ada')
       const stage: Stage = { store, owner: 'ada', conversationId: id, ...files }
       played.push({ stage, name })
-      await play(stage, scenarios[name] ?? assert.fail(), (event) => {
-        if (event.type === 'store-waiting') waited++
+      await play(stage, scenarios[name] ?? assert.fail(), ({ type }) => {
+        if (type === 'store-waiting') waited++
+        if (type === 'message' || type === 'request' || type === 'tool-start') own.push(performance.now())
       })
-      ends.push(performance.now())
     }
   }
-  const all = Promise.all(Array.from({ length: lanes }, lane))
-  let slowestMs = 0
-  for (let i = 0; i < outages; i++) {
-    await Promise.race([wait(200 + Math.random() * 400), all])
-    await begin()
-    await Promise.race([wait(ms), all])
-    await end()
-    const backAt = performance.now()
-    await firstEnds(ends, backAt, lanes, all)
-    slowestMs = Math.max(slowestMs, (ends.filter((at) => at > backAt)[lanes - 1] ?? performance.now()) - backAt)
-  }
+  const all = Promise.all(writes.map(lane))
+  while (writes.some((own) => own.length < 2)) await Promise.race([wait(Math.random() * 200), all])
+  const usualMs = Math.max(...writes.flatMap((own) => own.map((at, i) => at - (own[i - 1] ?? at))))
+  await begin()
+  await Promise.race([wait(ms), all])
+  await end()
+  const backAt = performance.now()
+  const afterwards = () => writes.map((own) => own.find((at) => at > backAt))
+  while (afterwards().includes(undefined)) await Promise.race([wait(10), all])
+  const lockedMs = Math.max(...afterwards().map((at) => (at ?? Infinity) - backAt))
   isOver = true
   await all
   for (const { stage, name } of played) {
     const calm = { entries: [], unknown: [], partial: new Map<string, string>() }
     await checkRecovered(stage, calm, expected.get(name) ?? [])
   }
-  return { conversations: played.length, waited, slowestMs }
-}
-
-/** Until each lane has ended what the outage kept it from. */
-async function firstEnds(ends: readonly number[], since: number, lanes: number, all: Promise<unknown>): Promise<void> {
-  const isDone = (): boolean => ends.filter((at) => at > since).length >= lanes
-  while (!isDone()) await Promise.race([wait(20), all])
+  return { conversations: played.length, waited, lockedMs, usualMs }
 }
 
 /** What each scenario comes to when nothing happens. */

@@ -13,7 +13,7 @@ for (const name of short) {
   test(`${name} for a second fails no run`, { skip: reasonToSkip('postgres') }, async (t) => {
     const kind = await outageKinds[name](t)
     const store = await openPostgresStore(kind.url, { connections: 6 })
-    const outlived = await outlive(t, store, kind, { ms: 1000 })
+    const outlived = await outlive(t, store, kind, { ms: 1000, lanes: 4 })
     t.diagnostic(JSON.stringify(outlived))
     assert.ok(outlived.conversations >= 4)
     await store.close()

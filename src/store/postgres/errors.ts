@@ -71,6 +71,11 @@ export function isLost(error: unknown): boolean {
   return error instanceof Error && lostWords.test(error.message)
 }
 
+/** Nothing was refused; no answer came in time. */
+export function isTimeout(error: unknown): boolean {
+  return codeOf(error) === undefined || codeOf(error) === 'ETIMEDOUT'
+}
+
 /** Another transaction got in the way and nothing was done: the whole transaction may be tried again. */
 export function mayRetry(error: unknown): boolean {
   const code = codeOf(error)

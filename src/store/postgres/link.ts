@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises'
 import type { Failure } from '../../core/error.ts'
 import type { Outage, Outages } from '../store.ts'
-import { isLost } from './errors.ts'
+import { isLost, isTimeout } from './errors.ts'
 
 /** How long a call waits for a server that is away: until a moment, or for a time from the moment it was lost. */
 export type Patience = { until: number } | { forMs: number }
@@ -44,6 +44,7 @@ const silentMs = 700
 const mostChecks = 4
 const tickMs = 100
 const mostPauseMs = 250
+const overlapMs = 500
 const mostOrphans = 100
 
 export class Link implements Outages {
@@ -59,6 +60,7 @@ export class Link implements Outages {
   #probing = false
   #away: { at: number; error: unknown; outage: Outage } | undefined
   #backAt = Number.NEGATIVE_INFINITY
+  #answeredAt = Number.NEGATIVE_INFINITY
 
   constructor(look: Look, explain: (error: unknown) => Failure) {
     this.#look = look
@@ -132,6 +134,7 @@ export class Link implements Outages {
   close(): void {
     clearInterval(this.#ticks)
     this.#closed = true
+    for (const waiter of this.#waiters) waiter.giveUp(this.#away?.error ?? new Error('Connection terminated: closed'))
     // A server that is away does not say goodbye.
     if (this.#away) for (const { socket } of this.#lines) socket.destroy()
   }
@@ -156,12 +159,9 @@ export class Link implements Outages {
   }
 
   #tick(): void {
+    this.#listenAll()
     const now = performance.now()
     for (const line of this.#lines) {
-      if (line.socket.bytesRead !== line.bytesRead) {
-        line.bytesRead = line.socket.bytesRead
-        line.heardAt = now
-      }
       if (isSilent(line, now)) this.#suspect()
       const { asked } = line
       if (this.#away && asked && now > endOf(asked.patience, Math.max(asked.at, this.#away.at))) line.socket.destroy()
@@ -173,6 +173,15 @@ export class Link implements Outages {
     }
   }
 
+  #listenAll(): void {
+    const now = performance.now()
+    for (const line of this.#lines) {
+      if (line.socket.bytesRead === line.bytesRead) continue
+      line.bytesRead = line.socket.bytesRead
+      line.heardAt = now
+    }
+  }
+
   #suspect(): void {
     if (this.#probing || this.#closed) return
     this.#probing = true
@@ -180,17 +189,17 @@ export class Link implements Outages {
   }
 
   async #probe(): Promise<void> {
-    try {
-      while (!(await this.#isAnswered())) {
-        await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
-      }
-    } finally {
-      this.#probing = false
+    const began = performance.now()
+    for (;;) {
+      // One that gets no answer is not waited for: the server may be back before it is given up.
+      await Promise.race([this.#lookOnce(), wait(overlapMs, undefined, { ref: false })])
+      if (this.#closed || this.#answeredAt >= began) break
+      await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
     }
+    this.#probing = false
   }
 
-  /** False: the server is away. */
-  async #isAnswered(): Promise<boolean> {
+  async #lookOnce(): Promise<void> {
     // What was just lost is known to be closed only after this.
     await immediate()
     const began = performance.now()
@@ -205,14 +214,18 @@ export class Link implements Outages {
       this.#orphans = this.#orphans.filter((one) => !orphans.includes(one))
     } catch (error) {
       // Where it answers with a refusal, that is for those to say who ask something.
-      if (isLost(error)) {
-        if (!this.#closed) this.#isAway(error)
-        else for (const waiter of this.#waiters) waiter.giveUp(error)
-        return this.#closed
-      }
+      if (isLost(error)) return this.#unanswered(error, began)
     }
+    this.#answeredAt = performance.now()
     this.#isBack(silent, dead, began)
-    return true
+  }
+
+  #unanswered(error: unknown, began: number): void {
+    if (this.#closed || this.#answeredAt > began) return
+    this.#listenAll()
+    // A server that has much to do answers late, but it answers somebody.
+    const isHeard = isTimeout(error) && [...this.#lines].some(({ heardAt }) => heardAt > began)
+    if (!isHeard) this.#isAway(error)
   }
 
   #isAway(error: unknown): void {
@@ -227,14 +240,16 @@ export class Link implements Outages {
 
   #isBack(silent: readonly Line[], dead: readonly string[], began: number): void {
     const wasAway = this.#away !== undefined
-    const gone = silent.filter(({ backend }) => backend === undefined || dead.includes(backend))
+    // One that is not ready yet counts as dead where another one has been ready in much less time.
+    const now = performance.now()
+    const isTooSlow = ({ openedAt }: Line): boolean => now - openedAt > silentMs + 3 * (now - began)
+    const isGone = (line: Line): boolean => (line.backend === undefined ? isTooSlow(line) : dead.includes(line.backend))
+    const gone = new Set(silent.filter(isGone))
     // What was not heard since then may be as dead as what was found, and a new connection costs little.
-    const from = this.#away?.at ?? Math.min(...gone.map(({ asked, openedAt }) => asked?.at ?? openedAt))
+    const from = this.#away?.at ?? Math.min(...[...gone].map(({ asked, openedAt }) => asked?.at ?? openedAt))
     for (const line of this.#lines) {
       const isIdle = !line.asked && line.backend !== undefined
-      const neverReady = wasAway && line.backend === undefined && line.openedAt < began
-      if (gone.includes(line) || neverReady || (isIdle && (wasAway || gone.length > 0) && line.heardAt < from))
-        line.socket.destroy()
+      if (gone.has(line) || (isIdle && (wasAway || gone.size > 0) && line.heardAt < from)) line.socket.destroy()
       else if (line.asked && silent.includes(line)) line.asked.checks++
     }
     this.#away = undefined
