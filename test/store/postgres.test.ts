@@ -265,6 +265,18 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
+    test('an address may say how long to wait for a server that is away', async (t) => {
+      const proxy = await proxyTo(t, server.url)
+      const store = await openPostgresStore(`${proxy.url}&wait_seconds=0.2`)
+      proxy.close()
+      const began = performance.now()
+      await fails(store.conversations('nobody'), 'storage', 'unavailable')
+      assert.ok(performance.now() - began < 20_000, 'much less than by default')
+      await store.close()
+      const wrong = await fails(openPostgresStore('postgres://localhost:1/x?wait_seconds=soon'), 'bad-input')
+      assert.match(wrong.message, /wait_seconds in the address of PostgreSQL must be a number/)
+    })
+
     test('a server that is not there, or refuses, is one sentence without the password', async () => {
       const nowhere = await fails(openPostgresStore('postgres://me:hunter2@localhost:1/x'), 'storage', 'unavailable')
       assert.ok(nowhere.message.includes('localhost:1/x') && !nowhere.message.includes('hunter2'), nowhere.message)
