@@ -84,8 +84,8 @@ export class Link implements Outages {
   }
 
   add(socket: Socket): Line {
-    const now = performance.now()
-    const line: Line = { socket, openedAt: now, heardAt: now, bytesRead: 0 }
+    const heardAt = Number.NEGATIVE_INFINITY
+    const line: Line = { socket, openedAt: performance.now(), heardAt, bytesRead: 0 }
     this.#lines.add(line)
     socket.once('close', () => {
       this.#lines.delete(line)
@@ -98,10 +98,11 @@ export class Link implements Outages {
   async ask<T>(line: Line, patience: Patience, send: () => Promise<T>): Promise<T> {
     line.asked = { at: performance.now(), patience, checks: 0 }
     try {
-      return await send()
+      const answer = await send()
+      line.heardAt = performance.now()
+      return answer
     } finally {
       delete line.asked
-      line.heardAt = performance.now()
     }
   }
 
@@ -122,13 +123,13 @@ export class Link implements Outages {
 
   /** Resolves at once unless the server is known to be away, then when it is back; rejects when patience ends. */
   async reachable(patience: Patience, since: number): Promise<void> {
-    if (this.#away) await this.#back(patience, since)
+    if (this.#away && !this.#closed) await this.#back(patience, since)
   }
 
   /** After a connection was lost: resolves when the server has answered on a new one. */
   async recovered(patience: Patience, since: number): Promise<void> {
     this.#suspect()
-    if (this.#probing) await this.#back(patience, since)
+    if (this.#probing && !this.#closed) await this.#back(patience, since)
   }
 
   close(): void {
@@ -193,10 +194,9 @@ export class Link implements Outages {
     for (;;) {
       // One that gets no answer is not waited for: the server may be back before it is given up.
       await Promise.race([this.#lookOnce(), wait(overlapMs, undefined, { ref: false })])
-      if (this.#closed || this.#answeredAt >= began) break
+      if (this.#closed || this.#answeredAt >= began) return
       await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
     }
-    this.#probing = false
   }
 
   async #lookOnce(): Promise<void> {
@@ -217,6 +217,8 @@ export class Link implements Outages {
       if (isLost(error)) return this.#unanswered(error, began)
     }
     this.#answeredAt = performance.now()
+    // Before anybody is told: whoever loses a connection from now on has the server looked for again.
+    this.#probing = false
     this.#isBack(silent, dead, began)
   }
 
