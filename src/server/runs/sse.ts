@@ -18,6 +18,8 @@ export interface EventSource {
   read(from: number): Promise<Frames>
   /** Resolves when there may be more, after `ms` at the latest, or when `signal` says so. */
   wait(from: number, ms: number, signal: AbortSignal): Promise<void>
+  /** News that have no number and are in no log, such as that the store is away; each is given once. */
+  notice?(): string | undefined
   /** No one reads any more. */
   close(): void
 }
@@ -79,6 +81,8 @@ export function eventStream(source: EventSource, after: number, watched: Watched
       unsent = page.frames
       ended = page.ended
       if (unsent.length > 0 || ended) continue
+      const notice = source.notice?.()
+      if (notice !== undefined) return notice
       const left = since + (watched.heartbeatMs ?? usualHeartbeatMs) - performance.now()
       if (left <= 0) return ': still here\n\n'
       await source.wait(next, left, gone.signal)
@@ -103,6 +107,11 @@ export function eventStream(source: EventSource, after: number, watched: Watched
 
 /** `event` is its JSON, `id` how many events there are with it. */
 export function frame(id: number, event: string): string {
+  return `id: ${id}\n${unnumbered(event)}`
+}
+
+/** An event that a reader does not count: it comes again, or not, when the stream is taken up again. */
+export function unnumbered(event: string): string {
   const [, type = 'message'] = /^\{"type":"([a-z-]+)"/.exec(event) ?? []
-  return `id: ${id}\nevent: ${type}\ndata: ${event}\n\n`
+  return `event: ${type}\ndata: ${event}\n\n`
 }

@@ -4,10 +4,10 @@
 import { SynapseError, asFailure } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import { pathCache } from '../../run/path-cache.ts'
-import { isGone } from '../../run/lease.ts'
+import { isAbandoned, pastAbandonedLease } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
-import type { NewEntry } from '../../store/store.ts'
+import type { NewEntry, Store } from '../../store/store.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import { serverOwner } from '../server-owner.ts'
 import type { RunView } from '../views.ts'
@@ -50,6 +50,8 @@ export interface Supervisor {
   source(owner: string, runId: string): Promise<EventSource | undefined>
   /** Gives the run as it is then; it has ended, if its server could be reached. */
   cancel(owner: string, runId: string): Promise<RunView | undefined>
+  /** The same for one request, which waits for an absent database only as long as this store does. */
+  using(store: Store): Supervisor
   readonly stopping: boolean
   /** Waits for what is under way, and parks what takes longer. */
   stop(graceMs: number): Promise<void>
@@ -73,6 +75,8 @@ interface Job extends Mine {
 const lookMs = 1000
 const shortMs = 100
 const recoverMs = 10_000
+/** After an outage other servers come back too: they get this long to say that they live. */
+const graceMs = 5000
 /** Events of a run are kept for so long after its end. */
 const keepEventsMs = 7 * 24 * 3_600_000
 
@@ -87,35 +91,49 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const coming = new Set<string>()
   let running = 0
   let stopping = false
+  let backAt = Number.NEGATIVE_INFINITY
 
   await recover()
   await store.dropStreams(new Date(Date.now() - keepEventsMs).toISOString())
   const looks = [every(lookMs, lookForCancels), every(recoverMs, recover)]
+  const stopWatching = store.outages?.watch((outage) => {
+    log({ event: outage ? 'store-away' : 'store-back', ...(outage && { why: outage.failure.message }) })
+    if (outage) return
+    backAt = performance.now()
+    // What broke off here need not wait for the next look.
+    recover().catch(lookFailed)
+  })
+  return over(store)
 
-  return {
-    start,
-    async run(owner, runId) {
-      const run = await kept(owner, runId)
-      return run && viewOf(run)
-    },
-    active,
-    async source(owner, runId) {
-      const isHere = jobs.get(runId)?.run.owner === owner
-      const isUnderWay = async () => {
-        const run = await kept(owner, runId)
-        return run !== undefined && run.state !== 'ended'
-      }
-      if (!isHere && !(await isUnderWay()) && !(await store.stream(owner, runId, 0, 1))) return undefined
-      return runSource(store, owner, runId, { live: () => jobs.get(runId)?.stream, isUnderWay })
-    },
-    cancel,
-    get stopping() {
-      return stopping
-    },
-    stop,
+  /** What requests ask for goes through a store of their own; the runs themselves have all the patience there is. */
+  function over(through: Store): Supervisor {
+    return {
+      start: (request) => start(request, through),
+      async run(owner, runId) {
+        const run = await kept(owner, runId, through)
+        return run && viewOf(run)
+      },
+      active: async (owner, conversationId) =>
+        runOf(owner, await through.record(owner, recordKind.active, conversationId), through),
+      async source(owner, runId) {
+        const isHere = jobs.get(runId)?.run.owner === owner
+        const isUnderWay = async (asked = store) => {
+          const run = await kept(owner, runId, asked)
+          return run !== undefined && run.state !== 'ended'
+        }
+        if (!isHere && !(await isUnderWay(through)) && !(await through.stream(owner, runId, 0, 1))) return undefined
+        return runSource(store, owner, runId, { live: () => jobs.get(runId)?.stream, isUnderWay: () => isUnderWay() })
+      },
+      cancel: (owner, runId) => cancel(owner, runId, through),
+      using: over,
+      get stopping() {
+        return stopping
+      },
+      stop,
+    }
   }
 
-  async function start(request: NewRun): Promise<RunView> {
+  async function start(request: NewRun, through: Store): Promise<RunView> {
     if (stopping) throw overloaded('The server is about to stop. Try again in a moment.')
     if (running + queue.length + coming.size >= options.maxRuns + options.maxQueued) {
       throw overloaded('Too many runs are waiting. Try again in a moment.')
@@ -125,10 +143,10 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     const id = uuidv7()
     coming.add(id)
     try {
-      const before = await store.record(owner, recordKind.active, conversationId)
-      const busy = await runOf(owner, before)
+      const before = await through.record(owner, recordKind.active, conversationId)
+      const busy = await runOf(owner, before, through)
       if (busy) throw busyWith(busy)
-      await move?.()
+      if (move) await pastAbandonedLease(through, owner, conversationId, move)
       const at = new Date().toISOString()
       const run: StoredRun = {
         id,
@@ -139,31 +157,36 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
         holder: holder.name,
       }
       const kept = [runRecord(run, 0), activeRecord(run, before?.version ?? 0), openRecord(run)]
-      await store.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...kept])
+      await pastAbandonedLease(through, owner, conversationId, () =>
+        through.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...kept]),
+      )
       // At once, so that they can share a transaction, and not before: what was refused gives no name.
       const [stream] = await Promise.all([
         // So that whoever asks for its events finds them.
-        events.open(owner, conversationId, id),
-        title === undefined ? undefined : store.updateConversation(owner, conversationId, { title }),
+        unlessAway(events.open(owner, conversationId, id, through)),
+        title === undefined ? undefined : named(owner, conversationId, title, through),
       ])
-      enqueue({ run, version: 1, stream })
+      enqueue({ run, version: 1, ...(stream && { stream }) })
       return viewOf(run)
     } finally {
       coming.delete(id)
     }
   }
 
-  async function kept(owner: string, runId: string): Promise<StoredRun | undefined> {
-    return readRun(await store.record(owner, recordKind.run, runId))
+  /** The message and its run are saved, so that a database that goes away now only makes the name late. */
+  async function named(owner: string, conversationId: string, title: string, through: Store): Promise<void> {
+    const done = through.updateConversation(owner, conversationId, { title }).then(() => true)
+    if (await unlessAway(done)) return
+    store.updateConversation(owner, conversationId, { title }).catch(lookFailed)
   }
 
-  async function active(owner: string, conversationId: string): Promise<RunView | undefined> {
-    return runOf(owner, await store.record(owner, recordKind.active, conversationId))
+  async function kept(owner: string, runId: string, through: Store = store): Promise<StoredRun | undefined> {
+    return readRun(await through.record(owner, recordKind.run, runId))
   }
 
-  async function runOf(owner: string, active: StoredRecord | undefined): Promise<RunView | undefined> {
+  async function runOf(owner: string, active: StoredRecord | undefined, through: Store): Promise<RunView | undefined> {
     const runId = active && textIn(active, 'runId')
-    const run = runId ? await kept(owner, runId) : undefined
+    const run = runId ? await kept(owner, runId, through) : undefined
     return run && run.state !== 'ended' ? viewOf(run) : undefined
   }
 
@@ -237,13 +260,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     mine.version++
   }
 
-  async function cancel(owner: string, runId: string): Promise<RunView | undefined> {
-    const run = await kept(owner, runId)
+  async function cancel(owner: string, runId: string, through: Store): Promise<RunView | undefined> {
+    const run = await kept(owner, runId, through)
     if (!run || run.state === 'ended') return run && viewOf(run)
     const job = jobs.get(runId)
     if (job) await cancelJob(job)
     else await askElsewhere(owner, runId)
-    const now = await kept(owner, runId)
+    const now = await kept(owner, runId, through)
     return now && viewOf(now)
   }
 
@@ -312,11 +335,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       await store.deleteRecord(serverOwner, recordKind.open, runId)
       return
     }
-    if (run.state !== 'parked' && run.holder !== holder.name && (await holder.lives(run.holder))) return
+    if (run.state !== 'parked' && run.holder !== holder.name) {
+      if (performance.now() < backAt + graceMs || (await holder.lives(run.holder))) return
+    }
     try {
       if (run.state === 'ended') return await closeStream(run)
       const lease = await store.lease(owner, run.conversationId)
-      if (lease && !isGone(lease.holder)) return
+      if (lease && !isAbandoned(lease)) return
       // Not parked any more: else the next server would take it up, too.
       const mine: Mine = { run, version: record.version }
       // Only one of several servers gets it: the version decides.
@@ -344,6 +369,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   async function stop(graceMs: number): Promise<void> {
     stopping = true
+    stopWatching?.()
     for (const look of looks) clearInterval(look)
     const all = Promise.all([...jobs.values()].filter((job) => !queue.includes(job)).map((job) => job.done))
     await within(graceMs, all)
@@ -373,6 +399,14 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 /** A record was not as it was read. */
 export function isChanged(error: unknown): error is SynapseError {
   return error instanceof SynapseError && error.failure.code === 'record-changed'
+}
+
+/** Undefined where the database could not be reached. */
+async function unlessAway<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (asFailure(error).code === 'unavailable') return undefined
+    throw error
+  })
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
