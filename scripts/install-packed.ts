@@ -7,8 +7,8 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** Gives the folder of the package, in the node_modules of the given one. */
-export function installPacked(folder: string): string {
+/** Gives the folder of the package, in the node_modules of the given one. `others` are installed beside it. */
+export function installPacked(folder: string, others: readonly string[] = []): string {
   const modules = join(folder, 'node_modules')
   const installed = join(modules, 'synapse')
   mkdirSync(installed, { recursive: true })
@@ -21,7 +21,7 @@ export function installPacked(folder: string): string {
   execFileSync('tar', ['-xzf', file, '-C', installed, '--strip-components', '1'])
   rmSync(file)
   const seen = new Set<string>()
-  const queue = dependenciesOf(installed)
+  const queue = [...dependenciesOf(installed), ...others]
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
     if (seen.has(name)) continue
     seen.add(name)

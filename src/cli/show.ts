@@ -61,6 +61,12 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
       case 'fallback':
         tell(`${event.failure.message} Continuing with ${event.to} instead of ${event.from}.`)
         break
+      case 'store-waiting':
+        tell(`${event.failure.message} Waiting for it.`)
+        break
+      case 'store-back':
+        tell(`The database is back after ${seconds(event.waitedMs)}.`)
+        break
       case 'guard':
         tell(`${event.action === 'warned' ? 'Warning' : 'Stopped'} (${guardNames[event.guard]}): ${event.why}`)
         break

@@ -43,7 +43,7 @@ function sentence(variable: string, where: string): string {
   return `a file in a folder may not send ${variable} to ${where}; give a variable of its own, or move these lines to your own configuration or to a file that you name with --config`
 }
 
-/** Where the key of a built-in provider belongs; undefined: it is nobody's key. */
+/** Where the key of a built-in provider belongs; undefined: it is no provider's key. */
 function homesOf(name: string): { hosts: Set<string | undefined>; variables: Set<string> } | undefined {
   const owners = builtIn.filter((row) => row.keyVariables.some((one) => one.toUpperCase() === name.toUpperCase()))
   if (owners.length === 0) return undefined

@@ -34,6 +34,10 @@ export type RunEvent =
   | { type: 'approval-needed'; call: ToolCallPart; argsHash: string; expiresAt: string }
   /** A model could not be asked before it said anything, so the next one of the chain is. */
   | { type: 'fallback'; from: string; to: string; failure: Failure }
+  /** The database cannot be reached. The run waits for it; what the model says meanwhile is shown, and saved later. */
+  | { type: 'store-waiting'; since: string; failure: Failure }
+  /** The database is back, and the run continues. */
+  | { type: 'store-back'; waitedMs: number }
   /** A guard spoke: it warned the model, or it ends the run. */
   | ({ type: 'guard'; action: 'warned' | 'stopped' } & GuardReason)
   | {

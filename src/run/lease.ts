@@ -28,11 +28,18 @@ export async function holdLease(
   onLost: () => void = () => {},
 ): Promise<Held> {
   const { epoch, name } = await takeLease(store, owner, conversationId)
-  const renewal = setInterval(() => {
-    store.renewLease(owner, conversationId, epoch, leaseMs).catch((error: unknown) => {
+  const renew = async (): Promise<void> => {
+    try {
+      await store.renewLease(owner, conversationId, epoch, leaseMs)
+    } catch (error) {
       // Any other failure needs no alarm: the epoch in the next write decides.
       if (codeOf(error) === 'lease-lost') onLost()
-    })
+    }
+  }
+  let renewing: Promise<void> | undefined
+  const renewal = setInterval(() => {
+    // One at a time: while the database is away it waits there, and is the first to be done afterwards.
+    renewing ??= renew().finally(() => (renewing = undefined))
   }, leaseMs / 3)
   renewal.unref()
   return {
@@ -79,14 +86,38 @@ async function take(store: Store, owner: string, conversationId: string): Promis
   } catch (error) {
     const held = codeOf(error) === 'lease-held' && error instanceof SynapseError ? error.failure.raw : undefined
     if (!isObject(held) || typeof held['holder'] !== 'string' || typeof held['epoch'] !== 'number') throw error
-    if (!isLeftHere(conversationId, held['holder'], held['epoch']) && !isGone(held['holder'])) throw error
+    const mine = { conversationId, holder: held['holder'], epoch: held['epoch'] }
+    if (!isAbandoned(mine, wanted.get(conversationId) === 1)) throw error
     return store.takeLease(owner, conversationId, { ...lease, over: held['epoch'] })
   }
 }
 
-/** Ours, and no one in this process has it or is about to. */
-function isLeftHere(conversationId: string, holder: string, epoch: number): boolean {
-  return holder === thisProcess() && !inUse.has(nameOf(conversationId, epoch)) && wanted.get(conversationId) === 1
+/**
+ * Whether no one works under a lease any more: its process has ended, or it is this one, and no run of it has the lease
+ * or is about to take it.
+ */
+export function isAbandoned(
+  { conversationId, holder, epoch }: Pick<Lease, 'conversationId' | 'holder' | 'epoch'>,
+  isFree: boolean = !wanted.has(conversationId),
+): boolean {
+  if (holder !== thisProcess()) return isGone(holder)
+  return !inUse.has(nameOf(conversationId, epoch)) && isFree
+}
+
+/** Writes without a lease. One that was abandoned, such as by a run that could not give it back, is no reason to refuse. */
+export async function pastAbandonedLease<T>(
+  store: Store,
+  owner: string,
+  conversationId: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (codeOf(error) !== 'lease-held') throw error
+    await (await holdLease(store, owner, conversationId)).release()
+    return write()
+  }
 }
 
 function codeOf(error: unknown): string | undefined {

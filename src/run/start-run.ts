@@ -5,7 +5,7 @@ import { asFailure, SynapseError } from '../core/error.ts'
 import type { Exchange } from '../core/log.ts'
 import type { UserMessage } from '../core/message.ts'
 import { noUsage } from '../core/usage.ts'
-import type { Store } from '../store/store.ts'
+import type { Outage, Store } from '../store/store.ts'
 import { cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import { holdLease, type Held } from './lease.ts'
@@ -49,6 +49,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
     observer?.onEvent(event)
     request.emit(event)
   }
+  const stopWatching = tellOutages(store, emit)
   try {
     await runtime.endpoint(first.model, first.protocol)
     const held = await holdLease(store, owner, conversationId, () => stop.abort())
@@ -74,8 +75,21 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
     emit({ type: 'run-end', outcome, usage: noUsage, failure })
     return { outcome, usage: noUsage, cost: 0, failure }
   } finally {
+    stopWatching()
     timer.stop()
   }
+}
+
+/** A run that stands still because the database is away says so. */
+function tellOutages({ outages }: Store, emit: (event: RunEvent) => void): () => void {
+  let since: string | undefined
+  const tell = (outage: Outage | undefined): void => {
+    if (outage) emit({ type: 'store-waiting', ...outage })
+    else if (since !== undefined) emit({ type: 'store-back', waitedMs: Date.now() - Date.parse(since) })
+    since = outage?.since
+  }
+  tell(outages?.current())
+  return outages?.watch(tell) ?? (() => {})
 }
 
 /** The settings as the loop reads them, again at each step. */

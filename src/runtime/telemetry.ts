@@ -98,6 +98,12 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
         case 'guard':
           run?.addEvent('guard', { guard: event.guard, action: event.action, why: event.why })
           return
+        case 'store-waiting':
+          run?.addEvent('store-waiting', { [attribute.errorType]: event.failure.kind })
+          return
+        case 'store-back':
+          run?.addEvent('store-back', { waitedMs: event.waitedMs })
+          return
         case 'fallback':
           run?.addEvent('fallback', { from: event.from, to: event.to, [attribute.errorType]: event.failure.kind })
           return

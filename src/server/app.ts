@@ -2,8 +2,10 @@
 // asker is known; only then a route is looked for, so that no way of writing a path leads around the check.
 
 import { Hono, type Context } from 'hono'
+import { asFailure } from '../core/error.ts'
+import type { Store } from '../store/store.ts'
 import { answerFor, json, Refusal } from './answer.ts'
-import type { ServerContext } from './context.ts'
+import { forRequest, type ServerContext } from './context.ts'
 import { traceOf } from './log.ts'
 import { openApiOf } from './openapi.ts'
 import { principalOf, type Principal } from './principal.ts'
@@ -44,7 +46,7 @@ export interface App {
 }
 
 interface AppVariables {
-  Variables: { principal: Principal }
+  Variables: { principal: Principal; server: ServerContext }
   Bindings: { address: string }
 }
 
@@ -70,13 +72,19 @@ export function createApp({ server, page, names }: AppOptions): App {
     // No one would read the stream that a HEAD might open.
     if (c.req.method === 'HEAD') throw notHere()
     checkOrigin(c.req.raw.headers)
+    c.set('server', forRequest(server))
     c.set('principal', await authenticate(c))
     await next()
     return undefined
   })
   for (const route of routes) {
     app.on(route.method, honoPath(route.path), (c) => {
-      const visit = { request: c.req.raw, params: c.req.param(), principal: c.get('principal'), server }
+      const visit = {
+        request: c.req.raw,
+        params: c.req.param(),
+        principal: c.get('principal'),
+        server: c.get('server'),
+      }
       return route.respond(visit)
     })
   }
@@ -114,7 +122,7 @@ export function createApp({ server, page, names }: AppOptions): App {
   async function authenticate(c: Context<AppVariables>): Promise<Principal> {
     const { keysRequired } = server
     try {
-      const principal = await principalOf(server.store, c.req.raw.headers, { keysRequired, now: Date.now() })
+      const principal = await principalOf(c.get('server').store, c.req.raw.headers, { keysRequired, now: Date.now() })
       if (principal.keyId !== undefined) asked.take(principal.keyId)
       return principal
     } catch (error) {
@@ -130,12 +138,30 @@ export function createApp({ server, page, names }: AppOptions): App {
   async function ready(): Promise<globalThis.Response> {
     if (server.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
     if (server.runs.full) return json({ ready: false, why: 'storage-full' }, 503, { 'retry-after': '5' })
-    try {
-      await server.store.conversations('synapse:ready', { limit: 1 })
-      return json({ ready: true })
-    } catch {
-      return json({ ready: false, why: 'storage' }, 503, { 'retry-after': '5' })
-    }
+    const reason = await problemOf(server.store)
+    if (reason === undefined) return json({ ready: true })
+    return json({ ready: false, why: 'storage', reason }, 503, { 'retry-after': '5' })
+  }
+}
+
+/** Whoever asks whether the server is ready asks again soon, and has no time. */
+const readyMs = 800
+
+/** Why the store cannot be used, without its address: anybody may ask. */
+async function problemOf(store: Store): Promise<string | undefined> {
+  const outage = store.outages?.current()
+  if (outage) return `The database cannot be reached since ${outage.since}. Runs wait for it.`
+  const { promise: late, resolve } = Promise.withResolvers<string>()
+  const timer = setTimeout(() => resolve(`The store has not answered within ${readyMs} ms.`), readyMs)
+  const look = (store.within?.(readyMs) ?? store).conversations('synapse:ready', { limit: 1 })
+  const answered = look.then(
+    () => undefined,
+    (error: unknown) => `The store cannot be read (${asFailure(error).code ?? asFailure(error).kind}).`,
+  )
+  try {
+    return await Promise.race([answered, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -28,6 +28,21 @@ export interface ServerContext {
   runs: Supervisor
   changes: Changes
   log: Log
+  /** In the context of one request: the one that outlives it. */
+  lasting?: ServerContext
+}
+
+/** A request does not hang while the database is away: it is answered with 503 soon after this. */
+const requestMs = 2000
+
+export function forRequest(server: ServerContext): ServerContext {
+  const store = server.store.within?.(requestMs)
+  return store ? { ...server, store, runs: server.runs.using(store), lasting: server } : server
+}
+
+/** For what continues after the request was answered, such as a stream. */
+export function lastingContext(server: ServerContext): ServerContext {
+  return server.lasting ?? server
 }
 
 export interface Limits {

@@ -2,7 +2,7 @@
 
 import { SynapseError } from '../core/error.ts'
 import { Refusal } from './answer.ts'
-import type { ServerContext } from './context.ts'
+import { lastingContext, type ServerContext } from './context.ts'
 import { missing } from './route.ts'
 import { eventStream, streamHeaders } from './runs/sse.ts'
 
@@ -33,15 +33,17 @@ export async function openStream(
 }
 
 export function checkCapacity(server: ServerContext): void {
-  if ((open.get(server) ?? 0) < server.limits.streams) return
+  if ((open.get(lastingContext(server)) ?? 0) < server.limits.streams) return
   throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
 }
 
 /** Not before it is read: the client may be gone by then, and no one would give the place back. */
 export function takeSlot(server: ServerContext): void {
-  open.set(server, (open.get(server) ?? 0) + 1)
+  const lasting = lastingContext(server)
+  open.set(lasting, (open.get(lasting) ?? 0) + 1)
 }
 
 export function releaseSlot(server: ServerContext): void {
-  open.set(server, (open.get(server) ?? 1) - 1)
+  const lasting = lastingContext(server)
+  open.set(lasting, (open.get(lasting) ?? 1) - 1)
 }

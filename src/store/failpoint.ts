@@ -42,6 +42,7 @@ export const reads: ReadonlySet<string> = new Set<keyof Store>([
   'records',
   'stream',
   'listen',
+  'within',
   'close',
 ])
 

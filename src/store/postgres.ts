@@ -1,12 +1,13 @@
 // The store for many machines: one PostgreSQL that any number of Synapse processes share. Nothing lives in a process
 // only, so that each of them can continue with what another one began.
 
+import { badInput } from '../core/error.ts'
 import type { Store, StoreOptions } from './store.ts'
 import { archiveMethods } from './postgres/archive.ts'
 import { blobMethods } from './postgres/blobs.ts'
 import { branchMethods } from './postgres/branches.ts'
 import { conversationMethods } from './postgres/conversations.ts'
-import { connect } from './postgres/database.ts'
+import { connect, type Database } from './postgres/database.ts'
 import { entryMethods } from './postgres/entries.ts'
 import { exchangeMethods } from './postgres/exchanges.ts'
 import { leaseMethods } from './postgres/leases.ts'
@@ -21,37 +22,80 @@ import { toolMethods } from './postgres/tools.ts'
 export interface PostgresOptions extends StoreOptions {
   /** At most this many connections; 10 by default. */
   connections?: number
+  /** How long a call waits for a server that is away before it fails; 60 seconds by default. */
+  waitMs?: number
+  /** How long a statement may take; 60 seconds by default, 0 for any time. */
+  statementMs?: number
 }
 
-/** `url` as in `postgres://user:password@host:5432/database`. Makes its tables, in a schema named synapse. */
+/**
+ * `url` as in `postgres://user:password@host:5432/database`, with `wait_seconds` and `statement_seconds` in its query for
+ * whoever has only an address to give. Makes its tables, in a schema named synapse.
+ */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const { now = Date.now, leaseSkewMs = () => 0, connections = 10 } = options
-  const db = await connect(url, { now, leaseSkewMs, connections })
+  const { address, ...inUrl } = limitsIn(url)
+  const { now = Date.now, leaseSkewMs = () => 0, connections = 10, ...limits } = options
+  const db = await connect(address, { now, leaseSkewMs, connections, ...inUrl, ...limits })
   const ears = listening(db)
-  return {
-    ...conversationMethods(db),
-    ...entryMethods(db),
-    ...branchMethods(db),
-    ...exchangeMethods(db),
-    ...toolMethods(db),
-    ...overlayMethods(db),
-    ...stateMethods(db),
-    ...blobMethods(db),
-    ...searchMethods(db),
-    ...leaseMethods(db),
-    ...archiveMethods(db),
-    ...recordMethods(db),
-    async vacuum() {
-      await indexWaiting(db)
-      for (const table of ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations']) {
-        await db.plan(`VACUUM synapse.${table}`)
-      }
-    },
-    // One connection would be kept for it, which must not be the only one.
-    ...(connections > 1 && { listen: ears.listen }),
-    async close() {
-      ears.close()
-      await db.close()
-    },
+  // One connection would be kept for it, which must not be the only one.
+  const hearing = connections > 1 && { listen: ears.listen }
+  const close = async (): Promise<void> => {
+    ears.close()
+    await db.close()
+  }
+  return storeOver(db)
+
+  function storeOver(through: Database): Store {
+    return {
+      ...conversationMethods(through),
+      ...entryMethods(through),
+      ...branchMethods(through),
+      ...exchangeMethods(through),
+      ...toolMethods(through),
+      ...overlayMethods(through),
+      ...stateMethods(through),
+      ...blobMethods(through),
+      ...searchMethods(through),
+      ...leaseMethods(through),
+      ...archiveMethods(through),
+      ...recordMethods(through),
+      async vacuum() {
+        await indexWaiting(through)
+        for (const table of tables) await through.maintain(`VACUUM synapse.${table}`)
+      },
+      ...hearing,
+      outages: db.link,
+      within: (ms) => storeOver(db.within(ms)),
+      close,
+    }
   }
 }
+
+/** The limits that an address names, and the address without them. */
+function limitsIn(url: string): { address: string; waitMs?: number; statementMs?: number } {
+  // What is no URL is refused with a sentence when it is connected to.
+  if (!URL.canParse(url)) return { address: url }
+  const rest = new URL(url)
+  const waitMs = take('wait_seconds')
+  const statementMs = take('statement_seconds')
+  if (waitMs === undefined && statementMs === undefined) return { address: url }
+  return {
+    address: rest.href,
+    ...(waitMs !== undefined && { waitMs }),
+    ...(statementMs !== undefined && { statementMs }),
+  }
+
+  function take(name: string): number | undefined {
+    const given = rest.searchParams.get(name)
+    if (given === null) return undefined
+    rest.searchParams.delete(name)
+    const seconds = Number(given)
+    if (given !== '' && seconds >= 0 && seconds <= mostSeconds) return seconds * 1000
+    throw badInput(`${name} in the address of PostgreSQL must be a number from 0 to ${mostSeconds}, not "${given}".`)
+  }
+}
+
+/** By then it is forgotten which transactions were committed. */
+const mostSeconds = 1800
+
+const tables = ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations', 'commits']

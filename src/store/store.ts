@@ -41,7 +41,26 @@ export interface Store
     Archives {
   /** Gives space back, and takes the last bytes of what was deleted out of the files. */
   vacuum(): Promise<void>
+  /** Whether the database can be reached now. Absent where it is a part of this process. */
+  outages?: Outages
+  /**
+   * The same store for a task that has this long: no call waits for a database that is away beyond that. By default a
+   * call waits for as long as the store was opened with. Absent where nothing is ever waited for.
+   */
+  within?(ms: number): Store
   close(): Promise<void>
+}
+
+/** The database cannot be reached; calls wait for it. */
+export interface Outage {
+  since: string
+  failure: Failure
+}
+
+export interface Outages {
+  current(): Outage | undefined
+  /** Calls back when an outage begins, and with undefined when it is over; gives a way to stop that. */
+  watch(listener: (outage: Outage | undefined) => void): () => void
 }
 
 export interface Conversations {

@@ -1,11 +1,13 @@
 // The pieces of the command line that are pure.
 
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import fc from '../property.ts'
 import { count, dollars, inShort } from '../../src/cli/format-number.ts'
 import { bodyDiff } from '../../src/cli/inspect/body-diff.ts'
 import { pathAt, prefixBreak } from '../../src/cli/inspect/prefix-break.ts'
+import { showing } from '../../src/cli/show.ts'
 import { table } from '../../src/cli/table.ts'
 import { clip, columnsOf, neutral, styleFor } from '../../src/cli/terminal.ts'
 import { typedMessage } from '../../src/cli/typed-message.ts'
@@ -124,4 +126,15 @@ test('a difference of two bodies, put together again, is both of them', () => {
     '…   -+   …',
     'long stretches that are the same are left out',
   )
+})
+
+test('a run that waits for its database says so on the terminal, and not in its answer', () => {
+  const [out, err] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })]
+  const streams = { out, err } as unknown as Record<'out' | 'err', NodeJS.WriteStream>
+  const view = showing({ ...streams, style: plainStyle })
+  const message = 'PostgreSQL at db/x cannot be reached (refused).'
+  view.show({ type: 'store-waiting', since: '2026-11-16T12:00:00Z', failure: { kind: 'storage', message } })
+  view.show({ type: 'store-back', waitedMs: 2500 })
+  assert.equal(err.read(), `${message} Waiting for it.\nThe database is back after 2.5 s.\n`)
+  assert.equal(out.read(), null)
 })

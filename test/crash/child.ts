@@ -1,5 +1,6 @@
 // Runs test/crash/worker.ts in a process of its own. It is started a hundred times, and most of a start is reading
-// TypeScript from many files: so it is put into one file first.
+// TypeScript from many files: so it is put into one file first. With SYNAPSE_PACKED, the folder of an installed package,
+// it runs on that package instead of the source.
 
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -7,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { lastWords } from '../store/postgres-server.ts'
 import type { WorkerTask } from './worker.ts'
 
@@ -22,7 +23,7 @@ export interface Ran {
 
 export async function runWorker(
   task: WorkerTask,
-  how: { failpoint?: string; killAfterMs?: number } = {},
+  how: { failpoint?: string; killAfterMs?: number; onEntry?: () => void } = {},
 ): Promise<Ran> {
   const name = `crash-${randomUUID()}`
   bundle ??= bundled()
@@ -40,6 +41,7 @@ export async function runWorker(
   createInterface({ input: child.stdout }).on('line', (line) => {
     const said = JSON.parse(line) as { conversation?: string; entry?: string; done?: true }
     if (said.conversation !== undefined && said.entry !== undefined) {
+      how.onEntry?.()
       ran.entries.set(said.conversation, [...(ran.entries.get(said.conversation) ?? []), said.entry])
     }
     if (said.done) ran.done = true
@@ -73,7 +75,24 @@ async function bundled(): Promise<string> {
     format: 'esm',
     platform: 'node',
     packages: 'external',
+    plugins: packed === undefined ? [] : [onPackage(packed)],
     logLevel: 'error',
   })
   return join(outdir, 'worker.mjs')
+}
+
+const packed = process.env['SYNAPSE_PACKED']
+
+/** What the worker imports of the source comes from the package, as its users import it. */
+function onPackage(folder: string): Plugin {
+  const files: Record<string, string> = { open: 'index.js', testing: 'testing.js' }
+  return {
+    name: 'on-package',
+    setup({ onResolve }) {
+      onResolve({ filter: /\/src\/(open|testing)\.ts$/ }, ({ path }) => {
+        const file = files[/(\w+)\.ts$/.exec(path)?.[1] ?? ''] ?? ''
+        return { path: join(folder, 'dist', 'js', file), external: true }
+      })
+    },
+  }
 }

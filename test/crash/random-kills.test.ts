@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { tempFolder } from '../store/temp.ts'
 import { runWorker } from './child.ts'
-import { checkRecovered, inOrder, inspectWreck, type Wreck } from './invariants.ts'
+import { checkRecovered, inspectWreck, type Wreck } from './invariants.ts'
+import { calmHistories } from './outlive.ts'
 import { play, scenarios, type Stage } from './play.ts'
 import { kinds, newPlace, openPlace, reasonToSkip, type Place } from './stores.ts'
 
@@ -92,14 +93,7 @@ function joined(before: Wreck | undefined, after: Wreck): Wreck {
 async function expectedHistories(t: TestContext, place: Place): Promise<Map<string, string[]>> {
   const store = await openPlace(place)
   const folder = tempFolder(t)
-  const expected = new Map<string, string[]>()
-  for (const [name, scenario] of Object.entries(scenarios)) {
-    const { id } = await store.createConversation('calm')
-    const files = { effects: join(folder, 'effects'), requests: join(folder, 'requests') }
-    await play({ store, owner: 'calm', conversationId: id, ...files }, scenario)
-    const { head } = (await store.conversation('calm', id)) ?? {}
-    expected.set(name, inOrder((await store.history('calm', head ?? '')).map((entry) => entry.message)))
-  }
+  const expected = await calmHistories(store, { effects: join(folder, 'effects'), requests: join(folder, 'requests') })
   await store.close()
   return expected
 }

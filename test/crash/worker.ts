@@ -3,7 +3,7 @@
 
 import { writeSync } from 'node:fs'
 import { play, scenarios, type Stage } from './play.ts'
-import { openPlace } from './stores.ts'
+import { openSynapse } from '../../src/runtime/open.ts'
 
 const { url, owner, effects, requests, conversations } = JSON.parse(process.argv[2] ?? '') as WorkerTask
 
@@ -12,7 +12,7 @@ export interface WorkerTask extends Pick<Stage, 'owner' | 'effects' | 'requests'
   conversations: { id: string; scenario: string }[]
 }
 
-const store = await openPlace({ url })
+const { store } = await openSynapse({ store: url, offline: true, env: {} })
 try {
   await Promise.all(
     conversations.map(async ({ id, scenario }) => {

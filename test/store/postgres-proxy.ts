@@ -14,13 +14,15 @@ export interface Proxy {
   url: string
   /** The next statement with these words loses its connection; gives whether one has. */
   cut(words: string, when: Cut): { done(): boolean }
+  /** The same, but the server does not hear of it, and the statement neither. */
+  lose(words: string): { done(): boolean }
   close(): void
 }
 
 export async function proxyTo(t: TestContext, serverUrl: string): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-proxy-'))
   const target = join(new URL(serverUrl).searchParams.get('host') ?? '', '.s.PGSQL.5432')
-  let order: { words: string; when: Cut } | undefined
+  let order: { words: string; when: Cut | 'unheard' } | undefined
   const sockets = new Set<Socket>()
   const proxy = createServer((client) => {
     const server = connect(target)
@@ -37,6 +39,13 @@ export async function proxyTo(t: TestContext, serverUrl: string): Promise<Proxy>
       const when = order && bytes.includes(order.words) ? order.when : undefined
       if (when === undefined) return void server.write(bytes)
       order = undefined
+      if (when === 'unheard') {
+        client
+          .off('error', end)
+          .off('close', end)
+          .on('error', () => {})
+        return void client.destroy()
+      }
       if (when === 'before it is sent') return end()
       if (when === 'on its way') return void server.end(bytes, () => client.destroy())
       deaf = true
@@ -62,10 +71,13 @@ export async function proxyTo(t: TestContext, serverUrl: string): Promise<Proxy>
   return {
     url: url.href,
     close,
-    cut(words, when) {
-      const given = { words, when }
-      order = given
-      return { done: () => order !== given }
-    },
+    lose: (words) => lost(words, 'unheard'),
+    cut: lost,
+  }
+
+  function lost(words: string, when: Cut | 'unheard'): { done(): boolean } {
+    const given = { words, when }
+    order = given
+    return { done: () => order !== given }
   }
 }

@@ -3,10 +3,10 @@
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, globSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface PostgresServer {
@@ -14,6 +14,12 @@ export interface PostgresServer {
   start(): Promise<void>
   /** `SIGINT`: connections are cut; `SIGQUIT`: as in a crash. */
   stop(how: 'SIGINT' | 'SIGQUIT'): Promise<void>
+  /** Where it listens. */
+  socket: string
+  /** A second server that has everything this one commits before it is acknowledged; not started yet. */
+  standby(): Promise<PostgresServer>
+  /** Makes a standby take the place of its primary. */
+  promote(): void
   remove(): Promise<void>
 }
 
@@ -34,17 +40,32 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
 }
 
+/** A program of the same server: beside the others, or where their links lead. */
+export function findProgram(programs: string, name: string): string | undefined {
+  const server = join(programs, 'postgres')
+  const folders = [programs, ...(existsSync(server) ? [dirname(realpathSync(server))] : [])]
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+}
+
 export async function makePostgres(programs: string): Promise<PostgresServer> {
+  return serverIn(programs, (data) => ({
+    program: 'initdb',
+    args: ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+  }))
+}
+
+function serverIn(programs: string, making: (data: string) => { program: string; args: string[] }): PostgresServer {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-pg-'))
   const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   if (as.uid !== undefined) chownSync(folder, as.uid, as.uid)
   const data = join(folder, 'data')
-  const made = spawnSync(
-    join(programs, 'initdb'),
-    ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    { ...as, cwd: folder, encoding: 'utf8' },
-  )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  const run = (program: string, args: string[]): void => {
+    const ran = spawnSync(findProgram(programs, program) ?? program, args, { ...as, cwd: folder, encoding: 'utf8' })
+    if (ran.status !== 0) throw new Error(`${program} failed: ${ran.stderr}`)
+  }
+  const { program, args: given } = making(data)
+  run(program, given)
+  const url = `postgres://tester@localhost/postgres?host=${encodeURIComponent(folder)}`
 
   let server: ChildProcess | undefined
   const stop = async (how: NodeJS.Signals) => {
@@ -54,7 +75,18 @@ export async function makePostgres(programs: string): Promise<PostgresServer> {
     await ended
   }
   return {
-    url: `postgres://tester@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    url,
+    socket: join(folder, '.s.PGSQL.5432'),
+    promote: () => run('pg_ctl', ['promote', '-D', data, '-w']),
+    async standby() {
+      const copy = serverIn(programs, (to) => ({
+        program: 'pg_basebackup',
+        args: ['-D', to, '-h', folder, '-U', 'tester', '-X', 'stream', '-R', '-c', 'fast', '--no-sync'],
+      }))
+      await askOnce(url, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
+      await askOnce(url, 'SELECT pg_reload_conf()')
+      return copy
+    },
     async start() {
       const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=50']
       const started = spawn(join(programs, 'postgres'), args, {
@@ -67,7 +99,7 @@ export async function makePostgres(programs: string): Promise<PostgresServer> {
       await new Promise<void>((resolve, reject) => {
         createInterface({ input: started.stderr }).on('line', (line) => {
           lines.push(line)
-          if (line.includes('ready to accept connections')) resolve()
+          if (/ready to accept (read-only )?connections/.test(line)) resolve()
         })
         started.on('close', () => reject(new Error(`postgres ended: ${lines.slice(-5).join('\n')}`)))
       })
@@ -78,6 +110,14 @@ export async function makePostgres(programs: string): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function askOnce(url: string, sql: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(sql)
+  await client.end()
 }
 
 /** The server finishes the statement that a dead client has sent: only then it is known what the client has left. */

@@ -178,6 +178,18 @@ describe('postgres', { skip }, () => {
       }
     }
 
+    test('as it commits, and the server does not hear of it: its locks keep no one waiting', async (t) => {
+      const proxy = await proxyTo(t, server.url)
+      const store = await openPostgresStore(proxy.url, { connections: 2 })
+      const { id } = await store.createConversation('lost')
+      const lost = proxy.lose('COMMIT')
+      const began = performance.now()
+      assert.equal((await store.updateConversation('lost', id, { title: 'told once' })).title, 'told once')
+      assert.ok(lost.done())
+      assert.ok(performance.now() - began < 5000, 'sooner than the server would have ended it')
+      await store.close()
+    })
+
     for (const when of cuts) {
       test(`as a single append is written, ${when}: it is written once`, async (t) => {
         const proxy = await proxyTo(t, server.url)
@@ -220,7 +232,7 @@ describe('postgres', { skip }, () => {
 
     test('again and again: it is said that the database cannot be reached', async (t) => {
       const proxy = await proxyTo(t, server.url)
-      const store = await openPostgresStore(proxy.url, { connections: 2 })
+      const store = await openPostgresStore(proxy.url, { connections: 2, waitMs: 300 })
       const { id } = await store.createConversation('cut')
       proxy.close()
       await fails(store.append('cut', id, { message: user('x') }), 'storage', 'unavailable')
@@ -230,25 +242,39 @@ describe('postgres', { skip }, () => {
   })
 
   describe('postgres: faults', () => {
-    test('a server that restarts costs a failed call, not the process', async (t) => {
+    test('a server that stays away costs a failed call, not the process', async (t) => {
       const own = await makePostgres(programs ?? '')
       t.after(() => own.remove())
       await own.start()
-      const store: Store = await openPostgresStore(own.url)
+      const store: Store = await openPostgresStore(own.url, { waitMs: 200 })
       const { id } = await store.createConversation('patient')
       const kept = await store.append('patient', id, { message: user('kept') })
       const exchange = await store.openExchange('patient', id, request(kept.id, '{}'))
       for (const how of ['SIGINT', 'SIGQUIT'] as const) {
         await own.stop(how)
         const error = await fails(store.append('patient', id, { message: user('lost') }), 'storage', 'unavailable')
-        assert.match(error.message, /not known/)
+        assert.match(error.message, /cannot be reached .* (Nothing was changed|not known)/)
         await fails(store.finishExchange('patient', exchange.id, { outcome: 'done' }), 'storage', 'unavailable')
         await fails(store.history('patient', kept.id), 'storage', 'unavailable')
+        assert.equal(store.outages?.current()?.failure.code, 'unavailable')
         await own.start()
+        await isBack(store)
         assert.deepEqual(textsOf(await store.history('patient', kept.id)), ['kept'])
       }
       await store.finishExchange('patient', exchange.id, { outcome: 'done', reply: { message: reply('after') } })
       await store.close()
+    })
+
+    test('an address may say how long to wait for a server that is away', async (t) => {
+      const proxy = await proxyTo(t, server.url)
+      const store = await openPostgresStore(`${proxy.url}&wait_seconds=0.2`)
+      proxy.close()
+      const began = performance.now()
+      await fails(store.conversations('nobody'), 'storage', 'unavailable')
+      assert.ok(performance.now() - began < 20_000, 'much less than by default')
+      await store.close()
+      const wrong = await fails(openPostgresStore('postgres://localhost:1/x?wait_seconds=soon'), 'bad-input')
+      assert.match(wrong.message, /wait_seconds in the address of PostgreSQL must be a number/)
     })
 
     test('a server that is not there, or refuses, is one sentence without the password', async () => {
@@ -314,3 +340,14 @@ describe('postgres', { skip }, () => {
     })
   })
 })
+
+async function isBack({ outages }: Store): Promise<void> {
+  if (!outages?.current()) return
+  await new Promise<void>((resolve) => {
+    const stop = outages.watch((outage) => {
+      if (outage) return
+      stop()
+      resolve()
+    })
+  })
+}

@@ -16,6 +16,13 @@ export function LiveRow() {
       {words}
     </p>
   ))
+  if (run.waiting) {
+    remarks.push(
+      <p key="waiting" class="retrying" role="status">
+        The database cannot be reached. The run waits for it, and nothing is lost.
+      </p>,
+    )
+  }
   if (!exchange) {
     return (
       <div>

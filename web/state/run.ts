@@ -30,6 +30,8 @@ interface Live {
   tail?: string
   exchange?: LiveExchange
   retry?: { attempt: number; until: number; failure: Failure }
+  /** The database is away, and the run waits for it. */
+  waiting?: true
   /** Said on the way: another model is asked, a guard warned. */
   remarks: string[]
 }
@@ -138,6 +140,14 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
       announce(`${call.name} waits for you to allow it`)
       break
     }
+    case 'store-waiting':
+      live.value = { ...now, waiting: true }
+      announce('The database cannot be reached. The run waits for it.')
+      break
+    case 'store-back':
+      live.value = without(now, 'waiting')
+      announce('The database is back')
+      break
     case 'fallback':
       remark(now, `${event.from} could not be asked: ${event.failure.message} ${event.to} is asked instead.`)
       break
@@ -174,7 +184,7 @@ async function fetchEntry(entryId: string): Promise<void> {
   await attempt(async () => arrived(await api.entry(entryId)))
 }
 
-function without(run: Live, ...names: ('exchange' | 'retry')[]): Live {
+function without(run: Live, ...names: ('exchange' | 'retry' | 'waiting')[]): Live {
   const rest = { ...run }
   for (const name of names) delete rest[name]
   return rest

@@ -2,7 +2,7 @@
 // is nothing to miss.
 
 import { SynapseError } from '../../core/error.ts'
-import type { ServerContext } from '../context.ts'
+import { lastingContext, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
 import { route, type Route } from '../route.ts'
 import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
@@ -23,7 +23,7 @@ export const watchRoutes: readonly Route[] = [
     async handle({ server, owner, param }) {
       await viewOf(server, owner, param('id'))
       checkCapacity(server)
-      return new globalThis.Response(watching(server, owner, param('id')), { headers: streamHeaders })
+      return new globalThis.Response(watching(lastingContext(server), owner, param('id')), { headers: streamHeaders })
     },
   }),
 ]

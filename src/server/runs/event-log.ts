@@ -34,7 +34,8 @@ export interface RunStream {
 }
 
 export interface EventLog {
-  open(owner: string, conversationId: string, runId: string): Promise<RunStream>
+  /** `through`: another view of the same store, for who has less time. */
+  open(owner: string, conversationId: string, runId: string, through?: Store): Promise<RunStream>
   /** Gives up what cannot be written. */
   close(): void
 }
@@ -55,8 +56,8 @@ export function eventLog(store: Store): EventLog {
   let closed = false
 
   return {
-    async open(owner, conversationId, runId) {
-      const { epoch, next } = await store.openStream(owner, conversationId, runId)
+    async open(owner, conversationId, runId, through = store) {
+      const { epoch, next } = await through.openStream(owner, conversationId, runId)
       const writer = new Writer(owner, runId, epoch, next, () => schedule(writer))
       return writer
     },

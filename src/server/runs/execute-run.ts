@@ -45,6 +45,8 @@ export async function executeRun(
       void stream.flushed()
       continue
     }
+    // Whoever reads the events is told by the stream itself: these could not be written before it is over.
+    if (event.type === 'store-waiting' || event.type === 'store-back') continue
     if (event.type === 'request') exchangeId = event.exchangeId
     if (event.type !== 'run-start' || stream.before === 0) stream.push(event)
     if (event.type === 'message' && event.message.role === 'assistant') await pay()

@@ -9,6 +9,7 @@ import { serverOwner } from '../server-owner.ts'
 const kind = 'server'
 const signMs = 10_000
 const lifeMs = 30_000
+const stopMs = 1000
 
 export interface Holder {
   name: string
@@ -24,8 +25,13 @@ export async function takeName(store: Store): Promise<Holder> {
     await store.putRecords([{ owner: serverOwner, kind, id, data: {}, expiresAt }])
   }
   await sign()
-  // A sign that fails is made up for by the next one.
-  const signs = setInterval(() => void sign().catch(() => {}), signMs)
+  let signing: Promise<void> | undefined
+  const signs = setInterval(() => {
+    // One at a time: while the database is away it waits there. One that fails is made up for by the next.
+    signing ??= sign()
+      .catch(() => {})
+      .finally(() => (signing = undefined))
+  }, signMs)
   signs.unref()
   return {
     name: `${id} ${thisProcess()}`,
@@ -36,7 +42,8 @@ export async function takeName(store: Store): Promise<Holder> {
     },
     async stop() {
       clearInterval(signs)
-      await store.deleteRecord(serverOwner, kind, id)
+      // A database that is away keeps no server from stopping: the sign runs out.
+      await (store.within?.(stopMs) ?? store).deleteRecord(serverOwner, kind, id).catch(() => {})
     },
   }
 }

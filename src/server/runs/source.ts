@@ -1,9 +1,10 @@
 // Where the events of a run are read from: from memory while it runs here, else from the store, where another process
 // may be writing them. Both give the same events under the same numbers.
 
-import type { Store } from '../../store/store.ts'
+import type { RunEvent } from '../../core/event.ts'
+import type { Outage, Store } from '../../store/store.ts'
 import type { RunStream } from './event-log.ts'
-import { frame, type EventSource } from './sse.ts'
+import { frame, unnumbered, type EventSource } from './sse.ts'
 
 /** How often the store is asked for events that another process writes, where it does not tell by itself. */
 const pollMs = 200
@@ -19,24 +20,45 @@ interface Watching {
 
 export function runSource(store: Store, owner: string, runId: string, { live, isUnderWay }: Watching): EventSource {
   const elsewhere = signs(store, runId)
+  const { outages } = store
+  let told: Outage | undefined
   return {
     async read(from) {
       const stream = live()
       // What another server has taken over continues in the store.
       const recent = stream?.lost ? undefined : stream?.recent(from)
       if (recent) return recent
+      if (outages?.current()) return { frames: [], next: from, ended: false }
       elsewhere.seen()
       const { events, next, ended } = (await stored(from)) ?? { events: [], next: from, ended: true }
       return { frames: events.map((event, i) => frame(from + i + 1, event)), next, ended }
     },
     async wait(from, ms, signal) {
       const stream = live()
-      if (!stream || stream.lost) return elsewhere.next(ms, signal)
+      if (!stream || stream.lost) {
+        if (!outages?.current()) return elsewhere.next(ms, signal)
+        return until(ms, signal, (wake) => outages.watch(wake))
+      }
       // It may have come between the look and the wait.
       const now = stream.recent(from)
-      if (now && now.frames.length === 0 && !now.ended) await until(ms, signal, (wake) => stream.watch(wake))
+      if (now && now.frames.length === 0 && !now.ended) await until(ms, signal, (wake) => either(stream, wake))
+    },
+    notice() {
+      const outage = outages?.current()
+      if (outage?.since === told?.since) return undefined
+      const waitedMs = told ? Date.now() - Date.parse(told.since) : 0
+      told = outage
+      const event: RunEvent = outage ? { type: 'store-waiting', ...outage } : { type: 'store-back', waitedMs }
+      return unnumbered(JSON.stringify(event))
     },
     close: () => elsewhere.close(),
+  }
+
+  function either(stream: RunStream, wake: () => void): () => void {
+    const stops = [stream.watch(wake), outages?.watch(wake)]
+    return () => {
+      for (const stop of stops) stop?.()
+    }
   }
 
   /** Undefined: it was taken away, with its conversation or long after its end. */

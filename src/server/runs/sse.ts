@@ -18,6 +18,8 @@ export interface EventSource {
   read(from: number): Promise<Frames>
   /** Resolves when there may be more, after `ms` at the latest, or when `signal` says so. */
   wait(from: number, ms: number, signal: AbortSignal): Promise<void>
+  /** News that have no number and are in no log, such as that the store is away; each is given once. */
+  notice?(): string | undefined
   /** No one reads any more. */
   close(): void
 }
@@ -79,6 +81,8 @@ export function eventStream(source: EventSource, after: number, watched: Watched
       unsent = page.frames
       ended = page.ended
       if (unsent.length > 0 || ended) continue
+      const notice = source.notice?.()
+      if (notice !== undefined) return notice
       const left = since + (watched.heartbeatMs ?? usualHeartbeatMs) - performance.now()
       if (left <= 0) return ': still here\n\n'
       await source.wait(next, left, gone.signal)

@@ -4,10 +4,10 @@
 import { SynapseError, asFailure, isStorageFull, type Failure } from '../../core/error.ts'
 import { noUsage } from '../../core/usage.ts'
 import { pathCache } from '../../run/path-cache.ts'
-import { holdLease, isGone } from '../../run/lease.ts'
+import { holdLease, isAbandoned, pastAbandonedLease } from '../../run/lease.ts'
 import { traceOf, type Log } from '../log.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
-import type { NewEntry } from '../../store/store.ts'
+import type { NewEntry, Store } from '../../store/store.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import { serverOwner } from '../server-owner.ts'
 import type { RunView } from '../views.ts'
@@ -50,6 +50,8 @@ export interface Supervisor {
   source(owner: string, runId: string): Promise<EventSource | undefined>
   /** Gives the run as it is then; it has ended, if its server could be reached. */
   cancel(owner: string, runId: string): Promise<RunView | undefined>
+  /** The same for one request, which waits for an absent database only as long as this store does. */
+  using(store: Store): Supervisor
   readonly stopping: boolean
   /** There is no space left for the store. */
   readonly full: boolean
@@ -84,6 +86,8 @@ interface UnsavedEnd {
 const lookMs = 1000
 const shortMs = 100
 const recoverMs = 10_000
+/** After an outage other servers come back too: they get this long to say that they live. */
+const graceMs = 5000
 /** Events of a run are kept for so long after its end. */
 const keepEventsMs = 7 * 24 * 3_600_000
 
@@ -99,41 +103,52 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
   const coming = new Set<string>()
   let running = 0
   let stopping = false
+  let backAt = Number.NEGATIVE_INFINITY
 
   await recover()
   await store.dropStreams(new Date(Date.now() - keepEventsMs).toISOString())
   const looks = [every(lookMs, lookForCancels), every(recoverMs, recover), every(lookMs, saveEnds)]
+  const stopWatching = store.outages?.watch((outage) => {
+    log({ event: outage ? 'store-away' : 'store-back', ...(outage && { why: outage.failure.message }) })
+    if (outage) return
+    backAt = performance.now()
+    // What broke off here need not wait for the next look.
+    recover().catch(lookFailed)
+  })
+  return over(store)
 
-  return {
-    start,
-    async run(owner, runId) {
-      const run = await kept(owner, runId)
-      return run && viewOf(run)
-    },
-    active,
-    async source(owner, runId) {
-      const isHere = (jobs.get(runId) ?? unsaved.get(runId)?.mine)?.run.owner === owner
-      const isUnderWay = async () => {
-        const run = await kept(owner, runId)
-        return run !== undefined && run.state !== 'ended'
-      }
-      if (!isHere && !(await isUnderWay()) && !(await store.stream(owner, runId, 0, 1))) return undefined
-      return runSource(store, owner, runId, {
-        live: () => (jobs.get(runId) ?? unsaved.get(runId)?.mine)?.stream,
-        isUnderWay,
-      })
-    },
-    cancel,
-    get stopping() {
-      return stopping
-    },
-    get full() {
-      return unsaved.size > 0
-    },
-    stop,
+  /** What requests ask for goes through a store of their own; the runs themselves have all the patience there is. */
+  function over(through: Store): Supervisor {
+    return {
+      start: (request) => start(request, through),
+      async run(owner, runId) {
+        const run = await kept(owner, runId, through)
+        return run && viewOf(run)
+      },
+      active: async (owner, conversationId) =>
+        runOf(owner, await through.record(owner, recordKind.active, conversationId), through),
+      async source(owner, runId) {
+        const isHere = here(runId)?.run.owner === owner
+        const isUnderWay = async (asked = store) => {
+          const run = await kept(owner, runId, asked)
+          return run !== undefined && run.state !== 'ended'
+        }
+        if (!isHere && !(await isUnderWay(through)) && !(await through.stream(owner, runId, 0, 1))) return undefined
+        return runSource(store, owner, runId, { live: () => here(runId)?.stream, isUnderWay: () => isUnderWay() })
+      },
+      cancel: (owner, runId) => cancel(owner, runId, through),
+      using: over,
+      get stopping() {
+        return stopping
+      },
+      get full() {
+        return unsaved.size > 0
+      },
+      stop,
+    }
   }
 
-  async function start(request: NewRun): Promise<RunView> {
+  async function start(request: NewRun, through: Store): Promise<RunView> {
     if (stopping) throw overloaded('The server is about to stop. Try again in a moment.')
     if (running + queue.length + coming.size >= options.maxRuns + options.maxQueued) {
       throw overloaded('Too many runs are waiting. Try again in a moment.')
@@ -144,10 +159,10 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     coming.add(id)
     try {
       for (const left of unsaved.values()) if (left.mine.run.conversationId === conversationId) await saveEnd(left)
-      const before = await store.record(owner, recordKind.active, conversationId)
-      const busy = await runOf(owner, before)
+      const before = await through.record(owner, recordKind.active, conversationId)
+      const busy = await runOf(owner, before, through)
       if (busy) throw busyWith(busy)
-      await move?.()
+      if (move) await pastAbandonedLease(through, owner, conversationId, move)
       const at = new Date().toISOString()
       const run: StoredRun = {
         id,
@@ -158,22 +173,36 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
         holder: holder.name,
       }
       const kept = [runRecord(run, 0), activeRecord(run, before?.version ?? 0), openRecord(run)]
-      await store.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...kept])
+      await pastAbandonedLease(through, owner, conversationId, () =>
+        through.appendAll(owner, conversationId, entries, {}, [...records(viewOf(run)), ...kept]),
+      )
       // At once, so that they can share a transaction, and not before: what was refused gives no name.
       const [stream] = await Promise.all([
         // So that whoever asks for its events finds them.
-        events.open(owner, conversationId, id),
-        title === undefined ? undefined : store.updateConversation(owner, conversationId, { title }),
+        unlessAway(events.open(owner, conversationId, id, through)),
+        title === undefined ? undefined : named(owner, conversationId, title, through),
       ])
-      enqueue({ run, version: 1, stream })
+      enqueue({ run, version: 1, ...(stream && { stream }) })
       return viewOf(run)
     } finally {
       coming.delete(id)
     }
   }
 
-  async function kept(owner: string, runId: string): Promise<StoredRun | undefined> {
-    const run = readRun(await store.record(owner, recordKind.run, runId))
+  /** The message and its run are saved, so that a database that goes away now only makes the name late. */
+  async function named(owner: string, conversationId: string, title: string, through: Store): Promise<void> {
+    const done = through.updateConversation(owner, conversationId, { title }).then(() => true)
+    if (await unlessAway(done)) return
+    store.updateConversation(owner, conversationId, { title }).catch(lookFailed)
+  }
+
+  /** A run of this process: under way, or ended without space to save that. */
+  function here(runId: string): Mine | undefined {
+    return jobs.get(runId) ?? unsaved.get(runId)?.mine
+  }
+
+  async function kept(owner: string, runId: string, through: Store = store): Promise<StoredRun | undefined> {
+    const run = readRun(await through.record(owner, recordKind.run, runId))
     const left = run && unsaved.get(runId)
     if (!left) return run
     const { end, endedAt } = left
@@ -181,13 +210,9 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     return { ...run, state: 'ended', outcome, usage, endedAt, ...(failure && { failure }) }
   }
 
-  async function active(owner: string, conversationId: string): Promise<RunView | undefined> {
-    return runOf(owner, await store.record(owner, recordKind.active, conversationId))
-  }
-
-  async function runOf(owner: string, active: StoredRecord | undefined): Promise<RunView | undefined> {
+  async function runOf(owner: string, active: StoredRecord | undefined, through: Store): Promise<RunView | undefined> {
     const runId = active && textIn(active, 'runId')
-    const run = runId ? await kept(owner, runId) : undefined
+    const run = runId ? await kept(owner, runId, through) : undefined
     return run && run.state !== 'ended' ? viewOf(run) : undefined
   }
 
@@ -297,13 +322,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     mine.version++
   }
 
-  async function cancel(owner: string, runId: string): Promise<RunView | undefined> {
-    const run = await kept(owner, runId)
+  async function cancel(owner: string, runId: string, through: Store): Promise<RunView | undefined> {
+    const run = await kept(owner, runId, through)
     if (!run || run.state === 'ended') return run && viewOf(run)
     const job = jobs.get(runId)
     if (job) await cancelJob(job)
     else await askElsewhere(owner, runId)
-    const now = await kept(owner, runId)
+    const now = await kept(owner, runId, through)
     return now && viewOf(now)
   }
 
@@ -372,11 +397,13 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
       await store.deleteRecord(serverOwner, recordKind.open, runId)
       return
     }
-    if (run.state !== 'parked' && run.holder !== holder.name && (await holder.lives(run.holder))) return
+    if (run.state !== 'parked' && run.holder !== holder.name) {
+      if (performance.now() < backAt + graceMs || (await holder.lives(run.holder))) return
+    }
     try {
       if (run.state === 'ended') return await closeStream(run)
       const lease = await store.lease(owner, run.conversationId)
-      if (lease && !isGone(lease.holder)) return
+      if (lease && !isAbandoned(lease)) return
       // Not parked any more: else the next server would take it up, too.
       const mine: Mine = { run, version: record.version }
       // Only one of several servers gets it: the version decides.
@@ -404,6 +431,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 
   async function stop(graceMs: number): Promise<void> {
     stopping = true
+    stopWatching?.()
     for (const look of looks) clearInterval(look)
     const all = Promise.all([...jobs.values()].filter((job) => !queue.includes(job)).map((job) => job.done))
     await within(graceMs, all)
@@ -437,6 +465,14 @@ function endOnFullDisk(failure: Failure): ExecutedRun['end'] {
 /** A record was not as it was read. */
 export function isChanged(error: unknown): error is SynapseError {
   return error instanceof SynapseError && error.failure.code === 'record-changed'
+}
+
+/** Undefined where the database could not be reached. */
+async function unlessAway<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (asFailure(error).code === 'unavailable') return undefined
+    throw error
+  })
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -9,7 +9,7 @@ import { migrations } from '../postgres/migrations.ts'
 import { indexDocuments, indexRows, selectLog, type LogRow } from '../postgres/search-index.ts'
 import { wordVectors } from '../postgres/vectors.ts'
 
-const settings = { now: Date.now, leaseSkewMs: () => 0, connections: 2 }
+const settings = { now: Date.now, leaseSkewMs: () => 0, connections: 2, statementMs: 0 }
 const of = (table: string): string => `synapse.${table}`
 
 export async function examinePostgres(url: string, progress: Progress): Promise<Finding[]> {
@@ -106,7 +106,7 @@ export async function repairPostgres(url: string, progress: Progress): Promise<R
       await queries.all('DELETE FROM synapse.search')
       for await (const rows of pages(queries, progress)) await indexRows(queries, rows)
     })
-    await db.plan('REINDEX SCHEMA synapse')
+    await db.maintain('REINDEX SCHEMA synapse')
     return {
       done: [
         'The search index and all other indexes were built again from the log.',

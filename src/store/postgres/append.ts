@@ -8,7 +8,7 @@ import { damaged, headMoved, idTaken } from '../store-errors.ts'
 import type { Write } from '../store.ts'
 import { clock, placeOf, writable } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
-import { isLost, isUniqueViolation } from './errors.ts'
+import { isUniqueViolation } from './errors.ts'
 
 /** An entry, and who wants it where. */
 export interface Appending {
@@ -19,20 +19,18 @@ export interface Appending {
 }
 
 export async function appendAlone(db: Database, one: Appending): Promise<Entry> {
-  const sent = await insert(db, db, one).then(
-    (row) => ({ row, lost: false }),
-    (error: unknown) => {
-      if (isLost(error)) return { row: undefined, lost: true }
-      throw error
-    },
-  )
-  if (sent.row) return toEntry(one, sent.row)
+  const sent = await insert(db, one, (values) => db.once(statement, values))
+  const { row, lost } = sent as { row: Inserted | undefined; lost: boolean }
+  if (row) {
+    db.indexing.appended(row.n, one.entry.json.length)
+    return toEntry(one, row)
+  }
   return db.transaction(async (queries) => {
-    const known = sent.lost && (await written(queries, one))
+    const known = lost && (await written(queries, one))
     if (known) return known
     await writable(db, queries, one.owner, one.conversationId, one.write)
     return appendEntry(db, queries, one)
-  })
+  }, lost)
 }
 
 /**
@@ -55,15 +53,18 @@ async function written(queries: Queries, one: Appending): Promise<Entry | undefi
 
 /** Inside a transaction that has locked the conversation by `writable`. */
 export async function appendEntry(db: Database, queries: Queries, one: Appending): Promise<Entry> {
-  const row = await insert(db, queries, one)
-  if (row) return toEntry(one, row)
-  throw await reason(db, queries, one)
+  const row = await insert(db, one, (values) => queries.get<Inserted>(statement, values))
+  if (!row) throw await reason(db, queries, one)
+  queries.onceCommitted(() => db.indexing.appended(row.n, one.entry.json.length))
+  return toEntry(one, row)
 }
 
 interface Place {
   parent_id: string | null
   depth: number
 }
+
+type Inserted = Place & { n: number } & QueryResultRow
 
 function toEntry({ conversationId, entry }: Appending, { parent_id: parentId, depth }: Place): Entry {
   return { id: entry.id, conversationId, parentId, depth, message: messageOf(entry), at: entry.at }
@@ -105,7 +106,7 @@ const statement = `
   )
   SELECT n, parent_id, depth FROM moved`
 
-async function insert(db: Database, queries: Queries, one: Appending): Promise<Place | undefined> {
+async function insert<T>(db: Database, one: Appending, send: (values: unknown[]) => Promise<T>): Promise<T> {
   const { owner, conversationId, entry, write } = one
   const values = [
     conversationId,
@@ -122,9 +123,7 @@ async function insert(db: Database, queries: Queries, one: Appending): Promise<P
     entry.json,
   ]
   try {
-    const row = await queries.get<Place & { n: number } & QueryResultRow>(statement, values)
-    if (row) queries.onceCommitted(() => db.indexing.appended(row.n, entry.json.length))
-    return row
+    return await send(values)
   } catch (error) {
     throw isUniqueViolation(error) ? idTaken('entry', entry.id) : error
   }

@@ -206,4 +206,13 @@ export const migrations: readonly string[] = [
   -- and one whose conversation was deleted is left for whoever takes it.
   CREATE TABLE synapse.waiting (entry bigint NOT NULL);
   `,
+  `
+  -- A row for each transaction of the last minutes, by which it is known that it was committed. Where its answer was
+  -- lost, whoever asks writes the row itself (claimed), and the transaction cannot be committed after that.
+  CREATE TABLE synapse.commits (
+    id uuid PRIMARY KEY,
+    claimed boolean NOT NULL DEFAULT false,
+    at timestamptz NOT NULL DEFAULT now()
+  );
+  `,
 ]

@@ -40,10 +40,9 @@ export function recordMethods(db: Database): Records & Streams {
     },
 
     async deleteRecord(owner, kind, id) {
-      const gone = await db.all(
-        `DELETE FROM synapse.records r WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')} RETURNING n`,
-        [owner, kind, id, nowOf(db)],
-      )
+      const sql = `DELETE FROM synapse.records r WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')} RETURNING n`
+      // In a transaction: done twice, it would say that there was none.
+      const gone = await db.transaction((queries) => queries.all(sql, [owner, kind, id, nowOf(db)]))
       return gone.length > 0
     },
 

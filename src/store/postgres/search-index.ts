@@ -11,6 +11,7 @@ import { wordVectors } from './vectors.ts'
 export class Indexing {
   readonly #db: Database
   #since = 0
+  #clearedAt = Number.NEGATIVE_INFINITY
   #again = false
   #running: Promise<void> | undefined
 
@@ -35,10 +36,20 @@ export class Indexing {
       this.#again = false
       // What fails continues waiting, for the next time: whoever appended it has an answer already.
       await indexWaiting(this.#db).catch(() => {})
+      await this.#clearCommits().catch(() => {})
     }
     this.#running = undefined
   }
+
+  /** Of transactions that no one asks for any more. */
+  async #clearCommits(): Promise<void> {
+    if (performance.now() < this.#clearedAt + clearMs) return
+    this.#clearedAt = performance.now()
+    await this.#db.plan(`DELETE FROM synapse.commits WHERE at < now() - interval '1 hour'`)
+  }
 }
+
+const clearMs = 10 * 60_000
 
 export async function indexWaiting(db: Database): Promise<void> {
   while ((await db.transaction(indexSome)) === mostWaiting);

@@ -1,0 +1,273 @@
+// The way to a PostgreSQL server: whether it can be reached now, and which of the connections to it are dead.
+//
+// A connection that breaks says so. One that swallows packets says nothing: it is found because an answer does not come.
+// Then a new connection is opened to ask the server what the old one is doing. Where the server waits for the client
+// while the client waits for the server, or does not know it any more, the old connection is destroyed. Where no new
+// connection can be opened the server is away: calls wait until one can, for as long as they have patience.
+
+import type { Socket } from 'node:net'
+import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises'
+import type { Failure } from '../../core/error.ts'
+import type { Outage, Outages } from '../store.ts'
+import { isLost, isTimeout } from './errors.ts'
+
+/** How long a call waits for a server that is away: until a moment, or for a time from the moment it was lost. */
+export type Patience = { until: number } | { forMs: number }
+
+/** One connection. */
+export interface Line {
+  readonly socket: Socket
+  readonly openedAt: number
+  /** The server's process for it, once it is ready. */
+  backend?: string
+  heardAt: number
+  bytesRead: number
+  /** The statement that waits for its answer. */
+  asked?: { at: number; patience: Patience; checks: number }
+}
+
+/**
+ * Opens a new connection to ask what these processes of the server do. Gives those of the silent ones that are gone, or
+ * waited for their client; such are ended, and so are orphans that wait for theirs.
+ */
+export type Look = (silent: readonly string[], orphans: readonly string[]) => Promise<readonly string[]>
+
+interface Waiter {
+  patience: Patience
+  since: number
+  back?: () => void
+  giveUp(error: unknown): void
+}
+
+/** Without a byte for this long a connection is looked into; twice as long after each time it turned out to be alive. */
+const silentMs = 700
+const mostChecks = 4
+const tickMs = 100
+const mostPauseMs = 250
+const overlapMs = 500
+const mostOrphans = 100
+
+export class Link implements Outages {
+  readonly #lines = new Set<Line>()
+  readonly #waiters = new Set<Waiter>()
+  readonly #listeners = new Set<(outage: Outage | undefined) => void>()
+  readonly #look: Look
+  /** Processes whose connection was closed here: the server may not have heard of it. */
+  #orphans: string[] = []
+  readonly #explain: (error: unknown) => Failure
+  readonly #ticks: NodeJS.Timeout
+  #closed = false
+  #probing = false
+  #away: { at: number; error: unknown; outage: Outage } | undefined
+  #backAt = Number.NEGATIVE_INFINITY
+  #answeredAt = Number.NEGATIVE_INFINITY
+
+  constructor(look: Look, explain: (error: unknown) => Failure) {
+    this.#look = look
+    this.#explain = explain
+    this.#ticks = setInterval(() => this.#tick(), tickMs)
+    this.#ticks.unref()
+  }
+
+  current(): Outage | undefined {
+    return this.#away?.outage
+  }
+
+  watch(listener: (outage: Outage | undefined) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Whether the server was away at any time since this moment. */
+  wasAway(since: number): boolean {
+    return this.#away !== undefined || this.#backAt >= since
+  }
+
+  add(socket: Socket): Line {
+    const heardAt = Number.NEGATIVE_INFINITY
+    const line: Line = { socket, openedAt: performance.now(), heardAt, bytesRead: 0 }
+    this.#lines.add(line)
+    socket.once('close', () => {
+      this.#lines.delete(line)
+      if (line.backend !== undefined) this.#orphans = [...this.#orphans, line.backend].slice(-mostOrphans)
+    })
+    return line
+  }
+
+  /** Sends something on a connection, and watches over it until the answer is there. */
+  async ask<T>(line: Line, patience: Patience, send: () => Promise<T>): Promise<T> {
+    line.asked = { at: performance.now(), patience, checks: 0 }
+    try {
+      const answer = await send()
+      line.heardAt = performance.now()
+      return answer
+    } finally {
+      delete line.asked
+    }
+  }
+
+  /** A connection of the pool, unless the server is away for too long; one that comes later is left to `late`. */
+  async acquire<T>(patience: Patience, connecting: Promise<T>, late: (connection: T) => void): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const waiter: Waiter = { patience, since: performance.now(), giveUp: reject }
+    this.#waiters.add(waiter)
+    try {
+      return await Promise.race([connecting, promise])
+    } catch (error) {
+      connecting.then(late, () => {})
+      throw error
+    } finally {
+      this.#waiters.delete(waiter)
+    }
+  }
+
+  /** Resolves at once unless the server is known to be away, then when it is back; rejects when patience ends. */
+  async reachable(patience: Patience, since: number): Promise<void> {
+    if (this.#away && !this.#closed) await this.#back(patience, since)
+  }
+
+  /** After a connection was lost: resolves when the server has answered on a new one. */
+  async recovered(patience: Patience, since: number): Promise<void> {
+    this.#suspect()
+    if (this.#probing && !this.#closed) await this.#back(patience, since)
+  }
+
+  close(): void {
+    clearInterval(this.#ticks)
+    this.#closed = true
+    for (const waiter of this.#waiters) waiter.giveUp(this.#away?.error ?? new Error('Connection terminated: closed'))
+    // A server that is away does not say goodbye.
+    if (this.#away) for (const { socket } of this.#lines) socket.destroy()
+  }
+
+  #back(patience: Patience, since: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // Keeps the process alive: it may have nothing else to wait for.
+      const alive = setInterval(() => {}, 60_000)
+      const waiter: Waiter = {
+        patience,
+        since,
+        back: () => settle(resolve),
+        giveUp: (error) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
+      }
+      const settle = (end: () => void): void => {
+        clearInterval(alive)
+        this.#waiters.delete(waiter)
+        end()
+      }
+      this.#waiters.add(waiter)
+    })
+  }
+
+  #tick(): void {
+    this.#listenAll()
+    const now = performance.now()
+    for (const line of this.#lines) {
+      if (isSilent(line, now)) this.#suspect()
+      const { asked } = line
+      if (this.#away && asked && now > endOf(asked.patience, Math.max(asked.at, this.#away.at))) line.socket.destroy()
+    }
+    if (!this.#away) return
+    for (const waiter of this.#waiters) {
+      const since = waiter.back ? waiter.since : Math.max(waiter.since, this.#away.at)
+      if (now > endOf(waiter.patience, since)) waiter.giveUp(this.#away.error)
+    }
+  }
+
+  #listenAll(): void {
+    const now = performance.now()
+    for (const line of this.#lines) {
+      if (line.socket.bytesRead === line.bytesRead) continue
+      line.bytesRead = line.socket.bytesRead
+      line.heardAt = now
+    }
+  }
+
+  #suspect(): void {
+    if (this.#probing || this.#closed) return
+    this.#probing = true
+    void this.#probe()
+  }
+
+  async #probe(): Promise<void> {
+    const began = performance.now()
+    for (;;) {
+      // One that gets no answer is not waited for: the server may be back before it is given up.
+      await Promise.race([this.#lookOnce(), wait(overlapMs, undefined, { ref: false })])
+      if (this.#closed || this.#answeredAt >= began) return
+      await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    // What was just lost is known to be closed only after this.
+    await immediate()
+    const began = performance.now()
+    const silent = [...this.#lines].filter((line) => isSilent(line, began))
+    const orphans = this.#orphans
+    let dead: readonly string[] = []
+    try {
+      dead = await this.#look(
+        silent.flatMap(({ backend }) => backend ?? []),
+        orphans,
+      )
+      this.#orphans = this.#orphans.filter((one) => !orphans.includes(one))
+    } catch (error) {
+      // Where it answers with a refusal, that is for those to say who ask something.
+      if (isLost(error)) return this.#unanswered(error, began)
+    }
+    this.#answeredAt = performance.now()
+    // Before anybody is told: whoever loses a connection from now on has the server looked for again.
+    this.#probing = false
+    this.#isBack(silent, dead, began)
+  }
+
+  #unanswered(error: unknown, began: number): void {
+    if (this.#closed || this.#answeredAt > began) return
+    this.#listenAll()
+    // A server that has much to do answers late, but it answers somebody.
+    const isHeard = isTimeout(error) && [...this.#lines].some(({ heardAt }) => heardAt > began)
+    if (!isHeard) this.#isAway(error)
+  }
+
+  #isAway(error: unknown): void {
+    if (this.#away) {
+      this.#away.error = error
+      return
+    }
+    const outage = { since: new Date().toISOString(), failure: this.#explain(error) }
+    this.#away = { at: performance.now(), error, outage }
+    for (const listener of this.#listeners) listener(outage)
+  }
+
+  #isBack(silent: readonly Line[], dead: readonly string[], began: number): void {
+    const wasAway = this.#away !== undefined
+    // One that is not ready yet counts as dead where another one has been ready in much less time.
+    const now = performance.now()
+    const isTooSlow = ({ openedAt }: Line): boolean => now - openedAt > silentMs + 3 * (now - began)
+    const isGone = (line: Line): boolean => (line.backend === undefined ? isTooSlow(line) : dead.includes(line.backend))
+    const gone = new Set(silent.filter(isGone))
+    // What was not heard since then may be as dead as what was found, and a new connection costs little.
+    const from = this.#away?.at ?? Math.min(...[...gone].map(({ asked, openedAt }) => asked?.at ?? openedAt))
+    for (const line of this.#lines) {
+      const isIdle = !line.asked && line.backend !== undefined
+      if (gone.has(line) || (isIdle && (wasAway || gone.size > 0) && line.heardAt < from)) line.socket.destroy()
+      else if (line.asked && silent.includes(line)) line.asked.checks++
+    }
+    this.#away = undefined
+    if (wasAway) this.#backAt = performance.now()
+    for (const waiter of this.#waiters) waiter.back?.()
+    if (wasAway) for (const listener of this.#listeners) listener(undefined)
+  }
+}
+
+/** An answer, or a connection, is waited for and nothing comes. */
+function isSilent({ asked, backend, openedAt, heardAt }: Line, now: number): boolean {
+  if (!asked && backend !== undefined) return false
+  const since = Math.max(asked?.at ?? openedAt, heardAt)
+  return now - since > silentMs * 2 ** Math.min(asked?.checks ?? 0, mostChecks)
+}
+
+function endOf(patience: Patience, since: number): number {
+  return 'until' in patience ? patience.until : since + patience.forMs
+}

@@ -1,0 +1,130 @@
+// The connections to a PostgreSQL server: a pool of them, each with its limits set, and the one that is opened to see
+// whether the server is there.
+
+import { Socket } from 'node:net'
+import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
+import type { Failure } from '../../core/error.ts'
+import { isStandby, storageError } from './errors.ts'
+import { Link, type Line } from './link.ts'
+
+export interface PoolOptions {
+  connections: number
+  /** A statement that takes longer is stopped by the server; 0: none is. */
+  statementMs: number
+  /** What an outage is called. */
+  explain: (error: unknown) => Failure
+}
+
+export interface LinkedPool {
+  pool: Pool
+  link: Link
+  lineOf(client: ClientBase): Line
+}
+
+/** For a connection of the pool to be there, also where all are in use. */
+const connectMs = 5000
+/** For the server to answer on a new connection. */
+const lookMs = 1500
+/** The server drops a transaction whose client says nothing for so long, and with it the locks. */
+const idleInTransactionMs = 10_000
+const keepAliveMs = 10_000
+
+export async function openPool(url: string, options: PoolOptions): Promise<LinkedPool> {
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    throw storageError('unsupported', 'PostgreSQL needs the package pg. Install it: npm install pg', cause)
+  })
+  const lines = new WeakMap<ClientBase, Line>()
+  const lineOf = (client: ClientBase): Line => {
+    const line = lines.get(client)
+    if (!line) throw new TypeError('the connection is not one of this pool')
+    return line
+  }
+  const link = new Link(look, options.explain)
+
+  class LinkedClient extends pg.Client {
+    constructor(config: ClientConfig = {}) {
+      const socket = new Socket()
+      super({ ...config, stream: () => socket })
+      lines.set(this, link.add(socket))
+    }
+  }
+
+  const pool = new pg.Pool({
+    connectionString: url,
+    Client: LinkedClient,
+    max: options.connections,
+    connectionTimeoutMillis: connectMs,
+    allowExitOnIdle: true,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    verify: (client, done) => void verify(client, done),
+    // bigint comes as text by default; ours all fit a number.
+    types: {
+      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+    },
+  })
+  // Without listeners a server that restarts would end this process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+  })
+  return { pool, link, lineOf }
+
+  async function verify(client: PoolClient, done: (error?: Error) => void): Promise<void> {
+    const line = lineOf(client)
+    let problem: Error | undefined
+    try {
+      line.backend = await link.ask(line, { forMs: connectMs }, () => ready(client, options.statementMs))
+    } catch (error) {
+      line.socket.destroy()
+      problem = error instanceof Error ? error : new Error(String(error))
+    }
+    done(problem)
+  }
+
+  async function look(silent: readonly string[], orphans: readonly string[]): Promise<string[]> {
+    const socket = new Socket()
+    const timer = setTimeout(() => socket.destroy(), lookMs)
+    const client = new pg.Client({ connectionString: url, stream: () => socket })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+      if (rows[0]?.standby) throw isStandby()
+      if (silent.length === 0 && orphans.length === 0) return []
+      const ended = await client.query<{ backend: string }>(endDeaf, [silent, orphans])
+      const known = await client.query<{ backend: string }>(`SELECT ${backendName} AS backend FROM pg_stat_activity`)
+      const alive = new Set(known.rows.map(({ backend }) => backend))
+      for (const { backend } of ended.rows) alive.delete(backend)
+      return silent.filter((backend) => !alive.has(backend))
+    } finally {
+      clearTimeout(timer)
+      socket.destroy()
+    }
+  }
+}
+
+/** A number alone may have been given to another process since. */
+const backendName = `pid || '/' || extract(epoch FROM backend_start)`
+
+/** Ends processes that wait for their client while the client waits for them, or is gone. */
+const endDeaf = `
+  SELECT ${backendName} AS backend, pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE wait_event_type = 'Client' AND usename = current_user AND (${backendName} = ANY ($2::text[])
+    OR (${backendName} = ANY ($1::text[]) AND state_change < clock_timestamp() - interval '500 ms'))`
+
+/** Sets the limits of a new connection, and gives the name of the server's process for it. */
+async function ready(client: PoolClient, statementMs: number): Promise<string> {
+  const results: unknown = await client.query(
+    `SET synchronous_commit = on; SET statement_timeout = ${statementMs};
+     SET idle_in_transaction_session_timeout = ${idleInTransactionMs};
+     SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+     SELECT ${backendName} AS backend, pg_is_in_recovery() AS standby FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
+  )
+  const last = Array.isArray(results)
+    ? (results.at(-1) as { rows: { backend: string; standby: boolean }[] })
+    : undefined
+  const row = last?.rows[0]
+  if (!row || row.standby) throw isStandby()
+  return row.backend
+}
