@@ -14,7 +14,6 @@ import type { ChangedTool } from '../mcp/known-definition.ts'
 import { textDiff } from './changed-lines.ts'
 import type { LocalStore } from './local-store.ts'
 import { noteLine } from './note-line.ts'
-import { printError } from './print.ts'
 import { storeDigests, storedDigests } from './mcp-digests.ts'
 import { neutral } from './terminal.ts'
 import {

@@ -7,7 +7,7 @@ import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput } from '../shared/injected-text.ts'
 import { marksOf } from './read-item.ts'
-import { messageItem, protocolId, typeOf, type Item } from './types.ts'
+import { messageItem, protocolId, type Item } from './types.ts'
 
 export interface ReplyScope {
   target: Target

@@ -5,7 +5,7 @@ import { turnOf, type Turn } from '../../../src/wires/shared/turns.ts'
 import type { Item } from '../../../src/wires/anthropic-messages/writer.ts'
 
 const head = { system: [], tools: [] }
-const item = (text: string): Item => ({ block: { type: 'text', text }, message: 0 }) as Item
+const item = (text: string): Item => ({ block: { type: 'text', text }, message: 0 })
 
 function basisOf(...turns: [Turn<Item>['role'], string[]][]): string {
   const written = turns.map(([role, texts]) => turnOf(role, texts.map(item), ''))
