@@ -98,7 +98,10 @@ function scan(): SessionScan {
     end(whole) {
       const on = mainLines(places, whole)
       const all = places.flatMap((place, index) => (place.counts ? [index] : []))
-      const lines = all.filter((index) => on.has(index))
+      const lines = afterParents(
+        all.filter((index) => on.has(index)),
+        places,
+      )
       const isLeft = lines.length < all.length
       const why = 'they are on another branch, or a summary stands for them'
       return {
@@ -124,6 +127,17 @@ function mainLines(places: readonly Place[], whole: boolean): ReadonlySet<number
     return logical ?? counting.findLast((earlier) => earlier < index)
   })
   return withParallel(places, new Set(path))
+}
+
+/** A tool can be done before the line of its call is written: its result then stands before the call. */
+function afterParents(lines: readonly number[], places: readonly Place[]): number[] {
+  const byUuid = new Map(lines.map((index) => [places[index]?.uuid, index]))
+  const placeFor = (index: number): number => {
+    const { parent, isResult } = places[index] ?? {}
+    const call = isResult && typeof parent === 'string' ? byUuid.get(parent) : undefined
+    return call !== undefined && call > index ? call + 0.5 : index
+  }
+  return lines.toSorted((a, b) => placeFor(a) - placeFor(b))
 }
 
 /** Calls of one reply stand in lines of their own, and each has its result as another child. */

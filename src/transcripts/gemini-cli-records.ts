@@ -17,7 +17,7 @@ export const geminiCliSession: SessionFormat = {
         if (superseded?.has(`${index} ${keyOf(record, index)}`)) return []
         const at = timeAt(record.timestamp)
         const messages = readContents(sessionEntries(record, []), `line ${index + 1}`)
-        return messages.map(({ source: _source, ...message }) => ({ message, ...(at !== undefined && { at }) }))
+        return messages.map((message) => ({ message, ...(at !== undefined && { at }) }))
       })
   },
   writer: geminiCliWriter,

@@ -57,6 +57,11 @@ export function writeTranscript(messages: Message[], format: string): Json {
   return formatById(format).write(messages)
 }
 
+/** Which format it is; undefined where none is known. */
+export function recogniseFormat(value: Json): string | undefined {
+  return formats.find((candidate) => candidate.recognise(value))?.id
+}
+
 function recognise(value: Json): TranscriptFormat {
   const format = formats.find((candidate) => candidate.recognise(value))
   if (format) return format

@@ -18,7 +18,7 @@ export const qwenCodeSession: SessionFormat = {
     const contents = compressed(line) && !whole ? compressed(line) : isSaid(line) ? [line.message ?? null] : []
     const model = stringAt(line, 'model')
     const entries = (contents ?? []).map((content) => ({ content, ...(model !== undefined && { model }) }))
-    return readContents(entries, `line ${index + 1}`).map(({ source: _, ...message }) => ({
+    return readContents(entries, `line ${index + 1}`).map((message) => ({
       message,
       ...(at !== undefined && { at }),
     }))

@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, TextPart, ToolCallPart, ToolResultPart } from '../core/message.ts'
+import { cleanJson } from '../protocols/clean-json.ts'
+import { cleanText, isBlank } from '../protocols/text.ts'
 import {
   flatCall,
   flatResult,
@@ -150,8 +152,8 @@ function addReply(open: OpenReply, reply: Reply, name: CallNames, left: Tally): 
 }
 
 function inputOf({ input, malformed }: ToolCallPart): JsonObject {
-  if (malformed !== undefined) return malformedInput(malformed)
-  return isObject(input) ? input : { input }
+  const object = malformed !== undefined ? malformedInput(malformed) : isObject(input) ? input : { input }
+  return cleanJson(object, '', [])
 }
 
 function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string, left: Tally): void {
@@ -178,7 +180,7 @@ function replyTexts(part: Exclude<Part, ToolCallPart>, left: Tally): TextPart[] 
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+      return said(part.text)
     case 'reasoning':
       left.add('thinking', 1)
       return []
@@ -209,6 +211,7 @@ function summaryText(text: string | undefined): TextPart {
 function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
   switch (part.type) {
     case 'text':
+      return said(part.text)
     case 'media':
       return shown(part, left)
     case 'compaction':
@@ -219,9 +222,14 @@ function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
   }
 }
 
+/** Some providers refuse a text of nothing but blanks, and every one of them characters that are not valid. */
+function said(text: string): TextPart[] {
+  return isBlank(text) ? [] : [{ type: 'text', text: cleanText(text, '', []) }]
+}
+
 /** Pictures that are in the file itself go along; anything else is named, so that the model knows of it. */
 function shown(part: TextPart | MediaPart, left: Tally): (TextPart | MediaPart)[] {
-  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: cleanText(part.text, '', []) }]
   if (part.data.kind === 'base64' && part.mediaType.startsWith('image/')) {
     return [{ type: 'media', mediaType: part.mediaType, data: part.data }]
   }
