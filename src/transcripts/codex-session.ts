@@ -31,7 +31,9 @@ export const codexSession: SessionFormat = {
   rehome(line, from, to) {
     if (!isObject(line.payload) || (line.type !== 'session_meta' && line.type !== 'turn_context')) return line
     const id = line.payload.id === from.id && line.payload.id !== undefined && { id: to.id }
-    return { ...line, payload: { ...line.payload, ...id, cwd: to.cwd } }
+    // Codex resumes only sessions of the provider in its configuration, or of none.
+    const { model_provider: _, ...payload } = line.payload
+    return { ...line, payload: { ...payload, ...id, cwd: to.cwd } }
   },
 }
 

@@ -2,7 +2,7 @@
 // and a recorder on loopback in the place of the provider. Claude Code is used only where the user has installed it.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,6 +18,8 @@ interface Client {
   files(url: string): Record<string, string>
   /** Continues a session with one more question. */
   resume(id: string, question: string): string[]
+  /** Continues the session that the agent takes for the newest. */
+  latest(question: string): string[]
 }
 
 const model = 'recorder'
@@ -33,6 +35,7 @@ export const clients: Record<string, Client> = {
     }),
     files: () => ({}),
     resume: (id, question) => ['--resume', id, '-p', question],
+    latest: (question) => ['--continue', '-p', question],
   },
   codex: {
     install: '@openai/codex@0.166.0',
@@ -42,6 +45,7 @@ export const clients: Record<string, Client> = {
       '.codex/config.toml': `model = "${model}"\nmodel_provider = "recorder"\n[model_providers.recorder]\nname = "recorder"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "RECORDER_KEY"\n`,
     }),
     resume: (id, question) => ['exec', 'resume', '--skip-git-repo-check', id, question],
+    latest: (question) => ['exec', 'resume', '--skip-git-repo-check', '--last', question],
   },
   pi: {
     install: '@earendil-works/pi-coding-agent@0.74.2',
@@ -60,6 +64,7 @@ export const clients: Record<string, Client> = {
       }),
     }),
     resume: (id, question) => ['--session', id, '--provider', 'recorder', '--model', model, '-p', question],
+    latest: (question) => ['--continue', '--provider', 'recorder', '--model', model, '-p', question],
   },
   opencode: {
     install: 'opencode-ai@1.18.33',
@@ -86,6 +91,7 @@ export const clients: Record<string, Client> = {
       }),
     }),
     resume: (id, question) => ['run', '--session', id, '-m', `recorder/${model}`, question],
+    latest: (question) => ['run', '--continue', '-m', `recorder/${model}`, question],
   },
   'gemini-cli': {
     install: '@google/gemini-cli@0.61.0',
@@ -103,6 +109,7 @@ export const clients: Record<string, Client> = {
       }),
     }),
     resume: (id, question) => ['--resume', id, '-m', 'gemini-2.5-pro', '-p', question],
+    latest: (question) => ['--resume', 'latest', '-m', 'gemini-2.5-pro', '-p', question],
   },
   'qwen-code': {
     install: '@qwen-code/qwen-code@0.24.4',
@@ -117,6 +124,7 @@ export const clients: Record<string, Client> = {
       }),
     }),
     resume: (id, question) => ['--resume', id, '-p', question],
+    latest: (question) => ['--continue', '-p', question],
   },
 }
 
@@ -266,9 +274,9 @@ export interface Place {
   remove(): void
 }
 
-/** A home with nothing but the configuration of one agent, and a folder to work in. */
-export function placeFor(agent: string, url: string): Place {
-  const { env, files } = clients[agent] as Client
+/** A home with nothing but the configuration of one agent, and a folder to work in; `program` is on its path. */
+export function placeFor(agent: string, url: string, program: string): Place {
+  const { env, files, program: name } = clients[agent] as Client
   const root = mkdtempSync(join(tmpdir(), 'synapse-agent-'))
   const [home, cwd] = [join(root, 'home'), join(root, 'app')]
   mkdirSync(home)
@@ -277,7 +285,10 @@ export function placeFor(agent: string, url: string): Place {
     mkdirSync(dirname(join(home, name)), { recursive: true })
     writeFileSync(join(home, name), text)
   }
-  const path = `${dirname(process.execPath)}:/usr/bin:/bin`
+  const bin = join(root, 'bin')
+  mkdirSync(bin)
+  symlinkSync(program, join(bin, name))
+  const path = `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`
   return {
     home,
     cwd,
