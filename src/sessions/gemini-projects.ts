@@ -14,7 +14,7 @@ export function geminiHome({ home, env }: Surroundings): string {
 export function geminiProject(cwd: string, at: Surroundings): { name: string; isNew: boolean } {
   const projects = projectsIn(at)
   const known = Object.hasOwn(projects, cwd) ? projects[cwd] : undefined
-  if (typeof known === 'string' && /^[\w.-]+$/.test(known)) return { name: known, isNew: false }
+  if (typeof known === 'string' && /^\w[\w.-]*$/.test(known)) return { name: known, isNew: false }
   const taken = new Set(Object.values(projects))
   const plain =
     basename(cwd)

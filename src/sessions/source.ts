@@ -44,8 +44,9 @@ export interface SourceOptions {
 export function formatOfFile(path: string): SessionFormat | undefined {
   const { size, mtimeMs } = statSync(path)
   const { head, whole } = ends({ path, size, changedMs: mtimeMs }, 1024 * 1024, 0)
-  const lines = parsedLines(head, whole)
-  const json: Json | undefined = lines.length > 0 ? lines : documentIn(path, size)
+  const first = head.slice(0, head.indexOf('\n') + 1 || head.length)
+  const isLines = parsedLines(first, true).length > 0
+  const json: Json | undefined = isLines ? parsedLines(head, whole) : documentIn(path, size)
   return json === undefined ? undefined : sessionFormat(recogniseFormat(json) ?? '')
 }
 

@@ -3,6 +3,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import { estimateTokens } from '../context/count.ts'
+import { isOurMark } from '../transcripts/gemini-cli-write.ts'
 import type { Step, UserStep } from '../transcripts/session.ts'
 
 export interface Counts {
@@ -32,6 +33,7 @@ export function turnDigests(): TurnDigests {
   const content = (parts: UserStep['parts'], text: (text: string) => void): void => {
     for (const part of parts) {
       if (part.type === 'text') {
+        if (isOurMark(part.text)) continue
         text(part.text)
         tokens += estimateTokens(part.text)
       } else {

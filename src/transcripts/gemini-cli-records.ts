@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject } from '../core/json.ts'
 import { sessionEntries } from './gemini-cli-session.ts'
-import { geminiCliWriter, projectHash } from './gemini-cli-write.ts'
+import { geminiCliWriter, isOurMark, projectHash } from './gemini-cli-write.ts'
 import { readContents } from './gemini-generate.ts'
 import { headOf, stringAt, timeAt, type SessionFormat, type SessionMessage, type SessionScan } from './session.ts'
 
@@ -16,7 +16,7 @@ export const geminiCliSession: SessionFormat = {
       recordsIn(line).flatMap((record): SessionMessage[] => {
         if (superseded?.has(`${index} ${keyOf(record, index)}`)) return []
         const at = timeAt(record.timestamp)
-        const messages = readContents(sessionEntries(record, []), `line ${index + 1}`)
+        const messages = readContents(sessionEntries(withoutMark(record), []), `line ${index + 1}`)
         return messages.map((message) => ({ message, ...(at !== undefined && { at }) }))
       })
   },
@@ -25,6 +25,12 @@ export const geminiCliSession: SessionFormat = {
     if (line.sessionId === undefined) return line
     return { ...line, sessionId: to.id, projectHash: projectHash(to.cwd) }
   },
+}
+
+/** What was put before the user's words when the session was carried is none of them. */
+function withoutMark(record: JsonObject): JsonObject {
+  const [first, ...rest] = record.type === 'user' && Array.isArray(record.content) ? record.content : []
+  return rest.length > 0 && isOurMark(stringAt(first, 'text') ?? '') ? { ...record, content: rest } : record
 }
 
 function recordsIn(line: JsonObject): JsonObject[] {

@@ -25,13 +25,21 @@ export function resultPart({ id, name, output, failed }: StepResult): JsonObject
   return { functionResponse: { id, name, response, ...(parts.length > 0 && { parts }) } }
 }
 
+/** Words of ours, in parts of their own before what the user said. */
+const typed = 'The user typed: '
+const sent = 'The user sent:'
+
+export function isOurMark(text: string): boolean {
+  return text === typed || text === sent
+}
+
 const ignored = /^\s*(\/|\?|<session_context>|<hook_context>)/
 
 /** Gemini CLI takes some texts for commands and leaves them out, and messages without text as well. */
 export const forGeminiCli: AdaptUser = (parts) => {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  if (text.trim() === '') return [{ type: 'text', text: 'The user sent:' }, ...parts]
-  return ignored.test(text) ? [{ type: 'text', text: 'The user typed: ' }, ...parts] : parts
+  if (text.trim() === '') return [{ type: 'text', text: sent }, ...parts]
+  return ignored.test(text) ? [{ type: 'text', text: typed }, ...parts] : parts
 }
 
 export function projectHash(cwd: string): string {

@@ -14,7 +14,7 @@ import { registerGeminiProject } from '../../src/sessions/gemini-projects.ts'
 import { readTranscript } from '../../src/transcripts/index.ts'
 import { corpusFiles } from '../corpus.ts'
 import { clients, placeFor, programOf, runAgent, startRecorder, type Place, type Recorder } from './agents.ts'
-import { generate, makers, type Generated, type Unit } from './generated.ts'
+import { generate, makers, type Generated, type Unit } from '../sessions/generated.ts'
 
 const synapse = join(import.meta.dirname, '..', '..', 'bin', 'synapse.js')
 const names = Object.keys(clients)

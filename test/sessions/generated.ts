@@ -69,9 +69,9 @@ export function generate(): Generated {
     input,
     ...(parts && { result: { parts, ...(failed && { failed }) } }),
   })
-  const reply = (calls: Call[] = [], text: string | undefined = words('reply')): Event => ({
+  const reply = (calls: Call[] = [], text: string | null = words('reply')): Event => ({
     thinking: words('thinking'),
-    ...(text !== undefined && { text }),
+    ...(text !== null && { text }),
     calls,
   })
   const before: Event[] = [{ user: said('before the summary') }, reply()]
@@ -82,7 +82,7 @@ export function generate(): Generated {
       call('mcp__files__read', { path: words('/x') }, said('contents')),
       call('Bash', { command: words('false') }, said('it failed'), true),
     ]),
-    reply([call('apply_patch', { input: `*** Begin Patch\n${words('patch')}` }, said('patched'))], undefined),
+    reply([call('apply_patch', { input: `*** Begin Patch\n${words('patch')}` }, said('patched'))], null),
     reply([call('screenshot', {}, [{ text: words('shown') }, { picture: picture() }])]),
     reply([
       call('big', { n: randomInt(1e6) }, [
