@@ -41,10 +41,10 @@ export interface ListOptions {
 }
 
 /** How much is read of small files altogether, in bytes: about as much as is parsed in a fraction of a second. */
-const wholeBudget = 12 * 1024 * 1024
+const wholeBudget = 4 * 1024 * 1024
 const wholeFile = 2 * 1024 * 1024
-const headSize = 16 * 1024
-const tailSize = 8 * 1024
+const headSize = 8 * 1024
+const tailSize = 4 * 1024
 
 export function listSessions(at: Surroundings, { agent: only, project }: ListOptions = {}): ListedSession[] {
   const found: { agent: Agent; file: FoundFile }[] = []
@@ -100,11 +100,10 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
     const isWhole = isSmall || read.whole
     const first = parsedLines(read.head, isWhole)
     const last = parsedLines(read.tail.slice(read.tail.indexOf('\n') + 1), true)
-    const head = headOfLines(format, [...first, ...last])
+    const { head, messages } = about(format, first, last)
     const id = head.id ?? looseField(read.head, agent.id === 'codex' ? 'id' : 'sessionId')
     if (id === undefined || isSubagent(first[0])) return undefined
     const cwd = head.cwd ?? looseField(read.head, 'cwd') ?? geminiRoot(dirname(dirname(file.path)))
-    const { messages, words } = said(format, first)
     const seen = isWhole ? file.size : Buffer.byteLength(read.head)
     // Only Codex counts up, so that the end of the file tells.
     const counted = isWhole ? first : agent.id === 'codex' ? last : []
@@ -114,7 +113,7 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
       id,
       path: file.path,
       cwd,
-      title: head.title ?? words ?? '',
+      title: head.title ?? firstWords(format, first) ?? '',
       startedAt: head.startedAt,
       changedAt: new Date(file.changedMs).toISOString(),
       messages: isWhole ? messages : Math.max(messages, Math.round((messages * file.size) / Math.max(1, seen))),
@@ -129,10 +128,16 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
   }
 }
 
-function headOfLines(format: SessionFormat, lines: readonly JsonObject[]): SessionHead {
+/** What the lines say about the session, and how many messages the first of them are. */
+function about(
+  format: SessionFormat,
+  first: readonly JsonObject[],
+  last: readonly JsonObject[],
+): { head: SessionHead; messages: number } {
   const scan = format.scan()
-  for (const [index, line] of lines.entries()) scan.see(line, index)
-  return scan.end(false).head
+  for (const [index, line] of [...first, ...last].entries()) scan.see(line, index)
+  const { head, lines } = scan.end(true)
+  return { head, messages: lines.filter((line) => line < first.length).length }
 }
 
 /** Of a first line that is longer than what was read. */
@@ -150,19 +155,15 @@ function isSubagent(line: JsonObject | undefined): boolean {
 /** What agents write in the name of the user. */
 const wrapped = /^\s*(<[a-z_-]+[\s>]|# AGENTS\.md|Caveat: |\[Request interrupted)/i
 
-function said(format: SessionFormat, lines: readonly JsonObject[]): { messages: number; words: string | undefined } {
+function firstWords(format: SessionFormat, lines: readonly JsonObject[]): string | undefined {
   const read = format.reader(true)
-  let messages = 0
-  let words: string | undefined
   for (const [index, line] of lines.entries()) {
     for (const { message } of readable(read, line, index)) {
-      if (message.role === 'system') continue
-      messages++
-      const text = message.role === 'user' && words === undefined ? textOf(message.parts).trim() : ''
-      if (text !== '' && !wrapped.test(text)) words = text.slice(0, 200)
+      const text = message.role === 'user' ? textOf(message.parts).trim() : ''
+      if (text !== '' && !wrapped.test(text)) return text.slice(0, 200)
     }
   }
-  return { messages, words }
+  return undefined
 }
 
 function readable(read: ReturnType<SessionFormat['reader']>, line: JsonObject, index: number): ReturnType<typeof read> {
