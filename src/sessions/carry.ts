@@ -4,6 +4,7 @@
 import type { Note } from '../core/context.ts'
 import { badInput } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
+import { textOf } from '../core/message.ts'
 import { adaptFor, sessionFormat } from '../transcripts/session-formats.ts'
 import type { NewSession, SessionFormat, Step } from '../transcripts/session.ts'
 import { stepper } from '../transcripts/steps.ts'
@@ -40,7 +41,22 @@ export function newSession(source: SessionSource, target: SessionFormat, options
   const seed = uuidFor(JSON.stringify([source.digest, target.id, cwd, attempt]))
   const id = target.id === 'opencode' ? `ses_${seed.replaceAll('-', '').slice(0, 26)}` : seed
   const startedAt = source.head.startedAt ?? now
-  return { ...source.head, id, cwd, startedAt, updatedAt: source.head.updatedAt ?? startedAt }
+  // opencode lists sessions by their titles; the others go by the first words themselves.
+  const title = source.head.title ?? (target.id === 'opencode' ? firstWords(source) : undefined)
+  return { ...source.head, title, id, cwd, startedAt, updatedAt: source.head.updatedAt ?? startedAt }
+}
+
+function firstWords(source: SessionSource): string | undefined {
+  for (const { message } of source.messages()) {
+    const text = message.role === 'user' ? textOf(message.parts).trim() : ''
+    if (text !== '' && !isWrapped(text)) return text.split('\n', 1)[0]?.slice(0, 80).toWellFormed()
+  }
+  return undefined
+}
+
+/** What agents write in the name of the user. */
+export function isWrapped(text: string): boolean {
+  return /^\s*(<[a-z_-]+[\s>]|# AGENTS\.md|Caveat: |\[Request interrupted)/i.test(text)
 }
 
 /** The text of the new session. What it returns counts everything that was written. */

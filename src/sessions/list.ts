@@ -8,6 +8,7 @@ import { textOf } from '../core/message.ts'
 import { sessionFormat } from '../transcripts/session-formats.ts'
 import type { SessionFormat, SessionHead } from '../transcripts/session.ts'
 import { agents, type Agent } from './agents.ts'
+import { isWrapped } from './carry.ts'
 import { ends, filesIn, type FoundFile } from './files.ts'
 import { geminiRoot } from './gemini-projects.ts'
 import { opencodeSessions } from './opencode-db.ts'
@@ -152,15 +153,12 @@ function isSubagent(line: JsonObject | undefined): boolean {
   return isObject(payload) && isObject(payload.source) && payload.source.subagent !== undefined
 }
 
-/** What agents write in the name of the user. */
-const wrapped = /^\s*(<[a-z_-]+[\s>]|# AGENTS\.md|Caveat: |\[Request interrupted)/i
-
 function firstWords(format: SessionFormat, lines: readonly JsonObject[]): string | undefined {
   const read = format.reader(true)
   for (const [index, line] of lines.entries()) {
     for (const { message } of readable(read, line, index)) {
       const text = message.role === 'user' ? textOf(message.parts).trim() : ''
-      if (text !== '' && !wrapped.test(text)) return text.slice(0, 200)
+      if (text !== '' && !isWrapped(text)) return text.slice(0, 200)
     }
   }
   return undefined

@@ -51,7 +51,7 @@ interface Place {
   compresses: boolean
 }
 
-export function scan(): SessionScan {
+function scan(): SessionScan {
   const { head, time, set } = headOf()
   const places: Place[] = []
   return {

@@ -10,7 +10,7 @@ import { qwenCodeSession } from './qwen-code-session.ts'
 import type { SessionFormat } from './session.ts'
 import type { AdaptUser } from './steps.ts'
 
-export const sessionFormats: readonly SessionFormat[] = [
+const sessionFormats: readonly SessionFormat[] = [
   claudeCodeSession,
   codexSession,
   piSession,

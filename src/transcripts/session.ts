@@ -70,7 +70,7 @@ export interface SessionScan {
   end(whole: boolean): Scanned
 }
 
-export interface Scanned {
+interface Scanned {
   head: SessionHead
   lines: number[]
   notes: Note[]
@@ -78,7 +78,7 @@ export interface Scanned {
   superseded?: ReadonlySet<string>
 }
 
-export interface SessionWriter {
+interface SessionWriter {
   /** What stands before the first step. */
   open(): JsonObject[]
   add(step: Step): JsonObject[]

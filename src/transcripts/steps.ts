@@ -17,7 +17,7 @@ import {
 } from '../protocols/words.ts'
 import type { ReplyStep, Step, StepCall, StepResult, UserStep } from './session.ts'
 
-export const noResultText = '[no result was recorded]'
+const noResultText = '[no result was recorded]'
 
 export interface Stepper {
   push(message: Message, at: string): Step[]
