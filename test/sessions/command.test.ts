@@ -42,18 +42,22 @@ test('sessions lists those of every agent, with their beginning, size and age', 
   const { synapse, cwd, ids } = filledHome(t)
   const { out, code } = await synapse(['sessions', '--project', cwd, '--json'])
   assert.equal(code, 0)
-  const listed = json(out) as unknown as (ListedSession & { shortId: string })[]
-  assert.deepEqual(listed.map(({ agent }) => agent).toSorted(), [...agentIds].toSorted())
+  const listed = json(out) as unknown as (Omit<ListedSession, 'agent' | 'cwd'> & {
+    shortId: string
+    tool: string
+    project: string
+  })[]
+  assert.deepEqual(listed.map(({ tool }) => tool).toSorted(), [...agentIds].toSorted())
   for (const one of listed) {
-    assert.equal(one.id, ids[one.agent])
-    assert.equal(one.cwd, cwd)
-    assert.ok(one.messages >= 10, `${one.agent} has ${one.messages} messages`)
-    if (one.agent === 'opencode') assert.deepEqual([one.title, one.cost], ['Made', 0.5])
-    else assert.match(one.title, one.agent === 'gemini-cli' ? /^summary|^before/ : /^before the summary/)
+    assert.equal(one.id, ids[one.tool])
+    assert.equal(one.project, cwd)
+    assert.ok(one.messages >= 10, `${one.tool} has ${one.messages} messages`)
+    if (one.tool === 'opencode') assert.deepEqual([one.title, one.cost], ['Made', 0.5])
+    else assert.match(one.title, one.tool === 'gemini-cli' ? /^summary|^before/ : /^before the summary/)
     assert.ok(one.id.startsWith(one.shortId))
   }
   const { out: shown } = await synapse(['sessions', '--all', '--tool', 'codex'])
-  assert.match(shown, /^ID +AGENT +FOLDER +AGE +MESSAGES +SIZE +COST +BEGINS\n\S+ +codex /)
+  assert.match(shown, /^ID +TOOL +PROJECT +AGE +MESSAGES +SIZE +COST +BEGINS\n\S+ +codex /)
   assert.equal(shown.trim().split('\n').length, 2)
 })
 

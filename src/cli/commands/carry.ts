@@ -75,7 +75,7 @@ what was left out and why.`,
 function folderFor(cwd: string): string {
   const folder = resolve(cwd)
   if (existsSync(folder) && statSync(folder).isDirectory()) return folder
-  throw badInput(`There is no folder ${neutralLine(folder)} here. Name the folder to continue in with --cwd DIR.`)
+  throw badInput(`There is no folder ${neutralLine(cwd)} here. Name the folder to continue in with --cwd DIR.`)
 }
 
 interface Values {
@@ -122,7 +122,14 @@ async function intoStore(found: FoundSession | undefined, named: string, values:
     }
   }
   const command = `synapse --conversation ${id}`
-  const facts = { agent: found.agent, to: 'synapse', id, messages: archive.entries.length, notes, command }
+  const facts = {
+    from: { tool: found.agent, id: found.id },
+    to: 'synapse',
+    id,
+    messages: archive.entries.length,
+    notes,
+    command,
+  }
   if (values.json) process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`)
   else process.stdout.write(`${count(archive.entries.length)} messages are in the store.\n${command}\n`)
   return exitCode.ok
@@ -134,7 +141,8 @@ function report(agent: Agent, source: FoundSession, put: Put, values: Values): v
   const command = resumeCommand(agent, session.id, session.cwd)
   const warnings = versionWarnings(agent)
   if (values.json) {
-    const facts = { agent: source.agent, from: source.id, to: agent.id, id: session.id, path, cwd: session.cwd }
+    const from = { tool: source.agent, id: source.id ?? source.source.head.id }
+    const facts = { from, to: agent.id, id: session.id, path, cwd: session.cwd }
     const more = { dryRun: values['dry-run'], counts, notes, estimate, warnings, command }
     process.stdout.write(`${JSON.stringify({ ...facts, ...more }, null, 2)}\n`)
     return

@@ -80,7 +80,8 @@ async function printSession(file: string, wanted: Wanted): Promise<Note[]> {
   const target = targetFormat(wanted.to)
   const source = await sourceOf(file, wanted)
   const isSame = source.format?.id === target.id && wanted.cwd === undefined && !wanted.whole
-  const cwd = resolve(wanted.cwd ?? source.head.cwd ?? '.')
+  // The folder of a session may be one of another machine.
+  const cwd = wanted.cwd === undefined ? (source.head.cwd ?? process.cwd()) : resolve(wanted.cwd)
   const session = newSession(source, target, { cwd, now: new Date().toISOString() })
   const text = isSame ? sameText(source) : carriedText(source, target, session)
   for (;;) {

@@ -33,7 +33,7 @@ Agents: ${agentIds.join(', ')}.`,
     })
     const ids = shortIds(found)
     if (values.json) {
-      const rows = found.map((one, i) => ({ shortId: ids[i], ...one }))
+      const rows = found.map(({ agent: tool, cwd, ...one }, i) => ({ shortId: ids[i], tool, project: cwd, ...one }))
       process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
       return exitCode.ok
     }
@@ -57,8 +57,8 @@ Agents: ${agentIds.join(', ')}.`,
 function columns(withProject: boolean): Column[] {
   return [
     { head: 'ID' },
-    { head: 'AGENT' },
-    ...(withProject ? [{ head: 'FOLDER' }] : []),
+    { head: 'TOOL' },
+    ...(withProject ? [{ head: 'PROJECT' }] : []),
     { head: 'AGE', right: true },
     { head: 'MESSAGES', right: true },
     { head: 'SIZE', right: true },
