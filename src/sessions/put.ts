@@ -24,6 +24,16 @@ export interface Put extends Carried {
   path: string
 }
 
+/** Everything that writing a session takes. */
+interface Job {
+  source: SessionSource
+  agent: Agent
+  format: SessionFormat
+  session: NewSession
+  at: Surroundings
+  progress: Progress | undefined
+}
+
 export async function putSession(
   source: SessionSource,
   agent: Agent,
@@ -32,13 +42,13 @@ export async function putSession(
   options: PutOptions,
 ): Promise<Put> {
   const session = freeSession(source, agent, format, at, options)
+  const { progress } = options
   if (options.dryRun) {
-    const made = finished(carriedText(source, format, session, options.progress), () => {})
+    const made = finished(carriedText(source, format, session, progress), () => {})
     return { ...made, path: placeOf(agent, session, at) }
   }
-  return agent.pathFor
-    ? putFile(source, agent, format, session, at, options)
-    : putOpencode(source, agent, format, session, at, options)
+  const job = { source, agent, format, session, at, progress }
+  return agent.pathFor ? putFile(job) : putOpencode(job)
 }
 
 function placeOf(agent: Agent, session: NewSession, at: Surroundings): string {
@@ -74,14 +84,7 @@ function finished(text: Generator<string, Carried>, take: (piece: string) => voi
   }
 }
 
-async function putFile(
-  source: SessionSource,
-  agent: Agent,
-  format: SessionFormat,
-  session: NewSession,
-  at: Surroundings,
-  { progress }: PutOptions,
-): Promise<Put> {
+async function putFile({ source, agent, format, session, at, progress }: Job): Promise<Put> {
   const folder = agent.folder(at)
   const path = placeOf(agent, session, at)
   if (agent.id === 'gemini-cli') registerGeminiProject(session.cwd, at)
@@ -141,14 +144,7 @@ async function compare(
 }
 
 /** opencode takes sessions by its own import only. What it stored is read back from its database. */
-async function putOpencode(
-  source: SessionSource,
-  agent: Agent,
-  format: SessionFormat,
-  session: NewSession,
-  at: Surroundings,
-  { progress }: PutOptions,
-): Promise<Put> {
+async function putOpencode({ source, agent, format, session, at, progress }: Job): Promise<Put> {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-carry-'))
   try {
     const file = join(folder, 'session.json')

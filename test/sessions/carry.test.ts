@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/core/json.ts'
 import { carriedText, digestsOf, newSession, targetFormat, type Carried } from '../../src/sessions/carry.ts'
 import { fileSource, formatOfFile, lineSource, type SessionSource } from '../../src/sessions/source.ts'
 import { readTranscript, writeTranscript } from '../../src/transcripts/index.ts'
-import type { SessionFormat, Step } from '../../src/transcripts/session.ts'
+import type { Step } from '../../src/transcripts/session.ts'
 import { stepper } from '../../src/transcripts/steps.ts'
 import { generate, makers } from './generated.ts'
 
@@ -28,8 +28,8 @@ async function saved(agent: string, text: string): Promise<SessionSource> {
   const file = join(folder, `${randomUUID()}.${agent === 'opencode' ? 'json' : 'jsonl'}`)
   writeFileSync(file, text)
   const format = formatOfFile(file)
-  assert.equal(format?.id, agent)
-  return fileSource(file, format as SessionFormat)
+  assert.ok(format?.id === agent, `${format?.id} instead of ${agent}`)
+  return fileSource(file, format)
 }
 
 function carried(source: SessionSource, to: string): { text: string; carried: Carried } {

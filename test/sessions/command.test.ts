@@ -172,7 +172,7 @@ test('what a stranger put into a session reaches no terminal as a control sequen
   assert.equal(carried.code, 0, carried.err)
   const refused = await synapse(['carry', 'evil.jsonl', '--to', 'claude-code'])
   assert.equal(refused.code, 2)
-  for (const { out, err } of [listed, carried, refused]) assert.doesNotMatch(out + err, /[\u001B\u0007]/)
+  for (const { out, err } of [listed, carried, refused]) assert.doesNotMatch(out + err, /[[\p{Cc}]--[\n\t]]/v)
   assert.match(listed.out, /Hello ␛\[2J/)
   assert.equal(existsSync(join(folder, 'escape')), false)
   assert.match(carried.out, /claude --resume [0-9a-f-]{36}\n$/)
