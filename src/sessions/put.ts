@@ -2,7 +2,18 @@
 // given its name; nothing that is there is ever replaced, and what differs is removed.
 
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { badInput, SynapseError } from '../core/error.ts'
@@ -94,11 +105,20 @@ async function putFile({ source, agent, format, session, at, progress }: Job): P
   try {
     const carried = writeDraft(draft, carriedText(source, format, session, half(progress, 0)))
     await compare(carried, await fileSource(draft, format), format, half(progress, 0.5))
-    // A link, unlike a new name, never replaces what is there.
-    linkSync(draft, path)
+    nameWithoutReplacing(draft, path)
     return { ...carried, path }
   } finally {
     rmSync(draft, { force: true })
+  }
+}
+
+/** A link, unlike a new name, never replaces what is there. Some file systems have no links. */
+function nameWithoutReplacing(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch {
+    if (existsSync(path)) throw badInput(`${path} is there already.`)
+    copyFileSync(draft, path, constants.COPYFILE_EXCL)
   }
 }
 

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
+import { agentNamed } from '../../src/sessions/agents.ts'
 import { carriedText, digestsOf, newSession, targetFormat, type Carried } from '../../src/sessions/carry.ts'
+import { putSession } from '../../src/sessions/put.ts'
+import { isNewer } from '../../src/sessions/resume.ts'
 import { fileSource, formatOfFile, lineSource, type SessionSource } from '../../src/sessions/source.ts'
 import { readTranscript, writeTranscript } from '../../src/transcripts/index.ts'
-import type { Step } from '../../src/transcripts/session.ts'
+import type { SessionFormat, Step } from '../../src/transcripts/session.ts'
 import { stepper } from '../../src/transcripts/steps.ts'
 import { generate, makers } from './generated.ts'
 
@@ -152,6 +155,27 @@ test('ids and names that no wire takes are replaced, the same for a call and its
       [second.id, 'two'],
     ],
   )
+})
+
+test('what is read back with a difference is removed, and is an error', async () => {
+  const at = { home: join(folder, 'home'), env: {} }
+  const codex = targetFormat('codex')
+  const lossy: SessionFormat = {
+    ...codex,
+    writer(session) {
+      const writer = codex.writer(session)
+      return { ...writer, add: (step) => writer.add(step.kind === 'reply' ? { ...step, results: [] } : step) }
+    },
+  }
+  const put = putSession(nativeSource('pi'), agentNamed('codex'), lossy, at, { ...options, cwd: folder })
+  await assert.rejects(put, /read back with a difference \(turn 1 of \d+ differs\), so it was removed/)
+  assert.deepEqual(globSync('**/*.{jsonl,part}', { cwd: at.home }), [])
+})
+
+test('a newer version is told from an older one', () => {
+  assert.equal(isNewer('2.10.0', '2.9.9'), true)
+  assert.equal(isNewer('2.9.9', '2.10.0'), false)
+  assert.equal(isNewer('2.9.9', '2.9.9'), false)
 })
 
 test('of two branches of Claude Code the later one is carried, and results of parallel calls with it', () => {

@@ -131,6 +131,20 @@ test('convert prints the bytes that carry writes, and a session in its own forma
   assert.equal(out, readFileSync(paths['codex'] ?? '', 'utf8'))
 })
 
+test('a newer agent is warned of, and an import that fails is an error', async (t) => {
+  const { synapse, folder, paths, env } = filledHome(t)
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho codex-cli 99.1.0\n', { mode: 0o755 })
+  writeFileSync(join(bin, 'opencode'), '#!/bin/sh\necho Missing key >&2\nexit 1\n', { mode: 0o755 })
+  const path = { PATH: `${bin}:${env['PATH']}` }
+  const { err } = await synapse(['carry', paths['pi'] ?? '', '--to', 'codex'], { env: path })
+  assert.match(err, /Codex 99\.1\.0 is here; sessions were proven with 0\.166\.0/)
+  const failed = await synapse(['carry', paths['pi'] ?? '', '--to', 'opencode'], { env: path })
+  assert.equal(failed.code, 2)
+  assert.match(failed.err, /"opencode import" ended with 1: Missing key/)
+})
+
 test('a dry run writes nothing', async (t) => {
   const { synapse, paths, folder } = filledHome(t)
   const { code, out } = await synapse(['carry', paths['codex'] ?? '', '--to', 'qwen-code', '--dry-run', '--json'])
