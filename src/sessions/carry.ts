@@ -14,7 +14,7 @@ import { turnDigests, type Counts } from './turns.ts'
 
 export interface CarryOptions {
   cwd: string
-  /** What a session is said to begin at that has no times. */
+  /** The time of writing; the beginning of a session that has no times. */
   now: string
   /** How many sessions under the first ids are taken. */
   attempt?: number
@@ -43,7 +43,9 @@ export function newSession(source: SessionSource, target: SessionFormat, options
   const startedAt = source.head.startedAt ?? now
   // opencode lists sessions by their titles; the others go by the first words themselves.
   const title = source.head.title ?? (target.id === 'opencode' ? firstWords(source) : undefined)
-  return { ...source.head, title, id, cwd, startedAt, updatedAt: source.head.updatedAt ?? startedAt }
+  // The others go by the time of the file; opencode takes what the session says, and lists the last changed first.
+  const updatedAt = target.id === 'opencode' ? now : (source.head.updatedAt ?? startedAt)
+  return { ...source.head, title, id, cwd, startedAt, updatedAt }
 }
 
 function firstWords(source: SessionSource): string | undefined {

@@ -160,8 +160,10 @@ function texts(text: string): TextPart[] {
 }
 
 function rehome(line: JsonObject, _: unknown, to: NewSession): JsonObject | undefined {
-  if (line.info === undefined)
-    return { ...line, id: to.id, directory: to.cwd, path: undefined, parentID: undefined, share: undefined }
+  if (line.info === undefined) {
+    const time = { ...(isObject(line.time) && line.time), updated: Date.parse(to.updatedAt) }
+    return { ...line, id: to.id, directory: to.cwd, time, path: undefined, parentID: undefined, share: undefined }
+  }
   const digest = createHash('sha256').update(to.id).digest('hex')
   const renamed = (value: Json | undefined) => (typeof value === 'string' ? newId(value, digest) : value)
   const info = isObject(line.info) ? line.info : {}
