@@ -103,7 +103,8 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
     const last = parsedLines(read.tail.slice(read.tail.indexOf('\n') + 1), true)
     const { head, messages } = about(format, first, last)
     const id = head.id ?? looseField(read.head, agent.id === 'codex' ? 'id' : 'sessionId')
-    if (id === undefined || isSubagent(first[0])) return undefined
+    // Gemini CLI leaves a file without a message each time that it resumes a session.
+    if (id === undefined || isSubagent(first[0]) || (isWhole && messages === 0)) return undefined
     const cwd = head.cwd ?? looseField(read.head, 'cwd') ?? geminiRoot(dirname(dirname(file.path)))
     const seen = isWhole ? file.size : Buffer.byteLength(read.head)
     // Only Codex counts up, so that the end of the file tells.
@@ -137,8 +138,8 @@ function about(
 ): { head: SessionHead; messages: number } {
   const scan = format.scan()
   for (const [index, line] of [...first, ...last].entries()) scan.see(line, index)
-  const { head, lines } = scan.end(true)
-  return { head, messages: lines.filter((line) => line < first.length).length }
+  const { head, lines, messages } = scan.end(true)
+  return { head, messages: messages ?? lines.filter((line) => line < first.length).length }
 }
 
 /** Of a first line that is longer than what was read. */

@@ -34,8 +34,15 @@ function withoutMark(record: JsonObject): JsonObject {
 }
 
 function recordsIn(line: JsonObject): JsonObject[] {
-  if (isObject(line.$set) && Array.isArray(line.$set.messages)) return line.$set.messages.filter(isObject)
-  return typeof line.type === 'string' ? [line] : []
+  const list = isObject(line.$set) && Array.isArray(line.$set.messages) ? line.$set.messages.filter(isObject) : [line]
+  return list.filter((record) => typeof record.type === 'string' && !isContext(record))
+}
+
+/** What Gemini CLI tells the model about itself at each start; it leaves the old one out when it resumes. */
+function isContext({ type, content }: JsonObject): boolean {
+  const [first] = Array.isArray(content) ? content : [content]
+  const text = typeof first === 'string' ? first : (stringAt(first, 'text') ?? '')
+  return type === 'user' && /^\s*<(session|hook)_context>/.test(text)
 }
 
 function keyOf(record: JsonObject, index: number): string {
@@ -46,7 +53,8 @@ function scan(): SessionScan {
   const { head, time, set } = headOf()
   const records = new Map<string, number>()
   const superseded = new Set<string>()
-  let seen = 0
+  /** Those that nothing replaced. */
+  let left = 0
   const drop = (key: string): void => {
     const line = records.get(key)
     if (line !== undefined) superseded.add(`${line} ${key}`)
@@ -65,14 +73,18 @@ function scan(): SessionScan {
         for (const key of keys.slice(Math.max(0, keys.indexOf(line.$rewindTo)))) {
           drop(key)
           records.delete(key)
+          left++
         }
       }
       if (isObject(line.$set) && Array.isArray(line.$set.messages)) {
-        for (const key of records.keys()) drop(key)
+        const kept = new Set(recordsIn(line).map((record) => keyOf(record, index)))
+        for (const key of records.keys()) {
+          drop(key)
+          if (!kept.has(key)) left++
+        }
         records.clear()
       }
       for (const record of recordsIn(line)) {
-        seen++
         const key = keyOf(record, index)
         drop(key)
         records.set(key, index)
@@ -82,12 +94,12 @@ function scan(): SessionScan {
     },
     end() {
       const lines = [...new Set(records.values())]
-      const left = seen - records.size
-      const why = 'they were replaced or taken back'
+      const why = 'they were taken back, or a summary stands for them'
       return {
         head,
         lines,
         superseded,
+        messages: records.size,
         notes: left > 0 ? [{ kind: 'dropped', what: `${left} records`, why }] : [],
       }
     },

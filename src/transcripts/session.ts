@@ -76,6 +76,8 @@ interface Scanned {
   notes: Note[]
   /** Records of a line with several that count no more: `<line> <id>`. */
   superseded?: ReadonlySet<string>
+  /** How many messages there are, where a line can hold several. */
+  messages?: number
 }
 
 interface SessionWriter {

@@ -9,8 +9,11 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import test, { after, type TestContext } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
+import { textOf as words } from '../../src/core/message.ts'
 import { agentNamed } from '../../src/sessions/agents.ts'
+import { findSession } from '../../src/sessions/find.ts'
 import { registerGeminiProject } from '../../src/sessions/gemini-projects.ts'
+import { listSessions } from '../../src/sessions/list.ts'
 import { readTranscript } from '../../src/transcripts/index.ts'
 import { corpusFiles } from '../corpus.ts'
 import { clients, placeFor, programOf, runAgent, startRecorder, type Place, type Recorder } from './agents.ts'
@@ -222,9 +225,23 @@ async function carryAndResume(
     const foreign = target === source.agent ? [] : source.foreign.filter((text) => said.text.includes(text))
     assert.deepEqual(foreign, [], 'what belongs to the other agent was sent')
     assert.deepEqual(said.callIds.toSorted(), said.resultIds.toSorted(), 'every call has one result')
+    await readOn(place)
   } finally {
     place.remove()
   }
+}
+
+/** The session as the agent has continued it can be carried further. */
+async function readOn({ home, env, cwd }: Place): Promise<void> {
+  const at = { home, env }
+  const [listed, ...more] = listSessions(at, { project: cwd })
+  assert.ok(listed && more.length === 0, 'there is one session')
+  const found = await findSession(listed.id, at, cwd, {})
+  const messages = [...(found?.source.messages() ?? [])].map(({ message }) => message)
+  const user = messages.findLast(({ role }) => role === 'user')
+  const reply = messages.findLast(({ role }) => role === 'assistant')
+  assert.ok(user && words(user.parts).includes(question), 'the question is in it')
+  assert.ok(reply && words(reply.parts).includes('Fine.'), 'the answer is in it')
 }
 
 for (const target of names) {
