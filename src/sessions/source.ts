@@ -88,10 +88,22 @@ export async function fileSource(
   const { size } = statSync(path)
   const document = format.id === 'opencode' || path.endsWith('.json') ? documentIn(path, size) : undefined
   if (document !== undefined && !Array.isArray(document)) {
-    const lines = format.id === 'opencode' ? opencodeLines(document) : geminiLines(document)
+    const lines = linesOfDocument(format, document)
     return lineSource(format, () => lines, options)
   }
   return linesSource(path, size, format, options)
+}
+
+/** A session whose text is at hand, as from a pipe. */
+export function textSource(text: string, format: SessionFormat, options: SourceOptions = {}): SessionSource {
+  const lines = parsedLines(text, true)
+  if (lines.length > 0 && format.id !== 'opencode') return lineSource(format, () => lines, options)
+  const held = linesOfDocument(format, JSON.parse(text) as Json)
+  return lineSource(format, () => held, options)
+}
+
+function linesOfDocument(format: SessionFormat, document: Json): JsonObject[] {
+  return format.id === 'opencode' ? opencodeLines(document) : geminiLines(document)
 }
 
 /** A session in opencode's database. */

@@ -13,11 +13,11 @@ import {
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { isObject, type Json } from '../../src/core/json.ts'
-import { agentIds } from '../../src/sessions/agents.ts'
+import { agentIds, agentNamed } from '../../src/sessions/agents.ts'
 import { listSessions, shortIds, type ListedSession } from '../../src/sessions/list.ts'
 import { newHome, type Home } from '../cli/command-line.ts'
 import { generate } from './generated.ts'
-import { fillHome } from './home.ts'
+import { fillHome, startedAt } from './home.ts'
 
 interface Filled extends Home {
   cwd: string
@@ -86,6 +86,13 @@ test('links that lead out of a session folder are not followed, and broken files
   )
 })
 
+test('folders of other systems have names as the agents give them', () => {
+  const session = { id: 'x', cwd: 'C:\\Users\\me\\my app', startedAt, updatedAt: startedAt }
+  const at = { home: '/nowhere', env: {} }
+  assert.equal(agentNamed('claude-code').pathFor?.(session, at), join('C--Users-me-my-app', 'x.jsonl'))
+  assert.equal(dirname(agentNamed('pi').pathFor?.(session, at) ?? ''), '--C--Users-me-my app--')
+})
+
 test('short ids tell sessions apart', () => {
   const session = (id: string) => ({ id }) as ListedSession
   const ids = shortIds([session('aaaaaaaa-1111'), session('aaaaaaaa-1222'), session('bbbbbbbb-0')])
@@ -127,6 +134,10 @@ test('convert prints the bytes that carry writes, and a session in its own forma
     assert.ok(isObject(facts), carried.err)
     assert.equal(converted.out, readFileSync(String(facts['path']), 'utf8'))
   }
+  const piped = await synapse(['convert', '-', '--to', 'pi'], {
+    input: readFileSync(paths['claude-code'] ?? '', 'utf8'),
+  })
+  assert.equal(piped.out.trimEnd().split('\n').length, 1 + 4 + 6 + 7, piped.err)
   const { out } = await synapse(['convert', paths['codex'] ?? '', '--to', 'codex'])
   assert.equal(out, readFileSync(paths['codex'] ?? '', 'utf8'))
 })

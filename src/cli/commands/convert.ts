@@ -8,7 +8,7 @@ import type { Note } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
 import { agentIds } from '../../sessions/agents.ts'
 import { carriedText, newSession, sameText, targetFormat } from '../../sessions/carry.ts'
-import { fileSource, formatOfFile, messagesSource, type SessionSource } from '../../sessions/source.ts'
+import { fileSource, formatOfFile, messagesSource, textSource, type SessionSource } from '../../sessions/source.ts'
 import { formatIds, writeTranscript } from '../../transcripts/index.ts'
 import { headOfSources } from '../../transcripts/session-file.ts'
 import { sessionFormat } from '../../transcripts/session-formats.ts'
@@ -102,7 +102,9 @@ async function sourceOf(file: string, { from, whole }: Wanted): Promise<SessionS
   const isFile = file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFile() === true
   const format = isFile ? (from === undefined ? formatOfFile(file) : sessionFormat(from)) : undefined
   if (format) return fileSource(file, format, { whole })
-  const { messages, notes } = readTranscriptFile(file, from)
+  const { messages, notes, text, format: read } = readTranscriptFile(file, from)
+  const piped = isFile ? undefined : sessionFormat(read)
+  if (piped) return textSource(text, piped, { whole })
   const startedAt = isFile ? statSync(file).mtime.toISOString() : undefined
   const source = messagesSource(
     messages.map((message) => ({ message })),
