@@ -1,6 +1,7 @@
 // Claude Code's session files for `carry`: which lines the next request would be made of, and lines that it resumes.
-// Proven with version 2.1.325: every line needs type, message, uuid, parentUuid, timestamp and sessionId.
+// As seen with version 2.1.325: every line needs type, message, uuid, parentUuid, timestamp and sessionId.
 
+import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { blocksOf, callBook, readReply, readUser, toldBy } from './anthropic-messages.ts'
@@ -82,11 +83,13 @@ export function branchOf(lines: readonly JsonObject[]): ReadonlySet<number> {
 function scan(): SessionScan {
   const places: Place[] = []
   const { head, time, set } = headOf()
+  let sidechains = 0
   return {
     see(line, index) {
       const place = placeOf(line)
       places[index] = place
       set({ title: stringAt(line, 'customTitle') ?? (line.type === 'summary' ? stringAt(line, 'summary') : undefined) })
+      if (line.isSidechain === true) sidechains++
       if (line.isSidechain === true || !isSaid(line)) return
       time(timeAt(line.timestamp))
       head.id ??= stringAt(line, 'sessionId')
@@ -102,13 +105,15 @@ function scan(): SessionScan {
         all.filter((index) => on.has(index)),
         places,
       )
-      const isLeft = lines.length < all.length
+      const notes: Note[] = []
+      const left = all.length - lines.length
       const why = 'they are on another branch, or a summary stands for them'
-      return {
-        head,
-        lines,
-        notes: isLeft ? [{ kind: 'dropped', what: `${all.length - lines.length} lines`, why }] : [],
+      if (left > 0) notes.push({ kind: 'dropped', what: `${left} lines`, why })
+      if (sidechains > 0) {
+        const what = `${sidechains} lines of sub-agents`
+        notes.push({ kind: 'dropped', what, why: 'the results of their calls are in the session' })
       }
+      return { head, lines, notes }
     },
   }
 }
