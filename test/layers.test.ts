@@ -15,6 +15,7 @@ const layers = [
   'store',
   'transcripts',
   'transfer',
+  'sessions',
   'run',
   'config',
   'mcp',
