@@ -30,9 +30,9 @@ or "latest": the newest session of this folder.
   --to AGENT   ${agentIds.join(', ')},
                or synapse: the session becomes a conversation of the store
   --cwd DIR    continue in this folder (by default in the folder of the session)
-  --whole      after a compaction, carry what stands before it as well, not only the summary and what follows
+  --whole      after a compaction, carry what comes before it as well, not only the summary and what follows
   --dry-run    write nothing
-Thinking, system prompts and the talk of sub-agents stay behind: they are of no use to another model. Each note says
+Thinking, system prompts and the messages of sub-agents are left out: they are of no use to another model. Each note says
 what was left out and why.`,
 
   async run(argv) {
