@@ -65,7 +65,9 @@ test('a Claude model refuses an effort that it does not have', () => {
 test('whatever is asked for, nothing that a service refuses is sent', () => {
   const efforts: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
   const asked = [
-    ...[-1, 0, 1, 2, 3].flatMap((value) => [{ temperature: value }, { topP: value }]),
+    // The settings refuse everything beyond; some services take less than that.
+    ...[0, 1, 1.5, 2].map((temperature) => ({ temperature })),
+    ...[0, 0.5, 1].map((topP) => ({ topP })),
     ...efforts.map((effort) => ({ effort })),
   ]
   for (const target of everyTarget) {
