@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '../core/json.ts'
 import type { Wire } from '../wires/wire.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
+import type { Transcript } from '../wires/shared/transcript.ts'
 import type { CountTokens } from './tokens.ts'
 
 /** One request for a reply, as it came. */

@@ -1,11 +1,10 @@
-// Gemini contents, bare or inside a request body, and the session files of gemini-cli, which hold the same in records
-// of their own: those are turned into contents first, and written as contents.
+// Gemini contents, bare or inside a request body.
 //
 // Older models give calls no ids, so a response is matched to its call by id, and else by name and order.
 
-import type { Note, ToolSpec } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type {
   MediaPart,
   Message,
@@ -15,15 +14,14 @@ import type {
   ToolMessage,
   ToolResultPart,
   UserMessage,
-} from '../core/message.ts'
-import { encodeContents } from '../wires/gemini-generate/encode-contents.ts'
-import { writing } from '../wires/gemini-generate/encode-reply.ts'
-import { geminiGenerate } from '../wires/gemini-generate/index.ts'
-import { dataKeys, field, listOf, snake } from '../wires/gemini-generate/types.ts'
-import type { Target } from '../wires/wire.ts'
-import { isSession, sessionContents, type SessionContent } from './gemini-cli-session.ts'
-import { fileAt, inRuns } from './google-input.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+} from '../../core/message.ts'
+import { encodeContents } from './encode-contents.ts'
+import { writing } from './encode-reply.ts'
+import { geminiGenerate } from './index.ts'
+import { dataKeys, field, listOf, snake } from './types.ts'
+import type { Target } from '../wire.ts'
+import { fileAt, inRuns } from '../shared/google-input.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 const { id } = geminiGenerate
 const provider = 'google'
@@ -31,7 +29,6 @@ const provider = 'google'
 export const geminiGenerateFormat: TranscriptFormat = { id, recognise, read, write }
 
 function recognise(json: Json): boolean {
-  if (isSession(json)) return true
   const contents = isObject(json) ? json.contents : json
   if (!Array.isArray(contents)) return false
   return contents.length > 0 && contents.slice(0, 3).every(looksLikeContent)
@@ -46,7 +43,6 @@ function looksLikeContent(value: Json): boolean {
 
 function read(json: Json): Transcript {
   const notes: Note[] = []
-  if (isSession(json)) return { messages: readContents(sessionContents(json, notes), '$'), notes }
   if (Array.isArray(json))
     return {
       messages: readContents(
@@ -71,7 +67,13 @@ function read(json: Json): Transcript {
   }
 }
 
-export function readContents(entries: readonly SessionContent[], path: string): Message[] {
+/** One content, and the model that made it where something else than the request says so. */
+export interface GivenContent {
+  content: Json
+  model?: string
+}
+
+export function readContents(entries: readonly GivenContent[], path: string): Message[] {
   const calls = openCalls()
   return entries.flatMap(({ content, model = '' }, index): Message[] => {
     const at = `${path}[${index}]`

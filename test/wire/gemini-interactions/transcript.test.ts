@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import fc from '../property.ts'
-import type { Json, JsonObject } from '../../src/core/json.ts'
-import type { Message, Reply } from '../../src/core/message.ts'
-import { geminiInteractionsFormat } from '../../src/transcripts/gemini-interactions.ts'
-import { keptHistory } from '../arbitrary.ts'
-import { call, reply, result, user } from '../histories.ts'
+import fc from '../../property.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import type { Message, Reply } from '../../../src/core/message.ts'
+import { geminiInteractionsFormat } from '../../../src/wires/gemini-interactions/transcript.ts'
+import { keptHistory } from '../../arbitrary.ts'
+import { call, reply, result, user } from '../../histories.ts'
 
 const read = (json: Json) => geminiInteractionsFormat.read(json)
 const write = (messages: Message[]) => geminiInteractionsFormat.write(messages)
@@ -194,7 +194,7 @@ test('what is no step is unreadable, and the place is named', () => {
   assert.throws(() => read({ messages: [] }), /\$ should be an object with `input` or `steps`/)
 })
 
-const folder = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', 'streams', 'gemini-interactions')
+const folder = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'corpus', 'streams', 'gemini-interactions')
 const skip = existsSync(folder) ? false : 'the recorded exchanges are not here'
 
 test('recorded interactions are read and written without a difference', { skip }, (t) => {

@@ -1,18 +1,18 @@
 // Messages as Mistral's chat has them, alone or inside a request body. They look like OpenAI's; what gives them away is
 // the thinking chunk, whose text is a list, and results that name their tool beside an id of nine letters or digits.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { MediaPart, Message, Reply, TextPart, ToolMessage, UserMessage } from '../core/message.ts'
-import { wireIds } from '../wires/shared/ids.ts'
-import { dataUrl, mediaFromUrl } from '../wires/shared/media.ts'
-import { messageFromParts } from '../wires/mistral-chat/emulate.ts'
-import { mistralChat } from '../wires/mistral-chat/index.ts'
-import { callIdGrammar, protocolId, textChunk, type Chunk } from '../wires/mistral-chat/types.ts'
-import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
-import type { CallRegistry } from './call-registry.ts'
-import { listIn, readList, readReply } from './message-list.ts'
-import { replyAsText, outputAsText } from './as-text.ts'
-import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { MediaPart, Message, Reply, TextPart, ToolMessage, UserMessage } from '../../core/message.ts'
+import { wireIds } from '../shared/ids.ts'
+import { dataUrl, mediaFromUrl } from '../shared/media.ts'
+import { messageFromParts } from './emulate.ts'
+import { mistralChat } from './index.ts'
+import { callIdGrammar, protocolId, textChunk, type Chunk } from './types.ts'
+import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import type { CallRegistry } from '../shared/call-registry.ts'
+import { listIn, readList, readReply } from '../shared/message-list.ts'
+import { replyAsText, outputAsText } from '../shared/as-text.ts'
+import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export const mistralChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/core/json.ts'
-import { mistralChat } from '../../src/wires/mistral-chat/index.ts'
-import { mistralChatFormat } from '../../src/transcripts/mistral-chat.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
+import { mistralChatFormat } from '../../../src/wires/mistral-chat/transcript.ts'
+import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
 const asks = (...ids: string[]) => ({
   role: 'assistant',
@@ -163,7 +163,7 @@ test('what is not readable is named by its place', () => {
   for (const [json, said] of unreadable) assert.throws(() => mistralChatFormat.read(json), said)
 })
 
-const folder = join(import.meta.dirname, '../../../shared/corpus/streams/mistral')
+const folder = join(import.meta.dirname, '../../../../shared/corpus/streams/mistral')
 const skip = existsSync(folder) ? false : 'the recorded exchanges are not here'
 
 test('recorded histories come back as they were', { skip }, (t) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/core/json.ts'
-import { ollamaChat } from '../../src/wires/ollama-chat/index.ts'
-import { ollamaChatFormat } from '../../src/transcripts/ollama-chat.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
+import { ollamaChatFormat } from '../../../src/wires/ollama-chat/transcript.ts'
+import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
 const asks = (...names: string[]) => ({
   role: 'assistant',

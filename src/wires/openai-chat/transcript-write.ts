@@ -1,12 +1,12 @@
 // Messages that did not come from this format, written in it. Nothing is repaired here: that is for a request.
 
-import type { Json, JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
-import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../core/message.ts'
-import { dataUrl } from '../wires/shared/media.ts'
-import { messageFromParts } from '../wires/openai-chat/emulate.ts'
-import { protocolId, textPart } from '../wires/openai-chat/types.ts'
-import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../../core/message.ts'
+import { dataUrl } from '../shared/media.ts'
+import { messageFromParts } from './emulate.ts'
+import { protocolId, textPart } from './types.ts'
+import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 
 /** `all` is the whole conversation: a result names its call as the reply before it does. */
 export function writeMessages(run: readonly Message[], all: readonly Message[]): Json[] {

@@ -1,17 +1,17 @@
 // Steps of the Interactions API: the input of a request, or the steps of an interaction. What a model wrote in a row is
 // one reply, so a reply remembers a list of steps as its source; everything else is one step, one message.
 
-import type { Note, ToolSpec } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { MediaPart, Message, Origin, Reply, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
-import { writing } from '../wires/gemini-interactions/encode-reply.ts'
-import { encodeSteps } from '../wires/gemini-interactions/encode-steps.ts'
-import { geminiInteractions } from '../wires/gemini-interactions/index.ts'
-import { contentKind, isStep, listOf, textContent, userInput } from '../wires/gemini-interactions/types.ts'
-import type { Target } from '../wires/wire.ts'
-import { fileAt, inRuns } from './google-input.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { MediaPart, Message, Origin, Reply, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
+import { writing } from './encode-reply.ts'
+import { encodeSteps } from './encode-steps.ts'
+import { geminiInteractions } from './index.ts'
+import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
+import type { Target } from '../wire.ts'
+import { fileAt, inRuns } from '../shared/google-input.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 const { id } = geminiInteractions
 const provider = 'google'

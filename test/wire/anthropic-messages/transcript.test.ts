@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/core/json.ts'
-import { callsOf, type Reply } from '../../src/core/message.ts'
-import { anthropicMessages } from '../../src/wires/anthropic-messages/index.ts'
-import { anthropicMessagesFormat as format } from '../../src/transcripts/anthropic-messages.ts'
-import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { callsOf, type Reply } from '../../../src/core/message.ts'
+import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
+import { anthropicMessagesFormat as format } from '../../../src/wires/anthropic-messages/transcript.ts'
+import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
 const conversation: JsonObject[] = [
   { role: 'user', content: 'What time is it?' },
@@ -262,7 +262,7 @@ test('JSON that is not such a list is refused with the place where it goes wrong
   at([{ role: 'user', content: [{ text: 'x' }] }], '$[0].content[0]')
 })
 
-const corpus = join(import.meta.dirname, '../../../shared/corpus/trajectories/claude-code')
+const corpus = join(import.meta.dirname, '../../../../shared/corpus/trajectories/claude-code')
 const skip = existsSync(corpus) ? false : 'the corpus is not here'
 
 test('every recorded conversation is read, is written the same, and goes to the API verbatim', { skip }, (t) => {

@@ -2,15 +2,15 @@
 //
 // One message of this format can be two of ours: results and what the user says after them share a user message.
 
-import type { Note, ToolSpec } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../core/message.ts'
-import { anthropicMessages } from '../wires/anthropic-messages/index.ts'
-import { readOutput, readUserBlock } from '../wires/anthropic-messages/read-request.ts'
-import { isBlock, protocolId, type Block } from '../wires/anthropic-messages/types.ts'
-import { writeMessages } from '../wires/anthropic-messages/write-request.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
+import { anthropicMessages } from './index.ts'
+import { readOutput, readUserBlock } from './read-request.ts'
+import { isBlock, protocolId, type Block } from './types.ts'
+import { writeMessages } from './write-request.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export const anthropicMessagesFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import test from 'node:test'
-import type { Json, JsonObject } from '../../src/core/json.ts'
-import { openaiResponses } from '../../src/wires/openai-responses/index.ts'
-import { openaiResponsesFormat } from '../../src/transcripts/openai-responses.ts'
-import { call, reply, result, user } from '../histories.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
+import { openaiResponsesFormat } from '../../../src/wires/openai-responses/transcript.ts'
+import { call, reply, result, user } from '../../histories.ts'
 
-const corpus = resolve(import.meta.dirname, '../../../shared/corpus/trajectories/codex')
+const corpus = resolve(import.meta.dirname, '../../../../shared/corpus/trajectories/codex')
 
 const items: JsonObject[] = [
   { role: 'developer', content: 'Be brief.' },

@@ -1,6 +1,6 @@
 // What the two Gemini formats have in common: results between the user's words, and files that lie with Google.
 
-import type { MediaPart, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
+import type { MediaPart, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 
 /** Results and what else the user says, each run of them as a message of its own. */
 export function inRuns(

@@ -1,11 +1,11 @@
 // What Mistral's and Ollama's chats have in common with each other as files: a list of messages, alone or in the body of
 // a request, with tools written as functions, and replies that the wire itself can read.
 
-import type { ToolSpec } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { Message, Origin, Reply } from '../core/message.ts'
-import type { Wire } from '../wires/wire.ts'
+import type { ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Message, Origin, Reply } from '../../core/message.ts'
+import type { Wire } from '../wire.ts'
 import { callRegistry, type CallRegistry } from './call-registry.ts'
 import { sourced, unreadable, type Transcript } from './transcript.ts'
 

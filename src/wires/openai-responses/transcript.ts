@@ -1,8 +1,8 @@
 // Items of the Responses wire: a bare list, a request body, a response, or a string. One reply of a model is several
 // items there; everything the assistant's side wrote between two others is read as one Reply.
 
-import type { Grammar, Note, ToolSpec } from '../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Grammar, Note, ToolSpec } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type {
   MediaPart,
   Message,
@@ -14,22 +14,14 @@ import type {
   ToolMessage,
   ToolResultPart,
   UserMessage,
-} from '../core/message.ts'
-import { freeFormInput, namespacedName, searchName } from '../core/tool-kinds.ts'
-import { mediaFromUrl } from '../wires/shared/media.ts'
-import { openaiResponses } from '../wires/openai-responses/index.ts'
-import { marksOf, readItem } from '../wires/openai-responses/read-item.ts'
-import {
-  clientItemTypes,
-  inputItemTypes,
-  objectsIn,
-  protocolId,
-  stringIn,
-  typeOf,
-  type Item,
-} from '../wires/openai-responses/types.ts'
-import { callRegistry, type CallRegistry } from './call-registry.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+} from '../../core/message.ts'
+import { freeFormInput, namespacedName, searchName } from '../../core/tool-kinds.ts'
+import { mediaFromUrl } from '../shared/media.ts'
+import { openaiResponses } from './index.ts'
+import { marksOf, readItem } from './read-item.ts'
+import { clientItemTypes, inputItemTypes, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
+import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export const openaiResponsesFormat: TranscriptFormat = {
   id: protocolId,

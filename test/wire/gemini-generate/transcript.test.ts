@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import fc from '../property.ts'
-import { pair } from '../../src/context/pair.ts'
-import type { Json } from '../../src/core/json.ts'
-import type { Message, Reply } from '../../src/core/message.ts'
-import { geminiGenerate } from '../../src/wires/gemini-generate/index.ts'
-import { geminiInteractions } from '../../src/wires/gemini-interactions/index.ts'
-import { geminiGenerateFormat } from '../../src/transcripts/gemini-generate.ts'
-import { keptHistory } from '../arbitrary.ts'
-import { call, reply, result, user } from '../histories.ts'
+import fc from '../../property.ts'
+import { pair } from '../../../src/context/pair.ts'
+import type { Json } from '../../../src/core/json.ts'
+import type { Message, Reply } from '../../../src/core/message.ts'
+import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
+import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
+import { geminiGenerateFormat } from '../../../src/wires/gemini-generate/transcript.ts'
+import { keptHistory } from '../../arbitrary.ts'
+import { call, reply, result, user } from '../../histories.ts'
 
 const read = (json: Json) => geminiGenerateFormat.read(json)
 const write = (messages: Message[]) => geminiGenerateFormat.write(messages)
@@ -157,85 +157,6 @@ test('a request body is read with its system prompt and its tools, in either spe
   assert.deepEqual(write(transcript.messages), (body as { contents: Json }).contents)
 })
 
-const session = {
-  sessionId: 's-1',
-  projectHash: 'p-1',
-  startTime: '2026-11-01T10:00:00Z',
-  lastUpdated: '2026-11-01T10:05:00Z',
-}
-const records = [
-  { id: 'm1', timestamp: '…', type: 'user', content: [{ text: 'What time is it?' }] },
-  { id: 'm2', timestamp: '…', type: 'info', content: 'Update available' },
-  {
-    id: 'm3',
-    timestamp: '…',
-    type: 'gemini',
-    content: '',
-    model: 'gemini-3.5-flash',
-    thoughts: [{ subject: 'Time', description: 'I need a clock.', timestamp: '…' }],
-    toolCalls: [
-      {
-        id: 'clock-1',
-        name: 'clock',
-        args: { zone: 'UTC' },
-        status: 'success',
-        result: [{ functionResponse: { id: 'clock-1', name: 'clock', response: { output: '12:00' } } }],
-      },
-      { id: 'add-1', name: 'add', args: {}, status: 'success', result: '3' },
-      { id: 'rm-1', name: 'rm', args: {}, status: 'cancelled', result: null },
-    ],
-  },
-  { id: 'm4', timestamp: '…', type: 'gemini', content: 'It is noon.', model: 'gemini-3.5-flash' },
-]
-const fromSession: Json = [
-  { role: 'user', parts: [{ text: 'What time is it?' }] },
-  {
-    role: 'model',
-    parts: [
-      { text: '**Time**\nI need a clock.', thought: true },
-      { functionCall: { id: 'clock-1', name: 'clock', args: { zone: 'UTC' } } },
-      { functionCall: { id: 'add-1', name: 'add', args: {} } },
-      { functionCall: { id: 'rm-1', name: 'rm', args: {} } },
-    ],
-  },
-  {
-    role: 'user',
-    parts: [
-      { functionResponse: { id: 'clock-1', name: 'clock', response: { output: '12:00' } } },
-      { functionResponse: { id: 'add-1', name: 'add', response: { output: '3' } } },
-    ],
-  },
-  { role: 'model', parts: [{ text: 'It is noon.' }] },
-]
-
-test('a session file of gemini-cli is read as contents', () => {
-  const file = { ...session, messages: records }
-  assert.equal(recognise(file), true)
-  const { messages, notes } = read(file)
-  assert.deepEqual(write(messages), fromSession)
-  assert.equal((messages[1] as Reply).origin.model, 'gemini-3.5-flash')
-  assert.deepEqual(
-    notes.map((note) => `${note.kind} ${note.what} at ${note.at}`),
-    ['dropped info at record "m2"'],
-  )
-})
-
-test('of a session log, later records of one id count, and what was taken back does not', () => {
-  const lines: Json = [
-    session,
-    records[0] ?? null,
-    { ...records[2], toolCalls: [] },
-    records[2] ?? null,
-    { $set: { summary: 'About time' } },
-    { id: 'm9', timestamp: '…', type: 'user', content: 'Never mind' },
-    { id: 'm10', timestamp: '…', type: 'gemini', content: 'Fine.' },
-    { $rewindTo: 'm9' },
-    records[3] ?? null,
-  ]
-  assert.equal(recognise(lines), true)
-  assert.deepEqual(write(read(lines).messages), fromSession)
-})
-
 test('messages that were made elsewhere are written from their parts, thoughts and all', () => {
   const history = [
     user('hi'),
@@ -300,7 +221,7 @@ for (const [json, message] of unreadable) {
   test(`${JSON.stringify(json)} is unreadable, and the place is named`, () => assert.throws(() => read(json), message))
 }
 
-const folder = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', 'trajectories', 'gemini-cli')
+const folder = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'corpus', 'trajectories', 'gemini-cli')
 const skip = existsSync(folder) ? false : 'the recorded conversations are not here'
 const trajectories = skip
   ? []

@@ -3,10 +3,10 @@
 // Every message that is read keeps its foreign form in `source`, so that writing the same format again gives the same
 // JSON; a message that was made here, or that comes from another format, is written from its parts.
 
-import type { Note, ToolSpec } from '../core/context.ts'
-import { badInput, type SynapseError } from '../core/error.ts'
-import type { Json } from '../core/json.ts'
-import type { Message, Source, TextPart } from '../core/message.ts'
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { badInput, type SynapseError } from '../../core/error.ts'
+import type { Json } from '../../core/json.ts'
+import type { Message, Source, TextPart } from '../../core/message.ts'
 
 export interface Transcript {
   messages: Message[]

@@ -1,7 +1,7 @@
 // What a chat format has no field for, written as text instead of being lost.
 
-import type { MediaPart, Part, Reply, TextPart, ToolResultPart } from '../core/message.ts'
-import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
+import type { MediaPart, Part, Reply, TextPart, ToolResultPart } from '../../core/message.ts'
+import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from './injected-text.ts'
 
 export function replyAsText(reply: Reply): Reply {
   return { ...reply, parts: reply.parts.map(partAsText) }

@@ -2,9 +2,9 @@
 // runs this way with fields of their own: tau-bench, tau2-bench, SWE-agent and mini-SWE-agent. A tool's result is found
 // by id, but ids are not unique in a conversation: some hosts begin at `call_0` in every reply.
 
-import type { Note } from '../core/context.ts'
-import { fold } from '../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { Note } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import {
   callsOf,
   type Message,
@@ -13,14 +13,14 @@ import {
   type ToolMessage,
   type ToolResultPart,
   type UserMessage,
-} from '../core/message.ts'
-import { openaiChat } from '../wires/openai-chat/index.ts'
-import { protocolId } from '../wires/openai-chat/types.ts'
-import { flatCall, flatResult, flatResultLabel } from '../wires/shared/injected-text.ts'
-import { looksLikeChat, unwrap, type Wrapped } from './openai-chat-list.ts'
-import { outputOf, textsOf, userParts } from './openai-chat-parts.ts'
-import { writeMessages } from './openai-chat-write.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+} from '../../core/message.ts'
+import { openaiChat } from './index.ts'
+import { protocolId } from './types.ts'
+import { flatCall, flatResult, flatResultLabel } from '../shared/injected-text.ts'
+import { looksLikeChat, unwrap, type Wrapped } from './transcript-list.ts'
+import { outputOf, textsOf, userParts } from './transcript-parts.ts'
+import { writeMessages } from './transcript-write.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export const openaiChatFormat: TranscriptFormat = {
   id: protocolId,

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test from 'node:test'
-import { pair } from '../../src/context/pair.ts'
-import { SynapseError } from '../../src/core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
-import type { Message, Part } from '../../src/core/message.ts'
-import { openaiChat } from '../../src/wires/openai-chat/index.ts'
-import { openaiChatFormat } from '../../src/transcripts/openai-chat.ts'
-import { failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
+import { pair } from '../../../src/context/pair.ts'
+import { SynapseError } from '../../../src/core/error.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
+import type { Message, Part } from '../../../src/core/message.ts'
+import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
+import { openaiChatFormat } from '../../../src/wires/openai-chat/transcript.ts'
+import { failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
 
 const clockCall = { id: 'call_1', type: 'function', function: { name: 'clock', arguments: '{ "zone": "UTC" }' } }
 
@@ -330,7 +330,7 @@ function encoded(messages: Message[], provider: string, model: string) {
   return openaiChat.encode({ system: [], messages, tools: [], cacheAfter: [] }, target)
 }
 
-const corpus = join(import.meta.dirname, '../../../shared/corpus/trajectories')
+const corpus = join(import.meta.dirname, '../../../../shared/corpus/trajectories')
 const skip = existsSync(corpus) ? false : 'the recorded conversations are not here'
 
 for (const folder of ['tau-bench', 'tau2-bench', 'mini-swe-agent', 'swe-agent']) {

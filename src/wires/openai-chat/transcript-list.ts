@@ -1,10 +1,10 @@
 // Where the list of chat messages is inside what was given, and what its surroundings say about it.
 
-import type { Note, ToolSpec } from '../core/context.ts'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { TextPart } from '../core/message.ts'
-import { protocolId } from '../wires/openai-chat/types.ts'
-import { unreadable } from './transcript.ts'
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { TextPart } from '../../core/message.ts'
+import { protocolId } from './types.ts'
+import { unreadable } from '../shared/transcript.ts'
 
 export interface Wrapped {
   messages: Json[]

@@ -1,10 +1,10 @@
 // Content of chat messages that users and tools wrote, as parts.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { MediaPart, TextPart, UserMessage } from '../core/message.ts'
-import { mediaFromUrl } from '../wires/shared/media.ts'
-import { protocolId } from '../wires/openai-chat/types.ts'
-import { unreadable } from './transcript.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { MediaPart, TextPart, UserMessage } from '../../core/message.ts'
+import { mediaFromUrl } from '../shared/media.ts'
+import { protocolId } from './types.ts'
+import { unreadable } from '../shared/transcript.ts'
 
 /** A list that can be added to. */
 export function userParts(content: Json | undefined, at: string, provider: string): UserMessage['parts'] {

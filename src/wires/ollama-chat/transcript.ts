@@ -1,17 +1,17 @@
 // Messages as Ollama's own chat has them, alone or inside a request body. What gives them away: arguments that are an
 // object, `tool_name` on results, `images` beside the content, `thinking` as a string. Calls may have no ids at all.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../core/message.ts'
-import { wireIds } from '../wires/shared/ids.ts'
-import { messageFromParts } from '../wires/ollama-chat/emulate.ts'
-import { ollamaChat } from '../wires/ollama-chat/index.ts'
-import { callIdGrammar, protocolId } from '../wires/ollama-chat/types.ts'
-import { mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
-import type { CallRegistry } from './call-registry.ts'
-import { callsIn, listIn, readList, readReply } from './message-list.ts'
-import { replyAsText, outputAsText } from './as-text.ts'
-import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../../core/message.ts'
+import { wireIds } from '../shared/ids.ts'
+import { messageFromParts } from './emulate.ts'
+import { ollamaChat } from './index.ts'
+import { callIdGrammar, protocolId } from './types.ts'
+import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import type { CallRegistry } from '../shared/call-registry.ts'
+import { callsIn, listIn, readList, readReply } from '../shared/message-list.ts'
+import { replyAsText, outputAsText } from '../shared/as-text.ts'
+import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export const ollamaChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 
