@@ -2,12 +2,12 @@
 // at the servers, prompt caches, the ids that were given out.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { loadTranscript } from '../wires/list.ts'
 import type { Framing, Wire } from '../wires/wire.ts'
 import { createPromptCache } from './cache.ts'
 import { countFor, exchange, type Exchanged, type ExchangeWorld, type Script } from './exchange.ts'
 import { createIds } from './ids.ts'
 import { windowOf } from './known-providers.ts'
-import { readerFor } from './readers.ts'
 import { refusalFor } from './refusal.ts'
 import type { GivenHeaders, Operation } from './route.ts'
 import { plain, type Incoming, type Service } from './service.ts'
@@ -143,7 +143,7 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
 
   async function incomingOf(asked: Asked): Promise<Incoming> {
     const { provider, protocol, operation, owner, headers, body, now } = asked
-    const reader = await readerFor(protocol.id)
+    const reader = await loadTranscript(protocol.id)
     const named = 'model' in operation ? operation.model : undefined
     return {
       provider,

@@ -5,22 +5,16 @@ import type { Note } from '../core/context.ts'
 import { badInput } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { anthropicMessagesFormat } from '../wires/anthropic-messages/transcript.ts'
 import { chatgptExportFormat } from './chatgpt-export.ts'
 import { claudeCodeFormat } from './claude-code.ts'
 import { claudeExportFormat } from './claude-export.ts'
 import { codexFormat } from './codex.ts'
 import { geminiCliFormat } from './gemini-cli.ts'
-import { geminiGenerateFormat } from '../wires/gemini-generate/transcript.ts'
-import { geminiInteractionsFormat } from '../wires/gemini-interactions/transcript.ts'
-import { mistralChatFormat } from '../wires/mistral-chat/transcript.ts'
-import { ollamaChatFormat } from '../wires/ollama-chat/transcript.ts'
-import { openaiChatFormat } from '../wires/openai-chat/transcript.ts'
-import { openaiResponsesFormat } from '../wires/openai-responses/transcript.ts'
 import { opencodeFormat } from './opencode.ts'
 import { piFormat } from './pi.ts'
 import { qwenCodeFormat } from './qwen-code.ts'
 import { synapseFormat } from './synapse.ts'
+import { allTranscripts } from '../wires/all.ts'
 import type { Transcript, TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const formats: readonly TranscriptFormat[] = [
@@ -33,13 +27,7 @@ const formats: readonly TranscriptFormat[] = [
   geminiCliFormat,
   chatgptExportFormat,
   claudeExportFormat,
-  geminiInteractionsFormat,
-  geminiGenerateFormat,
-  openaiResponsesFormat,
-  mistralChatFormat,
-  ollamaChatFormat,
-  anthropicMessagesFormat,
-  openaiChatFormat,
+  ...allTranscripts(),
 ]
 
 export const formatIds: readonly string[] = formats.map((format) => format.id)
