@@ -2,42 +2,51 @@
 // or two of them.
 
 import { badInput } from '../core/error.ts'
+import type { WireService } from './service.ts'
 import type { TranscriptFormat } from './shared/transcript.ts'
 import type { Wire } from './wire.ts'
 
 interface WireFolder {
   wire(): Promise<Wire>
   transcript(): Promise<TranscriptFormat>
+  service(): Promise<WireService>
 }
 
 const folders = {
   'openai-chat': {
     wire: async () => (await import('./openai-chat/index.ts')).openaiChat,
     transcript: async () => (await import('./openai-chat/transcript.ts')).openaiChatFormat,
+    service: async () => (await import('./openai-chat/service.ts')).openaiChatService,
   },
   'openai-responses': {
     wire: async () => (await import('./openai-responses/index.ts')).openaiResponses,
     transcript: async () => (await import('./openai-responses/transcript.ts')).openaiResponsesFormat,
+    service: async () => (await import('./openai-responses/service.ts')).openaiResponsesService,
   },
   'anthropic-messages': {
     wire: async () => (await import('./anthropic-messages/index.ts')).anthropicMessages,
     transcript: async () => (await import('./anthropic-messages/transcript.ts')).anthropicMessagesFormat,
+    service: async () => (await import('./anthropic-messages/service.ts')).anthropicMessagesService,
   },
   'gemini-generate': {
     wire: async () => (await import('./gemini-generate/index.ts')).geminiGenerate,
     transcript: async () => (await import('./gemini-generate/transcript.ts')).geminiGenerateFormat,
+    service: async () => (await import('./gemini-generate/service.ts')).geminiGenerateService,
   },
   'gemini-interactions': {
     wire: async () => (await import('./gemini-interactions/index.ts')).geminiInteractions,
     transcript: async () => (await import('./gemini-interactions/transcript.ts')).geminiInteractionsFormat,
+    service: async () => (await import('./gemini-interactions/service.ts')).geminiInteractionsService,
   },
   'mistral-chat': {
     wire: async () => (await import('./mistral-chat/index.ts')).mistralChat,
     transcript: async () => (await import('./mistral-chat/transcript.ts')).mistralChatFormat,
+    service: async () => (await import('./mistral-chat/service.ts')).mistralChatService,
   },
   'ollama-chat': {
     wire: async () => (await import('./ollama-chat/index.ts')).ollamaChat,
     transcript: async () => (await import('./ollama-chat/transcript.ts')).ollamaChatFormat,
+    service: async () => (await import('./ollama-chat/service.ts')).ollamaChatService,
   },
 } satisfies Record<string, WireFolder>
 
@@ -54,6 +63,11 @@ export async function loadWire(id: string): Promise<Wire> {
 /** How request bodies of the wire are read as a conversation, and written. */
 export async function loadTranscript(id: string): Promise<TranscriptFormat> {
   return folderOf(id).transcript()
+}
+
+/** What a server of the wire has to know. */
+export async function loadService(id: string): Promise<WireService> {
+  return folderOf(id).service()
 }
 
 function folderOf(id: string): WireFolder {

@@ -1,6 +1,6 @@
 // Lists of OpenAI that are read page by page, with `order`, `limit` and `after`. Newest first if nothing else is asked.
 
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { openaiRefusal } from './refusal.ts'
 
 /** A page of these items, which are given in the order in which they came. Throws a Refusal. */

@@ -3,21 +3,16 @@
 //
 // A host that knows no state is not the same as one that refuses it: some silently look at the new items only.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { objectsIn, textIn } from './json-fields.ts'
-import { openaiRefusal } from './refusal.ts'
-import {
-  autoCompaction,
-  pruned,
-  readableItems,
-  requestedCompaction,
-  type MadeCompaction,
-} from './responses-compaction.ts'
-import { requestFields } from './response-fields.ts'
-import { ownItems, withItemId } from './responses-items.ts'
-import { couldBeReal, seal, unseal } from './seal.ts'
-import type { Incoming, Opened, Service } from './service.ts'
-import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
+import { openaiRefusal } from '../shared/refusal.ts'
+import { autoCompaction, pruned, readableItems, requestedCompaction, type MadeCompaction } from './state-compaction.ts'
+import { requestFields } from './state-fields.ts'
+import { ownItems, withItemId } from './state-items.ts'
+import { couldBeReal, seal, unseal } from '../shared/seal.ts'
+import type { Endpoint, EndpointRequest, Incoming, Opened, Outcome, ServerState } from '../service.ts'
+import { compact, handleConversation, handleResponse } from './state-endpoints.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
 
 interface StoredResponse {
   input: JsonObject[]
@@ -32,7 +27,7 @@ export interface StoredConversation {
   locked: boolean
 }
 
-export interface ResponsesService extends Service {
+export interface ResponsesState extends ServerState {
   responses: ExpiringMap<StoredResponse>
   conversations: ExpiringMap<StoredConversation>
   /** The items of a request with the chain, conversation and stored items that it names. Throws a Refusal. */
@@ -43,22 +38,30 @@ export interface ResponsesService extends Service {
 const keepers = new Set(['openai', 'azure-openai', 'xai', 'lmstudio'])
 const month = 30 * 24 * 3_600_000
 
-export function createResponsesService(): ResponsesService {
+export function createResponsesState(): ResponsesState {
   const responses = createExpiringMap<StoredResponse>(month)
   const conversations = createExpiringMap<StoredConversation>(100 * 12 * month)
   const stored = createExpiringMap<JsonObject>(month)
 
-  return {
+  const state: ResponsesState = {
     responses,
     conversations,
     itemsOf,
     open,
+    visit,
     expire: (id) => [responses.expire(id), conversations.expire(id), stored.expire(id)].includes(true),
     clear() {
       responses.clear()
       conversations.clear()
       stored.clear()
     },
+  }
+  return state
+
+  async function visit(endpoint: Endpoint, request: EndpointRequest): Promise<Outcome> {
+    if (endpoint.name === 'responses') return { body: handleResponse(state, endpoint, request) }
+    if (endpoint.name === 'conversations') return { body: handleConversation(state, endpoint, request) }
+    return { body: compact(state, await request.incoming()) }
   }
 
   function open(incoming: Incoming): Opened {

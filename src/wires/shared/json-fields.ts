@@ -1,6 +1,6 @@
 // Fields of JSON that somebody else wrote, taken for what they should be: what is something else counts as absent.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 export function textIn(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''

@@ -4,7 +4,7 @@
 // The key is no secret. What matters is that a client which makes one up, edits one or mixes two is found out.
 
 import { createHmac } from 'node:crypto'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 const tag = Buffer.from('SYN1')
 const macLength = 16

@@ -1,35 +1,21 @@
 // What OpenAI offers beside replies: stored responses, conversations with their items, and compaction on demand.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { objectsIn, textIn } from './json-fields.ts'
-import { lettersFrom } from './ids.ts'
-import { listOf, pageOf } from './item-pages.ts'
-import { promptOf, promptTokens } from './prompt.ts'
-import { openaiRefusal, refusalFor } from './refusal.ts'
-import { compactionItem } from './responses-compaction.ts'
-import { withItemId } from './responses-items.ts'
-import type { StoredConversation, ResponsesService } from './responses-service.ts'
-import type { Operation } from './route.ts'
-import type { Incoming } from './service.ts'
-import { unseal } from './seal.ts'
-
-export interface EndpointRequest {
-  method: string
-  body: JsonObject
-  query: URLSearchParams
-  owner: string
-  now: number
-  /** Not the same for two requests. */
-  seed: string
-}
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
+import { lettersFrom } from '../shared/letters.ts'
+import { listOf, pageOf } from '../shared/item-pages.ts'
+import { promptTokens } from '../shared/prompt.ts'
+import { promptOf } from './prompt.ts'
+import { openaiRefusal, refusalFor } from '../shared/refusal.ts'
+import { compactionItem } from './state-compaction.ts'
+import { withItemId } from './state-items.ts'
+import type { StoredConversation, ResponsesState } from './state.ts'
+import type { Endpoint, EndpointRequest, Incoming } from '../service.ts'
+import { unseal } from '../shared/seal.ts'
 
 /** GET and DELETE of a stored response, and the list of its input items. */
-export function handleResponse(
-  service: ResponsesService,
-  operation: Extract<Operation, { do: 'responses' }>,
-  visit: EndpointRequest,
-): Json {
-  const { id } = operation
+export function handleResponse(service: ResponsesState, operation: Endpoint, visit: EndpointRequest): Json {
+  const { id = '' } = operation
   const found = service.responses.get(id, visit.owner, visit.now)
   if (!found) throw openaiRefusal(404, `Response with id '${id}' not found.`)
   if (visit.method === 'DELETE') {
@@ -44,11 +30,7 @@ export function handleResponse(
     : found.whole
 }
 
-export function handleConversation(
-  service: ResponsesService,
-  operation: Extract<Operation, { do: 'conversations' }>,
-  visit: EndpointRequest,
-): Json {
+export function handleConversation(service: ResponsesState, operation: Endpoint, visit: EndpointRequest): Json {
   const { owner, now, method, body, seed } = visit
   const { id, part, item } = operation
   if (id === undefined) {
@@ -95,7 +77,7 @@ function handleItems(id: string, kept: StoredConversation, item: string | undefi
 }
 
 /** `POST /responses/compact`: all user messages as they are, and one sealed item after them. */
-export function compact(service: ResponsesService, incoming: Incoming): Json {
+export function compact(service: ResponsesState, incoming: Incoming): Json {
   const { body, protocol, provider, model, count, replyId, now } = incoming
   if (model === '') {
     throw openaiRefusal(400, "Missing required parameter: 'model'.", {
@@ -113,7 +95,7 @@ export function compact(service: ResponsesService, incoming: Incoming): Json {
   if (issue) throw refusalFor(protocol, issue, { provider })
   const made = compactionItem(incoming, items, false)
   const users = items.filter((item) => item.role === 'user').map((item, i) => withItemId(item, `${replyId}${i}`))
-  const input = promptTokens(promptOf('openai-responses', whole), count)
+  const input = promptTokens(promptOf(whole), count)
   const output = count(textIn(unseal(textIn(made.encrypted_content))?.text))
   return {
     id: replyId,

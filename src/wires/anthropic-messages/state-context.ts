@@ -1,10 +1,11 @@
 // What the Anthropic server takes out of a conversation by itself: old tool results, old thinking, and everything in
 // front of a compaction block. The client continues sending all of it; only the model sees less.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { blocksOf, isCompaction } from './anthropic-thinking.ts'
-import { promptOf, promptTokens } from './prompt.ts'
-import type { CountTokens } from './tokens.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { blocksOf, isCompaction } from './state-thinking.ts'
+import { promptTokens } from '../shared/prompt.ts'
+import { promptOf } from './prompt.ts'
+import type { CountTokens } from '../shared/tokens.ts'
 
 const clearedResult = '[Old tool result content cleared]'
 
@@ -54,7 +55,7 @@ export function afterCompaction(body: JsonObject): JsonObject {
 }
 
 export function tokensOf(body: JsonObject, count: CountTokens): number {
-  return promptTokens(promptOf('anthropic-messages', body), count)
+  return promptTokens(promptOf(body), count)
 }
 
 interface Cleared {

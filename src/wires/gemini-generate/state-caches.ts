@@ -1,16 +1,16 @@
 // Explicit caches of Gemini: content that is stored under a name, and put before the contents of requests that name it.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { lettersFrom } from './ids.ts'
-import { objectsIn, textIn } from './json-fields.ts'
-import type { EndpointRequest } from './openai-endpoints.ts'
-import { promptOf, promptTokens } from './prompt.ts'
-import { Refusal } from './refusal.ts'
-import type { CountTokens } from './tokens.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { lettersFrom } from '../shared/letters.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
+import type { EndpointRequest } from '../service.ts'
+import { promptTokens } from '../shared/prompt.ts'
+import { promptOf } from './prompt.ts'
+import { Refusal } from '../shared/refusal.ts'
 
 export interface GeminiCaches {
   /** Creates, lists, reads, changes and deletes. Throws a Refusal. */
-  visit(id: string | undefined, visit: EndpointRequest, count: CountTokens): Json
+  visit(id: string | undefined, visit: EndpointRequest): Json
   /** The request with the content that it names, and how many tokens of it are cached. Throws a Refusal. */
   expand(body: JsonObject, owner: string, now: number): { body: JsonObject; cached: number }
   expire(id: string): boolean
@@ -34,9 +34,9 @@ export function createGeminiCaches(): GeminiCaches {
   const caches = new Map<string, Cache>()
 
   return {
-    visit(id, visit, count) {
+    visit(id, visit) {
       const { method, owner, now } = visit
-      if (id === undefined) return method === 'POST' ? create(visit, count) : list(owner, now)
+      if (id === undefined) return method === 'POST' ? create(visit) : list(owner, now)
       const name = `cachedContents/${id}`
       const cache = found(name, owner, now)
       if (method === 'DELETE') {
@@ -64,10 +64,10 @@ export function createGeminiCaches(): GeminiCaches {
     clear: () => caches.clear(),
   }
 
-  function create({ body, owner, now, seed }: EndpointRequest, count: CountTokens): Json {
+  function create({ body, owner, now, seed, count }: EndpointRequest): Json {
     const { model, ttl: _, expireTime: __, displayName, ...content } = body
     if (typeof model !== 'string') throw refused(400, 'INVALID_ARGUMENT', 'CachedContent model is required.')
-    const tokens = promptTokens(promptOf('gemini-generate', { contents: [], ...content }), count)
+    const tokens = promptTokens(promptOf({ contents: [], ...content }), count)
     const least = 1024
     if (tokens < least) {
       const message = `Cached content is too small. total_token_count=${tokens}, min_total_token_count=${least}`

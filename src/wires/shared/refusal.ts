@@ -1,7 +1,7 @@
 // A request that is not answered: the provider's status, body and words, thrown from wherever it is found out.
 
-import type { Json } from '../core/json.ts'
-import type { Issue, Profile, Wire } from '../wires/wire.ts'
+import type { Json } from '../../core/json.ts'
+import type { Issue, Profile, Wire } from '../wire.ts'
 
 export class Refusal extends Error {
   override readonly name = 'Refusal'

@@ -2,26 +2,19 @@
 // of a step, and judged on the calls of the current turn alone. The escape that Google documents for foreign history is
 // let through.
 
-import { createHash } from 'node:crypto'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { geminiVersion } from '../wires/shared/gemini.ts'
-import { functionCallOf, listOf } from '../wires/gemini-generate/types.ts'
-import { createGeminiCaches, withCachedTokens, type GeminiCaches } from './gemini-caches.ts'
-import { refusalFor } from './refusal.ts'
-import { couldBeReal, seal, unseal } from './seal.ts'
-import type { Incoming, Opened, Service } from './service.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
+import { geminiVersion } from '../shared/gemini.ts'
+import { digestOf, escapes } from '../shared/thought-signature.ts'
+import { functionCallOf, listOf } from './types.ts'
+import { createGeminiCaches, withCachedTokens } from './state-caches.ts'
+import { refusalFor } from '../shared/refusal.ts'
+import { couldBeReal, seal, unseal } from '../shared/seal.ts'
+import type { Incoming, Opened, ServerState } from '../service.ts'
 
-/** What Google documents for calls that it did not make. */
-export const escapes = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'])
-
-export interface GeminiService extends Service {
-  caches: GeminiCaches
-}
-
-export function createGeminiService(): GeminiService {
+export function createGeminiState(): ServerState {
   const caches = createGeminiCaches()
   return {
-    caches,
+    visit: ({ id }, request) => ({ body: caches.visit(id, request) }),
     expire: (id) => caches.expire(id),
     clear: () => caches.clear(),
     open(incoming): Opened {
@@ -71,10 +64,4 @@ function signed(whole: JsonObject, model: string): JsonObject {
   const thoughtSignature = seal({ kind: 'thought', model, call: digestOf(call) })
   const content = { ...candidate.content, parts: parts.with(first, { ...part, thoughtSignature }) }
   return { ...whole, candidates: [{ ...candidate, content }, ...others] }
-}
-
-/** A signature belongs to its call: on another one it is worth nothing. */
-export function digestOf(call: JsonObject): string {
-  const text = JSON.stringify([call.name ?? null, (call.args ?? call.arguments ?? {}) as Json])
-  return createHash('sha256').update(text).digest('base64url')
 }

@@ -3,11 +3,11 @@
 //
 // The error codes are the contract; the words around them are not on record, and are ours.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { textIn } from './json-fields.ts'
-import { anthropicRefusal } from './refusal.ts'
-import type { Incoming } from './service.ts'
-import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { textIn } from '../shared/json-fields.ts'
+import { anthropicRefusal } from '../shared/refusal.ts'
+import type { Incoming } from '../service.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
 
 interface StoredThread {
   system?: Json

@@ -1,7 +1,7 @@
 // The fields of a response object that say what was asked for: each as the request gave it, or its default.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { requestDefaults } from '../wires/openai-responses/emulate.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { requestDefaults } from './emulate.ts'
 
 export function requestFields(body: JsonObject): JsonObject {
   const echoed = Object.entries(requestDefaults).map(([name, value]) => [name, body[name] ?? value])

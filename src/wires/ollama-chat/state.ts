@@ -1,19 +1,31 @@
 // What Ollama offers beside its chat: one prompt without roles, and what is known about a model.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { Exchanged } from './exchange.ts'
-import { textIn } from './json-fields.ts'
-import { Refusal } from './refusal.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { textIn } from '../shared/json-fields.ts'
+import { Refusal } from '../shared/refusal.ts'
+import { stateless, type Exchanged, type ServerState } from '../service.ts'
+
+export function createOllamaState(): ServerState {
+  return {
+    ...stateless,
+    async visit({ name }, { body, windowOf, reply }) {
+      if (name === 'version') return { body: { version: '0.0.0-emulator' } }
+      if (name === 'model') return { body: aboutModel(body, windowOf(textIn(body.model))) }
+      const { exchanged, ...rest } = await reply(chatOf(body))
+      return { exchanged: generated(exchanged), ...rest }
+    },
+  }
+}
 
 /** The chat that `/api/generate` represents. */
-export function chatOf(body: JsonObject): JsonObject {
+function chatOf(body: JsonObject): JsonObject {
   const { prompt, system, images, suffix: _, template: __, raw: ___, context: ____, ...rest } = body
   const user = { role: 'user', content: textIn(prompt), ...(Array.isArray(images) && { images }) }
   return { ...rest, messages: [...(textIn(system) === '' ? [] : [{ role: 'system', content: textIn(system) }]), user] }
 }
 
 /** The reply of that chat, in the form of `/api/generate`. */
-export function generated(exchanged: Exchanged): Exchanged {
+function generated(exchanged: Exchanged): Exchanged {
   return {
     ...exchanged,
     whole: generatedFrom(exchanged.whole),
@@ -36,7 +48,7 @@ function generatedFrom(chunk: JsonObject): JsonObject {
   }
 }
 
-export function aboutModel(body: JsonObject, contextWindow: number | undefined): Json {
+function aboutModel(body: JsonObject, contextWindow: number | undefined): Json {
   const model = textIn(body.model) || textIn(body.name)
   if (model === '') throw new Refusal(400, { error: 'model is required' })
   return {

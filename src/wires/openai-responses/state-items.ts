@@ -1,7 +1,7 @@
 // Items of the Responses wire: as they come in a body, and as a server keeps them.
 
-import type { JsonObject } from '../core/json.ts'
-import { objectsIn, textIn } from './json-fields.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
 
 export function ownItems(body: JsonObject): JsonObject[] {
   if (typeof body.input === 'string') return [{ type: 'message', role: 'user', content: body.input }]

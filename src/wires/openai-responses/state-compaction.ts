@@ -4,13 +4,13 @@
 // An item from the endpoint comes after the user messages that it leaves in place; one that came with a reply makes
 // the server ignore everything in front of it.
 
-import { isObject, type JsonObject } from '../core/json.ts'
-import { summaryLabel } from '../wires/shared/injected-text.ts'
-import { objectsIn } from './json-fields.ts'
-import { summaryOf } from './responder.ts'
-import { promptOf, promptTokens } from './prompt.ts'
-import { seal, unseal } from './seal.ts'
-import type { Incoming } from './service.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
+import { summaryLabel } from '../shared/injected-text.ts'
+import { objectsIn } from '../shared/json-fields.ts'
+import { promptTokens } from '../shared/prompt.ts'
+import { promptOf } from './prompt.ts'
+import { seal, unseal } from '../shared/seal.ts'
+import type { Incoming } from '../service.ts'
 
 export interface MadeCompaction {
   item: JsonObject
@@ -32,7 +32,7 @@ export function autoCompaction(incoming: Incoming, body: JsonObject): MadeCompac
   const setting = objectsIn(body.context_management).find((one) => one.type === 'compaction')
   const threshold = setting?.compact_threshold
   if (typeof threshold !== 'number') return undefined
-  if (promptTokens(promptOf('openai-responses', body), incoming.count) < threshold) return undefined
+  if (promptTokens(promptOf(body), incoming.count) < threshold) return undefined
   const items = objectsIn(body.input)
   const lastUser = items.findLastIndex((item) => item.role === 'user')
   if (lastUser <= 0) return undefined
@@ -44,7 +44,7 @@ export function compactionItem(incoming: Incoming, items: readonly JsonObject[],
   const { replyId, owner } = incoming
   const { messages } = incoming.read({ ...incoming.body, input: items.filter((item) => !sealedIn(item)) })
   const earlier = items.map((item) => sealedIn(item)?.text).filter((text) => typeof text === 'string')
-  const text = [...earlier, summaryOf(messages)].join('\n')
+  const text = [...earlier, incoming.summarise(messages)].join('\n')
   return {
     id: `cmp_${replyId.replace(/^[a-z]+_/, '')}`,
     type: 'compaction',

@@ -1,14 +1,13 @@
 // Mistral's conversations: the server keeps a list of entries and answers from all of it. Seen from the model it is the
 // chat wire; only the way in and out differs. On append, model, tools and instructions belong to the conversation.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { splitText } from '../wires/shared/text.ts'
-import type { Exchanged } from './exchange.ts'
-import { lettersFrom } from './ids.ts'
-import { textIn } from './json-fields.ts'
-import { Refusal } from './refusal.ts'
-import type { Operation } from './route.ts'
-import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { splitText } from '../shared/text.ts'
+import { lettersFrom } from '../shared/letters.ts'
+import { textIn } from '../shared/json-fields.ts'
+import { Refusal } from '../shared/refusal.ts'
+import { stateless, type Endpoint, type EndpointRequest, type Exchanged, type ServerState } from '../service.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
 
 interface StoredConversation {
   head: JsonObject
@@ -16,29 +15,29 @@ interface StoredConversation {
   createdAt: string
 }
 
-export interface MistralRequest {
-  method: string
-  body: JsonObject
-  owner: string
-  now: number
-  seed: string
-  /** Asks the model behind the chat wire. */
-  reply(body: JsonObject): Promise<Exchanged>
-}
+type MistralConversations = ExpiringMap<StoredConversation>
 
-export type MistralConversations = ExpiringMap<StoredConversation>
-
-export function createMistralConversations(): MistralConversations {
-  return createExpiringMap<StoredConversation>(100 * 365 * 24 * 3_600_000)
+export function createMistralState(): ServerState {
+  const stored = createExpiringMap<StoredConversation>(100 * 365 * 24 * 3_600_000)
+  return {
+    ...stateless,
+    async visit(endpoint, request) {
+      const made = await handleMistral(stored, endpoint, request)
+      if ('body' in made) return made
+      return { ...made, ...(request.body.stream === true && { framing: { kind: 'sse', named: true } }) }
+    },
+    expire: (id) => stored.expire(id),
+    clear: () => stored.clear(),
+  }
 }
 
 /** The answer to a read, or a reply that can also be streamed. */
-export type MistralAnswer = { body: Json } | { exchanged: Exchanged }
+type MistralAnswer = { body: Json } | { exchanged: Exchanged }
 
-export async function handleMistral(
+async function handleMistral(
   stored: MistralConversations,
-  operation: Extract<Operation, { do: 'conversations' }>,
-  visit: MistralRequest,
+  operation: Endpoint,
+  visit: EndpointRequest,
 ): Promise<MistralAnswer> {
   const { method, body, owner, now, seed } = visit
   const { id, part } = operation
@@ -75,13 +74,13 @@ async function said(
   id: string,
   conversation: StoredConversation,
   inputs: Json | undefined,
-  visit: MistralRequest,
+  visit: EndpointRequest,
 ): Promise<Exchanged> {
   const { owner, now, body, seed } = visit
   const entries = [...conversation.entries, ...entriesOf(inputs, seed, now)]
   const { instructions, tools, model } = conversation.head
   const args = isObject(body.completion_args) ? body.completion_args : conversation.head.completion_args
-  const exchanged = await visit.reply({
+  const { exchanged } = await visit.reply({
     ...(isObject(args) ? args : {}),
     model,
     messages: [

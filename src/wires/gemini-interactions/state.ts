@@ -1,29 +1,31 @@
 // Server state of the Interactions wire: the steps of earlier interactions, under the id of the last one. Only the steps
 // are kept: tools, system instruction and settings must be sent again (checked 2026-11).
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { digestOf, escapes } from './gemini-service.ts'
-import { objectsIn, textIn } from './json-fields.ts'
-import { Refusal } from './refusal.ts'
-import { couldBeReal, seal, unseal } from './seal.ts'
-import type { Incoming, Opened, Service } from './service.ts'
-import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { digestOf, escapes } from '../shared/thought-signature.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
+import { Refusal } from '../shared/refusal.ts'
+import { couldBeReal, seal, unseal } from '../shared/seal.ts'
+import type { Incoming, Opened, ServerState } from '../service.ts'
+import { createExpiringMap } from '../shared/expiring-map.ts'
 
 interface StoredInteraction {
   steps: JsonObject[]
   whole: JsonObject
 }
 
-export interface InteractionsService extends Service {
-  interactions: ExpiringMap<StoredInteraction>
-}
-
 const lifetimeMs = 55 * 24 * 3_600_000
 
-export function createInteractionsService(): InteractionsService {
+export function createInteractionsState(): ServerState {
   const interactions = createExpiringMap<StoredInteraction>(lifetimeMs)
   return {
-    interactions,
+    visit({ id = '' }, { method, owner, now }) {
+      const found = interactions.get(id, owner, now)
+      if (!found) throw unknownInteraction(id)
+      if (method !== 'DELETE') return { body: found.whole }
+      interactions.delete(id, owner)
+      return { body: {} }
+    },
     expire: (id) => interactions.expire(id),
     clear: () => interactions.clear(),
     open(incoming): Opened {
@@ -55,7 +57,7 @@ export function createInteractionsService(): InteractionsService {
 }
 
 /** Neither status nor words are on record; the table of codes has `not_found` with 404. */
-export function unknownInteraction(id: string): Refusal {
+function unknownInteraction(id: string): Refusal {
   return new Refusal(404, { error: { code: 'not_found', message: `Interaction ${id} not found.` } })
 }
 

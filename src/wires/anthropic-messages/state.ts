@@ -2,18 +2,17 @@
 // thinking. Features in beta exist only for requests that name them in `anthropic-beta`.
 
 import { createHash } from 'node:crypto'
-import { isObject, type JsonObject } from '../core/json.ts'
-import { modelOf } from '../wires/anthropic-messages/models.ts'
-import { afterCompaction, dueCompaction, edited, mapBlocks, tokensOf } from './anthropic-context.ts'
-import { blocksOf, brokenThinking, signThinking, type BrokenBlock } from './anthropic-thinking.ts'
-import { createThreads } from './anthropic-threads.ts'
-import { summaryOf } from './responder.ts'
-import { textIn } from './json-fields.ts'
-import { anthropicRefusal, refusalFor } from './refusal.ts'
-import { couldBeReal, seal, unseal } from './seal.ts'
-import type { Incoming, Opened, Seen, Service } from './service.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
+import { modelOf } from './models.ts'
+import { afterCompaction, dueCompaction, edited, mapBlocks, tokensOf } from './state-context.ts'
+import { blocksOf, brokenThinking, signThinking, type BrokenBlock } from './state-thinking.ts'
+import { createThreads } from './state-threads.ts'
+import { textIn } from '../shared/json-fields.ts'
+import { anthropicRefusal, refusalFor } from '../shared/refusal.ts'
+import { couldBeReal, seal, unseal } from '../shared/seal.ts'
+import type { Incoming, Opened, Seen, ServerState } from '../service.ts'
 
-export function createAnthropicService(): Service {
+export function createAnthropicState(): ServerState {
   const threads = createThreads()
   return {
     expire: (id) => threads.stored.expire(id),
@@ -159,7 +158,7 @@ function compactionFor(incoming: Incoming, body: JsonObject): Compaction | undef
   const onDemand = isObject(body.compaction) && body.compaction.type === 'summarize'
   const due = onDemand ? undefined : dueCompaction(body, count)
   if (!onDemand && !due) return undefined
-  const text = summaryOf(incoming.read(body).messages)
+  const text = incoming.summarise(incoming.read(body).messages)
   const block = onDemand
     ? { type: 'compaction', content: text, encrypted_content: null, signature: signatureFor(text), tool_changes: [] }
     : { type: 'compaction', content: text, encrypted_content: null }

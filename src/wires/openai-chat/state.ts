@@ -1,21 +1,19 @@
 // Chat completions that were asked to be stored: what OpenAI keeps of them, and how they are read, changed and deleted.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { pageOf } from './item-pages.ts'
-import { objectsIn } from './json-fields.ts'
-import type { EndpointRequest } from './openai-endpoints.ts'
-import { storesCompletions } from './known-providers.ts'
-import { openaiRefusal } from './refusal.ts'
-import type { Operation } from './route.ts'
-import type { Service } from './service.ts'
-import { createExpiringMap, type ExpiringMap } from './expiring-map.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { pageOf } from '../shared/item-pages.ts'
+import { objectsIn } from '../shared/json-fields.ts'
+import { storesCompletions } from './service.ts'
+import { openaiRefusal } from '../shared/refusal.ts'
+import type { Endpoint, EndpointRequest, ServerState } from '../service.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
 
 interface Stored {
   whole: JsonObject
   messages: JsonObject[]
 }
 
-export interface CompletionsService extends Service {
+interface CompletionsState extends ServerState {
   stored: ExpiringMap<Stored>
   /** The ids of what an owner stored, oldest first. */
   idsOf(owner: string): string[]
@@ -23,10 +21,11 @@ export interface CompletionsService extends Service {
 
 const month = 30 * 24 * 3_600_000
 
-export function createCompletionsService(): CompletionsService {
+export function createCompletionsState(): CompletionsState {
   const stored = createExpiringMap<Stored>(month)
   const ids = new Map<string, string[]>()
-  return {
+  const state: CompletionsState = {
+    visit: (endpoint, request) => ({ body: visitCompletion(state, endpoint, request) }),
     stored,
     idsOf: (owner) => ids.get(owner) ?? [],
     open({ body, provider, owner, now, replyId }) {
@@ -45,11 +44,12 @@ export function createCompletionsService(): CompletionsService {
       ids.clear()
     },
   }
+  return state
 }
 
-export function visitCompletion(
-  service: CompletionsService,
-  { id, part }: Extract<Operation, { do: 'completions' }>,
+function visitCompletion(
+  service: CompletionsState,
+  { id, part }: Endpoint,
   { method, body, owner, now, query }: EndpointRequest,
 ): Json {
   const kept = (one: string) => service.stored.get(one, owner, now)

@@ -5,9 +5,9 @@
 // follows it invalid, and what was taken away may not come back: each block also names the one before it.
 
 import { createHash, type Hash } from 'node:crypto'
-import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { textIn } from './json-fields.ts'
-import { couldBeReal, seal, unseal } from './seal.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { textIn } from '../shared/json-fields.ts'
+import { couldBeReal, seal, unseal } from '../shared/seal.ts'
 
 export interface BrokenBlock {
   message: number
