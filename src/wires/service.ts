@@ -82,7 +82,7 @@ export interface Endpoint {
   item?: string
 }
 
-export interface ServiceCounting {
+interface ServiceCounting {
   /** The request that is to be counted, where it is inside another one. */
   request?(body: JsonObject): JsonObject
   /** `unedited`: the number before the server took anything out. */
