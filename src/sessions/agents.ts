@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { badInput } from '../core/error.ts'
 import type { NewSession } from '../transcripts/session.ts'
 import { geminiHome, geminiProject } from './gemini-projects.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { AgentEnvironment } from './environment.ts'
 
 export interface Agent {
   id: string
@@ -16,13 +16,13 @@ export interface Agent {
   /** Whom it usually asks; absent where that is up to the user's configuration. */
   usual?: { provider: string; model: string }
   /** The folder that holds its sessions, and nothing else is read. */
-  folder(at: Surroundings): string
+  folder(at: AgentEnvironment): string
   /** The names of the files in there, below `folder`; `*` is one name. */
   files: readonly string[]
   /** The folder under which sessions of a working directory lie, where its name tells. */
   projectFolder?(cwd: string): string
   /** Where a new session has to be, below `folder`; absent where the agent imports it itself. */
-  pathFor?(session: NewSession, at: Surroundings): string
+  pathFor?(session: NewSession, at: AgentEnvironment): string
   resume(id: string): string[]
 }
 

@@ -7,7 +7,7 @@ import { sessionFormat } from '../transcripts/session-formats.ts'
 import type { SessionFormat } from '../transcripts/session.ts'
 import { listSessions, type ListedSession } from './list.ts'
 import { fileSource, formatOfFile, opencodeSource, type SessionSource, type SourceOptions } from './source.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { AgentEnvironment } from './environment.ts'
 
 export interface FoundSession {
   agent: string
@@ -18,10 +18,11 @@ export interface FoundSession {
 /** Undefined: no agent here has such a session. */
 export async function findSession(
   named: string,
-  at: Surroundings,
+  at: AgentEnvironment,
   cwd: string,
   options: SourceOptions,
 ): Promise<FoundSession | undefined> {
+  if (named === '') throw badInput('The id of the session is empty. "synapse sessions" lists them.')
   if (named === 'latest') {
     const [latest] = listSessions(at, { project: cwd })
     if (!latest)
@@ -35,7 +36,6 @@ export async function findSession(
     if (!format) throw badInput(`${named} is not a session of an agent that Synapse knows.`)
     return { agent: format.id, source: await fileSource(path, format, options) }
   }
-  if (named === '') throw badInput('The id of the session is empty. "synapse sessions" lists them.')
   const found = listSessions(at).filter(({ id }) => id.startsWith(named))
   const [only, ...others] = found
   if (others.length > 0) throw badInput(`${found.length} sessions begin with ${named}. Give more of the id.`)

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { basename, dirname, join } from 'node:path'
 import { badInput } from '../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { AgentEnvironment } from './environment.ts'
 
-export function geminiHome({ home, env }: Surroundings): string {
+export function geminiHome({ home, env }: AgentEnvironment): string {
   return join(env['GEMINI_CLI_HOME'] || home, '.gemini')
 }
 
 /** The name of a folder; a new one where the folder has none yet. */
-export function geminiProject(cwd: string, at: Surroundings): { name: string; isNew: boolean } {
+export function geminiProject(cwd: string, at: AgentEnvironment): { name: string; isNew: boolean } {
   const projects = projectsIn(at)
   const known = Object.hasOwn(projects, cwd) ? projects[cwd] : undefined
   if (typeof known === 'string' && /^\w[\w.-]*$/.test(known)) return { name: known, isNew: false }
@@ -26,7 +26,7 @@ export function geminiProject(cwd: string, at: Surroundings): { name: string; is
   return { name, isNew: true }
 }
 
-function isOther(name: string, cwd: string, at: Surroundings): boolean {
+function isOther(name: string, cwd: string, at: AgentEnvironment): boolean {
   const folder = join(geminiHome(at), 'tmp', name)
   return existsSync(folder) && geminiRoot(folder) !== cwd
 }
@@ -40,12 +40,12 @@ export function geminiRoot(folder: string): string | undefined {
   }
 }
 
-function projectsIn(at: Surroundings): JsonObject {
+function projectsIn(at: AgentEnvironment): JsonObject {
   const json = readProjects(at)
   return isObject(json['projects']) ? json['projects'] : {}
 }
 
-function readProjects(at: Surroundings): JsonObject {
+function readProjects(at: AgentEnvironment): JsonObject {
   const file = join(geminiHome(at), 'projects.json')
   if (!existsSync(file)) return {}
   try {
@@ -58,7 +58,7 @@ function readProjects(at: Surroundings): JsonObject {
 }
 
 /** Enters a folder that Gemini CLI does not know yet; an entry that is there is left alone. */
-export function registerGeminiProject(cwd: string, at: Surroundings): void {
+export function registerGeminiProject(cwd: string, at: AgentEnvironment): void {
   const { name, isNew } = geminiProject(cwd, at)
   if (!isNew) return
   const home = geminiHome(at)

@@ -13,7 +13,7 @@ import { ends, filesIn, type FoundFile } from './files.ts'
 import { geminiRoot } from './gemini-projects.ts'
 import { opencodeSessions } from './opencode-db.ts'
 import { parsedLines } from './source.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { AgentEnvironment } from './environment.ts'
 import { costOfLines } from './usage.ts'
 
 export interface ListedSession {
@@ -47,7 +47,7 @@ const wholeFile = 2 * 1024 * 1024
 const headSize = 8 * 1024
 const tailSize = 4 * 1024
 
-export function listSessions(at: Surroundings, { agent: only, project }: ListOptions = {}): ListedSession[] {
+export function listSessions(at: AgentEnvironment, { agent: only, project }: ListOptions = {}): ListedSession[] {
   const found: { agent: Agent; file: FoundFile }[] = []
   const listed: ListedSession[] = []
   for (const agent of agents) {

@@ -24,7 +24,7 @@ import { isInside } from './files.ts'
 import { registerGeminiProject } from './gemini-projects.ts'
 import { opencodeHas } from './opencode-db.ts'
 import { fileSource, opencodeSource, type Progress, type SessionSource } from './source.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { AgentEnvironment } from './environment.ts'
 
 export interface PutOptions extends CarryOptions {
   dryRun?: boolean
@@ -41,7 +41,7 @@ interface Job {
   agent: Agent
   format: SessionFormat
   session: NewSession
-  at: Surroundings
+  at: AgentEnvironment
   progress: Progress | undefined
 }
 
@@ -49,7 +49,7 @@ export async function putSession(
   source: SessionSource,
   agent: Agent,
   format: SessionFormat,
-  at: Surroundings,
+  at: AgentEnvironment,
   options: PutOptions,
 ): Promise<Put> {
   const session = freeSession(source, agent, format, at, options)
@@ -62,7 +62,7 @@ export async function putSession(
   return agent.pathFor ? putFile(job) : putOpencode(job)
 }
 
-function placeOf(agent: Agent, session: NewSession, at: Surroundings): string {
+function placeOf(agent: Agent, session: NewSession, at: AgentEnvironment): string {
   const below = agent.pathFor ? agent.pathFor(session, at) : 'opencode.db'
   return join(agent.folder(at), below)
 }
@@ -72,7 +72,7 @@ function freeSession(
   source: SessionSource,
   agent: Agent,
   format: SessionFormat,
-  at: Surroundings,
+  at: AgentEnvironment,
   options: CarryOptions,
 ): NewSession {
   for (let attempt = 0; attempt < 1000; attempt++) {

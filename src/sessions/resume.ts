@@ -6,7 +6,7 @@ import { catalogue } from '../providers/catalogue.ts'
 import { factsOf, ratesFor } from '../providers/price.ts'
 import type { SessionHead } from '../transcripts/session.ts'
 import type { Agent } from './agents.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { AgentEnvironment } from './environment.ts'
 
 export interface ResumeEstimate {
   provider?: string | undefined
@@ -45,7 +45,7 @@ function quoted(word: string): string {
 }
 
 /** Undefined: the program is not on the path, or does not say. */
-export function installedVersion(agent: Agent, at: Surroundings): { installed: boolean; version?: string } {
+export function installedVersion(agent: Agent, at: AgentEnvironment): { installed: boolean; version?: string } {
   const { error, stdout } = spawnSync(agent.program, ['--version'], { env: at.env, encoding: 'utf8', timeout: 20_000 })
   if (error && 'code' in error && error.code === 'ENOENT') return { installed: false }
   const version = /\d+\.\d+\.\d+/.exec(stdout ?? '')?.[0]

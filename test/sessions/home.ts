@@ -6,14 +6,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { isObject, type JsonObject } from '../../src/core/json.ts'
 import { agents } from '../../src/sessions/agents.ts'
 import { registerGeminiProject } from '../../src/sessions/gemini-projects.ts'
-import type { Surroundings } from '../../src/sessions/surroundings.ts'
+import type { AgentEnvironment } from '../../src/sessions/environment.ts'
 import { makers, type Generated } from './generated.ts'
 
 export const startedAt = '2026-11-01T10:00:00.000Z'
 
 /** The files by agent. */
 export function fillHome(
-  at: Surroundings,
+  at: AgentEnvironment,
   cwd: string,
   { events }: Generated,
   ids: Record<string, string>,

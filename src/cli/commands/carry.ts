@@ -9,7 +9,7 @@ import { findSession, type FoundSession } from '../../sessions/find.ts'
 import { putSession, type Put } from '../../sessions/put.ts'
 import { installedVersion, isNewer, resumeCommand, resumeEstimate, type ResumeEstimate } from '../../sessions/resume.ts'
 import { conversationSource, sessionArchive } from '../../sessions/store.ts'
-import { surroundings } from '../../sessions/surroundings.ts'
+import { agentEnvironment } from '../../sessions/environment.ts'
 import { isPostgres } from '../../store/doctor/doctor.ts'
 import { attachMedia } from '../../store/media.ts'
 import { exitCode, parse, type Command } from '../command.ts'
@@ -52,12 +52,12 @@ what was left out and why.`,
     const tell = (what: string) => (share: number) => progress.tell(`${what}: ${Math.floor(share * 100)} %`)
     try {
       const options = { whole: values.whole, progress: tell('Reading') }
-      const found = await findSession(named, surroundings(), process.cwd(), options)
+      const found = await findSession(named, agentEnvironment(), process.cwd(), options)
       if (values.to === 'synapse') return await intoStore(found, named, values)
       const agent = agentNamed(values.to)
       const source = found ?? (await fromStore(named, values, agent))
       const cwd = folderFor(values.cwd ?? source.source.head.cwd ?? process.cwd())
-      const put = await putSession(source.source, agent, targetFormat(agent.id), surroundings(), {
+      const put = await putSession(source.source, agent, targetFormat(agent.id), agentEnvironment(), {
         cwd,
         now: new Date().toISOString(),
         dryRun: values['dry-run'],
@@ -176,7 +176,7 @@ function estimateLine({ tokens, provider, model, contextWindow, fits, cost }: Re
 }
 
 function versionWarnings(agent: Agent): string[] {
-  const { installed, version } = installedVersion(agent, surroundings())
+  const { installed, version } = installedVersion(agent, agentEnvironment())
   if (!installed) return [`${agent.name} is not on the path here: "${agent.program}" was not found.`]
   if (version === undefined || !isNewer(version, agent.provenWith)) return []
   return [

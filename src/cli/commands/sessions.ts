@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { agentIds, agentNamed } from '../../sessions/agents.ts'
 import { listSessions, shortIds, type ListedSession } from '../../sessions/list.ts'
-import { surroundings } from '../../sessions/surroundings.ts'
+import { agentEnvironment } from '../../sessions/environment.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { print, printJson } from '../print.ts'
 import { count, dollars, inShort } from '../format-number.ts'
@@ -28,7 +28,7 @@ Agents: ${agentIds.join(', ')}.`,
       json: { type: 'boolean' },
     })
     const project = values.all ? undefined : resolve(values.project ?? '.')
-    const found = listSessions(surroundings(), {
+    const found = listSessions(agentEnvironment(), {
       ...(values.tool !== undefined && { agent: agentNamed(values.tool).id }),
       ...(project !== undefined && { project }),
     })

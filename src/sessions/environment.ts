@@ -2,11 +2,11 @@
 
 import { homedir } from 'node:os'
 
-export interface Surroundings {
+export interface AgentEnvironment {
   home: string
   env: NodeJS.ProcessEnv
 }
 
-export function surroundings(): Surroundings {
+export function agentEnvironment(): AgentEnvironment {
   return { home: process.env['HOME'] || homedir(), env: process.env }
 }
