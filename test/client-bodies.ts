@@ -24,15 +24,17 @@ export interface ClientBody {
 
 export const clientBodies: ClientBody[] = noBodies
   ? []
-  : globSync('*.json', { cwd: folder })
-      .toSorted()
-      .map((file) => read(file))
+  : await Promise.all(
+      globSync('*.json', { cwd: folder })
+        .toSorted()
+        .map((file) => read(file)),
+    )
 
-function read(file: string): ClientBody {
+async function read(file: string): Promise<ClientBody> {
   const { url, body } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { url: string; body: JsonObject }
-  const route = routeOf('POST', new URL(url, 'http://127.0.0.1'), new Headers())
+  const route = await routeOf('POST', new URL(url, 'http://127.0.0.1'), new Headers())
   const operation = route?.operation
   if (!route || operation?.do !== 'reply') throw new Error(`${file}: ${url} is no request for a reply`)
   const model = operation.model ?? (typeof body.model === 'string' ? body.model : '')
-  return { name: file.replace('.json', ''), url, body, provider: route.provider, protocol: operation.protocol, model }
+  return { name: file.replace('.json', ''), url, body, provider: route.provider, protocol: route.protocol, model }
 }

@@ -4,7 +4,7 @@
 
 import type { Message } from '../../src/core/message.ts'
 import { createPromptCache } from '../../src/emulator/cache.ts'
-import type { Prompt, Segment } from '../../src/emulator/prompt.ts'
+import type { Prompt, Segment } from '../../src/wires/shared/prompt.ts'
 import type { PriceClass } from './classes.ts'
 import { tokensOf, type Trajectory } from './trajectory.ts'
 

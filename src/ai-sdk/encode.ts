@@ -8,17 +8,14 @@ import { wireIds, type IdGrammar } from '../wires/shared/ids.ts'
 import type { Encoded, Target } from '../wires/wire.ts'
 import { emptyResultText, malformedInput, mediaStandIn, summaryLabel } from '../wires/shared/injected-text.ts'
 import { protocolId, type WireMessage } from './wire.ts'
+import { isReplayable } from '../wires/shared/replayable.ts'
 
 /** Whoever is behind the SDK has a grammar of its own; nine letters and digits fit all of them. Its own ids fit itself. */
 const grammar: IdGrammar = { prefix: '', length: 9, fits: /./ }
-const brokenOff: ReadonlySet<string> = new Set(['interrupted', 'cancelled', 'failed'])
 
 export function encode(context: Context, target: Target): Encoded {
   const notes: Note[] = []
-  const replayed = ({ native, origin, stop, parts }: Reply): boolean => {
-    if (native.length === 0 || origin.protocol !== protocolId || origin.provider !== target.provider) return false
-    return !brokenOff.has(stop.reason) || parts.every((part) => 'from' in part)
-  }
+  const replayed = (reply: Reply): boolean => isReplayable(reply, protocolId, target)
   const idOf = wireIds(context.messages, grammar, replayed)
   const prompt: WireMessage[] = context.system.map(({ text }) => ({ role: 'system', content: text }))
   for (const [index, message] of context.messages.entries()) {

@@ -6,6 +6,7 @@ import type { ListedModel } from '../providers/list-models.ts'
 import type { Catalogue } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Fetch, FetchedReply } from '../transport/send.ts'
+import { loadService } from '../wires/list.ts'
 import { dollars, inShort } from './format-number.ts'
 import { table } from './table.ts'
 import { neutral, type Style } from './terminal.ts'
@@ -26,8 +27,8 @@ export async function live({
   catalogue,
   fetch = globalThis.fetch,
 }: LiveQuery): Promise<ListedModel[]> {
-  const isOllama = row.wires[0].protocol === 'ollama-chat'
-  const address = new URL(isOllama ? `${baseUrl}/api/tags` : `${baseUrl}/models`)
+  const { modelsPath = '/models' } = await loadService(row.wires[0].protocol)
+  const address = new URL(baseUrl + modelsPath)
   if (row.id === 'anthropic') address.searchParams.set('limit', '1000')
   if (row.id === 'google') address.searchParams.set('pageSize', '1000')
   const body = await get(row, address, headers, fetch)

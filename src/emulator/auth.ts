@@ -3,14 +3,15 @@
 
 import { createHash } from 'node:crypto'
 import type { Json } from '../core/json.ts'
+import type { WireService } from '../wires/service.ts'
 import { needsKey } from './known-providers.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../wires/shared/refusal.ts'
 import type { GivenHeaders } from './route.ts'
 
 /** Whose request it is. Throws a Refusal in the provider's words. */
 export function ownerOf(
   provider: string,
-  protocol: string,
+  service: WireService,
   headers: GivenHeaders,
   url: URL,
   requireKey: boolean,
@@ -18,9 +19,7 @@ export function ownerOf(
   const key = keyIn(headers, url)
   const refused = key === 'wrong' ? 'wrong' : key === '' && requireKey && needsKey(provider) ? 'missing' : undefined
   if (refused) {
-    const [status, body] = (words[protocol === 'gemini-interactions' ? protocol : provider] ??
-      words.openai ??
-      fallback)[refused]
+    const [status, body] = (service.keyErrors ?? words[provider] ?? words.openai ?? fallback)[refused]
     throw new Refusal(status, body)
   }
   return createHash('sha256').update(`${provider} ${key}`).digest('base64url').slice(0, 16)
@@ -32,7 +31,7 @@ function keyIn(headers: GivenHeaders, url: URL): string {
   return (own ?? bearer ?? url.searchParams.get('key') ?? '').trim()
 }
 
-type Words = Record<'missing' | 'wrong', [number, Json]>
+type Words = NonNullable<WireService['keyErrors']>
 
 const openaiError = (message: string, code: string | null): Json => ({
   error: { message, type: 'invalid_request_error', param: null, code },
@@ -105,10 +104,6 @@ const words: Record<string, Words> = {
         },
       },
     ],
-  },
-  'gemini-interactions': {
-    missing: [401, { error: { code: 'authentication', message: 'API key is missing.' } }],
-    wrong: [401, { error: { code: 'authentication', message: 'API key not valid. Please pass a valid API key.' } }],
   },
   mistral: {
     missing: [401, { message: 'Unauthorized' }],

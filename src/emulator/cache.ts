@@ -8,8 +8,9 @@
 // - marks: entries end at marks only, and are looked for at most 20 blocks back from a mark (Anthropic).
 
 import { createHash } from 'node:crypto'
-import { segmentTokens, type Prompt, type Segment } from './prompt.ts'
-import { estimateTokens, type CountTokens } from './tokens.ts'
+import type { Charge } from '../wires/service.ts'
+import { segmentTokens, type Prompt, type Segment } from '../wires/shared/prompt.ts'
+import { estimateTokens, type CountTokens } from '../wires/shared/tokens.ts'
 
 export interface CacheRules {
   kind: 'none' | 'prefix' | 'units' | 'breakpoints' | 'marks'
@@ -19,14 +20,6 @@ export interface CacheRules {
   step: number
   /** How long an entry lives after it was last written or read. */
   lifetimeMs: number
-}
-
-export interface Charge {
-  /** The whole prompt. */
-  input: number
-  read: number
-  /** Tokens written at a price of their own, by the lifetime that was asked for; empty where writing is free. */
-  written: Record<string, number>
 }
 
 export interface PromptCache {

@@ -4,41 +4,30 @@
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Part, Reply } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Wire } from '../wires/wire.ts'
 import { respond, type ResponderInput } from './responder.ts'
-import type { CacheRules, Charge, PromptCache } from './cache.ts'
+import type { CacheRules, PromptCache } from './cache.ts'
 import { cacheRulesFor } from './cache-rules.ts'
 import { callId } from './ids.ts'
-import { textIn } from './json-fields.ts'
-import { reasoningFieldOf, windowOf } from './known-providers.ts'
-import { overflowIssue, truncatedFront } from './overflow.ts'
-import { promptOf, promptTokens } from './prompt.ts'
-import { refusalFor } from './refusal.ts'
-import type { Incoming, Opened, Service } from './service.ts'
-import { withUsageFields } from './usage-fields.ts'
-import { requestOptionsOf } from './request-options.ts'
+import { textIn } from '../wires/shared/json-fields.ts'
+import { quirksOf, windowOf } from './known-providers.ts'
+import { promptTokens } from '../wires/shared/prompt.ts'
+import { refusalFor } from '../wires/shared/refusal.ts'
+import type { Charge, Exchanged, Incoming, Opened, ServerState } from '../wires/service.ts'
 
 /** A scripted answer instead of the responder's; nothing: the responder's after all. */
 export type Script = (situation: ResponderInput) => Partial<Reply> | undefined | Promise<Partial<Reply> | undefined>
 
 export interface ExchangeWorld {
-  service: Service
+  state: ServerState
   cache: PromptCache
   script?: Script
   /** Instead of the model's own. */
   contextWindow?: number
 }
 
-export interface Exchanged {
-  whole: JsonObject
-  usage: Usage
-  chunks(piece: number): Json[]
-  commit(): void
-}
-
 /** Throws a Refusal. */
 export async function exchange(incoming: Incoming, world: ExchangeWorld): Promise<Exchanged> {
-  const opened = world.service.open(incoming)
+  const opened = world.state.open(incoming)
   try {
     return await answered(incoming, opened, world)
   } catch (error) {
@@ -48,22 +37,22 @@ export async function exchange(incoming: Incoming, world: ExchangeWorld): Promis
 }
 
 /** What would be counted for this request, after the same checks. Throws a Refusal. */
-export function countFor(incoming: Incoming, service: Service): { tokens: number; body: JsonObject } {
-  const opened = service.open(incoming)
+export function countFor(incoming: Incoming, state: ServerState): { tokens: number; body: JsonObject } {
+  const opened = state.open(incoming)
   opened.abandon?.()
   // Nothing will be written, so nothing about its length can be wrong.
   refuse(incoming, opened.body, /^max_tokens/)
   const { view } = opened.see()
-  return { tokens: promptTokens(promptOf(incoming.protocol.id, view), incoming.count), body: opened.body }
+  return { tokens: promptTokens(incoming.service.prompt(view), incoming.count), body: opened.body }
 }
 
 async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld): Promise<Exchanged> {
-  const { protocol, provider, model, replyId, now } = incoming
+  const { protocol, service, provider, model, replyId, now } = incoming
   refuse(incoming, opened.body)
   const seen = opened.see()
   const view = fitted(incoming, seen.view, world)
   const { messages, system = [], tools = [] } = incoming.read(view === seen.view ? (seen.readable ?? view) : view)
-  const requested = requestOptionsOf(protocol.id, provider, view)
+  const requested = service.options(view, provider)
   const situation: ResponderInput = {
     protocol: protocol.id,
     provider,
@@ -79,19 +68,21 @@ async function answered(incoming: Incoming, opened: Opened, world: ExchangeWorld
   const reply = replyOf(situation, scripted ?? { parts: respond(situation) }, incoming)
   const rules = cacheRulesFor(provider, model)
   const scope = scopeOf(incoming)
-  const prompt = promptOf(protocol.id, view)
+  const prompt = service.prompt(view)
   const charge = world.cache.charge(scope, prompt, rules, now)
   const usage = usageOf(charge, reply, incoming)
   const made = asObject(protocol.whole(reply, { model, replyId, createdAt: Math.floor(now / 1000), usage }))
-  const dressed = withUsageFields(withReasoningField(made, protocol, provider), protocol.id, provider, charge)
+  const dressed = service.complete?.(made, { provider, quirks: quirksOf(provider, protocol.id), charge }) ?? made
   const whole = seen.finish?.(dressed) ?? dressed
   rememberAnswer(world.cache, scope, rules, view, whole, incoming)
 
   return {
     whole,
     usage,
-    chunks: (piece) =>
-      withGroqFields(withoutUnasked(protocol.split(whole, piece).filter(isObject), incoming), whole, incoming),
+    chunks(piece) {
+      const chunks = protocol.split(whole, piece).filter(isObject)
+      return service.chunks?.(chunks, whole, incoming) ?? chunks
+    },
     commit: () => seen.commit?.(whole),
   }
 }
@@ -101,31 +92,28 @@ function refuse({ protocol, provider, model }: Incoming, body: JsonObject, excep
   if (issue) throw refusalFor(protocol, issue, { provider })
 }
 
-/** Refuses a prompt that the model's window cannot hold; Ollama cuts it instead, and tells no one. */
+/** Refuses a prompt that the model's window cannot hold, if the server does not cut it. */
 function fitted(
-  { protocol, provider, model, body, count }: Incoming,
+  { protocol, service, provider, model, body, count }: Incoming,
   view: JsonObject,
   world: ExchangeWorld,
 ): JsonObject {
-  const tokensIn = (one: JsonObject) => promptTokens(promptOf(protocol.id, one), count)
-  const asked = protocol.id === 'ollama-chat' && isObject(body.options) ? body.options.num_ctx : undefined
-  const window = typeof asked === 'number' ? asked : (world.contextWindow ?? windowOf(provider, model))
+  const tokensIn = (one: JsonObject) => promptTokens(service.prompt(one), count)
+  const window = service.window?.(body) ?? world.contextWindow ?? windowOf(provider, model)
   const tokens = window === undefined ? 0 : tokensIn(view)
   if (window === undefined || tokens <= window) return view
-  if (protocol.id === 'ollama-chat' && body.truncate !== false) {
-    return truncatedFront(view, (one) => tokensIn(one) <= window)
-  }
-  throw refusalFor(protocol, overflowIssue({ provider, protocol: protocol.id, tokens, window }), { provider })
+  const cut = service.truncate?.(view, (one) => tokensIn(one) <= window)
+  if (cut) return cut
+  throw refusalFor(protocol, service.overflow({ provider, tokens, window }), { provider })
 }
 
-function replyOf(situation: ResponderInput, given: Partial<Reply>, { replyId, count }: Incoming): Reply {
+function replyOf(situation: ResponderInput, given: Partial<Reply>, { service, replyId, count }: Incoming): Reply {
   const { protocol, provider, model, requested } = situation
   let calls = 0
   const made = (given.parts ?? []).map((part): Part => {
-    // What the model really thought stays with OpenAI; the words that are shown are a summary.
-    if (part.type === 'reasoning' && protocol === 'openai-responses') return { ...part, hidden: true }
+    if (part.type === 'reasoning' && service.hidesReasoning) return { ...part, hidden: true }
     if (part.type !== 'tool-call' || part.callId !== '') return part
-    const id = callId(protocol, replyId, calls++)
+    const id = callId(service, replyId, calls++)
     return { ...part, callId: id, alias: id }
   })
   const stopped = given.stop ? undefined : stoppedAt(made, requested.stop ?? [])
@@ -210,51 +198,13 @@ function rememberAnswer(
   rules: CacheRules,
   view: JsonObject,
   whole: JsonObject,
-  { now }: Incoming,
+  { service, now }: Incoming,
 ): void {
   if (rules.kind !== 'units' || !Array.isArray(view.messages) || !Array.isArray(whole.choices)) return
   const [choice] = whole.choices
   if (!isObject(choice) || !isObject(choice.message)) return
   const messages = [...view.messages, choice.message]
-  cache.answered(scope, promptOf('openai-chat', { ...view, messages }), rules, now)
-}
-
-/** Reasoning under the name that the host gives it; OpenAI itself shows none on this wire. */
-function withReasoningField(whole: JsonObject, protocol: Wire, provider: string): JsonObject {
-  if (protocol.id !== 'openai-chat' || !Array.isArray(whole.choices)) return whole
-  const field = reasoningFieldOf(provider)
-  const choices = whole.choices.map((choice) => {
-    if (!isObject(choice) || !isObject(choice.message)) return choice
-    const { reasoning_content: text, ...message } = choice.message
-    if (text === undefined || field === 'reasoning_content') return choice
-    return { ...choice, message: { ...message, ...(field !== undefined && reasoningIn(field, text)) } }
-  })
-  return { ...whole, choices }
-}
-
-function reasoningIn(field: string, text: Json): JsonObject {
-  if (field !== 'reasoning_details') return { [field]: text }
-  return { reasoning: text, reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }] }
-}
-
-/** Usage comes at the end of a chat stream for those who asked for it; some hosts always send it. */
-function withoutUnasked(chunks: JsonObject[], { protocol, provider, body }: Incoming): JsonObject[] {
-  if (protocol.id !== 'openai-chat' || provider === 'openrouter' || provider === 'deepseek') return chunks
-  if (isObject(body.stream_options) && body.stream_options.include_usage === true) return chunks
-  return chunks.filter(
-    (chunk) => !(Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage !== undefined),
-  )
-}
-
-/** Groq names the request in its first chunk, and has the usage in the last one, asked for or not. */
-function withGroqFields(chunks: JsonObject[], { usage }: JsonObject, { provider, replyId }: Incoming): JsonObject[] {
-  if (provider !== 'groq') return chunks
-  const id = `req_${replyId.replace(/^chatcmpl-/, '')}`
-  const last = chunks.findLastIndex((chunk) => Array.isArray(chunk.choices) && chunk.choices.length > 0)
-  return chunks.map((chunk, i) => {
-    if (i === last) return { ...chunk, x_groq: { id, ...(usage !== undefined && { usage }) } }
-    return i === 0 ? { ...chunk, x_groq: { id } } : chunk
-  })
+  cache.answered(scope, service.prompt({ ...view, messages }), rules, now)
 }
 
 function asObject(value: Json): JsonObject {

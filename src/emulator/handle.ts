@@ -5,20 +5,21 @@
 // itself touches it, and `answer` does without.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { loadWire } from '../wires/list.ts'
+import { loadService, loadWire } from '../wires/list.ts'
+import type { Outcome, WireService } from '../wires/service.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
-import { protocolsOf, providerIds, storesCompletions } from './known-providers.ts'
-import { createDispatcher, type Outcome } from './dispatch.ts'
+import { providerIds } from './known-providers.ts'
+import { createDispatcher } from './dispatch.ts'
 import { unknownAddress } from './not-found.ts'
-import { Refusal, refusalFor } from './refusal.ts'
-import { providerIn, routeOf, type GivenHeaders, type Route } from './route.ts'
+import { Refusal, refusalFor } from '../wires/shared/refusal.ts'
+import { providerIn, routeOf, type GivenHeaders } from './route.ts'
 import { errorEvent, standardError } from './standard-errors.ts'
 import { streamOf } from './stream.ts'
-import { estimateTokens, type CountTokens } from './tokens.ts'
+import { estimateTokens, type CountTokens } from '../wires/shared/tokens.ts'
 
 export interface EmulatorOptions {
   /** Answers instead of the brain; where it gives nothing, the brain answers. */
@@ -154,21 +155,24 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   async function dispatch(fault: Fault, visit: IncomingRequest): Promise<HttpReply> {
     const { method, url, headers, seen } = visit
-    const route = routeOf(method, url, headers)
-    const id = route && protocolFor(route)
-    if (!route || id === undefined) return unknown(visit)
+    const route = await routeOf(method, url, headers)
+    if (!route) return unknown(visit)
     const { provider, operation } = route
     seen.provider = provider
-    seen.protocol = id
-    const protocol = await loadWire(id)
-    if (fault.status !== undefined) {
-      return jsonReply(fault.status, fault.body ?? standardError(protocol, fault.status, { provider }), fault.headers)
+    seen.protocol = route.protocol
+    const protocol = await loadWire(route.protocol)
+    const service = await loadService(route.protocol)
+    const { status } = fault
+    if (status !== undefined) {
+      const standard = () => standardError(protocol, service, status, { provider })
+      return jsonReply(status, fault.body ?? standard(), fault.headers)
     }
-    const owner = ownerOf(provider, id, headers, url, requireKey)
-    const body = bodyOf(visit.text, protocol)
+    const owner = ownerOf(provider, service, headers, url, requireKey)
+    const body = bodyOf(visit.text, protocol, service)
     const outcome = await performer.perform({
       provider,
       protocol,
+      service,
       operation,
       owner,
       method,
@@ -178,20 +182,18 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       now: seen.at,
       expireState: fault.expireState === true,
     })
-    return reply(outcome, { provider, protocol }, fault, visit)
+    return reply(outcome, { provider, protocol, service }, fault, visit)
   }
 
   function reply(
     outcome: Outcome,
-    { provider, protocol }: { provider: string; protocol: Wire },
+    { provider, protocol, service }: { provider: string; protocol: Wire; service: WireService },
     fault: Fault,
     { url, signal }: IncomingRequest,
   ): HttpReply {
     if ('body' in outcome) return jsonReply(200, outcome.body)
     const { exchanged, framing } = outcome
-    // Without `alt=sse` Gemini streams one JSON array.
-    const asArray = protocol.id === 'gemini-generate' && url.searchParams.get('alt') !== 'sse'
-    if (!framing || asArray) {
+    if (!framing || service.asArray?.(url.searchParams)) {
       exchanged.commit()
       return wholeReply(JSON.stringify(framing ? exchanged.chunks(piece) : exchanged.whole), fault)
     }
@@ -199,7 +201,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       framing,
       fault,
       signal,
-      errorEvent: errorEvent(protocol, { provider }),
+      errorEvent: errorEvent(protocol, service, { provider }),
       sleep: (ms) => sleep(ms, signal),
       onEnd: () => exchanged.commit(),
     })
@@ -254,38 +256,8 @@ const keepSize = 32_000_000
 
 const jsonType = { 'content-type': 'application/json' }
 
-/** The wire that a request is written in, if its provider speaks it. */
-function protocolFor({ provider, operation }: Route): string | undefined {
-  const spoken = protocolsOf(provider)
-  switch (operation.do) {
-    case 'models':
-      return spoken[0]
-    case 'conversations':
-      return spoken.find((id) => id === 'mistral-chat' || id === 'openai-responses')
-    case 'compact':
-    case 'responses':
-      return spoken.find((id) => id === 'openai-responses')
-    case 'completions':
-      return storesCompletions(provider) ? 'openai-chat' : undefined
-    case 'caches':
-      return spoken.find((id) => id === 'gemini-generate')
-    case 'generate':
-    case 'about':
-      return spoken.find((id) => id === 'ollama-chat')
-    case 'interactions':
-      return spoken.find((id) => id === 'gemini-interactions')
-    default:
-      return spoken.find((id) => id === operation.protocol)
-  }
-}
-
-const anthropicLimit = 32 * 1024 * 1024
-
-function bodyOf(text: string, protocol: Wire): JsonObject {
-  if (protocol.id === 'anthropic-messages' && text.length > anthropicLimit) {
-    const message = 'Request exceeds the maximum size'
-    throw refusalFor(protocol, { rule: 'size', status: 413, type: 'request_too_large', message })
-  }
+function bodyOf(text: string, protocol: Wire, { largest }: WireService): JsonObject {
+  if (largest && text.length > largest.size) throw refusalFor(protocol, largest.issue)
   const body = text === '' ? {} : jsonIn(text)
   if (isObject(body)) return body
   const message = 'We could not parse the JSON body of your request.'

@@ -2,43 +2,28 @@
 // what is sent again gets a number.
 
 import { createHash } from 'node:crypto'
+import type { WireService } from '../wires/service.ts'
+import { lettersFrom } from '../wires/shared/letters.ts'
 
 export interface Ids {
   /** The id of the reply to this request. */
-  reply(protocol: string, request: string): string
-}
-
-const replyPrefixes: Record<string, string> = {
-  'openai-chat': 'chatcmpl-',
-  'openai-responses': 'resp_',
-  'anthropic-messages': 'msg_',
-  'gemini-interactions': 'v1_',
+  reply(prefix: string, request: string): string
 }
 
 export function createIds(): Ids {
   const seen = new Map<string, number>()
   return {
-    reply(protocol, request) {
+    reply(prefix, request) {
       const name = createHash('sha256').update(request).digest('base64url')
       const times = (seen.get(name) ?? 0) + 1
       seen.set(name, times)
-      return `${replyPrefixes[protocol] ?? ''}${lettersFrom(`${name} ${times}`, 24)}`
+      return `${prefix}${lettersFrom(`${name} ${times}`, 24)}`
     },
   }
 }
 
 /** The id of a reply's n-th call, in the form of the wire. */
-export function callId(protocol: string, replyId: string, n: number): string {
-  const seed = `${replyId} ${n}`
-  if (protocol === 'mistral-chat') return lettersFrom(seed, 9)
-  return protocol === 'anthropic-messages' ? `toolu_${lettersFrom(seed, 24)}` : `call_${lettersFrom(seed, 24)}`
-}
-
-const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz'
-
-export function lettersFrom(seed: string, length: number): string {
-  const bytes = createHash('sha512').update(seed).digest()
-  let text = ''
-  for (let i = 0; i < length; i++) text += letters[(bytes[i] ?? 0) % letters.length]
-  return text
+export function callId({ callId: inForm }: WireService, replyId: string, n: number): string {
+  const letters = (length: number) => lettersFrom(`${replyId} ${n}`, length)
+  return inForm?.(letters) ?? `call_${letters(24)}`
 }

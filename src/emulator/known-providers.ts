@@ -4,20 +4,11 @@ import { catalogue } from '../providers/catalogue.ts'
 import { factsOf } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { rows } from '../providers/rows.ts'
+import type { Quirks } from '../wires/wire.ts'
 
 export const providerIds: readonly string[] = rows.map((row) => row.id)
 
 const byId: ReadonlyMap<string, ProviderRow> = new Map(rows.map((row) => [row.id, row]))
-
-/**
- * Wires that a provider has beside those that the product uses: DeepSeek's Responses endpoint, of which it is not known
- * what it wants back of its reasoning, and the endpoints of Google and Anthropic for clients of OpenAI.
- */
-const otherWires: Record<string, readonly string[]> = {
-  deepseek: ['openai-responses'],
-  google: ['openai-chat'],
-  anthropic: ['openai-chat'],
-}
 
 export function isProvider(id: string): boolean {
   return byId.has(id)
@@ -31,22 +22,17 @@ export function providerAt(url: URL): string | undefined {
 
 /** The wires of a provider, its usual one first. */
 export function protocolsOf(provider: string): string[] {
-  const own = byId.get(provider)?.wires.map((wire) => wire.protocol) ?? []
-  return [...own, ...(otherWires[provider] ?? [])]
-}
-
-/** Who keeps chat completions that are asked to be stored. */
-export function storesCompletions(provider: string): boolean {
-  return provider === 'openai' || provider === 'azure-openai'
+  const row = byId.get(provider)
+  return row ? [...row.wires.map((wire) => wire.protocol), ...(row.otherWires ?? [])] : []
 }
 
 export function needsKey(provider: string): boolean {
   return byId.get(provider)?.keyOptional !== true
 }
 
-/** The field that carries reasoning on the chat wire; nothing where the host shows none. */
-export function reasoningFieldOf(provider: string): string | undefined {
-  return byId.get(provider)?.wires.find((wire) => wire.protocol === 'openai-chat')?.quirks?.reasoningField
+/** How a provider differs from others on a wire. */
+export function quirksOf(provider: string, protocol: string): Quirks {
+  return byId.get(provider)?.wires.find((wire) => wire.protocol === protocol)?.quirks ?? {}
 }
 
 export function windowOf(provider: string, model: string): number | undefined {

@@ -2,7 +2,7 @@
 
 import type { Json } from '../core/json.ts'
 import { modelsOf } from './known-providers.ts'
-import { anthropicNotFound, openaiRefusal, Refusal } from './refusal.ts'
+import { anthropicNotFound, openaiRefusal, Refusal } from '../wires/shared/refusal.ts'
 
 /** All models of a provider, or one, for a client of OpenAI if `compatible`. Throws a Refusal for one that is not there. */
 export function modelsBody(provider: string, id: string | undefined, compatible: boolean): Json {

@@ -1,7 +1,7 @@
 // What each host says about an address that it does not have. Those that are not here answer like OpenAI.
 
 import type { Json } from '../core/json.ts'
-import { openaiRefusal, Refusal } from './refusal.ts'
+import { openaiRefusal, Refusal } from '../wires/shared/refusal.ts'
 
 export function unknownAddress(provider: string | undefined, method: string, path: string): Refusal {
   const form = provider === undefined ? undefined : forms[provider]

@@ -8,7 +8,7 @@ import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolR
 import { callMarks } from '../core/tool-kinds.ts'
 import { sampleOf } from './sample.ts'
 import { wantedCalls, wantedSums, wantsTime, type WantedCall } from './wanted-calls.ts'
-import type { RequestOptions } from './request-options.ts'
+import type { RequestOptions } from '../wires/shared/request-options.ts'
 
 /** All that an answer may be made from. */
 export interface ResponderInput extends Pick<Context, 'system' | 'messages' | 'tools'> {

@@ -2,7 +2,7 @@
 // form and nothing in the conversation says with what.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { textIn } from './json-fields.ts'
+import { textIn } from '../wires/shared/json-fields.ts'
 
 export function sampleOf(schema: Json | undefined, given: Record<string, Json> = {}): Json {
   return sample(schema, isObject(schema) ? schema : {}, given, 0)

@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { callMarks } from '../core/tool-kinds.ts'
 import type { ToolCallPart } from '../core/message.ts'
 import { zoneOf } from './city-zones.ts'
-import { textIn } from './json-fields.ts'
+import { textIn } from '../wires/shared/json-fields.ts'
 import { sampleOf } from './sample.ts'
 
 export interface WantedCall extends Pick<ToolCallPart, 'kind' | 'namespace'> {

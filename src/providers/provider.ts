@@ -10,6 +10,8 @@ export interface ProviderRow {
   name: string
   /** The first is the default. */
   wires: readonly [ProviderWire, ...ProviderWire[]]
+  /** Wires that its service has too and that Synapse does not use; the emulator serves them. */
+  otherWires?: readonly string[]
   /** Where the key is looked for, in this order. */
   keyVariables: readonly string[]
   /** How the key is sent: in a header, never in a URL. */

@@ -8,6 +8,7 @@ import { folding } from '../core/fold.ts'
 import type { Conversation, Entry, Exchange, RecordedToolRun } from '../core/log.ts'
 import type { StopReason, ToolMessage } from '../core/message.ts'
 import type { NewEntry, Store, Write } from '../store/store.ts'
+import { isInterrupted } from '../wires/shared/replayable.ts'
 
 export interface ClosingContext {
   store: Store
@@ -37,7 +38,7 @@ export async function stepBack(runtime: ClosingContext): Promise<boolean> {
   const { store, owner, conversationId, write } = runtime
   const stored = await store.conversation(owner, conversationId)
   const last = stored?.head ? await store.entry(owner, stored.head) : undefined
-  if (!stored || last?.message.role !== 'assistant' || !brokenOff.has(last.message.stop.reason)) return false
+  if (!stored || last?.message.role !== 'assistant' || !isInterrupted(last.message.stop)) return false
   const { branch } = stored
   if (branch !== undefined && last.parentId !== null) {
     await store.nameBranch(owner, conversationId, branch, last.parentId, write())
@@ -47,8 +48,6 @@ export async function stepBack(runtime: ClosingContext): Promise<boolean> {
   }
   return true
 }
-
-const brokenOff: ReadonlySet<string> = new Set(['interrupted', 'cancelled', 'failed'])
 
 async function closeExchange(
   { store, owner, conversationId, write }: ClosingContext,

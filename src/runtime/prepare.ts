@@ -13,6 +13,7 @@ import type { Usage } from '../core/usage.ts'
 import type { Policy } from '../settings/policy.ts'
 import { assemble, type Estimate } from '../context/assemble.ts'
 import { allWires } from '../wires/all.ts'
+import { wireIds } from '../wires/list.ts'
 import type { Issue, Profile, Wire } from '../wires/wire.ts'
 import { catalogue } from '../providers/catalogue.ts'
 import { findRow } from '../providers/find-row.ts'
@@ -123,6 +124,5 @@ function addressOf(row: ProviderRow, protocol: string | undefined): string {
 function protocolById(id: string): Wire {
   const found = allWires().find((protocol) => protocol.id === id)
   if (found) return found
-  const known = allWires().map((protocol) => protocol.id)
-  throw badInput(`There is no protocol "${id}". The protocols are ${known.join(', ')}.`)
+  throw badInput(`There is no protocol "${id}". The protocols are ${wireIds.join(', ')}.`)
 }

@@ -7,7 +7,13 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { readNodes } from './chatgpt-nodes.ts'
 import { addNodes, newConversation } from './chatgpt-write.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import {
+  sourced,
+  unreadable,
+  writeBySource,
+  type Transcript,
+  type TranscriptFormat,
+} from '../wires/shared/transcript.ts'
 
 const formatId = 'chatgpt-export'
 

@@ -4,7 +4,7 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { blocksOf, callBook, readReply, readUser, toldBy } from './anthropic-messages.ts'
+import { blocksOf, callBook, readReply, readUser, toldBy } from '../wires/anthropic-messages/transcript.ts'
 import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
 import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
 import { uuidFor } from './uuid.ts'

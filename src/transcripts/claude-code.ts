@@ -8,10 +8,17 @@ import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, ToolMessage } from '../core/message.ts'
 import type { Block } from '../wires/anthropic-messages/types.ts'
-import { blocksOf, callBook, readReply, readUser, toldBy, type CallBook } from './anthropic-messages.ts'
+import {
+  blocksOf,
+  callBook,
+  readReply,
+  readUser,
+  toldBy,
+  type CallBook,
+} from '../wires/anthropic-messages/transcript.ts'
 import { branchOf, claudeCodeSession, hasResult, isAside, isSaid } from './claude-code-session.ts'
 import { writeSession } from './session-file.ts'
-import { sourced, unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'claude-code'
 

@@ -9,9 +9,15 @@ import type { MediaPart, Message, Part, Reply, ToolResultPart, UserMessage } fro
 import { readOutput } from '../wires/anthropic-messages/read-request.ts'
 import { isBlock, type Block } from '../wires/anthropic-messages/types.ts'
 import { writeMessages, type WrittenMessage } from '../wires/anthropic-messages/write-request.ts'
-import { callBook, type CallBook } from './anthropic-messages.ts'
+import { callBook, type CallBook } from '../wires/anthropic-messages/transcript.ts'
 import { uuidFor } from './uuid.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import {
+  sourced,
+  unreadable,
+  writeBySource,
+  type Transcript,
+  type TranscriptFormat,
+} from '../wires/shared/transcript.ts'
 
 const id = 'claude-export'
 

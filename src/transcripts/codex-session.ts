@@ -13,7 +13,7 @@ import {
   typeOf,
   type Item,
 } from '../wires/openai-responses/types.ts'
-import { readGroups } from './openai-responses.ts'
+import { readGroups } from '../wires/openai-responses/transcript.ts'
 import { headOf, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
 import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
 

@@ -7,9 +7,9 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Origin } from '../core/message.ts'
 import { objectIn, objectsIn, protocolId, stringIn } from '../wires/openai-responses/types.ts'
 import { codexSession, isOldHead, itemOf } from './codex-session.ts'
-import { readGroups, type SourcedItem } from './openai-responses.ts'
+import { readGroups, type SourcedItem } from '../wires/openai-responses/transcript.ts'
 import { writeSession } from './session-file.ts'
-import { sourced, unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'codex'
 

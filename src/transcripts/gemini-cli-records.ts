@@ -4,7 +4,7 @@
 import { isObject, type JsonObject } from '../core/json.ts'
 import { sessionEntries } from './gemini-cli-session.ts'
 import { geminiCliWriter, isOurMark, projectHash } from './gemini-cli-write.ts'
-import { readContents } from './gemini-generate.ts'
+import { readContents } from '../wires/gemini-generate/transcript.ts'
 import { headOf, stringAt, timeAt, type SessionFormat, type SessionMessage, type SessionScan } from './session.ts'
 
 export const geminiCliSession: SessionFormat = {
@@ -16,7 +16,7 @@ export const geminiCliSession: SessionFormat = {
       recordsIn(line).flatMap((record): SessionMessage[] => {
         if (superseded?.has(`${index} ${keyOf(record, index)}`)) return []
         const at = timeAt(record.timestamp)
-        const messages = readContents(sessionEntries(withoutMark(record), []), `line ${index + 1}`)
+        const messages = readContents(sessionEntries(withoutMark(record)), `line ${index + 1}`)
         return messages.map((message) => ({ message, ...(at !== undefined && { at }) }))
       })
   },

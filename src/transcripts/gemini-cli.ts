@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { geminiCliSession } from './gemini-cli-records.ts'
 import { isSession } from './gemini-cli-session.ts'
 import { objectLines, readSession, writeSession } from './session-file.ts'
-import type { TranscriptFormat } from './transcript.ts'
+import type { TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'gemini-cli'
 

@@ -5,23 +5,17 @@ import type { Note } from '../core/context.ts'
 import { badInput } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { anthropicMessagesFormat } from './anthropic-messages.ts'
 import { chatgptExportFormat } from './chatgpt-export.ts'
 import { claudeCodeFormat } from './claude-code.ts'
 import { claudeExportFormat } from './claude-export.ts'
 import { codexFormat } from './codex.ts'
 import { geminiCliFormat } from './gemini-cli.ts'
-import { geminiGenerateFormat } from './gemini-generate.ts'
-import { geminiInteractionsFormat } from './gemini-interactions.ts'
-import { mistralChatFormat } from './mistral-chat.ts'
-import { ollamaChatFormat } from './ollama-chat.ts'
-import { openaiChatFormat } from './openai-chat.ts'
-import { openaiResponsesFormat } from './openai-responses.ts'
 import { opencodeFormat } from './opencode.ts'
 import { piFormat } from './pi.ts'
 import { qwenCodeFormat } from './qwen-code.ts'
 import { synapseFormat } from './synapse.ts'
-import type { Transcript, TranscriptFormat } from './transcript.ts'
+import { allTranscripts } from '../wires/all.ts'
+import type { Transcript, TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const formats: readonly TranscriptFormat[] = [
   synapseFormat,
@@ -33,13 +27,7 @@ const formats: readonly TranscriptFormat[] = [
   geminiCliFormat,
   chatgptExportFormat,
   claudeExportFormat,
-  geminiInteractionsFormat,
-  geminiGenerateFormat,
-  openaiResponsesFormat,
-  mistralChatFormat,
-  ollamaChatFormat,
-  anthropicMessagesFormat,
-  openaiChatFormat,
+  ...allTranscripts(),
 ]
 
 export const formatIds: readonly string[] = formats.map((format) => format.id)

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { opencodeSession } from './opencode-session.ts'
 import { objectLines, readSession, writeSession } from './session-file.ts'
-import { unreadable, type TranscriptFormat } from './transcript.ts'
+import { unreadable, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'opencode'
 

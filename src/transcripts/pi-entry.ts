@@ -5,8 +5,8 @@ import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, StopReason, TextPart } from '../core/message.ts'
 import { emptyResultText } from '../wires/shared/injected-text.ts'
-import type { CallRegistry } from './call-registry.ts'
-import { unreadable } from './transcript.ts'
+import type { CallRegistry } from '../wires/shared/call-registry.ts'
+import { unreadable } from '../wires/shared/transcript.ts'
 
 /** Undefined where the entry is no message: settings, labels, and what was kept from the model. */
 export function readEntry(entry: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {

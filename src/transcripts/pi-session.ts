@@ -1,7 +1,7 @@
 // pi's session files for `carry`. Proven with version 0.74.2: entries are a tree, and a reply without usage ends pi.
 
 import { isObject, type JsonObject } from '../core/json.ts'
-import { callRegistry } from './call-registry.ts'
+import { callRegistry } from '../wires/shared/call-registry.ts'
 import { readEntry } from './pi-entry.ts'
 import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
 import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'

@@ -5,11 +5,11 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { callRegistry } from './call-registry.ts'
+import { callRegistry } from '../wires/shared/call-registry.ts'
 import { readEntry } from './pi-entry.ts'
 import { piSession } from './pi-session.ts'
 import { writeSession } from './session-file.ts'
-import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const formatId = 'pi'
 

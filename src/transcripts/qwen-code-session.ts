@@ -2,7 +2,7 @@
 // line needs uuid, parentUuid, sessionId, type, message and the folder in which it is resumed.
 
 import { isObject, type JsonObject } from '../core/json.ts'
-import { readContents } from './gemini-generate.ts'
+import { readContents } from '../wires/gemini-generate/transcript.ts'
 import { contentParts, resultPart } from './gemini-cli-write.ts'
 import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
 import type { Step } from './session.ts'

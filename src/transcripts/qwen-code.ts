@@ -3,7 +3,7 @@
 import { isObject, type Json } from '../core/json.ts'
 import { isSaid, qwenCodeSession } from './qwen-code-session.ts'
 import { objectLines, readSession, writeSession } from './session-file.ts'
-import type { TranscriptFormat } from './transcript.ts'
+import type { TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const id = 'qwen-code'
 

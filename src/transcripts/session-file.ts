@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts'
 import { timeAt, type NewSession, type SessionFormat, type SessionHead, type Step } from './session.ts'
 import { adaptFor, sessionFormat } from './session-formats.ts'
 import { stepper } from './steps.ts'
-import { sourced, unreadable, writeBySource, type Transcript } from './transcript.ts'
+import { sourced, unreadable, writeBySource, type Transcript } from '../wires/shared/transcript.ts'
 import { uuidFor } from './uuid.ts'
 
 export function objectLines(format: string, json: Json): JsonObject[] {

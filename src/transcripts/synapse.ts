@@ -4,7 +4,7 @@
 import type { Grammar, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, TextPart } from '../core/message.ts'
-import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
 const formatId = 'synapse'
 const version = 1

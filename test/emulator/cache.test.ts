@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import { createPromptCache, type Charge } from '../../src/emulator/cache.ts'
+import { createPromptCache } from '../../src/emulator/cache.ts'
 import { cacheRulesFor } from '../../src/emulator/cache-rules.ts'
-import { promptOf, promptTokens } from '../../src/emulator/prompt.ts'
-import { estimateTokens } from '../../src/emulator/tokens.ts'
+import { loadService, wireIds } from '../../src/wires/list.ts'
+import type { Charge } from '../../src/wires/service.ts'
+import { promptTokens, type Prompt } from '../../src/wires/shared/prompt.ts'
+import { estimateTokens } from '../../src/wires/shared/tokens.ts'
+
+const services = new Map(await Promise.all(wireIds.map(async (id) => [id, await loadService(id)] as const)))
+
+function promptOf(protocol: string, body: JsonObject): Prompt {
+  return (services.get(protocol) ?? assert.fail(protocol)).prompt(body)
+}
 
 const minute = 60_000
 

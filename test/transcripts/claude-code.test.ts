@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import type { Message, Reply } from '../../src/core/message.ts'
-import { anthropicMessagesFormat } from '../../src/transcripts/anthropic-messages.ts'
+import { anthropicMessagesFormat } from '../../src/wires/anthropic-messages/transcript.ts'
 import { claudeCodeFormat as format } from '../../src/transcripts/claude-code.ts'
 import { whatTimeIsIt } from '../histories.ts'
 

@@ -6,6 +6,7 @@ import { badInput } from '../../core/error.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { findRow } from '../../providers/find-row.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
+import { loadService } from '../../wires/list.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { print, printJson } from '../print.ts'
@@ -38,7 +39,7 @@ FILE may be - for a pipe.`,
     const model = target.model ?? row.defaultModel ?? 'a-model'
 
     const transcript = readTranscriptFile(file, values.from)
-    const asIs = bodyAsIs(transcript, protocol, model)
+    const asIs = await bodyAsIs(transcript, protocol, model)
     const profile = { provider: row.family ?? row.id, model }
     const issues = refuse(protocol, asIs, profile)
     const { body, notes } = prepare({
@@ -65,17 +66,11 @@ FILE may be - for a pipe.`,
 }
 
 /** A request body in the provider's own format is judged as it is; anything else as the format writes it. */
-function bodyAsIs(transcript: TranscriptFile, protocol: string, model: string): Json {
+async function bodyAsIs(transcript: TranscriptFile, protocol: string, model: string): Promise<Json> {
+  const service = await loadService(protocol)
   const given = parsed(transcript.text)
-  if (transcript.format === protocol && isObject(given) && listField(protocol) in given) return { model, ...given }
-  const list = writeTranscript(transcript.messages, protocol)
-  const needed = protocol === 'anthropic-messages' ? { max_tokens: 4096 } : {}
-  return { ...(protocol === 'gemini-generate' ? {} : { model }), ...needed, [listField(protocol)]: list }
-}
-
-function listField(protocol: string): string {
-  if (protocol === 'gemini-generate') return 'contents'
-  return protocol === 'openai-responses' || protocol === 'gemini-interactions' ? 'input' : 'messages'
+  if (transcript.format === protocol && isObject(given) && service.listField in given) return { model, ...given }
+  return service.request(writeTranscript(transcript.messages, protocol), model)
 }
 
 function parsed(text: string): Json | undefined {

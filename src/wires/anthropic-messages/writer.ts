@@ -7,6 +7,7 @@ import type { NameMap } from '../shared/names.ts'
 import type { Target } from '../wire.ts'
 import { isClaude } from './models.ts'
 import { protocolId, type Block } from './types.ts'
+import { isIntact } from '../shared/replayable.ts'
 
 export interface Writer {
   target: Target
@@ -27,9 +28,7 @@ export interface Item {
  */
 export function isReplayed(reply: Reply, target: Target): boolean {
   if (target.quirks.flattenToolHistory || !target.capabilities.tools) return false
-  if (reply.native.length === 0 || !isOfIssuer(reply, target)) return false
-  const broken = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
-  return !(broken && reply.parts.some((part) => part.type !== 'tool-result' && part.from === undefined))
+  return isOfIssuer(reply, target) && isIntact(reply)
 }
 
 export function isOfIssuer({ origin }: Reply, target: Target): boolean {

@@ -30,6 +30,7 @@ import {
   summaryLabel,
 } from '../shared/injected-text.ts'
 import { aboutTheAnswer, functionCallOf, protocolId, type GeminiPart } from './types.ts'
+import { isReplayable } from '../shared/replayable.ts'
 
 /** What is the same for every message of a request. */
 export interface Writing {
@@ -52,7 +53,7 @@ const idGrammar: IdGrammar = { prefix: 'call_', length: 12, fits: /^[^\0]{1,256}
 export function writing(context: Context, target: Target, keepThoughts = false): Writing {
   const notes: Note[] = []
   const names = mapNames(context, /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/, 128, notes)
-  const replayed = (reply: Reply) => isReplayed(reply, target)
+  const replayed = (reply: Reply) => isReplayable(reply, protocolId, target)
   const wireId = wireIds(context.messages, idGrammar, replayed)
   const asked = new Map<string, { name: string; nameless: boolean }>()
   for (const message of context.messages) {
@@ -81,16 +82,8 @@ export function writing(context: Context, target: Target, keepThoughts = false):
   }
 }
 
-/** Sent in its own words: same wire, same issuer, and nothing in it that never became part of those words. */
-function isReplayed(reply: Reply, target: Target): boolean {
-  if (reply.origin.protocol !== protocolId || reply.origin.provider !== target.provider) return false
-  if (reply.native.length === 0) return false
-  const broken = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
-  return !broken || reply.parts.every((part) => part.type !== 'tool-result' && part.from !== undefined)
-}
-
 export function encodeReply(reply: Reply, at: string, write: Writing): GeminiPart[] {
-  const parts = isReplayed(reply, write.target) ? replay(reply, at, write) : build(reply, at, write)
+  const parts = isReplayable(reply, protocolId, write.target) ? replay(reply, at, write) : build(reply, at, write)
   const clean = cleanJson(parts, at, write.notes)
   return write.target.capabilities.signedCalls ? signed(clean, at, write) : clean
 }

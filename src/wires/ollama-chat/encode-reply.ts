@@ -16,14 +16,13 @@ import {
 } from '../shared/injected-text.ts'
 import { protocolId } from './types.ts'
 import type { Item, Writer } from './writer.ts'
+import { isReplayable } from '../shared/replayable.ts'
 
 /** Whether the reply is sent in the provider's own words. */
 export function isReplayed(reply: Reply, target: Target): boolean {
-  if (reply.origin.protocol !== protocolId || reply.origin.provider !== target.provider) return false
+  if (!isReplayable(reply, protocolId, target)) return false
   const [message] = reply.native
   if (reply.native.length !== 1 || !isObject(message)) return false
-  const broken = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
-  if (broken && reply.parts.some((part) => part.type !== 'tool-result' && part.from === undefined)) return false
   const calls = callsOf(reply).length
   if (calls > 0 && target.quirks.flattenToolHistory) return false
   return nativeCalls(message).length === calls

@@ -11,14 +11,13 @@ import type { Item, Writer } from './encode.ts'
 import { echoedReasoning } from './encode-reasoning.ts'
 import { standIn } from './media.ts'
 import { foreignCall, protocolId, reasoningFields, replyOnlyFields, textPart, type ContentPart } from './types.ts'
+import { isReplayable } from '../shared/replayable.ts'
 
 /** Whether the reply is sent in the provider's own words. */
 export function isReplayed(reply: Reply, target: Target, flat: boolean): boolean {
-  if (reply.origin.protocol !== protocolId || reply.origin.provider !== target.provider) return false
+  if (!isReplayable(reply, protocolId, target)) return false
   const [message] = reply.native
   if (reply.native.length !== 1 || !isObject(message) || isObject(message.function_call)) return false
-  const broken = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
-  if (broken && reply.parts.some((part) => part.type !== 'tool-result' && part.from === undefined)) return false
   if (target.quirks.stringContent && Array.isArray(message.content)) return false
   const calls = callsOf(reply).length
   if (calls > 0 && flat) return false

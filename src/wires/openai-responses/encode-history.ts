@@ -13,7 +13,7 @@ import { writeReply } from './encode-reply.ts'
 import { writeOutput, type Output } from './encode-result.ts'
 import { writeSystem, writeUser } from './encode-user.ts'
 import { wrappedOutput } from './parallel.ts'
-import { canReplay, chainedCalls, type ReplyScope, type WrittenCall } from './reply-scope.ts'
+import { isReplayed, chainedCalls, type ReplyScope, type WrittenCall } from './reply-scope.ts'
 import { answeredKey, assistantItem, maxIdLength, messageItem, protocolId, type Item } from './types.ts'
 
 const grammar: IdGrammar = { prefix: 'call_', length: 24, fits: new RegExp(`^\\S{1,${maxIdLength}}$`) }
@@ -39,7 +39,7 @@ export function writeHistory(
     },
     namespaceOf: (name: string) => declared.get(name)?.namespace?.name,
     toWire: names.toWire,
-    id: wireIds(context.messages, grammar, (reply: Reply) => canReplay(reply, target, flat)),
+    id: wireIds(context.messages, grammar, (reply: Reply) => isReplayed(reply, target, flat)),
     isUsed: (id: string) => usedIds.has(id),
     isAnswered: (key: string) => answered.has(key),
     isAsked: (key: string) => asked.has(key),

@@ -9,7 +9,7 @@ import { flatCall, mediaStandIn, summaryLabel } from '../shared/injected-text.ts
 import { replay } from './replay.ts'
 import {
   assistantText,
-  canReplay,
+  isReplayed,
   serverToolText,
   soundArguments,
   writtenCall,
@@ -20,7 +20,7 @@ import {
 import { asksClient, protocolId, typeOf, type Item } from './types.ts'
 
 export function writeReply(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
-  return canReplay(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
+  return isReplayed(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
 }
 
 /** Reasoning of another issuer stays in the log: as assistant text models would begin to imitate it. */

@@ -8,6 +8,7 @@ import type { Target } from '../wire.ts'
 import { flatCall, flatResult, flatResultLabel, malformedInput } from '../shared/injected-text.ts'
 import { marksOf } from './read-item.ts'
 import { messageItem, protocolId, type Item } from './types.ts'
+import { isReplayable } from '../shared/replayable.ts'
 
 export interface ReplyScope {
   target: Target
@@ -52,12 +53,10 @@ export interface WrittenReply {
 }
 
 /** Whether the provider may have its own words back. A reply that was cut off may have parts that never became items. */
-export function canReplay(reply: Reply, target: Target, flat: boolean): boolean {
-  if (reply.origin.protocol !== protocolId || reply.origin.provider !== target.provider) return false
-  if (reply.native.length === 0 || !reply.native.every((item) => isObject(item))) return false
-  if (flat && reply.parts.some((part) => part.type === 'tool-call')) return false
-  const cut = ['interrupted', 'cancelled', 'failed'].includes(reply.stop.reason)
-  return !cut || reply.parts.every((part) => 'from' in part && part.from !== undefined)
+export function isReplayed(reply: Reply, target: Target, flat: boolean): boolean {
+  if (!isReplayable(reply, protocolId, target)) return false
+  if (!reply.native.every((item) => isObject(item))) return false
+  return !flat || !reply.parts.some((part) => part.type === 'tool-call')
 }
 
 /** The calls of a reply that the provider holds itself: there its own ids count, whatever they look like. */

@@ -11,7 +11,7 @@ import { callsOf, type Message } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import type { Target } from '../../../src/wires/wire.ts'
-import { anthropicMessagesFormat } from '../../../src/transcripts/anthropic-messages.ts'
+import { anthropicMessagesFormat } from '../../../src/wires/anthropic-messages/transcript.ts'
 
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
 const skip = existsSync(corpus) ? false : 'the corpus is not here'

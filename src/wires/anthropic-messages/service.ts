@@ -1,0 +1,69 @@
+// What a server of the Messages API has to know beside encoding and decoding.
+
+import { isObject } from '../../core/json.ts'
+import { at, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import type { WireService } from '../service.ts'
+import { promptOf } from './prompt.ts'
+
+export const anthropicMessagesService: WireService = {
+  home: 'anthropic',
+  route(method, path) {
+    if (method !== 'POST') return undefined
+    if (path.endsWith('/messages') && !path.includes('/conversations/')) return { do: 'reply' }
+    return path.endsWith('/messages/count_tokens') ? { do: 'count' } : undefined
+  },
+  listField: 'messages',
+  request: (messages, model) => ({ model, max_tokens: 4096, messages }),
+  options(body) {
+    const thinking = at(body, 'thinking', 'type')
+    return readOptions({
+      toolChoice: toolChoiceIn(body.tool_choice),
+      parallelTools: at(body, 'tool_choice', 'disable_parallel_tool_use') !== true,
+      reasoning: thinking === undefined || thinking === 'disabled' ? 'off' : 'on',
+      answerSchema: schemaIn(at(body, 'output_config', 'format')),
+      maxOutput: [body.max_tokens],
+      stop: body.stop_sequences,
+    })
+  },
+  prompt: promptOf,
+  counting: {
+    answer: (tokens, body, unedited) => ({
+      input_tokens: tokens,
+      ...(isObject(body.context_management) && { context_management: { original_input_tokens: unedited() } }),
+    }),
+    unknownField: (field) => ({ message: `${field}: Extra inputs are not permitted`, code: null }),
+  },
+  replyPrefix: 'msg_',
+  callId: (letters) => `toolu_${letters(24)}`,
+  complete(whole, { charge: { written } }) {
+    if (!isObject(whole.usage)) return whole
+    const cache_creation = {
+      ephemeral_5m_input_tokens: written['5m'] ?? 0,
+      ephemeral_1h_input_tokens: written['1h'] ?? 0,
+    }
+    return { ...whole, usage: { ...whole.usage, cache_creation } }
+  },
+  overflow: ({ tokens, window }) => ({
+    rule: 'context',
+    status: 400,
+    message: `prompt is too long: ${tokens} tokens > ${window} maximum`,
+    type: 'invalid_request_error',
+  }),
+  largest: {
+    size: 32 * 1024 * 1024,
+    issue: { rule: 'size', status: 413, type: 'request_too_large', message: 'Request exceeds the maximum size' },
+  },
+  errors: {
+    429: {
+      message: "This request would exceed your account's rate limit. Please try again later.",
+      type: 'rate_limit_error',
+    },
+    500: { message: 'Internal server error', type: 'api_error' },
+    503: { message: 'Overloaded', type: 'overloaded_error' },
+    504: { message: 'Request timed out', type: 'timeout_error' },
+    529: { message: 'Overloaded', type: 'overloaded_error' },
+  },
+  errorEvent: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+  stateIds: ({ thread }) => [at(thread, 'previous_message_id')],
+  state: async () => (await import('./state.ts')).createAnthropicState(),
+}

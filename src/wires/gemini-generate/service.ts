@@ -1,0 +1,80 @@
+// What a server of generateContent has to know beside encoding and decoding.
+
+import { isObject, type JsonObject } from '../../core/json.ts'
+import { at, readOptions, type RequestOptions } from '../shared/request-options.ts'
+import { overloadedText } from '../shared/standard-errors.ts'
+import type { WireService } from '../service.ts'
+import { promptOf } from './prompt.ts'
+
+export const geminiGenerateService: WireService = {
+  home: 'google',
+  route(method, path) {
+    const call = /\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/.exec(path)
+    if (method === 'POST' && call) {
+      const model = decodeURIComponent(call[1] ?? '')
+      if (call[2] === 'countTokens') return { do: 'count', model }
+      return { do: 'reply', model, stream: call[2] === 'streamGenerateContent' }
+    }
+    const caches = /\/cachedContents(?:\/([^/]+))?$/.exec(path)
+    return caches ? { do: 'other', name: 'caches', ...(caches[1] && { id: caches[1] }) } : undefined
+  },
+  listField: 'contents',
+  // The model stands in the path.
+  request: (contents) => ({ contents }),
+  options: (body) =>
+    readOptions({
+      toolChoice: toolChoiceOf(body),
+      reasoning: reasoningOf(body),
+      answerSchema: schemaOf(body),
+      maxOutput: [at(body, 'generationConfig', 'maxOutputTokens')],
+      stop: at(body, 'generationConfig', 'stopSequences'),
+    }),
+  prompt: promptOf,
+  // Without `alt=sse` a stream is one JSON array.
+  asArray: (query) => query.get('alt') !== 'sse',
+  counting: {
+    request(body) {
+      const { generateContentRequest: inner } = body
+      if (!isObject(inner)) return body
+      const { model: _model, ...request } = inner
+      return request
+    },
+    answer: (tokens) => ({ totalTokens: tokens }),
+    unknownField: (field) => ({
+      message: `Invalid JSON payload received. Unknown name "${field}": Cannot find field.`,
+      code: null,
+    }),
+  },
+  overflow: ({ tokens, window }) => ({
+    rule: 'context',
+    status: 400,
+    message: `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${window}).`,
+    type: 'INVALID_ARGUMENT',
+  }),
+  errors: {
+    429: { message: 'Resource has been exhausted (e.g. check quota).', type: 'RESOURCE_EXHAUSTED' },
+    500: { message: 'An internal error has occurred.', type: 'INTERNAL' },
+    503: { message: overloadedText, type: 'UNAVAILABLE' },
+  },
+  state: async () => (await import('./state.ts')).createGeminiState(),
+}
+
+function toolChoiceOf(body: JsonObject): RequestOptions['toolChoice'] {
+  const mode = at(body, 'toolConfig', 'functionCallingConfig', 'mode')
+  const names = at(body, 'toolConfig', 'functionCallingConfig', 'allowedFunctionNames')
+  if (mode !== 'ANY') return mode === 'NONE' ? 'none' : 'auto'
+  return Array.isArray(names) && typeof names[0] === 'string' ? { tool: names[0] } : 'required'
+}
+
+function reasoningOf(body: JsonObject): RequestOptions['reasoning'] {
+  const config = at(body, 'generationConfig', 'thinkingConfig')
+  if (!isObject(config)) return 'free'
+  if (config.thinkingBudget === 0) return 'off'
+  return config.includeThoughts === true || config.thinkingLevel !== undefined ? 'on' : 'free'
+}
+
+function schemaOf(body: JsonObject): JsonObject | undefined {
+  const schema = at(body, 'generationConfig', 'responseJsonSchema') ?? at(body, 'generationConfig', 'responseSchema')
+  if (isObject(schema)) return schema
+  return at(body, 'generationConfig', 'responseMimeType') === 'application/json' ? {} : undefined
+}

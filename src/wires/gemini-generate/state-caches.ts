@@ -1,0 +1,123 @@
+// Explicit caches of Gemini: content that is stored under a name, and put before the contents of requests that name it.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { lettersFrom } from '../shared/letters.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
+import type { EndpointRequest } from '../service.ts'
+import { promptTokens } from '../shared/prompt.ts'
+import { promptOf } from './prompt.ts'
+import { Refusal } from '../shared/refusal.ts'
+
+export interface GeminiCaches {
+  /** Creates, lists, reads, changes and deletes. Throws a Refusal. */
+  visit(id: string | undefined, visit: EndpointRequest): Json
+  /** The request with the content that it names, and how many tokens of it are cached. Throws a Refusal. */
+  expand(body: JsonObject, owner: string, now: number): { body: JsonObject; cached: number }
+  expire(id: string): boolean
+  clear(): void
+}
+
+interface Cache {
+  owner: string
+  content: JsonObject
+  tokens: number
+  createdAt: number
+  updatedAt: number
+  expiresAt: number
+  displayName: string
+  model: string
+}
+
+const usualLifetime = 3_600_000
+
+export function createGeminiCaches(): GeminiCaches {
+  const caches = new Map<string, Cache>()
+
+  return {
+    visit(id, visit) {
+      const { method, owner, now } = visit
+      if (id === undefined) return method === 'POST' ? create(visit) : list(owner, now)
+      const name = `cachedContents/${id}`
+      const cache = found(name, owner, now)
+      if (method === 'DELETE') {
+        caches.delete(name)
+        return {}
+      }
+      if (method === 'PATCH') {
+        cache.expiresAt = expiryOf(visit.body, now) ?? cache.expiresAt
+        cache.updatedAt = now
+      }
+      return written(name, cache)
+    },
+    expand(body, owner, now) {
+      const name = textIn(body.cachedContent)
+      // A request that also brings what the cache has is refused by the rules, as it came.
+      if (name === '' || ['systemInstruction', 'tools', 'toolConfig'].some((field) => body[field] !== undefined)) {
+        return { body, cached: 0 }
+      }
+      const { content, tokens } = found(name, owner, now)
+      const { cachedContent: _, ...rest } = body
+      const contents = [...objectsIn(content.contents), ...objectsIn(body.contents)]
+      return { body: { ...content, ...rest, contents }, cached: tokens }
+    },
+    expire: (id) => caches.delete(id),
+    clear: () => caches.clear(),
+  }
+
+  function create({ body, owner, now, seed, count }: EndpointRequest): Json {
+    const { model, ttl: _, expireTime: __, displayName, ...content } = body
+    if (typeof model !== 'string') throw refused(400, 'INVALID_ARGUMENT', 'CachedContent model is required.')
+    const tokens = promptTokens(promptOf({ contents: [], ...content }), count)
+    const least = 1024
+    if (tokens < least) {
+      const message = `Cached content is too small. total_token_count=${tokens}, min_total_token_count=${least}`
+      throw refused(400, 'INVALID_ARGUMENT', message)
+    }
+    const name = `cachedContents/${lettersFrom(seed, 24).toLowerCase()}`
+    const expiresAt = expiryOf(body, now) ?? now + usualLifetime
+    const times = { createdAt: now, updatedAt: now, expiresAt }
+    caches.set(name, { owner, content, tokens, ...times, displayName: textIn(displayName), model })
+    return written(name, found(name, owner, now))
+  }
+
+  function list(owner: string, now: number): Json {
+    const own = [...caches].filter(([, cache]) => cache.owner === owner && cache.expiresAt > now)
+    return { cachedContents: own.map(([name, cache]) => written(name, cache)) }
+  }
+
+  function found(name: string, owner: string, now: number): Cache {
+    const cache = caches.get(name)
+    if (cache && cache.owner === owner && cache.expiresAt > now) return cache
+    throw refused(403, 'PERMISSION_DENIED', 'CachedContent not found (or permission denied)')
+  }
+}
+
+/** When the cache ends, by `ttl` in seconds or by a time. */
+function expiryOf({ ttl, expireTime }: JsonObject, now: number): number | undefined {
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textIn(ttl))?.[1]
+  if (seconds !== undefined) return now + Number(seconds) * 1000
+  const time = Date.parse(textIn(expireTime))
+  return Number.isNaN(time) ? undefined : time
+}
+
+function written(name: string, cache: Cache): JsonObject {
+  return {
+    name,
+    model: cache.model,
+    displayName: cache.displayName,
+    createTime: new Date(cache.createdAt).toISOString(),
+    updateTime: new Date(cache.updatedAt).toISOString(),
+    expireTime: new Date(cache.expiresAt).toISOString(),
+    usageMetadata: { totalTokenCount: cache.tokens },
+  }
+}
+
+function refused(status: number, type: string, message: string): Refusal {
+  return new Refusal(status, { error: { code: status, message, status: type } })
+}
+
+/** The usage of a reply, with the tokens that came from an explicit cache. */
+export function withCachedTokens(whole: JsonObject, cached: number): JsonObject {
+  if (cached === 0 || !isObject(whole.usageMetadata)) return whole
+  return { ...whole, usageMetadata: { ...whole.usageMetadata, cachedContentTokenCount: cached } }
+}

@@ -1,0 +1,276 @@
+// Gemini contents, bare or inside a request body.
+//
+// Older models give calls no ids, so a response is matched to its call by id, and else by name and order.
+
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type {
+  MediaPart,
+  Message,
+  Origin,
+  Reply,
+  TextPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from '../../core/message.ts'
+import { encodeContents } from './encode-contents.ts'
+import { writing } from './encode-reply.ts'
+import { geminiGenerate } from './index.ts'
+import { dataKeys, field, listOf, snake } from './types.ts'
+import type { Target } from '../wire.ts'
+import { fileAt, inRuns } from '../shared/google-input.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+
+const { id } = geminiGenerate
+const provider = 'google'
+
+export const geminiGenerateFormat: TranscriptFormat = { id, recognise, read, write }
+
+function recognise(json: Json): boolean {
+  const contents = isObject(json) ? json.contents : json
+  if (!Array.isArray(contents)) return false
+  return contents.length > 0 && contents.slice(0, 3).every(looksLikeContent)
+}
+
+function looksLikeContent(value: Json): boolean {
+  if (!isObject(value) || value.content !== undefined || value.parts === undefined) return false
+  const { role } = value
+  if (role !== undefined && role !== 'user' && role !== 'model' && role !== 'function') return false
+  return listOf(value.parts).every((part) => isObject(part) && part.type === undefined)
+}
+
+function read(json: Json): Transcript {
+  const notes: Note[] = []
+  if (Array.isArray(json))
+    return {
+      messages: readContents(
+        json.map((content) => ({ content })),
+        '$',
+      ),
+      notes,
+    }
+  const body = isObject(json) && isObject(json.generateContentRequest) ? json.generateContentRequest : json
+  if (!isObject(body) || body.contents === undefined)
+    throw unreadable(id, '$', 'a list of contents, or an object with one')
+  const system = textsIn(field(body, 'systemInstruction'))
+  const tools = toolsIn(body, notes)
+  return {
+    messages: readContents(
+      listOf(body.contents).map((content) => ({ content })),
+      '$.contents',
+    ),
+    ...(system.length > 0 && { system }),
+    ...(tools.length > 0 && { tools }),
+    notes,
+  }
+}
+
+/** One content, and the model that made it where something else than the request says so. */
+export interface GivenContent {
+  content: Json
+  model?: string
+}
+
+export function readContents(entries: readonly GivenContent[], path: string): Message[] {
+  const calls = openCalls()
+  return entries.flatMap(({ content, model = '' }, index): Message[] => {
+    const at = `${path}[${index}]`
+    if (!isObject(content)) throw unreadable(id, at, 'a content: an object with a role and parts')
+    const parts = listOf(content.parts).map((part, place): JsonObject => {
+      if (!isObject(part)) throw unreadable(id, `${at}.parts[${place}]`, 'an object')
+      return camelPart(part)
+    })
+    const texts = parts.flatMap((part): TextPart[] =>
+      typeof part.text === 'string' ? [{ type: 'text', text: part.text }] : [],
+    )
+    if (content.role === 'system') return sourced(id, content, [{ role: 'system', parts: texts }])
+    if (content.role === 'model') return sourced(id, content, [readReply(parts, model, calls)])
+    return sourced<UserMessage | ToolMessage>(id, content, readUser(parts, calls))
+  })
+}
+
+interface OpenCalls {
+  /** Our id for a call: its own where that is new in the conversation. */
+  name(alias: string | undefined): string
+  asked(reply: Reply): void
+  /** The call that a response answers. */
+  answered(alias: string | undefined, name: string): string
+}
+
+function openCalls(): OpenCalls {
+  const used = new Set<string>()
+  let open: { callId: string; alias: string | undefined; name: string }[] = []
+  let n = 0
+  const newId = (alias: string | undefined): string => {
+    let callId = alias ?? `call-${n++}`
+    while (used.has(callId)) callId = `call-${n++}`
+    used.add(callId)
+    return callId
+  }
+  return {
+    name: newId,
+    asked(reply) {
+      for (const part of reply.parts) {
+        if (part.type === 'tool-call') open.push({ callId: part.callId, alias: part.alias, name: part.name })
+      }
+    },
+    answered(alias, name) {
+      const call =
+        open.find((one) => alias !== undefined && one.alias === alias) ??
+        open.find((one) => one.name === name && (alias === undefined || one.alias === undefined))
+      open = open.filter((one) => one !== call)
+      return call?.callId ?? newId(alias)
+    },
+  }
+}
+
+function readReply(parts: JsonObject[], model: string, calls: OpenCalls): Reply {
+  const origin: Origin = { protocol: id, provider, model }
+  const decoder = geminiGenerate.decoder(origin, { callId: (_, alias) => calls.name(alias) })
+  const chunk = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }
+  const { reply } = fold([...decoder.push(chunk), ...decoder.end()], origin)
+  calls.asked(reply)
+  return { ...reply, stop: { reason: reply.stop.reason } }
+}
+
+function readUser(parts: readonly JsonObject[], calls: OpenCalls): (UserMessage | ToolMessage)[] {
+  return inRuns(
+    parts.map((part) =>
+      isObject(part.functionResponse) ? readResult(part.functionResponse, calls) : readUserPart(part),
+    ),
+  )
+}
+
+function readUserPart(part: JsonObject): UserMessage['parts'][number] {
+  if (typeof part.text === 'string') return { type: 'text', text: part.text }
+  const media = readMedia(part)
+  if (media) return media
+  const key = dataKeys.find((name) => part[name] !== undefined) ?? Object.keys(part)[0] ?? 'empty'
+  return { type: 'opaque', kind: `${id}/${key}`, data: part }
+}
+
+function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined {
+  const held = isObject(inlineData) ? inlineData : isObject(fileData) ? fileData : {}
+  const mediaType = typeof held.mimeType === 'string' ? held.mimeType : 'application/octet-stream'
+  const name = typeof held.displayName === 'string' ? { name: held.displayName } : {}
+  if (typeof held.data === 'string') {
+    return { type: 'media', mediaType, ...name, data: { kind: 'base64', base64: held.data } }
+  }
+  const uri = held.fileUri
+  if (typeof uri !== 'string') return undefined
+  return { type: 'media', mediaType, ...name, data: fileAt(uri) }
+}
+
+function readResult({ id: alias, name, response, parts }: JsonObject, calls: OpenCalls): ToolResultPart {
+  const said = typeof name === 'string' ? name : ''
+  const known = isObject(response) ? response : {}
+  const failed = known.error !== undefined && known.output === undefined
+  const told = known.output ?? known.error
+  const plain = typeof told === 'string' && Object.keys(known).length === 1
+  const text = plain ? told : Object.keys(known).length === 0 ? '' : JSON.stringify(told ?? known)
+  const media = listOf(parts).flatMap((part) => (isObject(part) ? (readMedia(camelPart(part)) ?? []) : []))
+  return {
+    type: 'tool-result',
+    callId: calls.answered(typeof alias === 'string' && alias !== '' ? alias : undefined, said),
+    name: said,
+    output: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...media],
+    ...(!plain && response !== undefined && { value: response }),
+    ...(failed && { failed }),
+  }
+}
+
+function textsIn(instruction: Json | undefined): TextPart[] {
+  if (typeof instruction === 'string') return [{ type: 'text', text: instruction }]
+  const parts = isObject(instruction) ? listOf(instruction.parts) : listOf(instruction)
+  return parts.flatMap((part): TextPart[] =>
+    isObject(part) && typeof part.text === 'string' ? [{ type: 'text', text: part.text }] : [],
+  )
+}
+
+function toolsIn(body: JsonObject, notes: Note[]): ToolSpec[] {
+  return listOf(body.tools).flatMap((tool, index): ToolSpec[] => {
+    if (!isObject(tool)) return []
+    for (const kind of Object.keys(tool)) {
+      if (kind === 'functionDeclarations' || kind === 'function_declarations') continue
+      notes.push({ kind: 'dropped', what: `tool ${kind}`, why: 'the provider runs it itself', at: `$.tools[${index}]` })
+    }
+    return listOf(field(tool, 'functionDeclarations')).flatMap((declared): ToolSpec[] => {
+      if (!isObject(declared) || typeof declared.name !== 'string') return []
+      const schema = field(declared, 'parametersJsonSchema') ?? jsonSchema(declared.parameters ?? null)
+      return [
+        {
+          name: declared.name,
+          ...(typeof declared.description === 'string' && { description: declared.description }),
+          input: isObject(schema) ? schema : { type: 'object', properties: {} },
+        },
+      ]
+    })
+  })
+}
+
+/** `parameters` is OpenAPI with its types in capitals. */
+function jsonSchema(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(jsonSchema)
+  if (!isObject(schema)) return schema
+  const { nullable, ...rest } = schema
+  const plain = Object.entries(rest).map(([key, value]): [string, Json | undefined] => {
+    if (key === 'type' && typeof value === 'string') {
+      return [key, nullable === true ? [value.toLowerCase(), 'null'] : value.toLowerCase()]
+    }
+    return [key, value === undefined || key === 'enum' || key === 'default' ? value : jsonSchema(value)]
+  })
+  return Object.fromEntries(plain)
+}
+
+/** The API takes snake_case too; what is read here is camelCase. Arguments and responses are not touched. */
+function camelPart(part: JsonObject): JsonObject {
+  const entries = Object.entries(part).map(([key, value]): [string, Json | undefined] => {
+    const name = camel(key)
+    const shell = isObject(value) && name !== 'functionCall' && name !== 'functionResponse' && name !== 'partMetadata'
+    return [name, shell ? Object.fromEntries(Object.entries(value).map(([k, v]) => [camel(k), v])) : value]
+  })
+  return Object.fromEntries(entries)
+}
+
+const snakes = new Map(
+  [
+    ...dataKeys,
+    'thoughtSignature',
+    'videoMetadata',
+    'mediaResolution',
+    'partMetadata',
+    'mimeType',
+    'fileUri',
+    'displayName',
+    'toolType',
+  ].map((name) => [snake(name), name]),
+)
+
+function camel(key: string): string {
+  return snakes.get(key) ?? key
+}
+
+function write(messages: Message[]): Json {
+  const ours = messages.map((message) =>
+    message.role === 'assistant' && message.origin.protocol === id
+      ? { ...message, origin: { ...message.origin, provider } }
+      : message,
+  )
+  const empty = { system: [], tools: [], cacheAfter: [] }
+  // Ids are found over the whole conversation: a result may be new where its call is not.
+  const pen = writing({ ...empty, messages: ours }, paper, true)
+  return writeBySource(ours, id, (run) => encodeContents({ ...empty, messages: run }, pen, 'bare'))
+}
+
+const everything = ['image/*', 'audio/*', 'video/*', 'application/*', 'text/*']
+
+/** A file takes what a model may refuse. */
+const paper: Target = {
+  provider,
+  model: '',
+  options: {},
+  quirks: {},
+  capabilities: { ...geminiGenerate.capabilities, media: everything, resultMedia: everything, signedCalls: false },
+}

@@ -1,0 +1,45 @@
+// What a server of the Interactions API has to know beside encoding and decoding.
+
+import { at, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { overloadedText } from '../shared/standard-errors.ts'
+import type { WireService } from '../service.ts'
+import { promptOf } from './prompt.ts'
+
+export const geminiInteractionsService: WireService = {
+  home: 'google',
+  route(method, path) {
+    if (method === 'POST' && path.endsWith('/interactions')) return { do: 'reply' }
+    const id = /\/interactions\/([^/]+)$/.exec(path)?.[1]
+    return id ? { do: 'other', name: 'interactions', id } : undefined
+  },
+  listField: 'input',
+  request: (input, model) => ({ model, input }),
+  options: (body) =>
+    readOptions({
+      toolChoice: toolChoiceIn(at(body, 'generation_config', 'tool_choice')),
+      reasoning: at(body, 'generation_config', 'thinking_level') === undefined ? 'free' : 'on',
+      answerSchema: schemaIn(body.response_format),
+      maxOutput: [at(body, 'generation_config', 'max_output_tokens')],
+      stop: at(body, 'generation_config', 'stop_sequences'),
+    }),
+  prompt: promptOf,
+  replyPrefix: 'v1_',
+  overflow: ({ tokens, window }) => ({
+    rule: 'context',
+    status: 400,
+    message: `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${window}).`,
+    code: 'invalid_request',
+  }),
+  errors: {
+    429: { message: 'Too many requests.', code: 'too_many_requests' },
+    500: { message: 'An internal error has occurred.', code: 'api_error' },
+    503: { message: overloadedText, code: 'service_unavailable' },
+  },
+  errorEvent: { event_type: 'error', error: { code: 'service_unavailable', message: overloadedText } },
+  keyErrors: {
+    missing: [401, { error: { code: 'authentication', message: 'API key is missing.' } }],
+    wrong: [401, { error: { code: 'authentication', message: 'API key not valid. Please pass a valid API key.' } }],
+  },
+  stateIds: ({ previous_interaction_id: id }) => [id],
+  state: async () => (await import('./state.ts')).createInteractionsState(),
+}

@@ -1,0 +1,41 @@
+// What a server of Mistral's chat has to know beside encoding and decoding.
+
+import { at, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { chatPrompt } from '../shared/prompt.ts'
+import type { WireService } from '../service.ts'
+
+export const mistralChatService: WireService = {
+  home: 'mistral',
+  route(method, path) {
+    if (method === 'POST' && path.endsWith('/chat/completions')) return { do: 'reply' }
+    const conversations = /\/conversations(?:\/([^/]+)(?:\/([a-z_]+)(?:\/([^/]+))?)?)?$/.exec(path)
+    if (!conversations) return undefined
+    const [, id, part, item] = conversations
+    return { do: 'other', name: 'conversations', ...(id && { id }), ...(part && { part }), ...(item && { item }) }
+  },
+  listField: 'messages',
+  request: (messages, model) => ({ model, messages }),
+  options(body) {
+    const thinking = at(body, 'thinking', 'type')
+    return readOptions({
+      toolChoice: toolChoiceIn(body.tool_choice),
+      parallelTools: body.parallel_tool_calls !== false,
+      reasoning:
+        thinking === undefined ? reasoningByEffort(body.reasoning_effort) : thinking === 'disabled' ? 'off' : 'on',
+      answerSchema: schemaIn(body.response_format),
+      maxOutput: [body.max_tokens],
+      stop: body.stop,
+    })
+  },
+  prompt: chatPrompt,
+  callId: (letters) => letters(9),
+  overflow: ({ tokens, window }) => ({
+    rule: 'context',
+    status: 400,
+    message: `Prompt contains ${tokens} tokens … too large for model with ${window} maximum context length`,
+    type: 'invalid_request_prompt',
+    code: '3051',
+  }),
+  errors: { 429: { message: 'Rate limit exceeded', type: 'rate_limited', code: '1300' } },
+  state: async () => (await import('./state.ts')).createMistralState(),
+}

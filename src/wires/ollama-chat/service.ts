@@ -1,0 +1,56 @@
+// What a server of Ollama's chat has to know beside encoding and decoding.
+
+import { isObject, type JsonObject } from '../../core/json.ts'
+import { chatPrompt } from '../shared/prompt.ts'
+import { at, readOptions, toolChoiceIn } from '../shared/request-options.ts'
+import type { WireService } from '../service.ts'
+
+export const ollamaChatService: WireService = {
+  home: 'ollama',
+  route(method, path) {
+    if (method === 'POST' && path.endsWith('/api/chat')) return { do: 'reply' }
+    if (method === 'POST' && path.endsWith('/api/generate')) return { do: 'other', name: 'generate' }
+    if (method === 'POST' && path.endsWith('/api/show')) return { do: 'other', name: 'model' }
+    if (method !== 'GET') return undefined
+    if (path.endsWith('/api/version')) return { do: 'other', name: 'version' }
+    return path.endsWith('/api/tags') ? { do: 'models' } : undefined
+  },
+  modelsPath: '/api/tags',
+  listField: 'messages',
+  request: (messages, model) => ({ model, messages }),
+  options: (body) =>
+    readOptions({
+      toolChoice: toolChoiceIn(body.tool_choice),
+      reasoning: body.think === undefined ? 'free' : body.think === false ? 'off' : 'on',
+      answerSchema: isObject(body.format) ? body.format : body.format === 'json' ? {} : undefined,
+      maxOutput: [at(body, 'options', 'num_predict')],
+      stop: at(body, 'options', 'stop'),
+    }),
+  prompt: chatPrompt,
+  streams: (body) => body.stream !== false,
+  overflow: () => ({ rule: 'context', status: 400, message: 'the input length exceeds the context length' }),
+  window(body) {
+    const asked = at(body, 'options', 'num_ctx')
+    return typeof asked === 'number' ? asked : undefined
+  },
+  truncate: (view, fits) => (view.truncate === false ? undefined : truncatedFront(view, fits)),
+  state: async () => (await import('./state.ts')).createOllamaState(),
+}
+
+/** Ollama tells no one: system and the newest messages that fit are left, at least the last one. */
+function truncatedFront(body: JsonObject, fits: (body: JsonObject) => boolean): JsonObject {
+  const messages = Array.isArray(body.messages) ? body.messages : []
+  const isSystem = (message: unknown) =>
+    typeof message === 'object' && message !== null && 'role' in message && message.role === 'system'
+  const system = messages.filter(isSystem)
+  const others = messages.filter((message) => !isSystem(message))
+  const from = (start: number): JsonObject => ({ ...body, messages: [...system, ...others.slice(start)] })
+  let low = 0
+  let high = Math.max(others.length - 1, 0)
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (fits(from(middle))) high = middle
+    else low = middle + 1
+  }
+  return from(low)
+}

@@ -1,0 +1,137 @@
+// What a server of chat completions has to know beside encoding and decoding, and how the hosts that speak it differ.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { chatPrompt } from '../shared/prompt.ts'
+import {
+  at,
+  readOptions,
+  reasoningByEffort,
+  schemaIn,
+  toolChoiceIn,
+  type RequestOptions,
+} from '../shared/request-options.ts'
+import type { Incoming, Overflow, ReplyFacts, WireService } from '../service.ts'
+import type { Issue } from '../wire.ts'
+
+export const openaiChatService: WireService = {
+  home: 'openai',
+  // A host that no row names, as a row of the user's own does: nothing is known of it but the wire.
+  homeElsewhere: 'openai-compatible',
+  route(method, path, provider) {
+    if (method === 'POST' && path.endsWith('/chat/completions')) return { do: 'reply' }
+    const stored = /\/chat\/completions(?:\/([^/]+)(?:\/(messages))?)?$/.exec(path)
+    if (!stored || !storesCompletions(provider ?? 'openai')) return undefined
+    const [, id, part] = stored
+    return { do: 'other', name: 'completions', ...(id && { id }), ...(part && { part }) }
+  },
+  listField: 'messages',
+  request: (messages, model) => ({ model, messages }),
+  options: (body, provider) =>
+    readOptions({
+      toolChoice: toolChoiceIn(body.tool_choice),
+      parallelTools: body.parallel_tool_calls !== false,
+      reasoning: reasoningOf(body, provider),
+      answerSchema: schemaIn(body.response_format),
+      maxOutput: [body.max_completion_tokens, body.max_tokens],
+      stop: body.stop,
+    }),
+  prompt: chatPrompt,
+  replyPrefix: 'chatcmpl-',
+  complete: (whole, facts) => withHitsAndMisses(withReasoningField(whole, facts), facts),
+  chunks: (chunks, whole, incoming) => withGroqFields(withoutUnasked(chunks, incoming), whole, incoming),
+  overflow: overflowIssue,
+  state: async () => (await import('./state.ts')).createCompletionsState(),
+}
+
+/** Who keeps chat completions that are asked to be stored. */
+export function storesCompletions(provider: string): boolean {
+  return provider === 'openai' || provider === 'azure-openai'
+}
+
+function reasoningOf(body: JsonObject, provider: string): RequestOptions['reasoning'] {
+  const type = at(body, 'thinking', 'type')
+  if (type !== undefined) return type === 'disabled' ? 'off' : 'on'
+  // DeepSeek V4 reasons by default (checked 2026-11).
+  return provider === 'deepseek' && body.reasoning_effort !== 'none' ? 'on' : reasoningByEffort(body.reasoning_effort)
+}
+
+/** Reasoning under the name that the host gives it; OpenAI itself shows none on this wire. */
+function withReasoningField(whole: JsonObject, { quirks: { reasoningField: field } }: ReplyFacts): JsonObject {
+  if (!Array.isArray(whole.choices)) return whole
+  const choices = whole.choices.map((choice) => {
+    if (!isObject(choice) || !isObject(choice.message)) return choice
+    const { reasoning_content: text, ...message } = choice.message
+    if (text === undefined || field === 'reasoning_content') return choice
+    return { ...choice, message: { ...message, ...(field !== undefined && reasoningIn(field, text)) } }
+  })
+  return { ...whole, choices }
+}
+
+function reasoningIn(field: string, text: Json): JsonObject {
+  if (field !== 'reasoning_details') return { [field]: text }
+  return { reasoning: text, reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }] }
+}
+
+/** What DeepSeek calls a hit and a miss. */
+function withHitsAndMisses(whole: JsonObject, { provider, charge: { input, read } }: ReplyFacts): JsonObject {
+  if (provider !== 'deepseek' || !isObject(whole.usage)) return whole
+  return { ...whole, usage: { ...whole.usage, prompt_cache_hit_tokens: read, prompt_cache_miss_tokens: input - read } }
+}
+
+/** Usage comes at the end of a stream for those who asked for it; some hosts always send it. */
+function withoutUnasked(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
+  if (provider === 'openrouter' || provider === 'deepseek') return chunks
+  if (isObject(body.stream_options) && body.stream_options.include_usage === true) return chunks
+  return chunks.filter(
+    (chunk) => !(Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage !== undefined),
+  )
+}
+
+/** Groq names the request in its first chunk, and has the usage in the last one, asked for or not. */
+function withGroqFields(chunks: JsonObject[], { usage }: JsonObject, { provider, replyId }: Incoming): JsonObject[] {
+  if (provider !== 'groq') return chunks
+  const id = `req_${replyId.replace(/^chatcmpl-/, '')}`
+  const last = chunks.findLastIndex((chunk) => Array.isArray(chunk.choices) && chunk.choices.length > 0)
+  return chunks.map((chunk, i) => {
+    if (i === last) return { ...chunk, x_groq: { id, ...(usage !== undefined && { usage }) } }
+    return i === 0 ? { ...chunk, x_groq: { id } } : chunk
+  })
+}
+
+function overflowIssue({ provider, tokens, window }: Overflow): Issue {
+  const issue = (message: string, rest: Partial<Issue> = {}): Issue => ({
+    rule: 'context',
+    status: 400,
+    message,
+    ...rest,
+  })
+  const openai = { type: 'invalid_request_error', code: 'context_length_exceeded', param: 'messages' }
+  switch (provider) {
+    case 'xai':
+      return issue(`This model's maximum prompt length is ${window} but the request contains ${tokens} tokens.`, {
+        type: 'invalid_request_error',
+      })
+    case 'groq':
+      return issue('Please reduce the length of the messages or completion.', openai)
+    case 'llama.cpp':
+      return issue(
+        `request (${tokens} tokens) exceeds the available context size (${window} tokens), try increasing it`,
+        { type: 'exceed_context_size_error' },
+      )
+    case 'openrouter':
+      return issue(
+        `This endpoint's maximum context length is ${window} tokens. However, you requested about ${tokens} tokens (${tokens} of text input). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.`,
+      )
+    case 'deepseek':
+      // The code is the general one: only the words tell.
+      return issue(
+        `This model's maximum context length is ${window} tokens. However, you requested ${tokens} tokens (${tokens} in the messages, 0 in the completion). Please reduce the length of the messages or completion.`,
+        { type: 'invalid_request_error', code: 'invalid_request_error' },
+      )
+    default:
+      return issue(
+        `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+        openai,
+      )
+  }
+}

@@ -1,0 +1,83 @@
+// Chat completions that were asked to be stored: what OpenAI keeps of them, and how they are read, changed and deleted.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { pageOf } from '../shared/item-pages.ts'
+import { objectsIn } from '../shared/json-fields.ts'
+import { storesCompletions } from './service.ts'
+import { openaiRefusal } from '../shared/refusal.ts'
+import type { Endpoint, EndpointRequest, ServerState } from '../service.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
+
+interface Stored {
+  whole: JsonObject
+  messages: JsonObject[]
+}
+
+interface CompletionsState extends ServerState {
+  stored: ExpiringMap<Stored>
+  /** The ids of what an owner stored, oldest first. */
+  idsOf(owner: string): string[]
+}
+
+const month = 30 * 24 * 3_600_000
+
+export function createCompletionsState(): CompletionsState {
+  const stored = createExpiringMap<Stored>(month)
+  const ids = new Map<string, string[]>()
+  const state: CompletionsState = {
+    visit: (endpoint, request) => ({ body: visitCompletion(state, endpoint, request) }),
+    stored,
+    idsOf: (owner) => ids.get(owner) ?? [],
+    open({ body, provider, owner, now, replyId }) {
+      const commit = (whole: JsonObject) => {
+        const metadata = isObject(body.metadata) ? body.metadata : {}
+        const messages = objectsIn(body.messages).map((message, i) => ({ ...message, id: `${replyId}-${i}` }))
+        stored.put(replyId, owner, { whole: { ...whole, metadata }, messages }, now)
+        ids.set(owner, [...(ids.get(owner) ?? []), replyId])
+      }
+      const keeps = body.store === true && storesCompletions(provider)
+      return { body, see: () => ({ view: body, ...(keeps && { commit }) }) }
+    },
+    expire: (id) => stored.expire(id),
+    clear() {
+      stored.clear()
+      ids.clear()
+    },
+  }
+  return state
+}
+
+function visitCompletion(
+  service: CompletionsState,
+  { id, part }: Endpoint,
+  { method, body, owner, now, query }: EndpointRequest,
+): Json {
+  const kept = (one: string) => service.stored.get(one, owner, now)
+  if (id === undefined) {
+    const model = query.get('model')
+    const list = service.idsOf(owner).flatMap((one) => {
+      const whole = kept(one)?.whole
+      return whole ? [whole] : []
+    })
+    return pageOf(model === null ? list : list.filter((one) => one.model === model), ascending(query))
+  }
+  const found = kept(id)
+  if (!found) throw openaiRefusal(404, `Completion with id '${id}' not found.`)
+  if (part === 'messages') return pageOf(found.messages, ascending(query))
+  if (method === 'DELETE') {
+    service.stored.delete(id, owner)
+    return { object: 'chat.completion.deleted', id, deleted: true }
+  }
+  if (method === 'POST') {
+    found.whole = { ...found.whole, metadata: body.metadata ?? {} }
+    service.stored.put(id, owner, found, now)
+  }
+  return found.whole
+}
+
+/** These lists are oldest first if nothing else is asked. */
+function ascending(query: URLSearchParams): URLSearchParams {
+  const given = new URLSearchParams(query)
+  if (!given.has('order')) given.set('order', 'asc')
+  return given
+}

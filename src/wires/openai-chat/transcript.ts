@@ -1,0 +1,237 @@
+// Chat messages as OpenAI's wire has them, alone or inside a request body, and four formats of agents that keep their
+// runs this way with fields of their own: tau-bench, tau2-bench, SWE-agent and mini-SWE-agent. A tool's result is found
+// by id, but ids are not unique in a conversation: some hosts begin at `call_0` in every reply.
+
+import type { Note } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import {
+  callsOf,
+  type Message,
+  type Origin,
+  type Reply,
+  type ToolMessage,
+  type ToolResultPart,
+  type UserMessage,
+} from '../../core/message.ts'
+import { openaiChat } from './index.ts'
+import { protocolId } from './types.ts'
+import { flatCall, flatResult, flatResultLabel } from '../shared/injected-text.ts'
+import { looksLikeChat, unwrap, type Wrapped } from './transcript-list.ts'
+import { outputOf, textsOf, userParts } from './transcript-parts.ts'
+import { writeMessages } from './transcript-write.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+
+export const openaiChatFormat: TranscriptFormat = {
+  id: protocolId,
+  recognise: looksLikeChat,
+  read,
+  write: (messages) => writeBySource(messages, protocolId, (run) => writeMessages(run, messages)),
+}
+
+function read(json: Json): Transcript {
+  const list = unwrap(json)
+  const { message, notes } = reading(list)
+  const messages = list.messages.flatMap((value, index) => {
+    const at = `${list.path}[${index}]`
+    if (!isObject(value)) throw unreadable(protocolId, at, 'an object')
+    return sourced(protocolId, value, [message(value, at)])
+  })
+  return {
+    messages,
+    notes,
+    ...(list.system && { system: list.system }),
+    ...(list.tools && { tools: list.tools }),
+  }
+}
+
+interface Asked {
+  alias: string
+  callId: string
+  name: string
+  answered: boolean
+}
+
+/** Reads the messages of a list one by one, from its beginning, and remembers what has been called. */
+function reading(list: Wrapped): { message(value: JsonObject, at: string): Message; notes: Note[] } {
+  const notes = [...list.notes]
+  const usedIds = new Set<string>()
+  const usersCalls = new Map<string, string>()
+  /** One entry per reply, the latest first. */
+  const asked: Asked[][] = []
+  return { message, notes }
+
+  function message(value: JsonObject, at: string): Message {
+    switch (value.role) {
+      case 'system':
+      case 'developer':
+        return { role: 'system', parts: textsOf(value.content, `${at}.content`) }
+      case 'user':
+        return userMessage(value, at)
+      case 'assistant':
+        return reply(value, at)
+      case 'tool':
+      case 'function':
+        return value.requestor === 'user' ? usersResult(value, at) : results(value, at)
+      default:
+        if (typeof value.role !== 'string') throw unreadable(protocolId, `${at}.role`, 'a role')
+        return { role: 'user', parts: [{ type: 'opaque', kind: `${protocolId}/${value.role}`, data: value }] }
+    }
+  }
+
+  /** In tau2-bench the simulated user calls tools as well; no wire has a place for that, so it is told. */
+  function userMessage(value: JsonObject, at: string): UserMessage {
+    const parts = userParts(value.content, `${at}.content`, list.provider)
+    const calls = Array.isArray(value.tool_calls) ? value.tool_calls.filter(isObject) : []
+    for (const call of calls) {
+      const { id, name, args } = readCall(call)
+      usersCalls.set(id, name)
+      parts.push({ type: 'text', text: flatCall(name, args) })
+    }
+    if (calls.length > 0) note('calls of the user to labelled text', at)
+    return { role: 'user', parts }
+  }
+
+  function usersResult(value: JsonObject, at: string): UserMessage {
+    const name = usersCalls.get(idsOf(value)[0] ?? '') ?? 'tool'
+    const output = outputOf(value.content, `${at}.content`)
+    const text = output.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+    const told = flatResult(flatResultLabel, name, text, value.error === true)
+    note("result of the user's call to labelled text", at)
+    return { role: 'user', parts: [{ type: 'text', text: told }, ...output.filter((part) => part.type === 'media')] }
+  }
+
+  function note(what: string, at: string): void {
+    notes.push({ kind: 'changed', what, why: 'a user has no tools on any wire', at })
+  }
+
+  function reply(value: JsonObject, at: string): Reply {
+    const { finish, model, replyId } = about(value)
+    const origin: Origin = {
+      protocol: protocolId,
+      provider: list.provider,
+      model: model ?? list.model,
+      ...(replyId && { replyId }),
+    }
+    const decoder = openaiChat.decoder(origin, { callId: freeId })
+    const choice = { index: 0, message: assistantMessage(value, at), finish_reason: finish }
+    const events = openaiChat.split({ choices: [choice] }).flatMap((chunk) => decoder.push(chunk))
+    const read = fold([...events, ...decoder.end()], origin).reply
+    asked.unshift(callsOf(read).map(({ alias = '', callId, name }) => ({ alias, callId, name, answered: false })))
+    return read
+  }
+
+  function freeId(position: number, alias: string | undefined): string {
+    const wanted = alias ?? `call-${position}`
+    let id = wanted
+    for (let n = 2; usedIds.has(id); n++) id = `${wanted}~${n}`
+    usedIds.add(id)
+    return id
+  }
+
+  function results(value: JsonObject, at: string): ToolMessage {
+    const output = outputOf(value.content, `${at}.content`)
+    const ids = idsOf(value)
+    const parts = (ids.length > 0 ? ids : ['']).map((id): ToolResultPart => {
+      const call = answeredBy(id)
+      const name = call?.name ?? (typeof value.name === 'string' ? value.name : 'tool')
+      const failed = value.error === true && { failed: true }
+      return { type: 'tool-result', callId: call?.callId ?? id, name, output, ...failed }
+    })
+    return { role: 'tool', parts }
+  }
+
+  /** The latest open call of that id; where the result or the calls have none, the next in order. */
+  function answeredBy(id: string): Asked | undefined {
+    const fits = (call: Asked) => id === '' || call.alias === '' || call.alias === id
+    const call = first((known) => !known.answered && fits(known)) ?? first((known) => known.alias === id)
+    if (call) call.answered = true
+    return call
+  }
+
+  function first(fits: (call: Asked) => boolean): Asked | undefined {
+    for (const calls of asked) {
+      const call = calls.find(fits)
+      if (call) return call
+    }
+    return undefined
+  }
+}
+
+/** What of an assistant message belongs to the wire. The rest is the recorder's own, and stays in `source` alone. */
+const wireFields = [
+  'content',
+  'refusal',
+  'reasoning_content',
+  'reasoning',
+  'reasoning_details',
+  'function_call',
+  'annotations',
+  'audio',
+  'images',
+  'name',
+] as const
+
+function assistantMessage(value: JsonObject, at: string): JsonObject {
+  const { content } = value
+  if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
+    throw unreadable(protocolId, `${at}.content`, 'a string, a list or null')
+  }
+  const message: JsonObject = { role: 'assistant' }
+  for (const field of wireFields) if (value[field] !== undefined && value[field] !== null) message[field] = value[field]
+  if (message.content === undefined) message.content = null
+  if (value.tool_calls !== undefined && value.tool_calls !== null) {
+    if (!Array.isArray(value.tool_calls)) throw unreadable(protocolId, `${at}.tool_calls`, 'a list')
+    message.tool_calls = value.tool_calls.map((call, i) => wireCall(call, `${at}.tool_calls[${i}]`))
+  }
+  return message
+}
+
+/** tau2-bench writes `{ id, name, arguments }`, with the arguments as an object. */
+function wireCall(call: Json, at: string): JsonObject {
+  if (!isObject(call)) throw unreadable(protocolId, at, 'an object')
+  if (call.function !== undefined || call.custom !== undefined) {
+    const { index: _index, ...kept } = call
+    return kept
+  }
+  if (typeof call.name !== 'string') throw unreadable(protocolId, at, 'a call with a function or a name')
+  const { id, name, args } = readCall(call)
+  return { ...(id !== '' && { id }), type: 'function', function: { name, arguments: JSON.stringify(args) } }
+}
+
+function readCall(call: JsonObject): { id: string; name: string; args: Json } {
+  const inner = isObject(call.function) ? call.function : call
+  const args = inner.arguments ?? {}
+  return {
+    id: typeof call.id === 'string' ? call.id : '',
+    name: typeof inner.name === 'string' ? inner.name : 'tool',
+    args: typeof args === 'string' ? parsed(args) : args,
+  }
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** SWE-agent lists the ids that a result answers; tau2-bench calls the field `id`. */
+function idsOf(value: JsonObject): string[] {
+  if (Array.isArray(value.tool_call_ids)) return value.tool_call_ids.filter((id) => typeof id === 'string')
+  const id = value.tool_call_id ?? (value.requestor === undefined ? undefined : value.id)
+  return typeof id === 'string' ? [id] : []
+}
+
+/** What recorders keep of the reply that the message came in. */
+function about(value: JsonObject): { finish: string; model?: string; replyId?: string } {
+  const response = isObject(value.extra) && isObject(value.extra.response) ? value.extra.response : {}
+  const [choice] = Array.isArray(response.choices) ? response.choices : []
+  const told = [choice, value.raw_data].find((from) => isObject(from) && typeof from.finish_reason === 'string')
+  return {
+    finish: isObject(told) && typeof told.finish_reason === 'string' ? told.finish_reason : 'stop',
+    ...(typeof response.model === 'string' && { model: response.model }),
+    ...(typeof response.id === 'string' && { replyId: response.id }),
+  }
+}

@@ -1,0 +1,223 @@
+// Server state of the Responses wire: the chain of `previous_response_id`, conversations, stored items, sealed
+// reasoning and compaction. State is always expanded to the whole list of items, because that is what is billed.
+//
+// A host that knows no state is not the same as one that refuses it: some silently look at the new items only.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { objectsIn, textIn } from '../shared/json-fields.ts'
+import { openaiRefusal } from '../shared/refusal.ts'
+import { autoCompaction, pruned, readableItems, requestedCompaction, type MadeCompaction } from './state-compaction.ts'
+import { requestFields } from './state-fields.ts'
+import { ownItems, withItemId } from './state-items.ts'
+import { couldBeReal, seal, unseal } from '../shared/seal.ts'
+import type { Endpoint, EndpointRequest, Incoming, Opened, Outcome, ServerState } from '../service.ts'
+import { compact, handleConversation, handleResponse } from './state-endpoints.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
+
+interface StoredResponse {
+  input: JsonObject[]
+  whole: JsonObject
+}
+
+export interface StoredConversation {
+  createdAt: number
+  metadata: Json
+  items: JsonObject[]
+  /** A response is being written into it. */
+  locked: boolean
+}
+
+export interface ResponsesState extends ServerState {
+  responses: ExpiringMap<StoredResponse>
+  conversations: ExpiringMap<StoredConversation>
+  /** The items of a request with the chain, conversation and stored items that it names. Throws a Refusal. */
+  itemsOf(incoming: Incoming): JsonObject[]
+}
+
+/** Who keeps a chain (checked 2026-11). */
+const keepers = new Set(['openai', 'azure-openai', 'xai', 'lmstudio'])
+const month = 30 * 24 * 3_600_000
+
+export function createResponsesState(): ResponsesState {
+  const responses = createExpiringMap<StoredResponse>(month)
+  const conversations = createExpiringMap<StoredConversation>(100 * 12 * month)
+  const stored = createExpiringMap<JsonObject>(month)
+
+  const state: ResponsesState = {
+    responses,
+    conversations,
+    itemsOf,
+    open,
+    visit,
+    expire: (id) => [responses.expire(id), conversations.expire(id), stored.expire(id)].includes(true),
+    clear() {
+      responses.clear()
+      conversations.clear()
+      stored.clear()
+    },
+  }
+  return state
+
+  async function visit(endpoint: Endpoint, request: EndpointRequest): Promise<Outcome> {
+    if (endpoint.name === 'responses') return { body: handleResponse(state, endpoint, request) }
+    if (endpoint.name === 'conversations') return { body: handleConversation(state, endpoint, request) }
+    return { body: compact(state, await request.incoming()) }
+  }
+
+  function open(incoming: Incoming): Opened {
+    const { body, owner, now, replyId } = incoming
+    const items = itemsOf(incoming)
+    const conversation = conversationOf(incoming)
+    const whole = { ...withoutState(body), input: items }
+    if (conversation) conversation.locked = true
+    return {
+      body: whole,
+      see() {
+        for (const item of ownItems(body)) checkSeal(item, incoming)
+        const left = pruned(items)
+        const made = requestedCompaction(incoming, items) ?? autoCompaction(incoming, { ...whole, input: left })
+        const view = { ...whole, input: made?.items ?? left }
+        const readable = { ...view, input: readableItems(view.input) }
+        return { view, readable, finish: (reply) => finished(reply, made), commit }
+      },
+      abandon() {
+        if (conversation) conversation.locked = false
+      },
+    }
+
+    function finished(reply: JsonObject, made: MadeCompaction | undefined): JsonObject {
+      const said = made?.alone ? [] : objectsIn(reply.output).map((item) => sealed(item, incoming))
+      return {
+        ...reply,
+        ...requestFields(body),
+        output: [...(made ? [made.item] : []), ...said],
+        ...(conversation && { conversation: { id: conversationId(body) ?? '' } }),
+      }
+    }
+
+    function commit(reply: JsonObject): void {
+      const output = objectsIn(reply.output)
+      if (body.store !== false) {
+        responses.put(replyId, owner, { input: items, whole: reply }, now)
+        for (const item of output) if (typeof item.id === 'string') stored.put(item.id, owner, item, now)
+      }
+      if (!conversation) return
+      conversation.items.push(...ownItems(body).map((item, i) => withItemId(item, `${replyId}-${i}`)), ...output)
+      conversation.locked = false
+    }
+  }
+
+  function itemsOf(incoming: Incoming): JsonObject[] {
+    const { body, provider, owner, now } = incoming
+    const prior = priorItems(incoming)
+    const known = new Set(prior.map((item) => item.id).filter((id) => typeof id === 'string'))
+    const own = ownItems(body).map((item): JsonObject => {
+      const { id } = item
+      if (typeof id === 'string' && known.has(id)) {
+        throw openaiRefusal(
+          400,
+          `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
+          {
+            param: 'input',
+          },
+        )
+      }
+      if (keepers.has(provider) && (item.type === 'item_reference' || isBareReasoning(item))) {
+        const found = stored.get(textIn(id), owner, now)
+        if (!found) throw notPersisted(textIn(id))
+        return found
+      }
+      return item
+    })
+    return [...prior, ...own]
+  }
+
+  function priorItems(incoming: Incoming): JsonObject[] {
+    const { body, provider, owner, now } = incoming
+    const id = body.previous_response_id
+    if (typeof id !== 'string') return conversationOf(incoming)?.items ?? []
+    if (!keepers.has(provider)) return refuseState(provider, id)
+    const found = responses.get(id, owner, now)
+    if (!found) {
+      throw openaiRefusal(400, `Previous response with id '${id}' not found.`, {
+        param: 'previous_response_id',
+        code: 'previous_response_not_found',
+      })
+    }
+    return [...found.input, ...objectsIn(found.whole.output)]
+  }
+
+  function conversationOf({ body, owner, now, provider }: Incoming): StoredConversation | undefined {
+    const id = conversationId(body)
+    if (id === undefined || !keepers.has(provider)) return undefined
+    const found = conversations.get(id, owner, now)
+    // The words for an unknown conversation are not on record; these follow those for a response.
+    if (!found) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
+    if (found.locked) {
+      throw openaiRefusal(
+        400,
+        'Another process is currently operating on this conversation. Please retry in a few seconds.',
+        { param: 'conversation', code: 'conversation_locked' },
+      )
+    }
+    return found
+  }
+}
+
+/** What hosts without state do with an id (checked 2026-11): three refuse it, each in its own way; the rest ignore it. */
+function refuseState(provider: string, id: string): [] {
+  if (provider === 'llama.cpp') throw openaiRefusal(400, "llama.cpp does not support 'previous_response_id'.")
+  if (provider === 'vllm') throw openaiRefusal(404, `Response with id '${id}' not found.`)
+  if (provider === 'openrouter') {
+    throw openaiRefusal(400, 'previous_response_id is not supported', { param: 'previous_response_id' })
+  }
+  return []
+}
+
+function notPersisted(id: string) {
+  return openaiRefusal(
+    404,
+    `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    { param: 'input' },
+  )
+}
+
+/** Reasoning that brings nothing but its id: the server must remember it. */
+function isBareReasoning(item: JsonObject): boolean {
+  return item.type === 'reasoning' && typeof item.id === 'string' && typeof item.encrypted_content !== 'string'
+}
+
+function checkSeal(item: JsonObject, incoming: Incoming): void {
+  const text = item.encrypted_content
+  if ((item.type !== 'reasoning' && item.type !== 'compaction') || typeof text !== 'string') return
+  const payload = unseal(text)
+  if (!payload && couldBeReal(text)) return
+  if (payload?.kind === item.type && payload.owner === incoming.owner) return
+  const reason =
+    payload && payload.owner !== incoming.owner
+      ? 'Encrypted content organization_id did not match the target organization.'
+      : 'Encrypted content could not be decrypted or parsed.'
+  const id = typeof item.id === 'string' ? item.id : ''
+  throw openaiRefusal(400, `The encrypted content for item ${id} could not be verified. Reason: ${reason}`, {
+    code: 'invalid_encrypted_content',
+  })
+}
+
+function sealed(item: JsonObject, { owner, model }: Incoming): JsonObject {
+  if (item.type !== 'reasoning') return item
+  const text = objectsIn(item.summary)
+    .map((part) => textIn(part.text))
+    .join('\n')
+  return { ...item, encrypted_content: seal({ kind: 'reasoning', owner, model, id: item.id ?? null, text }) }
+}
+
+function withoutState(body: JsonObject): JsonObject {
+  const { previous_response_id: _chain, conversation: _conversation, ...rest } = body
+  return rest
+}
+
+function conversationId(body: JsonObject): string | undefined {
+  const { conversation } = body
+  const id = isObject(conversation) ? conversation.id : conversation
+  return typeof id === 'string' ? id : undefined
+}

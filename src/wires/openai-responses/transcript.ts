@@ -1,0 +1,336 @@
+// Items of the Responses wire: a bare list, a request body, a response, or a string. One reply of a model is several
+// items there; everything the assistant's side wrote between two others is read as one Reply.
+
+import type { Grammar, Note, ToolSpec } from '../../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type {
+  MediaPart,
+  Message,
+  Origin,
+  Part,
+  Reply,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from '../../core/message.ts'
+import { freeFormInput, namespacedName, searchName } from '../../core/tool-kinds.ts'
+import { mediaFromUrl } from '../shared/media.ts'
+import { openaiResponses } from './index.ts'
+import { marksOf, readItem } from './read-item.ts'
+import { clientItemTypes, inputItemTypes, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
+import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+
+export const openaiResponsesFormat: TranscriptFormat = {
+  id: protocolId,
+  recognise,
+  read,
+  write: (messages) => writeBySource(messages, protocolId, (run) => writeItems(run, messages)).flat(),
+}
+
+const glance = 20
+
+function recognise(json: Json): boolean {
+  if (Array.isArray(json)) return json.slice(0, glance).some((element) => isObject(element) && isTelling(element))
+  if (!isObject(json) || json.messages !== undefined) return false
+  if (typeof json.input === 'string') return true
+  if (Array.isArray(json.input)) return json.input.slice(0, glance).every((item) => isObject(item) && isItem(item))
+  return json.object === 'response' && Array.isArray(json.output)
+}
+
+function isItem(item: Item): boolean {
+  return inputItemTypes.includes(typeOf(item)) && !(typeOf(item) === 'message' && typeof item.role !== 'string')
+}
+
+/** Chat messages look the same as messages here, until their contents or another item tell. */
+function isTelling(item: Item): boolean {
+  if (!isItem(item)) return false
+  if (item.type !== undefined && item.type !== 'message') return true
+  return objectsIn(item, 'content').some((part) => /^(input|output)_/.test(stringIn(part, 'type') ?? ''))
+}
+
+function read(json: Json): Transcript {
+  const { items, path, body } = unwrapped(json)
+  for (const [index, item] of items.entries()) {
+    if (!isObject(item)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
+  }
+  const list = items.filter(isObject)
+  const origin: Origin = { protocol: protocolId, provider: 'openai', model: stringIn(body, 'model') ?? '' }
+  const messages = readGroups(list.map((item) => ({ item, origin }))).flatMap(({ message, start, end }) =>
+    sourced(protocolId, list.slice(start, end), [message]),
+  )
+  const notes: Note[] = []
+  const tools = readTools(body, notes)
+  const system = stringIn(body, 'instructions')
+  if (Array.isArray(body.compactions) && body.compactions.length > 0) {
+    notes.push({ kind: 'dropped', what: 'compactions', why: 'the history is here whole', at: '$.compactions' })
+  }
+  return {
+    messages,
+    ...(system && { system: [{ type: 'text', text: system }] }),
+    ...(tools.length > 0 && { tools }),
+    notes,
+  }
+}
+
+function unwrapped(json: Json): { items: Json[]; path: string; body: JsonObject } {
+  if (Array.isArray(json)) return { items: json, path: '$', body: {} }
+  if (typeof json === 'string') return { items: [userItem(json)], path: '$', body: {} }
+  if (!isObject(json)) throw unreadable(protocolId, '$', 'a list of items, or an object with "input"')
+  const { input, output } = json
+  if (typeof input === 'string') return { items: [userItem(input)], path: '$.input', body: json }
+  if (Array.isArray(input)) return { items: input, path: '$.input', body: json }
+  if (Array.isArray(output)) return { items: output, path: '$.output', body: json }
+  throw unreadable(protocolId, '$.input', 'a string or a list of items')
+}
+
+function userItem(text: string): Item {
+  return { role: 'user', content: text }
+}
+
+export interface SourcedItem {
+  item: Item
+  origin: Origin
+  /** What the item represents, where it is none of this wire. */
+  message?: Message
+}
+
+/** A message, and which of the items it was made of. */
+interface Group {
+  message: Message
+  start: number
+  end: number
+}
+
+export function readGroups(told: readonly SourcedItem[]): Group[] {
+  const groups: Group[] = []
+  const book = callRegistry()
+  for (let start = 0; start < told.length;) {
+    const first = told[start] as SourcedItem
+    const end = isReplied(first) ? endOfReply(told, start) : start + 1
+    groups.push({ message: readMessage(told.slice(start, end), first, book), start, end })
+    start = end
+  }
+  return groups
+}
+
+function isReplied(told: SourcedItem | undefined): boolean {
+  return told !== undefined && !told.message && sideOf(told.item) === 'assistant'
+}
+
+function endOfReply(told: readonly SourcedItem[], start: number): number {
+  let end = start + 1
+  while (isReplied(told[end])) end++
+  return end
+}
+
+function readMessage(told: readonly SourcedItem[], first: SourcedItem, book: CallRegistry): Message {
+  const { item, origin, message } = first
+  if (message) return message
+  switch (sideOf(item)) {
+    case 'assistant':
+      return readReply(
+        told.map((one) => one.item),
+        told.at(-1)?.origin ?? origin,
+        book,
+      )
+    case 'tool':
+      return readOutput(item, origin, book)
+    case 'system':
+      return { role: 'system', parts: textsOf(item) }
+    case 'user':
+      return { role: 'user', parts: userParts(item, origin) }
+  }
+}
+
+function sideOf(item: Item): Message['role'] {
+  const type = typeOf(item)
+  if (type === 'message') {
+    if (item.role === 'assistant') return 'assistant'
+    return item.role === 'system' || item.role === 'developer' ? 'system' : 'user'
+  }
+  if (type === 'function_call_output' || type === 'custom_tool_call_output') return 'tool'
+  if (type === 'tool_search_output') return item.execution === 'client' ? 'tool' : 'assistant'
+  return clientItemTypes.has(type) ? 'user' : 'assistant'
+}
+
+function readReply(native: Item[], origin: Origin, book: CallRegistry): Reply {
+  book.turn()
+  const toolName = (name: string) => name
+  const parts = native.flatMap((item, from): Part[] =>
+    readItem(item, from, { callId: (alias, name) => book.register(alias, name, from), toolName }),
+  )
+  const calls = parts.some((part) => part.type === 'tool-call')
+  return { role: 'assistant', parts, native, origin, stop: { reason: calls ? 'tool-calls' : 'done' } }
+}
+
+/** One output may answer all children of a `parallel` call; each of them gets its share, or the whole. */
+function readOutput(item: Item, origin: Origin, book: CallRegistry): ToolMessage {
+  const alias = stringIn(item, 'call_id')
+  const found = typeOf(item) === 'tool_search_output' ? objectsIn(item, 'tools') : undefined
+  const name = found ? searchName : stringIn(item, 'name')
+  const output: ToolResultPart['output'] = found
+    ? [{ type: 'text', text: JSON.stringify(found) }]
+    : outputParts(item, origin)
+  const calls = book.answerItem(alias, name)
+  const answered = calls.length > 0 ? calls : [{ callId: alias ?? 'call', name: name ?? 'unknown' }]
+  const results = answered.map((call): ToolResultPart => {
+    return { type: 'tool-result', callId: call.callId, name: call.name, output, ...(found && { value: found }) }
+  })
+  const shares = results.length > 1 ? wrappedShares(item.output, results.length) : undefined
+  return {
+    role: 'tool',
+    parts: results.map((result, i) => {
+      const share = shares?.[i]
+      return share === undefined ? result : { ...result, output: [{ type: 'text', text: share }] }
+    }),
+  }
+}
+
+function wrappedShares(output: Json | undefined, count: number): string[] | undefined {
+  if (typeof output !== 'string' || !output.startsWith('[')) return undefined
+  try {
+    const list = JSON.parse(output) as Json
+    if (!Array.isArray(list) || list.length !== count) return undefined
+    const shares = list.flatMap((one) => (isObject(one) ? [stringIn(one, 'output') ?? JSON.stringify(one)] : []))
+    return shares.length === count ? shares : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function outputParts(item: Item, origin: Origin): (TextPart | MediaPart)[] {
+  if (typeof item.output === 'string') return [{ type: 'text', text: item.output }]
+  if (!Array.isArray(item.output)) return [{ type: 'text', text: JSON.stringify(item.output ?? '') }]
+  return objectsIn(item, 'output').map((part) => {
+    const read = readInput(part, origin)
+    return read.type === 'opaque' ? { type: 'text', text: JSON.stringify(part) } : read
+  })
+}
+
+function userParts(item: Item, origin: Origin): UserMessage['parts'] {
+  if (typeOf(item) !== 'message') return [{ type: 'opaque', kind: `${protocolId}/${typeOf(item)}`, data: item }]
+  if (typeof item.content === 'string') return [{ type: 'text', text: item.content }]
+  return objectsIn(item, 'content').map((part) => readInput(part, origin))
+}
+
+function readInput(part: JsonObject, origin: Origin): TextPart | MediaPart | Extract<Part, { type: 'opaque' }> {
+  const type = stringIn(part, 'type') ?? ''
+  const fileId = stringIn(part, 'file_id')
+  const name = stringIn(part, 'filename')
+  const url = stringIn(part, 'image_url') ?? stringIn(part, 'file_data') ?? stringIn(part, 'file_url')
+  const isImage = type === 'input_image'
+  if (/^(input_text|output_text|text)$/.test(type)) return { type: 'text', text: stringIn(part, 'text') ?? '' }
+  if (isImage || type === 'input_file') {
+    const fallback = isImage ? 'image/png' : typeByName(name ?? url ?? '')
+    const named = name === undefined ? {} : { name }
+    if (url !== undefined) return { ...mediaFromUrl(url, fallback), ...named }
+    if (fileId !== undefined) {
+      return { type: 'media', mediaType: fallback, ...named, data: { kind: 'file', fileId, provider: origin.provider } }
+    }
+  }
+  return { type: 'opaque', kind: `${protocolId}/${type || 'content'}`, data: part }
+}
+
+const typesByName: readonly [RegExp, string][] = [
+  [/\.txt$/i, 'text/plain'],
+  [/\.md$/i, 'text/markdown'],
+  [/\.csv$/i, 'text/csv'],
+  [/\.json$/i, 'application/json'],
+]
+
+function typeByName(name: string): string {
+  return typesByName.find(([pattern]) => pattern.test(name))?.[1] ?? 'application/pdf'
+}
+
+function textsOf(item: Item): TextPart[] {
+  if (typeof item.content === 'string') return [{ type: 'text', text: item.content }]
+  return objectsIn(item, 'content').map((part) => ({ type: 'text', text: stringIn(part, 'text') ?? '' }))
+}
+
+function readTools(body: JsonObject, notes: Note[]): ToolSpec[] {
+  return objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
+}
+
+/** One tool, or those of a namespace. What the client runs is a tool of ours; the rest only the provider can run. */
+function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
+  const name = stringIn(tool, 'name')
+  const description = stringIn(tool, 'description')
+  const described = description !== undefined && { description }
+  const input = isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} }
+  if (tool.type === 'tool_search' && tool.execution === 'client') {
+    return [{ name: searchName, ...described, input, kind: 'search' }]
+  }
+  if (name !== undefined && tool.type === 'function') return [{ name, ...described, input }]
+  if (name !== undefined && tool.type === 'custom') {
+    const grammar = grammarOf(tool)
+    return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
+  }
+  if (name !== undefined && tool.type === 'namespace') {
+    const inside = objectsIn(tool, 'tools').flatMap((one, i) => readTool(one, `${at}.tools[${i}]`, notes))
+    const namespace = { name, ...described }
+    return inside.map((one) => ({ ...one, name: namespacedName(name, one.name), namespace }))
+  }
+  notes.push({ kind: 'dropped', what: `tool of type ${String(tool.type)}`, why: 'only the provider can run it', at })
+  return []
+}
+
+function grammarOf(tool: JsonObject): Grammar | undefined {
+  const format = isObject(tool.format) ? tool.format : {}
+  const syntax = stringIn(format, 'syntax')
+  const definition = stringIn(format, 'definition')
+  return syntax !== undefined && definition !== undefined ? { syntax, definition } : undefined
+}
+
+const anyMedia = ['image/*', 'application/*', 'text/*', 'audio/*', 'video/*']
+
+/** Items for messages that came from elsewhere. A reply of this wire is written as it is: repair is for requests. */
+export function writeItems(run: readonly Message[], all: readonly Message[]): Item[] {
+  const items: Item[] = []
+  let at = all.indexOf(run[0] as Message)
+  const end = at + run.length
+  while (at < end) {
+    const message = all[at] as Message
+    if (isNative(message)) {
+      items.push(...message.native.filter(isObject))
+      at++
+      continue
+    }
+    let stop = at + 1
+    while (stop < end && !isNative(all[stop] as Message)) stop++
+    items.push(...encoded(all.slice(0, stop), at))
+    at = stop
+  }
+  return items
+}
+
+function isNative(message: Message): message is Reply {
+  if (message.role !== 'assistant' || message.origin.protocol !== protocolId || message.native.length === 0)
+    return false
+  return message.parts.every((part) => part.type !== 'tool-call' || hasOwnForm(part, message.native))
+}
+
+/** A host that has no form for a kind of tool made the call of a function that stood for it. */
+function hasOwnForm({ from, kind, namespace }: ToolCallPart, native: readonly Json[]): boolean {
+  const item = from === undefined ? undefined : native[from]
+  const marks = isObject(item) ? marksOf(item) : {}
+  return marks.kind === kind && marks.namespace === namespace
+}
+
+/** The items of the messages from `covers` on, with the call ids that those before have given. */
+function encoded(messages: Message[], covers: number): Item[] {
+  const { capabilities } = openaiResponses
+  const { body } = openaiResponses.encode(
+    { system: [], messages, tools: [], cacheAfter: [], state: { kind: 'response-chain', id: '', covers } },
+    {
+      provider: 'openai',
+      model: '',
+      options: {},
+      quirks: {},
+      capabilities: { ...capabilities, media: anyMedia, resultMedia: anyMedia, toolKinds: true },
+    },
+  )
+  return objectsIn(body, 'input')
+}

@@ -1,0 +1,15 @@
+// Fields of JSON that somebody else wrote, taken for what they should be: what is something else counts as absent.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+
+export function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function listIn(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function objectsIn(value: Json | undefined): JsonObject[] {
+  return listIn(value).filter(isObject)
+}

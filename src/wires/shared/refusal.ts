@@ -1,0 +1,47 @@
+// A request that is not answered: the provider's status, body and words, thrown from wherever it is found out.
+
+import type { Json } from '../../core/json.ts'
+import type { Issue, Profile, Wire } from '../wire.ts'
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly body: Json
+  readonly headers: Record<string, string>
+
+  constructor(status: number, body: Json, headers: Record<string, string> = {}) {
+    super(`refused with ${status}`)
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+export function refusalFor(protocol: Pick<Wire, 'errorBody'>, issue: Issue, profile?: Profile): Refusal {
+  return new Refusal(issue.status, protocol.errorBody(issue, profile))
+}
+
+/** An error of Anthropic that names itself by `details.error_code`, which is what its clients branch on. */
+export function anthropicRefusal(
+  status: number,
+  code: string,
+  message: string,
+  details: Record<string, Json> = {},
+): Refusal {
+  const type = status === 404 ? 'not_found_error' : status === 529 ? 'overloaded_error' : 'invalid_request_error'
+  return new Refusal(status, { type: 'error', error: { type, message, details: { error_code: code, ...details } } })
+}
+
+export function anthropicNotFound(message: string): Refusal {
+  return new Refusal(404, { type: 'error', error: { type: 'not_found_error', message } })
+}
+
+/** An error in the form that OpenAI and most of those who speak its language use. */
+export function openaiRefusal(
+  status: number,
+  message: string,
+  rest: { code?: string | null; param?: string | null; type?: string } = {},
+): Refusal {
+  const { code = null, param = null, type = 'invalid_request_error' } = rest
+  return new Refusal(status, { error: { message, type, param, code } })
+}

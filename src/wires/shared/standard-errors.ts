@@ -1,0 +1,13 @@
+// What most wires say when something is wrong that no request can help, as it is on record (checked 2026-11).
+
+import type { ErrorWords } from '../service.ts'
+
+export const overloadedText = 'The model is overloaded. Please try again later.'
+export const serverErrorText =
+  'The server had an error processing your request. Sorry about that! You can retry your request, or contact us through our help center if the error persists.'
+
+export const standardErrors: Record<number, ErrorWords> = {
+  429: { message: 'Rate limit reached. Please try again in 1s.', type: 'requests', code: 'rate_limit_exceeded' },
+  500: { message: serverErrorText, type: 'server_error', code: null },
+  503: { message: overloadedText, type: 'service_unavailable_error', code: 'server_is_overloaded' },
+}

@@ -1,0 +1,73 @@
+// The contract of a transcript format: other people's conversations in, and out again.
+//
+// Every message that is read keeps its foreign form in `source`, so that writing the same format again gives the same
+// JSON; a message that was made here, or that comes from another format, is written from its parts.
+
+import type { Note, ToolSpec } from '../../core/context.ts'
+import { badInput, type SynapseError } from '../../core/error.ts'
+import type { Json } from '../../core/json.ts'
+import type { Message, Source, TextPart } from '../../core/message.ts'
+
+export interface Transcript {
+  messages: Message[]
+  system?: TextPart[]
+  tools?: ToolSpec[]
+  notes: Note[]
+}
+
+export interface TranscriptFormat {
+  id: string
+  /** Whether the JSON (for JSONL: the array of its lines) is in this format. Cheap: looks at a few elements. */
+  recognise(json: Json): boolean
+  /** Takes the bare list of the format, or an object that wraps it, such as a whole request body. */
+  read(json: Json): Transcript
+  /** Gives the bare list of the format: messages, items, contents or lines. */
+  write(messages: Message[]): Json
+}
+
+/** The error for JSON that is not what it claims to be; `path` as in `$.messages[3].content`. */
+export function unreadable(format: string, path: string, expected: string): SynapseError {
+  return badInput(`This is not a readable ${format} transcript: ${path} should be ${expected}.`)
+}
+
+/** Marks the messages that were made of one foreign message. */
+export function sourced<M extends Message>(format: string, value: Json, messages: M[]): M[] {
+  return messages.map((message, index) => {
+    const source: Source = { format, index, of: messages.length, ...(index === 0 && { value }) }
+    return { ...message, source }
+  })
+}
+
+/** Writes messages: whole groups that came from this format as they were, the others by `make`. */
+export function writeBySource(messages: readonly Message[], format: string, make: (run: Message[]) => Json[]): Json[] {
+  const out: Json[] = []
+  let fresh: Message[] = []
+  for (let i = 0; i < messages.length;) {
+    const whole = wholeSource(messages, i, format)
+    if (whole) {
+      if (fresh.length > 0) out.push(...make(fresh))
+      fresh = []
+      out.push(whole.value)
+      i += whole.of
+    } else {
+      fresh.push(messages[i] as Message)
+      i++
+    }
+  }
+  if (fresh.length > 0) out.push(...make(fresh))
+  return out
+}
+
+function wholeSource(
+  messages: readonly Message[],
+  start: number,
+  format: string,
+): { value: Json; of: number } | undefined {
+  const source = messages[start]?.source
+  if (!source || source.format !== format || source.index !== 0 || source.value === undefined) return undefined
+  for (let i = 1; i < source.of; i++) {
+    const next = messages[start + i]?.source
+    if (!next || next.format !== format || next.index !== i || next.of !== source.of) return undefined
+  }
+  return { value: source.value, of: source.of }
+}
