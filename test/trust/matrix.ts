@@ -68,6 +68,8 @@ export const commandLines: string[][] = [
   ['convert', 'chat.json', '--to', 'evil/m'],
   ['check', 'chat.json', '--for', 'openai'],
   ['providers'],
+  ['probe', 'openai', '--yes'],
+  ['probe', 'evil/m', '--yes'],
   ['serve', '--port', '0', '--no-open'],
   ['serve', '--port', '0', '--no-open', '--no-config'],
   ['keys', 'list'],
