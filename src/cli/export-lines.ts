@@ -73,4 +73,4 @@ export function endingOf(format: string): string {
 }
 
 /** Formats whose files are lines of JSON. */
-const lineFormats = new Set(['claude-code', 'codex', 'pi', 'synapse'])
+const lineFormats = new Set(['claude-code', 'codex', 'pi', 'gemini-cli', 'qwen-code', 'synapse'])

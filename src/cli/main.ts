@@ -47,6 +47,15 @@ export const commands: Record<string, Named> = {
     about: 'any transcript to the request of any provider',
     load: async () => (await import('./commands/convert.ts')).convert,
   },
+  sessions: {
+    about: 'the sessions of every coding agent on this machine',
+    load: async () => (await import('./commands/sessions.ts')).sessions,
+  },
+  carry: {
+    about: 'continue a session in another coding agent',
+    finishes: true,
+    load: async () => (await import('./commands/carry.ts')).carry,
+  },
   check: {
     about: 'what a provider would refuse in a transcript, and why',
     load: async () => (await import('./commands/check.ts')).check,

@@ -4,58 +4,71 @@
 // What is not a message (snapshots, hooks, summaries, sidechains of subagents) is carried in the source of the message
 // behind it, so that the whole file comes back.
 
-import { createHash } from 'node:crypto'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, ToolMessage } from '../core/message.ts'
 import type { Block } from '../wires/anthropic-messages/types.ts'
-import { writeMessages, type WrittenMessage } from '../wires/anthropic-messages/write-request.ts'
 import { blocksOf, callBook, readReply, readUser, toldBy, type CallBook } from './anthropic-messages.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { branchOf, claudeCodeSession, hasResult, isAside, isSaid } from './claude-code-session.ts'
+import { writeSession } from './session-file.ts'
+import { sourced, unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const id = 'claude-code'
 
-export const claudeCodeFormat: TranscriptFormat = { id, recognise, read, write }
+export const claudeCodeFormat: TranscriptFormat = {
+  id,
+  recognise,
+  read,
+  write: (messages) => writeSession(claudeCodeSession, messages),
+}
 
 function recognise(json: Json): boolean {
   if (!Array.isArray(json)) return false
   return json.slice(0, 200).some((line) => isObject(line) && isSaid(line) && ('uuid' in line || 'sessionId' in line))
 }
 
-function isSaid(line: JsonObject): boolean {
-  return (line.type === 'user' || line.type === 'assistant') && isObject(line.message)
-}
-
-/** Lines that Claude Code itself never sends to the model. */
-function isAside(line: JsonObject): boolean {
-  return !isSaid(line) || line.isSidechain === true || line.isApiErrorMessage === true || isSynthetic(line)
-}
-
-function isSynthetic(line: JsonObject): boolean {
-  return isObject(line.message) && line.message.model === '<synthetic>'
-}
-
 function read(json: Json): Transcript {
   const lines = linesOf(json)
+  const branch = branchOf(lines)
+  const others = new Set(lines.filter((line, index) => !isAside(line) && !branch.has(index)))
+  const skips: Skips = (line) => isAside(line) || others.has(line)
   const book = callBook()
   const messages: Message[] = []
   let carried: JsonObject[] = []
   for (let i = 0; i < lines.length;) {
     const line = lines[i] as JsonObject
-    if (isAside(line)) {
+    if (skips(line)) {
       carried.push(line)
       i++
       continue
     }
-    const end = line.type === 'assistant' ? endOfReply(lines, i) : i + 1
+    const end = line.type === 'assistant' ? endOfReply(lines, i, skips) : i + 1
     const group = lines.slice(i, end)
-    messages.push(...sourced(id, [...carried, ...group], readGroup(group, i, book)))
+    messages.push(
+      ...sourced(
+        id,
+        [...carried, ...group],
+        readGroup(
+          group.filter((one) => !skips(one)),
+          i,
+          book,
+        ),
+      ),
+    )
     carried = []
     i = end
   }
   if (carried.length > 0) carryBehind(messages, carried)
-  return { messages, notes: notesOn(lines) }
+  const notes = notesOn(lines)
+  if (others.size > 0) {
+    const why = 'only the branch that the session stands on is read; the file keeps them'
+    notes.push({ kind: 'dropped', what: `${others.size} lines of other branches`, why })
+  }
+  return { messages, notes }
 }
+
+/** Whether a line is no part of the conversation. */
+type Skips = (line: JsonObject) => boolean
 
 function linesOf(json: Json): JsonObject[] {
   const list = isObject(json) ? [json] : json
@@ -67,13 +80,13 @@ function linesOf(json: Json): JsonObject[] {
 }
 
 /** Behind the last line of the same reply; another reply in between ends it. */
-function endOfReply(lines: readonly JsonObject[], start: number): number {
+function endOfReply(lines: readonly JsonObject[], start: number, skips: Skips): number {
   const replyId = replyIdOf(lines[start])
   let end = start + 1
   if (replyId === undefined) return end
   for (let i = start + 1; i < lines.length; i++) {
     const line = lines[i] as JsonObject
-    if (isAside(line)) continue
+    if (skips(line)) continue
     if (line.type === 'assistant') {
       if (replyIdOf(line) !== replyId) break
       end = i + 1
@@ -87,12 +100,7 @@ function replyIdOf(line: JsonObject | undefined): string | undefined {
   return typeof reply === 'string' ? reply : undefined
 }
 
-function hasResult(content: Json | undefined): boolean {
-  return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'tool_result')
-}
-
-function readGroup(group: readonly JsonObject[], start: number, book: CallBook): Message[] {
-  const said = group.filter((line) => !isAside(line))
+function readGroup(said: readonly JsonObject[], start: number, book: CallBook): Message[] {
   const spoken = said.filter((line) => line.type === 'assistant')
   const messages: Message[] = []
   if (spoken.length > 0) {
@@ -100,7 +108,7 @@ function readGroup(group: readonly JsonObject[], start: number, book: CallBook):
     const told: JsonObject = {}
     for (const line of spoken) {
       const message = line.message as JsonObject
-      blocks.push(...blocksOf(message.content, `line ${start + group.indexOf(line) + 1}.message.content`))
+      blocks.push(...blocksOf(message.content, `line ${start + said.indexOf(line) + 1}.message.content`))
       for (const [field, value] of Object.entries(message)) if (value !== null) told[field] = value
     }
     messages.push(readReply(blocks, toldBy(told, ''), book))
@@ -155,44 +163,4 @@ function notesOn(lines: readonly JsonObject[]): Note[] {
     notes.push({ kind: 'changed', what: 'compaction', why, at: `line ${index + 1}` })
   }
   return notes
-}
-
-/** Lines of ours continue from the line before them, in its session. */
-function write(messages: Message[]): Json {
-  const ours = new Set<Json>()
-  const groups = writeBySource(messages, id, (run) =>
-    writeMessages(run).map((written): Json => {
-      const line = lineFor(written)
-      ours.add(line)
-      return [line]
-    }),
-  )
-  let parentUuid: Json = null
-  let sessionId: Json | undefined
-  return groups.flat().map((line): Json => {
-    if (!isObject(line)) return line
-    const uuid = ours.has(line) ? uuidFor(JSON.stringify([parentUuid, line])) : line.uuid
-    const whole = ours.has(line) ? { parentUuid, ...(sessionId !== undefined && { sessionId }), ...line, uuid } : line
-    parentUuid = uuid ?? parentUuid
-    sessionId = line.sessionId ?? sessionId
-    return whole
-  })
-}
-
-function lineFor({ role, content }: WrittenMessage): JsonObject {
-  if (role === 'assistant') {
-    const message = { id: `msg_${uuidFor(JSON.stringify(content))}`, type: 'message', role, content }
-    return { isSidechain: false, type: role, message }
-  }
-  // The log has no system messages of the API; Claude Code writes its own words to the model as the user's.
-  const isMeta = role === 'system' ? { isMeta: true } : {}
-  return { isSidechain: false, type: 'user', ...isMeta, message: { role: 'user', content } }
-}
-
-/** Made of what it names, so that the same log gives the same file. */
-export function uuidFor(seed: string): string {
-  const hex = createHash('sha256').update(seed).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    '-',
-  )
 }

@@ -10,7 +10,7 @@ import { readOutput } from '../wires/anthropic-messages/read-request.ts'
 import { isBlock, type Block } from '../wires/anthropic-messages/types.ts'
 import { writeMessages, type WrittenMessage } from '../wires/anthropic-messages/write-request.ts'
 import { callBook, type CallBook } from './anthropic-messages.ts'
-import { uuidFor } from './claude-code.ts'
+import { uuidFor } from './uuid.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const id = 'claude-export'

@@ -2,25 +2,23 @@
 // others (session, turn context, events, token counts) are carried in the source of the message they come before, so
 // that the whole file comes back.
 
-import { createHash } from 'node:crypto'
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message, Origin } from '../core/message.ts'
-import {
-  inputItemTypes,
-  objectIn,
-  objectsIn,
-  protocolId,
-  stringIn,
-  typeOf,
-  type Item,
-} from '../wires/openai-responses/types.ts'
-import { readGroups, writeItems, type SourcedItem } from './openai-responses.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from './transcript.ts'
+import { objectIn, objectsIn, protocolId, stringIn } from '../wires/openai-responses/types.ts'
+import { codexSession, isOldHead, itemOf } from './codex-session.ts'
+import { readGroups, type SourcedItem } from './openai-responses.ts'
+import { writeSession } from './session-file.ts'
+import { sourced, unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const id = 'codex'
 
-export const codexFormat: TranscriptFormat = { id, recognise, read, write }
+export const codexFormat: TranscriptFormat = {
+  id,
+  recognise,
+  read,
+  write: (messages) => writeSession(codexSession, messages),
+}
 
 const lineTypes: ReadonlySet<string> = new Set([
   'session_meta',
@@ -37,11 +35,6 @@ function recognise(json: Json): boolean {
 
 function isLine(line: JsonObject): boolean {
   return lineTypes.has(stringIn(line, 'type') ?? '') && isObject(line.payload)
-}
-
-/** Before the lines had payloads, the first one was the session and the others bare items. */
-function isOldHead(line: Json | undefined): boolean {
-  return isObject(line) && line.type === undefined && typeof line.timestamp === 'string' && 'instructions' in line
 }
 
 function read(json: Json): Transcript {
@@ -79,13 +72,6 @@ function inSegments(lines: JsonObject[], told: readonly (SourcedItem & { line: n
   })
 }
 
-function itemOf(line: JsonObject): Item | undefined {
-  const payload = objectIn(line, 'payload')
-  if (line.type === 'response_item') return payload && inputItemTypes.includes(typeOf(payload)) ? payload : undefined
-  if (payload || line.type === undefined) return undefined
-  return inputItemTypes.includes(typeOf(line)) ? line : undefined
-}
-
 function summaryOf(text: string): Message {
   return { role: 'user', parts: [{ type: 'compaction', text }] }
 }
@@ -110,29 +96,4 @@ function head(lines: readonly JsonObject[]): Pick<Transcript, 'system' | 'tools'
     return [{ name, ...(description !== undefined && { description }), input: tool.inputSchema }]
   })
   return { ...(text && { system: [{ type: 'text', text }] }), ...(tools.length > 0 && { tools }) }
-}
-
-const noTime = '1970-01-01T00:00:00.000Z'
-
-function write(messages: Message[]): Json {
-  const lines = writeBySource(messages, id, (run) =>
-    writeItems(run, messages).map((payload) => ({ type: 'response_item', payload })),
-  ).flat()
-  if (lines.length === 0) return lines
-  let time = noTime
-  const timed = lines.map((line) => {
-    if (!isObject(line)) return line
-    time = stringIn(line, 'timestamp') ?? time
-    return line.type === 'response_item' && line.timestamp === undefined ? { timestamp: time, ...line } : line
-  })
-  const hasHead = lines.some((line) => isObject(line) && line.type === 'session_meta') || isOldHead(lines[0])
-  return hasHead ? timed : [sessionLine(messages), ...timed]
-}
-
-/** Codex opens no file without a session; this one is named after its content, so that the same log gives the same file. */
-function sessionLine(messages: readonly Message[]): JsonObject {
-  const hash = createHash('sha256').update(JSON.stringify(messages)).digest('hex')
-  const uuid = `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
-  const payload = { id: uuid, timestamp: noTime, cwd: '', originator: 'synapse', cli_version: '0.0.0', source: 'cli' }
-  return { timestamp: noTime, type: 'session_meta', payload }
 }

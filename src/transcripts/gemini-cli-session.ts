@@ -38,7 +38,7 @@ export function sessionContents(json: Json, notes: Note[]): SessionContent[] {
   return [...records.values()].flatMap((record) => sessionEntries(record, notes))
 }
 
-function sessionEntries(record: JsonObject, notes: Note[]): SessionContent[] {
+export function sessionEntries(record: JsonObject, notes: Note[]): SessionContent[] {
   const said = listOf(record.content).map((part): Json => (typeof part === 'string' ? { text: part } : part))
   if (record.type === 'user') return [{ content: { role: 'user', parts: said } }]
   if (record.type !== 'gemini') {

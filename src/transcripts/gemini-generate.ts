@@ -71,7 +71,7 @@ function read(json: Json): Transcript {
   }
 }
 
-function readContents(entries: readonly SessionContent[], path: string): Message[] {
+export function readContents(entries: readonly SessionContent[], path: string): Message[] {
   const calls = openCalls()
   return entries.flatMap(({ content, model = '' }, index): Message[] => {
     const at = `${path}[${index}]`

@@ -10,21 +10,27 @@ import { chatgptExportFormat } from './chatgpt-export.ts'
 import { claudeCodeFormat } from './claude-code.ts'
 import { claudeExportFormat } from './claude-export.ts'
 import { codexFormat } from './codex.ts'
+import { geminiCliFormat } from './gemini-cli.ts'
 import { geminiGenerateFormat } from './gemini-generate.ts'
 import { geminiInteractionsFormat } from './gemini-interactions.ts'
 import { mistralChatFormat } from './mistral-chat.ts'
 import { ollamaChatFormat } from './ollama-chat.ts'
 import { openaiChatFormat } from './openai-chat.ts'
 import { openaiResponsesFormat } from './openai-responses.ts'
+import { opencodeFormat } from './opencode.ts'
 import { piFormat } from './pi.ts'
+import { qwenCodeFormat } from './qwen-code.ts'
 import { synapseFormat } from './synapse.ts'
 import type { Transcript, TranscriptFormat } from './transcript.ts'
 
 const formats: readonly TranscriptFormat[] = [
   synapseFormat,
+  qwenCodeFormat,
   claudeCodeFormat,
   codexFormat,
   piFormat,
+  opencodeFormat,
+  geminiCliFormat,
   chatgptExportFormat,
   claudeExportFormat,
   geminiInteractionsFormat,
@@ -49,6 +55,11 @@ export function readTranscript(json: Json, options: { format?: string } = {}): T
 /** Gives the bare list of the format: messages, items, contents or lines. */
 export function writeTranscript(messages: Message[], format: string): Json {
   return formatById(format).write(messages)
+}
+
+/** Which format it is; undefined where none is known. */
+export function recogniseFormat(value: Json): string | undefined {
+  return formats.find((candidate) => candidate.recognise(value))?.id
 }
 
 function recognise(value: Json): TranscriptFormat {

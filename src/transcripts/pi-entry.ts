@@ -116,7 +116,7 @@ const stops: Record<string, StopReason> = {
 }
 
 /** pi's names for the wires that we speak; one that we do not speak keeps its name. */
-export const wires: Record<string, string> = {
+const wires: Record<string, string> = {
   'openai-completions': 'openai-chat',
   'openai-responses': 'openai-responses',
   'azure-openai-responses': 'openai-responses',

@@ -7,12 +7,18 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { callRegistry } from './call-registry.ts'
 import { readEntry } from './pi-entry.ts'
-import { writeLines } from './pi-write.ts'
+import { piSession } from './pi-session.ts'
+import { writeSession } from './session-file.ts'
 import { unreadable, type Transcript, type TranscriptFormat } from './transcript.ts'
 
 const formatId = 'pi'
 
-export const piFormat: TranscriptFormat = { id: formatId, recognise, read, write: writeLines }
+export const piFormat: TranscriptFormat = {
+  id: formatId,
+  recognise,
+  read,
+  write: (messages) => writeSession(piSession, messages),
+}
 
 function recognise(json: Json): boolean {
   const header = Array.isArray(json) ? json[0] : json

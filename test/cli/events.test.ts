@@ -76,7 +76,7 @@ test('an answer that breaks off is kept, said so, and continued', async (t) => {
   assert.equal(resumed.code, 0, resumed.err)
   assert.match(
     resumed.err,
-    /The last answer was interrupted; what there was of it is kept\. "synapse --resume" goes on/,
+    /The last answer was interrupted; what there was of it is kept\. "synapse --resume" continues/,
   )
   assert.match(resumed.out, /48 49 50/)
   assert.equal((await synapse(['--resume', 'and words'])).code, 2)
@@ -142,7 +142,7 @@ test(
     chat.type(`${useStamp}${keys.enter}`)
     await chat.see(/Continuing with second\/m/)
     await chat.see(/Allow this call\? stamp \{"page":7\}/)
-    await chat.see(/allow\? \[y\/N\] $/)
+    await chat.see(/Allow\? \[y\/N\] $/)
     chat.type(`no${keys.enter}`)
     await chat.see(/did not allow stamp/)
     await chat.see(/you> $/)
@@ -237,7 +237,7 @@ export const stamp = { name: 'stamp', input: { type: 'object' }, timeoutMs: 20, 
 )
 
 test('what a tool left behind and did not wait for is a warning, and ends nothing', async (t) => {
-  const { folder, synapse } = await local(t)
+  const { folder, synapse, trust } = await local(t)
   writeFileSync(
     join(folder, 'agents', 'stamp.js'),
     `export const stamp = {
@@ -251,6 +251,7 @@ test('what a tool left behind and did not wait for is a warning, and ends nothin
   },
 }\n`,
   )
+  await trust()
   const { code, out, err } = await synapse(['agent', 'run', 'hasty', useStamp])
   assert.equal(code, 0, err)
   assert.match(err, /Warning: something failed that no one waits for[^\n]*floating ␛/)

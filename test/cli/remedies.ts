@@ -222,7 +222,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: 'repairs what can be repaired',
     wrong: ['doctor'],
-    says: /"synapse doctor --repair" mends what can be mended/,
+    says: /"synapse doctor --repair" repairs what can be repaired/,
     code: 1,
     prepare: (home) => inStore(home, 'DELETE FROM search_upto'),
     remedy: async (home) => void (await works(home, ['doctor', '--repair'], ['doctor'])),
@@ -263,7 +263,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: 'synapse --resume',
     wrong: ['--offline', '-c', '--conversation', 'ID', '-T', 'again'],
-    says: /"synapse --resume" goes on from there/,
+    says: /"synapse --resume" continues from there/,
     code: 0,
     prepare: (home) =>
       inStore(
@@ -282,6 +282,36 @@ export const remedies: readonly Remedy[] = [
     },
     remedy: async (home) => void (await works(home, ['--config', 'synapse.yaml', '--offline', 'Hello'])),
   },
+  {
+    text: 'No agent has a session of',
+    wrong: ['carry', 'latest', '--to', 'codex'],
+    says: /"synapse sessions --all" lists those of other folders/,
+    remedy: async (home) => void (await works(home, ['sessions', '--all'])),
+  },
+  {
+    text: 'The id of the session is empty',
+    wrong: ['carry', '', '--to', 'codex'],
+    says: /"synapse sessions" lists them/,
+    remedy: async (home) => void (await works(home, ['sessions'])),
+  },
+  {
+    text: 'Name the session: synapse carry',
+    wrong: ['carry', '--to', 'codex'],
+    says: /"synapse sessions" lists them/,
+    remedy: async (home) => void (await works(home, ['sessions'])),
+  },
+  {
+    text: 'There is no session',
+    wrong: ['carry', 'nope', '--to', 'codex'],
+    says: /"synapse sessions --all" and "synapse log" list what there is/,
+    remedy: async (home) => void (await works(home, ['sessions', '--all'])),
+  },
+  {
+    text: 'was not trusted; "synapse trust --list"',
+    wrong: ['trust', '--remove', '.'],
+    says: /"synapse trust --list" shows what is/,
+    remedy: async (home) => void (await works(home, ['trust', '--list'])),
+  },
 ]
 
 async function keysWork(home: Home): Promise<void> {
@@ -298,6 +328,7 @@ function withAgent(home: Home): void {
 }
 
 async function agentWorks(home: Home): Promise<void> {
+  await home.trust()
   await works(home, ['agent', 'list'], ['agent', 'check'], ['agent', 'run', 'helper', '--offline', 'Hello'])
 }
 

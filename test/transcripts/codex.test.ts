@@ -76,19 +76,23 @@ test('what was said after the session is added after it, at the time of its last
   ]) as Json[]
   assert.deepEqual(written.slice(0, lines.length), lines)
   const added = written.slice(lines.length)
-  assert.deepEqual(added[0], {
-    timestamp: '2026-04-30T08:09:15.000Z',
-    type: 'response_item',
-    payload: { type: 'message', role: 'user', content: 'And now?' },
-  })
-  assert.equal(added.length, 3)
+  const at = '2026-04-30T08:09:15.000Z'
+  const content = [{ type: 'input_text', text: 'And now?' }]
+  assert.deepEqual(added.slice(0, 2), [
+    { timestamp: at, type: 'event_msg', payload: { type: 'user_message', message: 'And now?' } },
+    { timestamp: at, type: 'response_item', payload: { type: 'message', role: 'user', content } },
+  ])
+  assert.deepEqual(
+    added.slice(2).map((one) => isObject(one) && isObject(one.payload) && one.payload.type),
+    ['function_call', 'function_call_output'],
+  )
 })
 
 test('a conversation from elsewhere becomes a session that Codex can open, the same one every time', () => {
   const written = codexFormat.write([user('Hi'), reply('Hello.')]) as JsonObject[]
   assert.deepEqual(
     written.map((one) => one.type),
-    ['session_meta', 'response_item', 'response_item'],
+    ['session_meta', 'event_msg', 'response_item', 'event_msg', 'response_item'],
   )
   assert.match(String(isObject(written[0]?.payload) && written[0].payload.id), /^[0-9a-f-]{36}$/)
   assert.deepEqual(codexFormat.write([user('Hi'), reply('Hello.')]), written)

@@ -176,8 +176,8 @@ test('the first version is a plain list, its summary counts lines, and new lines
   const longer = piFormat.write([...messages, user('c')]) as JsonObject[]
   assert.deepEqual(longer.at(-1), {
     type: 'message',
-    timestamp: 't',
-    message: { role: 'user', content: [{ type: 'text', text: 'c' }], timestamp: 0 },
+    timestamp: header.timestamp,
+    message: { role: 'user', content: [{ type: 'text', text: 'c' }], timestamp: Date.parse(header.timestamp) },
   })
 })
 
@@ -215,7 +215,7 @@ test('a branch whose beginning is missing is read from there on, with a note', (
   assert.equal(notes[0]?.at, '$[1]')
 })
 
-test('messages from elsewhere make a session of their own', () => {
+test('messages from elsewhere make a session of their own, without the system prompt and foreign thinking', () => {
   const messages = [
     user(
       'a',
@@ -238,12 +238,12 @@ test('messages from elsewhere make a session of their own', () => {
   assert.equal(piFormat.recognise(written), true)
   assert.deepEqual(
     written.map(({ type }) => type),
-    ['session', 'custom_message', 'message', 'message', 'message'],
+    ['session', 'message', 'message', 'message'],
   )
   const again = piFormat.read(written).messages
   assert.deepEqual(
     again.map(({ role }) => role),
-    ['user', 'user', 'assistant', 'tool'],
+    ['user', 'assistant', 'tool'],
   )
   assert.deepEqual(piFormat.write(again), written)
 })

@@ -123,7 +123,7 @@ const hostile: [string, unknown[], RegExp][] = [
   [
     'a circle of parents',
     [entry('a', 'b'), entry('b', 'a')],
-    /Line 2: the parent b of entry a does not stand before it/,
+    /Line 2: the parent b of entry a does not come before it/,
   ],
   ['its own parent', [entry('a', 'a')], /does not come before it/],
   ['an id twice', [entry('a', null), entry('a', null)], /already an entry a/],

@@ -1,13 +1,21 @@
 // `synapse convert`: any transcript to the request of any provider. Useful on its own to whoever has a broken one.
 
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { prepare } from '../../runtime/prepare.ts'
 import type { Note } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
+import { agentIds } from '../../sessions/agents.ts'
+import { carriedText, newSession, sameText, targetFormat } from '../../sessions/carry.ts'
+import { fileSource, formatOfFile, messagesSource, textSource, type SessionSource } from '../../sessions/source.ts'
 import { formatIds, writeTranscript } from '../../transcripts/index.ts'
+import { headOfSources } from '../../transcripts/session-file.ts'
+import { sessionFormat } from '../../transcripts/session-formats.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { noteLine } from '../note-line.ts'
-import { printError, printJson } from '../print.ts'
+import { printError, printFile, printJson } from '../print.ts'
 import { readPolicy } from '../run-options.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf } from '../transcript-file.ts'
@@ -16,10 +24,14 @@ export const convert: Command = {
   usage: `synapse convert FILE --to PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--policy NAME] [--json]
                 [--config FILE]
 synapse convert FILE --to FORMAT [--from FORMAT]
+synapse convert FILE --to AGENT [--from FORMAT] [--cwd DIR] [--whole]
 
 Prints the request body that carries the conversation in FILE to a provider, repaired where the provider would refuse
 it; what was changed, and why, goes to stderr. With --json one object with url, body, notes and estimate is printed.
-With the name of a transcript format, the conversation is written in that format instead.
+With the name of a transcript format, the conversation is written in that format instead. For a coding agent
+(${agentIds.join(', ')})
+that is the file which "synapse carry" writes: put it where the agent looks for its sessions, and resume it. A session in
+the agent's own format is printed as it was.
 FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
 
   async run(argv) {
@@ -30,10 +42,16 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
       protocol: { type: 'string' },
       policy: { type: 'string', default: 'full' },
       json: { type: 'boolean' },
+      cwd: { type: 'string' },
+      whole: { type: 'boolean', default: false },
     })
     const [file] = positionals
     if (file === undefined) throw badInput('Name the file to convert: synapse convert FILE --to PROVIDER[/MODEL].')
     if (values.to === undefined) throw badInput('Say what to convert it to: --to PROVIDER[/MODEL], or --to FORMAT.')
+    if (agentIds.includes(values.to)) {
+      tell(await printSession(file, { ...values, to: values.to }))
+      return exitCode.ok
+    }
     const transcript = readTranscriptFile(file, values.from)
     if (formatIds.includes(values.to)) {
       printJson(writeTranscript(transcript.messages, values.to), 2)
@@ -58,6 +76,44 @@ FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
     }
     return exitCode.ok
   },
+}
+
+/** The bytes that `carry` writes, piece by piece. */
+async function printSession(file: string, wanted: Wanted): Promise<Note[]> {
+  const target = targetFormat(wanted.to)
+  const source = await sourceOf(file, wanted)
+  const isSame = source.format?.id === target.id && wanted.cwd === undefined && !wanted.whole
+  // The folder of a session may be one of another machine.
+  const cwd = wanted.cwd === undefined ? (source.head.cwd ?? process.cwd()) : resolve(wanted.cwd)
+  const session = newSession(source, target, { cwd, now: new Date().toISOString() })
+  const text = isSame ? sameText(source) : carriedText(source, target, session)
+  for (;;) {
+    const next = text.next()
+    if (next.done) return next.value.notes
+    if (!printFile(next.value)) await once(process.stdout, 'drain')
+  }
+}
+
+interface Wanted {
+  to: string
+  from?: string | undefined
+  cwd?: string | undefined
+  whole: boolean
+}
+
+async function sourceOf(file: string, { from, whole }: Wanted): Promise<SessionSource> {
+  const isFile = file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFile() === true
+  const format = isFile ? (from === undefined ? formatOfFile(file) : sessionFormat(from)) : undefined
+  if (format) return fileSource(file, format, { whole })
+  const { messages, notes, text, format: read } = readTranscriptFile(file, from)
+  const piped = isFile ? undefined : sessionFormat(read)
+  if (piped) return textSource(text, piped, { whole })
+  const startedAt = isFile ? statSync(file).mtime.toISOString() : undefined
+  const source = messagesSource(
+    messages.map((message) => ({ message })),
+    { startedAt, ...headOfSources(messages) },
+  )
+  return { ...source, notes }
 }
 
 function tell(notes: readonly Note[]): void {

@@ -1,0 +1,185 @@
+// `synapse carry`: a session of one coding agent, continued in another with everything that was said and done.
+
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { badInput } from '../../core/error.ts'
+import { agentIds, agentNamed, type Agent } from '../../sessions/agents.ts'
+import { targetFormat } from '../../sessions/carry.ts'
+import { findSession, type FoundSession } from '../../sessions/find.ts'
+import { putSession, type Put } from '../../sessions/put.ts'
+import { installedVersion, isNewer, resumeCommand, resumeEstimate, type ResumeEstimate } from '../../sessions/resume.ts'
+import { conversationSource, sessionArchive } from '../../sessions/store.ts'
+import { agentEnvironment } from '../../sessions/environment.ts'
+import { isPostgres } from '../../store/doctor/doctor.ts'
+import { attachMedia } from '../../store/media.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { print, printError, printJson } from '../print.ts'
+import { count, dollars, inShort } from '../format-number.ts'
+import { openLocalStore, storeAddress, storeOptions } from '../local-store.ts'
+import { noteLine } from '../note-line.ts'
+import { progressOn } from '../progress.ts'
+import { neutral, neutralLine } from '../terminal.ts'
+
+export const carry: Command = {
+  usage: `synapse carry SESSION --to AGENT [--cwd DIR] [--whole] [--dry-run] [--json] [--db FILE]
+
+Writes a session of one coding agent as a new session of another, where that agent looks for it, reads it back and
+compares it. The last line is the command that continues it. The session it comes from is not changed.
+SESSION is an id from "synapse sessions" or the beginning of one, a path, a conversation of the store ("synapse log"),
+or "latest": the newest session of this folder.
+  --to AGENT   ${agentIds.join(', ')},
+               or synapse: the session becomes a conversation of the store
+  --cwd DIR    continue in this folder (by default in the folder of the session)
+  --whole      after a compaction, carry what comes before it as well, not only the summary and what follows
+  --dry-run    write nothing
+Thinking, system prompts and the messages of sub-agents are left out: they are of no use to another model. Each note says
+what was left out and why.`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, 1, {
+      ...storeOptions,
+      to: { type: 'string' },
+      cwd: { type: 'string' },
+      whole: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    })
+    const [named] = positionals
+    if (named === undefined)
+      throw badInput('Name the session: synapse carry SESSION --to AGENT. "synapse sessions" lists them.')
+    if (values.to === undefined) throw badInput(`Say where to carry it: --to ${agentIds.join(', ')} or synapse.`)
+    const progress = progressOn()
+    const tell = (what: string) => (share: number) => progress.tell(`${what}: ${Math.floor(share * 100)} %`)
+    try {
+      const options = { whole: values.whole, progress: tell('Reading') }
+      const found = await findSession(named, agentEnvironment(), process.cwd(), options)
+      if (values.to === 'synapse') return await intoStore(found, named, values)
+      const agent = agentNamed(values.to)
+      const source = found ?? (await fromStore(named, values, agent))
+      const cwd = folderFor(values.cwd ?? source.source.head.cwd ?? process.cwd())
+      const put = await putSession(source.source, agent, targetFormat(agent.id), agentEnvironment(), {
+        cwd,
+        now: new Date().toISOString(),
+        dryRun: values['dry-run'],
+        progress: tell('Carrying'),
+      })
+      progress.done()
+      report(agent, source, put, values)
+      return exitCode.ok
+    } finally {
+      progress.done()
+    }
+  },
+}
+
+/** Agents look for a session in the folder that it belongs to. */
+function folderFor(cwd: string): string {
+  const folder = resolve(cwd)
+  if (existsSync(folder) && statSync(folder).isDirectory()) return folder
+  throw badInput(`There is no folder ${neutralLine(cwd)} here. Name the folder to continue in with --cwd DIR.`)
+}
+
+interface Values {
+  db?: string | undefined
+  'dry-run': boolean
+  json: boolean
+}
+
+async function fromStore(named: string, values: Values, agent: Agent): Promise<FoundSession> {
+  const nothing = badInput(
+    `There is no session ${named}. "synapse sessions --all" and "synapse log" list what there is.`,
+  )
+  const place = storeAddress(values)
+  if (!isPostgres(place) && !existsSync(place)) throw nothing
+  const local = await openLocalStore(values)
+  try {
+    const { store, owner } = local
+    const about = await local.find(named).catch(() => {
+      throw nothing
+    })
+    const entries = about.head ? await store.history(owner, about.head) : []
+    const messages = await attachMedia(
+      entries.map(({ message }) => message),
+      (sha256) => store.blob(owner, sha256),
+    )
+    const source = conversationSource(about, entries, messages, targetFormat(agent.id))
+    return { agent: 'synapse', id: about.id, source }
+  } finally {
+    await local.close()
+  }
+}
+
+async function intoStore(found: FoundSession | undefined, named: string, values: Values): Promise<number> {
+  if (!found) throw badInput(`There is no session ${named}. "synapse sessions --all" lists those of all agents.`)
+  const { archive, notes } = sessionArchive(found.source, new Date().toISOString())
+  for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
+  const { id } = archive.conversation
+  if (!values['dry-run']) {
+    const local = await openLocalStore(values)
+    try {
+      await local.store.importConversation(local.owner, archive)
+    } finally {
+      await local.close()
+    }
+  }
+  const command = `synapse --conversation ${id}`
+  const facts = {
+    from: { tool: found.agent, id: found.id },
+    to: 'synapse',
+    id,
+    messages: archive.entries.length,
+    notes,
+    command,
+  }
+  if (values.json) printJson(facts, 2)
+  else print(`${count(archive.entries.length)} messages are in the store.\n${command}\n`)
+  return exitCode.ok
+}
+
+function report(agent: Agent, source: FoundSession, put: Put, values: Values): void {
+  const { counts, notes, tokens, session, path } = put
+  const estimate = resumeEstimate(agent, session, tokens)
+  const command = resumeCommand(agent, session.id, session.cwd)
+  const warnings = versionWarnings(agent)
+  if (values.json) {
+    const from = { tool: source.agent, id: source.id ?? source.source.head.id }
+    const facts = { from, to: agent.id, id: session.id, path, cwd: session.cwd }
+    const more = { dryRun: values['dry-run'], counts, notes, estimate, warnings, command }
+    printJson({ ...facts, ...more }, 2)
+    return
+  }
+  for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
+  for (const warning of warnings) printError(`${warning}\n`)
+  const { userTexts, assistantTexts, calls, results, pictures } = counts
+  const units = `${count(userTexts)} user texts, ${count(assistantTexts)} assistant texts, ${count(calls)} calls, ${count(results)} results, ${count(pictures)} pictures`
+  const isDry = values['dry-run']
+  const lines = [
+    `${isDry ? 'Would carry' : 'Carried'} to ${agent.name}: ${units}.`,
+    estimateLine(estimate),
+    isDry ? 'Nothing was written (--dry-run).' : `Written to ${neutralLine(path)}, read back and compared.`,
+    neutralLine(command),
+  ]
+  print(`${lines.join('\n')}\n`)
+}
+
+function estimateLine({ tokens, provider, model, contextWindow, fits, cost }: ResumeEstimate): string {
+  const size = `About ${inShort(tokens)} tokens`
+  if (model === undefined) return `${size}.`
+  const who = neutralLine(`${provider}/${model}`)
+  const room =
+    contextWindow === undefined
+      ? `how much ${who} reads is not known`
+      : `${fits ? 'it fits' : 'it does NOT fit'} the context of ${who} (${inShort(contextWindow)})`
+  const money =
+    cost === undefined ? 'the price is not known' : `the first request costs about ${dollars(cost)} (estimate)`
+  return `${size}; ${room}; ${money}.`
+}
+
+function versionWarnings(agent: Agent): string[] {
+  const { installed, version } = installedVersion(agent, agentEnvironment())
+  if (!installed) return [`${agent.name} is not on the path here: "${agent.program}" was not found.`]
+  if (version === undefined || !isNewer(version, agent.provenWith)) return []
+  return [
+    `${agent.name} ${version} is here; sessions were proven with ${agent.provenWith}. Check that it shows the whole session.`,
+  ]
+}

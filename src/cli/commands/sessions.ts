@@ -1,0 +1,88 @@
+// `synapse sessions`: what can be continued here, whichever agent it was begun in.
+
+import { resolve } from 'node:path'
+import { agentIds, agentNamed } from '../../sessions/agents.ts'
+import { listSessions, shortIds, type ListedSession } from '../../sessions/list.ts'
+import { agentEnvironment } from '../../sessions/environment.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { print, printJson } from '../print.ts'
+import { count, dollars, inShort } from '../format-number.ts'
+import { table, type Column } from '../table.ts'
+import { neutralLine, styleFor, widthOf } from '../terminal.ts'
+
+export const sessions: Command = {
+  usage: `synapse sessions [--tool NAME] [--project DIR] [--all] [--json]
+
+Lists the sessions of every coding agent on this machine, the last changed first: of the current folder, of another one
+with --project, or of all with --all. --tool takes only those of one agent.
+Of large sessions only the beginning and the end are read, and the number of messages is an estimate (~). Costs are
+estimates at list prices, and stand there only where a session records what it used.
+"synapse carry ID --to AGENT" continues a session in another agent. Nothing is sent anywhere.
+Agents: ${agentIds.join(', ')}.`,
+
+  async run(argv) {
+    const { values } = parse(argv, 0, {
+      tool: { type: 'string' },
+      project: { type: 'string' },
+      all: { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const project = values.all ? undefined : resolve(values.project ?? '.')
+    const found = listSessions(agentEnvironment(), {
+      ...(values.tool !== undefined && { agent: agentNamed(values.tool).id }),
+      ...(project !== undefined && { project }),
+    })
+    const ids = shortIds(found)
+    if (values.json) {
+      const rows = found.map(({ agent: tool, cwd, ...one }, i) => ({ shortId: ids[i], tool, project: cwd, ...one }))
+      printJson(rows, 2)
+      return exitCode.ok
+    }
+    if (found.length === 0) {
+      const where = project === undefined ? 'on this machine' : `of ${neutralLine(project)}`
+      const hint = project === undefined ? '' : ' --all lists those of other folders.'
+      print(`There are no sessions ${where}.${hint}\n`)
+      return exitCode.ok
+    }
+    const lines = table(
+      columns(project === undefined),
+      found.map((one, i) => row(one, ids[i] ?? one.id, project === undefined)),
+      widthOf(process.stdout),
+      styleFor(process.stdout, process.env),
+    )
+    print(`${lines.join('\n')}\n`)
+    return exitCode.ok
+  },
+}
+
+function columns(withProject: boolean): Column[] {
+  return [
+    { head: 'ID' },
+    { head: 'TOOL' },
+    ...(withProject ? [{ head: 'PROJECT' }] : []),
+    { head: 'AGE', right: true },
+    { head: 'MESSAGES', right: true },
+    { head: 'SIZE', right: true },
+    { head: 'COST', right: true },
+    { head: 'BEGINS', grows: true },
+  ]
+}
+
+function row(one: ListedSession, id: string, withProject: boolean): string[] {
+  return [
+    neutralLine(id),
+    one.agent,
+    ...(withProject ? [neutralLine(one.cwd ?? '')] : []),
+    age(Date.now() - Date.parse(one.changedAt)),
+    `${one.isEstimate ? '~' : ''}${count(one.messages)}`,
+    one.bytes === undefined ? '' : `${inShort(one.bytes)}B`,
+    one.cost === undefined ? '' : `~${dollars(one.cost)}`,
+    neutralLine(one.title),
+  ]
+}
+
+function age(ms: number): string {
+  const minutes = Math.max(0, Math.round(ms / 60_000))
+  if (minutes < 60) return `${minutes} min`
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 60 / 24)} d`
+}

@@ -1,0 +1,168 @@
+// One session written for another agent: text, piece by piece, so that a large session never is in memory whole. The
+// same session, target and folder give the same text.
+
+import type { Note } from '../core/context.ts'
+import { badInput } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import { textOf } from '../core/message.ts'
+import { adaptFor, sessionFormat } from '../transcripts/session-formats.ts'
+import type { NewSession, SessionFormat, Step } from '../transcripts/session.ts'
+import { stepper } from '../transcripts/steps.ts'
+import { uuidFor } from '../transcripts/uuid.ts'
+import type { Progress, SessionSource } from './source.ts'
+import { turnDigests, type Counts } from './turns.ts'
+
+export interface CarryOptions {
+  cwd: string
+  /** The time of writing; the beginning of a session that has no times. */
+  now: string
+  /** How many sessions under the first ids are taken. */
+  attempt?: number
+  progress?: Progress
+}
+
+export interface Carried {
+  session: NewSession
+  notes: Note[]
+  counts: Counts
+  tokens: number
+  digests: string[]
+}
+
+export function targetFormat(id: string): SessionFormat {
+  const format = sessionFormat(id)
+  if (!format) throw badInput(`There is no agent "${id}" to carry a session to.`)
+  return format
+}
+
+/** The session to be written: new id, and times, title and model of the source. */
+export function newSession(source: SessionSource, target: SessionFormat, options: CarryOptions): NewSession {
+  const { cwd, now, attempt = 0 } = options
+  const seed = uuidFor(JSON.stringify([source.digest, target.id, cwd, attempt]))
+  const id = target.id === 'opencode' ? `ses_${seed.replaceAll('-', '').slice(0, 26)}` : seed
+  const startedAt = source.head.startedAt ?? now
+  // opencode lists sessions by their titles; the others go by the first words themselves.
+  const title = source.head.title ?? (target.id === 'opencode' ? firstWords(source) : undefined)
+  // The others go by the time of the file; opencode takes what the session says, and lists the last changed first.
+  const updatedAt = target.id === 'opencode' ? now : (source.head.updatedAt ?? startedAt)
+  return { ...source.head, title, id, cwd, startedAt, updatedAt }
+}
+
+function firstWords(source: SessionSource): string | undefined {
+  for (const { message } of source.messages()) {
+    const text = message.role === 'user' ? textOf(message.parts).trim() : ''
+    if (text !== '' && !isWrapped(text)) return text.split('\n', 1)[0]?.slice(0, 80).toWellFormed()
+  }
+  return undefined
+}
+
+/** What agents write in the name of the user. */
+export function isWrapped(text: string): boolean {
+  return /^\s*(<[a-z_-]+[\s>]|# AGENTS\.md|Caveat: |\[Request interrupted)/i.test(text)
+}
+
+/** The text of the new session. What it returns counts everything that was written. */
+export function* carriedText(
+  source: SessionSource,
+  target: SessionFormat,
+  session: NewSession,
+  progress?: Progress,
+): Generator<string, Carried> {
+  const text = textOfLines(target.id === 'opencode')
+  const steps = stepper(adaptFor(target.id))
+  const turns = turnDigests()
+  const isCopy = isSame(source, target)
+  const writer = target.writer(session)
+  const add = function* (made: readonly Step[]): Generator<string> {
+    for (const step of made) {
+      turns.add(step)
+      if (!isCopy) for (const line of writer.add(step)) yield text.line(line)
+    }
+  }
+  if (isCopy) {
+    for (const line of source.lines(progress)) {
+      const moved = target.rehome(line, source.head, session)
+      if (moved) yield text.line(moved)
+    }
+  } else for (const line of writer.open()) yield text.line(line)
+  let at = session.startedAt
+  for (const { message, at: known } of source.messages(isCopy ? undefined : progress)) {
+    // Times order what is said: they never go back.
+    if (known !== undefined && known > at) at = known
+    yield* add(steps.push(message, at))
+  }
+  yield* add(steps.end())
+  if (!isCopy) for (const line of writer.close()) yield text.line(line)
+  yield text.end()
+  const { digests, counts, tokens, longestResult, failed } = turns.end()
+  if (counts.userTexts + counts.assistantTexts + counts.calls === 0) {
+    throw badInput('The session holds nothing that can be carried: no text and no call.')
+  }
+  const notes = [...source.notes, ...(isCopy ? [] : steps.notes()), ...limits(target.id, longestResult, failed)]
+  return { session, notes, counts, tokens, digests }
+}
+
+/** The lines of a session as they are, in the format of their agent. */
+export function* sameText(source: SessionSource): Generator<string, Pick<Carried, 'notes'>> {
+  const text = textOfLines(source.format?.id === 'opencode')
+  for (const line of source.lines()) yield text.line(line)
+  yield text.end()
+  return { notes: [] }
+}
+
+/** Most agents keep lines; opencode takes one document. */
+function textOfLines(document: boolean): { line(line: JsonObject): string; end(): string } {
+  let count = 0
+  return {
+    line(line) {
+      const json = JSON.stringify(line)
+      if (!document) return `${json}\n`
+      count++
+      return count === 1 ? `{"info":${json},"messages":[` : `${count === 2 ? '' : ','}\n${json}`
+    },
+    end: () => (document ? '\n]}\n' : ''),
+  }
+}
+
+/** A session goes back to its own agent line by line. Gemini CLI's files can hold results twice, so theirs are remade. */
+function isSame(source: SessionSource, target: SessionFormat): boolean {
+  return source.format?.id === target.id && target.id !== 'gemini-cli'
+}
+
+/** What an agent does with a session when it loads it, by its own rules. */
+function limits(target: string, longestResult: number, failed: number): Note[] {
+  const notes: Note[] = []
+  if (target === 'codex' && longestResult > 12_000) {
+    const why = 'Codex shortens results of more than about 12,000 characters in the middle when it sends them'
+    notes.push({ kind: 'changed', what: 'long results', why })
+  }
+  if (target === 'gemini-cli' && longestResult > 100_000) {
+    const why = 'Gemini CLI shortens results of several hundred thousand characters when it sends them'
+    notes.push({ kind: 'changed', what: 'long results', why })
+  }
+  if (target === 'codex' && failed > 0) {
+    const why = 'Codex has no mark for a failed result; the text of the failure is there'
+    notes.push({ kind: 'changed', what: `${failed} failed results`, why })
+  }
+  return notes
+}
+
+/** What a session says, as it would be sent next, to compare it with what was meant. */
+export function digestsOf(source: SessionSource, progress?: Progress): Pick<Carried, 'digests' | 'counts'> {
+  const steps = stepper()
+  const turns = turnDigests()
+  let at = ''
+  for (const { message, at: known } of source.messages(progress)) {
+    at = known ?? at
+    for (const step of steps.push(message, at)) turns.add(step)
+  }
+  for (const step of steps.end()) turns.add(step)
+  return turns.end()
+}
+
+/** The first place where what was written differs from what was meant. */
+export function difference(meant: readonly string[], written: readonly string[]): string | undefined {
+  const at = meant.findIndex((digest, index) => written[index] !== digest)
+  if (at >= 0) return `turn ${at + 1} of ${meant.length} differs`
+  return written.length > meant.length ? `there are ${written.length} turns instead of ${meant.length}` : undefined
+}

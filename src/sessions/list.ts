@@ -1,0 +1,189 @@
+// All sessions of all agents on this machine. Of large files only the beginning and the end are read, so that thousands
+// of sessions are listed at once; small ones, the newest first, are read whole, and then the counts are exact.
+
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isObject, type JsonObject } from '../core/json.ts'
+import { textOf } from '../core/message.ts'
+import { sessionFormat } from '../transcripts/session-formats.ts'
+import type { SessionFormat, SessionHead } from '../transcripts/session.ts'
+import { agents, type Agent } from './agents.ts'
+import { isWrapped } from './carry.ts'
+import { ends, filesIn, type FoundFile } from './files.ts'
+import { geminiRoot } from './gemini-projects.ts'
+import { opencodeSessions } from './opencode-db.ts'
+import { parsedLines } from './source.ts'
+import type { AgentEnvironment } from './environment.ts'
+import { costOfLines } from './usage.ts'
+
+export interface ListedSession {
+  agent: string
+  id: string
+  /** The file, or the database. */
+  path: string
+  cwd?: string | undefined
+  /** Its title, or the first words of the user. */
+  title: string
+  startedAt?: string | undefined
+  changedAt: string
+  messages: number
+  /** Only a part of the file was counted. */
+  isEstimate: boolean
+  bytes?: number
+  model?: string | undefined
+  /** In US dollars at list prices, where all usage was seen. */
+  cost?: number | undefined
+}
+
+export interface ListOptions {
+  agent?: string
+  /** Only sessions of this folder. */
+  project?: string
+}
+
+/** How much is read of small files altogether, in bytes: about as much as is parsed in a fraction of a second. */
+const wholeBudget = 4 * 1024 * 1024
+const wholeFile = 2 * 1024 * 1024
+const headSize = 8 * 1024
+const tailSize = 4 * 1024
+
+export function listSessions(at: AgentEnvironment, { agent: only, project }: ListOptions = {}): ListedSession[] {
+  const found: { agent: Agent; file: FoundFile }[] = []
+  const listed: ListedSession[] = []
+  for (const agent of agents) {
+    if (only !== undefined && agent.id !== only) continue
+    const folder = agent.folder(at)
+    if (agent.id === 'opencode') {
+      listed.push(...opencodeListed(join(folder, 'opencode.db'), project))
+      continue
+    }
+    const first = project === undefined ? undefined : agent.projectFolder?.(project)
+    for (const file of filesIn(folder, agent.files, first)) if (isOwn(file.path)) found.push({ agent, file })
+  }
+  let budget = wholeBudget
+  for (const { agent, file } of found.toSorted((a, b) => b.file.changedMs - a.file.changedMs)) {
+    const isSmall = file.size <= wholeFile && file.size <= budget
+    const one = listedFile(agent, file, isSmall)
+    if (!one || (project !== undefined && one.cwd !== project)) continue
+    if (isSmall) budget -= file.size
+    listed.push(one)
+  }
+  return listed.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1))
+}
+
+/** Sub-agents of Claude Code have files of their own. */
+function isOwn(path: string): boolean {
+  return !/[/\\]agent-[^/\\]*\.jsonl$/.test(path)
+}
+
+function opencodeListed(file: string, project: string | undefined): ListedSession[] {
+  if (!existsSync(file)) return []
+  try {
+    return opencodeSessions(file).flatMap((row) => {
+      if (project !== undefined && row.directory !== project) return []
+      const { id, directory: cwd, title, messages } = row
+      const [startedAt, changedAt] = [new Date(row.created).toISOString(), new Date(row.updated).toISOString()]
+      const cost = row.cost > 0 ? { cost: row.cost } : {}
+      return [
+        { agent: 'opencode', id, path: file, cwd, title, startedAt, changedAt, messages, isEstimate: false, ...cost },
+      ]
+    })
+  } catch {
+    // Another version of opencode may keep its sessions in other tables; the other agents are listed all the same.
+    return []
+  }
+}
+
+function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSession | undefined {
+  try {
+    const format = sessionFormat(agent.id) as SessionFormat
+    const read = ends(file, isSmall ? file.size : headSize, isSmall ? 0 : tailSize)
+    const isWhole = isSmall || read.whole
+    const first = parsedLines(read.head, isWhole)
+    const last = parsedLines(read.tail.slice(read.tail.indexOf('\n') + 1), true)
+    const { head, messages } = about(format, first, last)
+    const id = head.id ?? looseField(read.head, agent.id === 'codex' ? 'id' : 'sessionId')
+    // Gemini CLI leaves a file without a message each time that it resumes a session.
+    if (id === undefined || isSubagent(first[0]) || (isWhole && messages === 0)) return undefined
+    const cwd = head.cwd ?? looseField(read.head, 'cwd') ?? geminiRoot(dirname(dirname(file.path)))
+    const seen = isWhole ? file.size : Buffer.byteLength(read.head)
+    // Only Codex counts up, so that the end of the file tells.
+    const counted = isWhole ? first : agent.id === 'codex' ? last : []
+    const cost = costOfLines(agent.id, counted, head)
+    return {
+      agent: agent.id,
+      id,
+      path: file.path,
+      cwd,
+      title: head.title ?? firstWords(format, first) ?? '',
+      startedAt: head.startedAt,
+      changedAt: new Date(file.changedMs).toISOString(),
+      messages: isWhole ? messages : Math.max(messages, Math.round((messages * file.size) / Math.max(1, seen))),
+      isEstimate: !isWhole,
+      bytes: file.size,
+      model: head.model,
+      ...(cost !== undefined && { cost }),
+    }
+  } catch {
+    // A file that cannot be read is no session to choose.
+    return undefined
+  }
+}
+
+/** What the lines say about the session, and how many messages the first of them are. */
+function about(
+  format: SessionFormat,
+  first: readonly JsonObject[],
+  last: readonly JsonObject[],
+): { head: SessionHead; messages: number } {
+  const scan = format.scan()
+  for (const [index, line] of [...first, ...last].entries()) scan.see(line, index)
+  const { head, lines, messages } = scan.end(true)
+  return { head, messages: messages ?? lines.filter((line) => line < first.length).length }
+}
+
+/** Of a first line that is longer than what was read. */
+function looseField(text: string, field: string): string | undefined {
+  const found = new RegExp(`"${field}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(text.slice(0, headSize))?.[1]
+  return found === undefined ? undefined : (JSON.parse(found) as string)
+}
+
+function isSubagent(line: JsonObject | undefined): boolean {
+  if (line?.kind === 'subagent') return true
+  const payload = line?.payload
+  return isObject(payload) && isObject(payload.source) && payload.source.subagent !== undefined
+}
+
+function firstWords(format: SessionFormat, lines: readonly JsonObject[]): string | undefined {
+  const read = format.reader(true)
+  for (const [index, line] of lines.entries()) {
+    for (const { message } of readable(read, line, index)) {
+      const text = message.role === 'user' ? textOf(message.parts).trim() : ''
+      if (text !== '' && !isWrapped(text)) return text.slice(0, 200)
+    }
+  }
+  return undefined
+}
+
+function readable(read: ReturnType<SessionFormat['reader']>, line: JsonObject, index: number): ReturnType<typeof read> {
+  try {
+    return read(line, index)
+  } catch {
+    return []
+  }
+}
+
+/** The shortest beginnings of ids, of eight characters or more, that tell the sessions apart. */
+export function shortIds(sessions: readonly ListedSession[]): string[] {
+  const ids = sessions.map(({ id }) => id).toSorted()
+  const common = (a = '', b = ''): number => {
+    let n = 0
+    while (n < a.length && a[n] === b[n]) n++
+    return n
+  }
+  const lengths = new Map<string, number>()
+  for (const [i, id] of ids.entries()) {
+    lengths.set(id, Math.max(8, common(id, ids[i - 1]) + 1, common(id, ids[i + 1]) + 1))
+  }
+  return sessions.map(({ id }) => id.slice(0, lengths.get(id) ?? 8))
+}

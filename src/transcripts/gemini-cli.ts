@@ -1,0 +1,23 @@
+// Session files of Gemini CLI: a head, then one record per line (older versions: one document with a list of records).
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { geminiCliSession } from './gemini-cli-records.ts'
+import { isSession } from './gemini-cli-session.ts'
+import { objectLines, readSession, writeSession } from './session-file.ts'
+import type { TranscriptFormat } from './transcript.ts'
+
+const id = 'gemini-cli'
+
+export const geminiCliFormat: TranscriptFormat = {
+  id,
+  recognise: isSession,
+  read: (json) => readSession(geminiCliSession, geminiLines(json), []),
+  write: (messages) => writeSession(geminiCliSession, messages),
+}
+
+/** A document as the lines that a newer version would write. */
+export function geminiLines(json: Json): JsonObject[] {
+  if (Array.isArray(json)) return objectLines(id, json)
+  const { messages, ...head } = isObject(json) ? json : {}
+  return objectLines(id, [head, ...(Array.isArray(messages) ? messages : [])])
+}

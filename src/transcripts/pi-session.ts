@@ -1,0 +1,160 @@
+// pi's session files for `carry`. Proven with version 0.74.2: entries are a tree, and a reply without usage ends pi.
+
+import { isObject, type JsonObject } from '../core/json.ts'
+import { callRegistry } from './call-registry.ts'
+import { readEntry } from './pi-entry.ts'
+import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
+import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
+import { uuidFor } from './uuid.ts'
+
+export const piSession: SessionFormat = {
+  id: 'pi',
+  scan,
+  reader() {
+    const book = callRegistry()
+    return (line, index) => {
+      const message = readEntry(line, `$[${index}]`, book, [])
+      if (!message || isBrokenOff(line)) return []
+      const at = timeAt(line.timestamp)
+      return [{ message, ...(at !== undefined && { at }) }]
+    }
+  },
+  writer,
+  withHead: (lines, session) => (lines[0]?.type === 'session' ? lines : [...writer(session).open(), ...lines]),
+  rehome: (line, _, to) => (line.type === 'session' ? { ...line, id: to.id, cwd: to.cwd } : line),
+}
+
+/** pi itself never sends a reply that failed or was stopped. */
+function isBrokenOff({ message }: JsonObject): boolean {
+  return isObject(message) && (message.stopReason === 'error' || message.stopReason === 'aborted')
+}
+
+interface Place {
+  id: string | undefined
+  parentId: string | undefined
+  isMessage: boolean
+  isCompaction: boolean
+  firstKept: string | number | undefined
+}
+
+function scan(): SessionScan {
+  const { head, time, set } = headOf()
+  const places: Place[] = []
+  return {
+    see(line, index) {
+      const kept = line.firstKeptEntryId ?? line.firstKeptEntryIndex
+      places[index] = {
+        id: index > 0 ? stringAt(line, 'id') : undefined,
+        parentId: stringAt(line, 'parentId'),
+        isMessage: line.type === 'message' || line.type === 'custom_message' || line.type === 'branch_summary',
+        isCompaction: line.type === 'compaction',
+        firstKept: typeof kept === 'string' || typeof kept === 'number' ? kept : undefined,
+      }
+      time(timeAt(line.timestamp))
+      if (line.type === 'session') set({ id: stringAt(line, 'id'), cwd: stringAt(line, 'cwd') })
+      if (line.type === 'session_info') set({ title: stringAt(line, 'name') })
+      set({ model: stringAt(line, 'message', 'model'), provider: stringAt(line, 'message', 'provider') })
+    },
+    end(whole) {
+      const byId = new Map(places.flatMap(({ id }, index) => (id === undefined ? [] : [[id, index] as const])))
+      const isTree = places.some(({ parentId }) => parentId !== undefined)
+      const path = isTree
+        ? pathTo([...byId.values()].at(-1), (index) => byId.get(places[index]?.parentId ?? ''))
+        : places.map((_, index) => index).slice(1)
+      const counting = path.filter((index) => places[index]?.isMessage || places[index]?.isCompaction)
+      const all = places.filter(({ isMessage }) => isMessage).length
+      const lines = whole ? counting : afterCompaction(counting, places)
+      const left = all - lines.filter((index) => places[index]?.isMessage).length
+      const why = 'they are on another branch, or a summary represents them'
+      return { head, lines, notes: left > 0 ? [{ kind: 'dropped', what: `${left} messages`, why }] : [] }
+    },
+  }
+}
+
+/** The summary, then what was kept, then what follows. */
+function afterCompaction(path: readonly number[], places: readonly Place[]): number[] {
+  const at = path.findLastIndex((index) => places[index]?.isCompaction)
+  const compaction = path[at]
+  if (compaction === undefined) return [...path]
+  const kept = places[compaction]?.firstKept
+  const first = typeof kept === 'number' ? kept : places.findIndex(({ id }) => id !== undefined && id === kept)
+  const from = first < 0 ? at : path.findIndex((index) => index >= first)
+  const before = path.slice(from, at).filter((index) => !places[index]?.isCompaction)
+  return [compaction, ...(from < 0 ? [] : before), ...path.slice(at + 1)]
+}
+
+function writer(session: NewSession, after?: JsonObject) {
+  let parentId: string | null = stringAt(after, 'id') ?? null
+  // The first version of the format is a plain list.
+  const isTree = after === undefined || parentId !== null
+  let count = 0
+  const entry = (at: string, more: JsonObject): JsonObject => {
+    const id = uuidFor(`${session.id} ${parentId} ${count++}`).slice(0, 8)
+    const { type, ...rest } = more
+    if (!isTree) return { type, timestamp: at, ...rest }
+    const placed = { type, id, parentId, timestamp: at, ...rest }
+    parentId = id
+    return placed
+  }
+  const said = (at: string, message: JsonObject): JsonObject => entry(at, { type: 'message', message })
+  return {
+    open(): JsonObject[] {
+      if (after) return []
+      const { id, startedAt: timestamp, cwd, title } = session
+      return [
+        { type: 'session', version: 3, id, timestamp, cwd },
+        ...(title === undefined ? [] : [entry(timestamp, { type: 'session_info', name: title })]),
+      ]
+    },
+    add(step: Step): JsonObject[] {
+      if (step.kind === 'user') {
+        return [said(step.at, { role: 'user', content: step.parts.map(block), timestamp: Date.parse(step.at) })]
+      }
+      return [said(step.at, replyMessage(step)), ...step.results.map((one) => said(one.at, resultMessage(one)))]
+    },
+    close: () => [],
+  }
+}
+
+const noUsage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+}
+
+const apis: Record<string, string> = {
+  anthropic: 'anthropic-messages',
+  openai: 'openai-responses',
+  google: 'google-generative-ai',
+  mistral: 'mistral-conversations',
+}
+
+function replyMessage({ parts, provider, model, results, at }: ReplyStep): JsonObject {
+  return {
+    role: 'assistant',
+    content: parts.map((part) =>
+      part.type === 'call'
+        ? { type: 'toolCall', id: part.id, name: part.name, arguments: part.input }
+        : { type: 'text', text: part.text },
+    ),
+    api: (Object.hasOwn(apis, provider) ? apis[provider] : undefined) ?? 'openai-completions',
+    provider,
+    model,
+    usage: noUsage,
+    stopReason: results.length > 0 ? 'toolUse' : 'stop',
+    timestamp: Date.parse(at),
+  }
+}
+
+function resultMessage({ id, name, output, failed, at }: StepResult): JsonObject {
+  const content = output.map(block)
+  return { role: 'toolResult', toolCallId: id, toolName: name, content, isError: failed, timestamp: Date.parse(at) }
+}
+
+function block(part: UserStep['parts'][number]): JsonObject {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  return { type: 'image', data: part.data.kind === 'base64' ? part.data.base64 : '', mimeType: part.mediaType }
+}

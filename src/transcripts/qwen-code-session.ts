@@ -1,0 +1,114 @@
+// Qwen Code's session files: lines in a tree by uuid, each with a Gemini content. Proven with version 0.24.4: every
+// line needs uuid, parentUuid, sessionId, type, message and the folder in which it is resumed.
+
+import { isObject, type JsonObject } from '../core/json.ts'
+import { readContents } from './gemini-generate.ts'
+import { contentParts, resultPart } from './gemini-cli-write.ts'
+import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
+import type { Step } from './session.ts'
+import { uuidFor } from './uuid.ts'
+
+const version = '0.24.4'
+
+export const qwenCodeSession: SessionFormat = {
+  id: 'qwen-code',
+  scan,
+  reader: (whole) => (line, index) => {
+    const at = timeAt(line.timestamp)
+    const contents = compressed(line) && !whole ? compressed(line) : isSaid(line) ? [line.message ?? null] : []
+    const model = stringAt(line, 'model')
+    const entries = (contents ?? []).map((content) => ({ content, ...(model !== undefined && { model }) }))
+    return readContents(entries, `line ${index + 1}`).map((message) => ({
+      message,
+      ...(at !== undefined && { at }),
+    }))
+  },
+  writer,
+  rehome: (line, _, to) => ({
+    ...line,
+    ...(line.sessionId !== undefined && { sessionId: to.id }),
+    ...(line.cwd !== undefined && { cwd: to.cwd }),
+  }),
+}
+
+const saying = new Set(['user', 'assistant', 'tool_result'])
+
+export function isSaid(line: JsonObject): boolean {
+  return typeof line.type === 'string' && saying.has(line.type) && isObject(line.message)
+}
+
+/** The history that a compression put in place of everything before it. */
+function compressed(line: JsonObject) {
+  if (line.type !== 'system' || line.subtype !== 'chat_compression' || !isObject(line.systemPayload)) return undefined
+  const { compressedHistory: history } = line.systemPayload
+  return Array.isArray(history) ? history : undefined
+}
+
+interface Place {
+  uuid: string | undefined
+  parent: string | undefined
+  counts: boolean
+  compresses: boolean
+}
+
+function scan(): SessionScan {
+  const { head, time, set } = headOf()
+  const places: Place[] = []
+  return {
+    see(line, index) {
+      const compresses = compressed(line) !== undefined
+      const [uuid, parent] = [stringAt(line, 'uuid'), stringAt(line, 'parentUuid')]
+      places[index] = { uuid, parent, counts: isSaid(line), compresses }
+      time(timeAt(line.timestamp))
+      head.id ??= stringAt(line, 'sessionId')
+      head.cwd ??= stringAt(line, 'cwd')
+      if (line.type === 'assistant') set({ model: stringAt(line, 'model') })
+      if (line.subtype === 'custom_title') set({ title: stringAt(line, 'systemPayload', 'customTitle') })
+    },
+    end(whole) {
+      const byUuid = new Map(places.flatMap(({ uuid }, index) => (uuid === undefined ? [] : [[uuid, index] as const])))
+      const leaf = [...byUuid.values()].at(-1)
+      const path = pathTo(leaf, (index) => byUuid.get(places[index]?.parent ?? ''))
+      const cut = whole ? -1 : path.findLastIndex((index) => places[index]?.compresses)
+      const lines = path.slice(Math.max(0, cut)).filter((index, n) => places[index]?.counts || (cut >= 0 && n === 0))
+      const left = places.filter(({ counts }) => counts).length - lines.filter((index) => places[index]?.counts).length
+      const why = 'they are on another branch, or a summary represents them'
+      return { head, lines, notes: left > 0 ? [{ kind: 'dropped', what: `${left} lines`, why }] : [] }
+    },
+  }
+}
+
+function writer(session: NewSession, after?: JsonObject) {
+  let parentUuid: string | null = stringAt(after, 'uuid') ?? null
+  let count = 0
+  const line = (at: string, type: string, more: JsonObject): JsonObject => {
+    const uuid = uuidFor(`${session.id} ${parentUuid} ${count++}`)
+    const { id: sessionId, cwd } = session
+    const placed = { uuid, parentUuid, sessionId, timestamp: at, type, cwd, version, ...more }
+    parentUuid = uuid
+    return placed
+  }
+  return {
+    open: () => [],
+    add(step: Step): JsonObject[] {
+      if (step.kind === 'user') {
+        return [line(step.at, 'user', { message: { role: 'user', parts: contentParts(step.parts) } })]
+      }
+      const model = step.model || 'unknown'
+      return [
+        line(step.at, 'assistant', { message: { role: 'model', parts: contentParts(step.parts) }, model }),
+        ...step.results.map((one) =>
+          line(one.at, 'tool_result', {
+            message: { role: 'user', parts: [resultPart(one)] },
+            toolCallResult: { callId: one.id, status: one.failed ? 'error' : 'success' },
+          }),
+        ),
+      ]
+    },
+    close: (): JsonObject[] => {
+      const { title: customTitle, updatedAt } = session
+      if (customTitle === undefined) return []
+      return [line(updatedAt, 'system', { subtype: 'custom_title', systemPayload: { customTitle } })]
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// What a session of a coding agent is beside its messages, and the contract of the formats whose files such an agent
+// resumes: a scan that finds the lines which still count, a reader for one line, and a writer for one step.
+
+import type { Note } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { MediaPart, Message, TextPart } from '../core/message.ts'
+
+/** What a session says about itself. */
+export interface SessionHead {
+  id?: string | undefined
+  cwd?: string | undefined
+  startedAt?: string | undefined
+  updatedAt?: string | undefined
+  title?: string | undefined
+  model?: string | undefined
+  provider?: string | undefined
+  gitBranch?: string | undefined
+}
+
+/** A session to be written: its id is new, its times, folder, title and model are those of the source. */
+export interface NewSession extends SessionHead {
+  id: string
+  cwd: string
+  startedAt: string
+  updatedAt: string
+}
+
+export interface SessionMessage {
+  message: Message
+  at?: string
+}
+
+/** What every agent can hold: something the user said, or a reply with exactly one result for each of its calls. */
+export type Step = UserStep | ReplyStep
+
+export interface UserStep {
+  kind: 'user'
+  at: string
+  parts: (TextPart | MediaPart)[]
+}
+
+export interface ReplyStep {
+  kind: 'reply'
+  at: string
+  provider: string
+  model: string
+  parts: (TextPart | StepCall)[]
+  /** In the order of the calls. */
+  results: StepResult[]
+}
+
+export interface StepCall {
+  type: 'call'
+  id: string
+  name: string
+  input: JsonObject
+}
+
+export interface StepResult {
+  id: string
+  name: string
+  output: (TextPart | MediaPart)[]
+  failed: boolean
+  at: string
+}
+
+export interface SessionScan {
+  see(line: JsonObject, index: number): void
+  /** The lines that count, in the order in which they are read; with `whole`, those before a compaction as well. */
+  end(whole: boolean): Scanned
+}
+
+interface Scanned {
+  head: SessionHead
+  lines: number[]
+  notes: Note[]
+  /** Records of a line with several that count no more: `<line> <id>`. */
+  superseded?: ReadonlySet<string>
+  /** How many messages there are, where a line can hold several. */
+  messages?: number
+}
+
+interface SessionWriter {
+  /** What comes before the first step. */
+  open(): JsonObject[]
+  add(step: Step): JsonObject[]
+  /** What stands after the last step. */
+  close(): JsonObject[]
+}
+
+export interface SessionFormat {
+  id: string
+  scan(): SessionScan
+  reader(whole: boolean, scanned?: Pick<Scanned, 'superseded'>): (line: JsonObject, index: number) => SessionMessage[]
+  /** A record holds a call and its result. */
+  joinsResults?: boolean
+  /** `after`: the line that the new ones follow. */
+  writer(session: NewSession, after?: JsonObject): SessionWriter
+  /** The same line in a session with another id and folder; undefined where it must not be in there. */
+  rehome(line: JsonObject, from: SessionHead, to: NewSession): JsonObject | undefined
+  /** Puts a head before lines that have none. */
+  withHead?(lines: JsonObject[], session: NewSession): JsonObject[]
+}
+
+export function stringAt(value: Json | undefined, ...path: string[]): string | undefined {
+  let at: Json | undefined = value
+  for (const key of path) at = isObject(at) ? at[key] : undefined
+  return typeof at === 'string' && at !== '' ? at : undefined
+}
+
+/** A time as text, from text or milliseconds; undefined where it is none. */
+export function timeAt(value: Json | undefined): string | undefined {
+  const ms = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString() : undefined
+}
+
+/** Collects what lines say about their session: the first time is its beginning, the last its end. */
+export function headOf(): { head: SessionHead; time(at: string | undefined): void; set(more: SessionHead): void } {
+  const head: SessionHead = {}
+  return {
+    head,
+    time(at) {
+      if (at === undefined) return
+      if (head.startedAt === undefined || at < head.startedAt) head.startedAt = at
+      if (head.updatedAt === undefined || at > head.updatedAt) head.updatedAt = at
+    },
+    set(more) {
+      for (const [key, value] of Object.entries(more)) {
+        if (value !== undefined) head[key as keyof SessionHead] = value as string
+      }
+    },
+  }
+}
+
+/** Follows a tree of lines from its last one to its root. `up` gives the line that a line follows. */
+export function pathTo(leaf: number | undefined, up: (line: number) => number | undefined): number[] {
+  const path: number[] = []
+  const seen = new Set<number>()
+  for (let at = leaf; at !== undefined && !seen.has(at); at = up(at)) {
+    seen.add(at)
+    path.push(at)
+  }
+  return path.toReversed()
+}

@@ -1,0 +1,315 @@
+// From messages to steps that any coding agent can resume. Calls get exactly one result, after their reply; ids and
+// names fit every wire; thinking, system prompts and what only one provider understands stay behind, and are counted.
+
+import { createHash } from 'node:crypto'
+import type { Note } from '../core/context.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import type { MediaPart, Message, Part, Reply, TextPart, ToolCallPart, ToolResultPart } from '../core/message.ts'
+import { cleanJson } from '../wires/shared/clean-json.ts'
+import { cleanText, isBlank } from '../wires/shared/text.ts'
+import {
+  flatCall,
+  flatResult,
+  flatResultLabel,
+  malformedInput,
+  mediaStandIn,
+  summaryLabel,
+} from '../wires/shared/injected-text.ts'
+import type { ReplyStep, Step, StepCall, StepResult, UserStep } from './session.ts'
+
+const noResultText = '[no result was recorded]'
+
+export interface Stepper {
+  push(message: Message, at: string): Step[]
+  /** A message that is written already: results of its calls may follow. */
+  seen(message: Message, at: string): Step[]
+  end(): Step[]
+  notes(): Note[]
+}
+
+/** What the user sent, as a target has to be given it. */
+export type AdaptUser = (parts: UserStep['parts']) => UserStep['parts']
+
+export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
+  const left = tally()
+  const name = callNames()
+  let open: OpenReply | undefined
+  /** What the user said before all results were there. */
+  let waiting: UserStep[] = []
+
+  const flush = (): Step[] => {
+    const steps: Step[] = open ? closed(open, left) : []
+    steps.push(...waiting)
+    open = undefined
+    waiting = []
+    return steps
+  }
+  return {
+    push(message, at) {
+      switch (message.role) {
+        case 'system':
+          left.add('system', 1)
+          return []
+        case 'user': {
+          const given = message.parts.flatMap((part) => userParts(part, left))
+          if (given.length === 0) return []
+          const parts = adapt(given)
+          if (parts !== given) left.add('commands', 1)
+          const step: UserStep = { kind: 'user', at, parts }
+          if (open && hasOpenCall(open)) {
+            waiting.push(step)
+            return []
+          }
+          return [...flush(), step]
+        }
+        case 'assistant': {
+          const steps = open && continues(open, message) ? [] : flush()
+          open ??= newReply(message, at)
+          addReply(open, message, name, left)
+          return steps
+        }
+        case 'tool':
+          for (const part of message.parts) addResult(open, part, at, left)
+          return []
+      }
+    },
+    seen(message, at) {
+      if (message.role === 'tool') {
+        for (const { callId } of message.parts) if (open) open.calls = open.calls.filter(({ from }) => from !== callId)
+        return []
+      }
+      const steps = flush()
+      if (message.role === 'assistant') open = seenReply(message, at)
+      return steps
+    },
+    end: flush,
+    notes: () => left.notes(),
+  }
+}
+
+interface OpenReply {
+  step: ReplyStep
+  replyId: string | undefined
+  /** The calls by the ids that the source gave them. */
+  calls: { from: string; call: StepCall; result?: StepResult }[]
+  /** Only its results are to be written. */
+  seen?: true
+}
+
+function newReply({ origin }: Reply, at: string): OpenReply {
+  const { provider, model, replyId } = origin
+  return { step: { kind: 'reply', at, provider, model, parts: [], results: [] }, replyId, calls: [] }
+}
+
+function seenReply(reply: Reply, at: string): OpenReply {
+  const calls = reply.parts.flatMap((part) => {
+    if (part.type !== 'tool-call') return []
+    const call: StepCall = { type: 'call', id: part.alias ?? part.callId, name: part.name, input: {} }
+    return [{ from: part.callId, call }]
+  })
+  return { ...newReply(reply, at), calls, seen: true }
+}
+
+/** Pieces of one reply: those of one id, or, where there are no ids, all before the first result. */
+function continues({ replyId, calls, seen }: OpenReply, { origin }: Reply): boolean {
+  if (seen) return false
+  if (replyId !== undefined || origin.replyId !== undefined) return replyId === origin.replyId
+  return calls.every(({ result }) => result === undefined)
+}
+
+function hasOpenCall({ calls }: OpenReply): boolean {
+  return calls.some(({ result }) => result === undefined)
+}
+
+function closed({ step, calls, seen }: OpenReply, left: Tally): Step[] {
+  if (seen) {
+    const results = calls.flatMap(({ result }) => result ?? [])
+    return results.length > 0 ? [{ ...step, results }] : []
+  }
+  const results = calls.map(({ call, result }) => {
+    if (result) return result
+    left.add('unanswered', 1)
+    const output = [{ type: 'text' as const, text: noResultText }]
+    return { id: call.id, name: call.name, output, failed: true, at: step.at }
+  })
+  return step.parts.length > 0 ? [{ ...step, results }] : []
+}
+
+function addReply(open: OpenReply, reply: Reply, name: CallNames, left: Tally): void {
+  for (const part of reply.parts) {
+    if (part.type === 'tool-call') {
+      const call: StepCall = {
+        type: 'call',
+        id: name.id(part.alias ?? part.callId),
+        name: name.tool(part.name),
+        input: inputOf(part),
+      }
+      open.step.parts.push(call)
+      open.calls.push({ from: part.callId, call })
+      if (call.name !== part.name) left.add('renamed', 1)
+    } else open.step.parts.push(...replyTexts(part, left))
+  }
+}
+
+function inputOf({ input, malformed }: ToolCallPart): JsonObject {
+  const object = malformed !== undefined ? malformedInput(malformed) : isObject(input) ? input : { input }
+  return cleanJson(object, '', [])
+}
+
+function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string, left: Tally): void {
+  const found =
+    open?.calls.find(({ from }) => from === part.callId) ??
+    open?.calls.find(({ call, result }) => result === undefined && call.name === part.name)
+  if (!found) {
+    left.add('orphans', 1)
+    return
+  }
+  // A session that its tool has resumed can hold a result twice.
+  if (found.result) return
+  const output = part.output.flatMap((one) => shown(one, left))
+  found.result = {
+    id: found.call.id,
+    name: found.call.name,
+    output,
+    failed: part.failed === true,
+    at: part.endedAt ?? at,
+  }
+}
+
+function replyTexts(part: Exclude<Part, ToolCallPart>, left: Tally): TextPart[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return said(part.text)
+    case 'reasoning':
+      left.add('thinking', 1)
+      return []
+    case 'compaction':
+      return [summaryText(part.text)]
+    case 'media':
+      left.add('media', 1)
+      return [{ type: 'text', text: mediaStandIn(part.mediaType, part.name) }]
+    case 'server-tool':
+      left.add('serverTools', 1)
+      return [{ type: 'text', text: serverToolText(part.name, part.input, part.output) }]
+    default:
+      if (part.type === 'opaque' && /reasoning|thinking/.test(part.kind)) left.add('thinking', 1)
+      else left.add('opaque', 1)
+      return []
+  }
+}
+
+function serverToolText(name: string, input: Json | undefined, output: Json | undefined): string {
+  const asked = flatCall(name, input ?? {})
+  return output === undefined ? asked : `${asked}\n${flatResult(flatResultLabel, name, JSON.stringify(output), false)}`
+}
+
+function summaryText(text: string | undefined): TextPart {
+  return { type: 'text', text: `${summaryLabel}\n${text ?? ''}` }
+}
+
+function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
+  switch (part.type) {
+    case 'text':
+      return said(part.text)
+    case 'media':
+      return shown(part, left)
+    case 'compaction':
+      return [summaryText(part.text)]
+    default:
+      left.add('opaque', 1)
+      return []
+  }
+}
+
+/** Some providers refuse a text of nothing but blanks, and every one of them characters that are not valid. */
+function said(text: string): TextPart[] {
+  return isBlank(text) ? [] : [{ type: 'text', text: cleanText(text, '', []) }]
+}
+
+/** Pictures that are in the file itself go along; anything else is named, so that the model knows of it. */
+function shown(part: TextPart | MediaPart, left: Tally): (TextPart | MediaPart)[] {
+  if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: cleanText(part.text, '', []) }]
+  if (part.data.kind === 'base64' && part.mediaType.startsWith('image/')) {
+    return [{ type: 'media', mediaType: part.mediaType, data: part.data }]
+  }
+  left.add('media', 1)
+  const text = part.data.kind === 'url' ? part.data.url : mediaStandIn(part.mediaType, part.name)
+  return [{ type: 'text', text }]
+}
+
+interface CallNames {
+  id(alias: string): string
+  tool(name: string): string
+}
+
+/** Ids that fit every wire, each of them once in a session; names that fit. */
+function callNames(): CallNames {
+  const used = new Set<string>()
+  return {
+    id(alias) {
+      const wanted = fitting(alias, 'call')
+      let id = wanted
+      for (let n = 2; used.has(id); n++) id = `${wanted.slice(0, longest - 8)}_${n}`
+      used.add(id)
+      return id
+    },
+    tool: (name) => fitting(name, 'tool'),
+  }
+}
+
+const longest = 64
+
+function fitting(text: string, fallback: string): string {
+  const clean = text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  if (clean === text && clean !== '' && clean.length <= longest) return clean
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 8)
+  return `${clean.slice(0, longest - 9) || fallback}_${digest}`
+}
+
+type LeftOut =
+  | 'thinking'
+  | 'system'
+  | 'unanswered'
+  | 'orphans'
+  | 'opaque'
+  | 'media'
+  | 'serverTools'
+  | 'commands'
+  | 'renamed'
+
+interface Tally {
+  add(what: LeftOut, n: number): void
+  notes(): Note[]
+}
+
+const reasons: Record<LeftOut, [kind: Note['kind'], one: string, many: string, why: string]> = {
+  thinking: [
+    'dropped',
+    'block of thinking',
+    'blocks of thinking',
+    'thinking is valid only for the model that wrote it',
+  ],
+  system: ['dropped', 'system prompt', 'system prompts', 'the agent that continues has its own'],
+  unanswered: ['added', 'result', 'results', `a call had none; "${noResultText}" stands there`],
+  orphans: ['dropped', 'result', 'results', 'the call that it answers is not in the session'],
+  opaque: ['dropped', 'block', 'blocks', 'only the provider that wrote it understands it'],
+  media: ['changed', 'file', 'files', 'only pictures inside of the session can be carried; its name stands there'],
+  serverTools: ['changed', 'call', 'calls', 'the provider ran the tool itself; call and result stand there as text'],
+  commands: ['changed', 'user text', 'user texts', 'it would be taken for a command; words come before it'],
+  renamed: ['changed', 'tool name', 'tool names', 'names take letters, digits, "_" and "-", at most 64'],
+}
+
+function tally(): Tally {
+  const counts = new Map<LeftOut, number>()
+  return {
+    add(what, n) {
+      counts.set(what, (counts.get(what) ?? 0) + n)
+    },
+    notes: () =>
+      [...counts].map(([what, n]): Note => {
+        const [kind, one, many, why] = reasons[what]
+        return { kind, what: `${n} ${n === 1 ? one : many}`, why }
+      }),
+  }
+}

@@ -1,0 +1,11 @@
+// Ids that follow from what they name, so that the same conversation gives the same file. They are marked as random
+// ones (version 4), because agents take no others for the ids of sessions.
+
+import { createHash } from 'node:crypto'
+
+export function uuidFor(seed: string): string {
+  const hex = createHash('sha256').update(seed).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  )
+}
