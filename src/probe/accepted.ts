@@ -33,7 +33,7 @@ export interface Draft {
 }
 
 /** What was read of an accepted request. */
-export interface Answer {
+interface Answer {
   reply: Reply
   usage?: Usage
 }

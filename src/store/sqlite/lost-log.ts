@@ -16,7 +16,7 @@ export function beforeOpening(path: string): BeforeOpening {
   return { at: Date.now(), hasLog: existsSync(logOf(path)) }
 }
 
-export function logOf(path: string): string {
+function logOf(path: string): string {
   return `${path}-wal`
 }
 
