@@ -25,6 +25,7 @@ const layers: Record<string, readonly string[]> = {
   mcp: ['@modelcontextprotocol/client'],
   emulator: [],
   runtime: ['@opentelemetry/api'],
+  probe: [],
   agents: ['zod'],
   'ai-sdk': ['@ai-sdk/provider'],
   server: ['hono', '@hono/node-server', '@hono/zod-openapi'],

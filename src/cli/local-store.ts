@@ -6,6 +6,8 @@ import { userVariable } from '../config/folder-variables.ts'
 import { badInput } from '../core/error.ts'
 import type { Conversation as Stored } from '../core/log.ts'
 import type { Store } from '../store/store.ts'
+import { printError } from './print.ts'
+import { neutral } from './terminal.ts'
 
 export const storeOptions = { db: { type: 'string' } } as const
 
@@ -24,7 +26,7 @@ export interface LocalStore {
 
 export async function openLocalStore(values: { db?: string | undefined }): Promise<LocalStore> {
   const { openStore } = await import('../store/open.ts')
-  const store = await openStore(storeAddress(values))
+  const store = await openStore(storeAddress(values), { warn })
   return {
     store,
     owner,
@@ -32,6 +34,10 @@ export async function openLocalStore(values: { db?: string | undefined }): Promi
     last: (wanted) => last(store, wanted),
     close: () => store.close(),
   }
+}
+
+function warn(sentence: string): void {
+  printError(`synapse: Warning: ${neutral(sentence)}\n`)
 }
 
 /** Where things are kept that are no conversation, such as what was typed. */

@@ -64,6 +64,10 @@ export const commands: Record<string, Named> = {
     about: 'who can be asked, and what they can do',
     load: async () => (await import('./commands/providers.ts')).providers,
   },
+  probe: {
+    about: 'whether a real service does what Synapse expects of it',
+    load: async () => (await import('./commands/probe.ts')).probe,
+  },
   serve: { about: 'the chat page and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
   keys: { about: 'who may ask the server', load: async () => (await import('./commands/keys.ts')).keys },
   search: {

@@ -40,7 +40,7 @@ export async function countTokens(
     )
   }
   const answer = await post({
-    ...questionFor(endpoint, counting, prepared),
+    ...countQuestion(endpoint, counting, prepared),
     protocol,
     provider: provider.name,
     ...(settings.signal && { signal: settings.signal }),
@@ -53,7 +53,8 @@ export async function countTokens(
   throw new SynapseError({ kind: 'malformed-reply', message })
 }
 
-function questionFor(
+/** The question for the number of tokens of a request, in place of the request. */
+export function countQuestion(
   { baseUrl, headers, model }: Endpoint,
   { path, fields, question }: NonNullable<Endpoint['counting']>,
   prepared: Assembled,

@@ -1,12 +1,12 @@
 // A store by its address: a file is SQLite, a URL is PostgreSQL, none is memory. Only the one that is wanted is loaded.
 
-import type { Store } from './store.ts'
+import type { Store, StoreOptions } from './store.ts'
 
 /**
  * Opens a store: a file for SQLite, a `postgres://` URL, or nothing for memory. `openSynapse` takes the same address, or
  * the store itself, which several of them can share.
  */
-export async function openStore(address?: string): Promise<Store> {
+export async function openStore(address?: string, options: Pick<StoreOptions, 'warn'> = {}): Promise<Store> {
   if (address === undefined) {
     const { openMemoryStore } = await import('./memory.ts')
     return openMemoryStore()
@@ -16,5 +16,5 @@ export async function openStore(address?: string): Promise<Store> {
     return openPostgresStore(address)
   }
   const { openSqliteStore } = await import('./sqlite.ts')
-  return openSqliteStore(address)
+  return openSqliteStore(address, options)
 }

@@ -23,8 +23,8 @@ export interface SqliteOptions extends StoreOptions {
 
 /** `path` is a file, which is made if there is none, or ':memory:'. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
-  const { now = Date.now, leaseSkewMs = () => 0, busyMs = 5000 } = options
-  const db = await connect(path, { now, leaseSkewMs, busyMs })
+  const { now = Date.now, leaseSkewMs = () => 0, busyMs = 5000, warn = warnByNode } = options
+  const db = await connect(path, { now, leaseSkewMs, busyMs, warn })
   return {
     ...conversationMethods(db),
     ...entryMethods(db),
@@ -47,4 +47,8 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
       db.close()
     },
   }
+}
+
+function warnByNode(sentence: string): void {
+  process.emitWarning(sentence, 'SynapseWarning')
 }

@@ -188,6 +188,8 @@ export interface StoreOptions {
   now?: () => number
   /** Added to the database's clock where leases look at it, so that tests need not wait. */
   leaseSkewMs?: () => number
+  /** Told in one sentence of what a person should know, such as changes that are missing; by default a warning of Node. */
+  warn?: (sentence: string) => void
 }
 
 /** Who writes. Without an epoch a write is refused while somebody holds the lease. */

@@ -179,6 +179,24 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['providers'])),
   },
   {
+    text: 'Name a provider: no key',
+    wrong: ['probe'],
+    says: /"synapse providers" lists their variables/,
+    remedy: async (home) => assert.match(await works(home, ['providers']), /missing: OPENAI_API_KEY/),
+  },
+  {
+    text: 'There is no provider "${provider}". "synapse providers"',
+    wrong: ['probe', 'nowhere'],
+    says: /"synapse providers" lists them/,
+    remedy: async (home) => assert.match(await works(home, ['providers']), /^openai /m),
+  },
+  {
+    text: 'Name a model of',
+    wrong: ['probe', 'ollama'],
+    says: /synapse probe ollama\/MODEL/,
+    remedy: async (home) => void (await works(home, ['probe', 'ollama/a-model', '--offline'])),
+  },
+  {
     text: 'No conversations yet',
     wrong: ['log', '--db', 'new.db'],
     says: /synapse "What time is it\?" starts one/,

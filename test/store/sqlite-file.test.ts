@@ -94,6 +94,7 @@ for (let version = 1; version < migrations.length; version++) {
     for (const { text, filters } of filteredDocuments(owner, 'old', user('an old zebra'))) {
       old.prepare('INSERT INTO search (rowid, text, filters) VALUES (4096, ?, ?)').run(text, filters.join(' '))
     }
+    if (version >= 3) old.exec('UPDATE search_upto SET n = 1')
     old.close()
 
     const store = await openSqliteStore(path)

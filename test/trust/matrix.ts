@@ -73,6 +73,8 @@ export const commandLines: string[][] = [
   ['carry', 'latest', '--to', 'codex'],
   ['carry', 'chat.json', '--to', 'opencode'],
   ['providers'],
+  ['probe', 'openai', '--yes'],
+  ['probe', 'evil/m', '--yes'],
   ['serve', '--port', '0', '--no-open'],
   ['serve', '--port', '0', '--no-open', '--no-config'],
   ['keys', 'list'],

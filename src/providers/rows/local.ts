@@ -101,7 +101,8 @@ export const local: readonly ProviderRow[] = [
       },
       homeResponses('http://localhost:8080/v1', {
         quirks: { alternate: true, echoReasoning: 'always', toolSchema: 'llama' },
-        capabilities: { midSystem: false },
+        // A tool that must be called and a schema of the answer are accepted and have no effect (probe, 2026-11).
+        capabilities: { midSystem: false, forcedTool: false, answer: 'none' },
       }),
     ],
     keyVariables: ['LLAMA_API_KEY'],

@@ -13,6 +13,7 @@ import { documentsIn } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
 import { connect, isSafeVersion, type Connection } from '../sqlite/connection.ts'
 import { fromSqlite, type StorageCode } from '../sqlite/errors.ts'
+import { beforeOpening, isLogLost, lostLogSentence, type BeforeOpening } from '../sqlite/lost-log.ts'
 import { migrations } from '../sqlite/migrations.ts'
 import { indexNow } from '../sqlite/search-index.ts'
 import { indexText } from '../tokenize.ts'
@@ -21,6 +22,8 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
   if (!existsSync(path)) throw badInput(`There is no file ${path}.`)
   if (statSync(path).isDirectory()) throw badInput(`${path} is a folder. Give the path of a file.`)
   const findings: Finding[] = []
+  // Opening a file, even for reading, may make a log.
+  const before = beforeOpening(path)
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path, { readOnly: true, timeout: 1000 })
@@ -28,6 +31,7 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
     if (version !== undefined) {
       checkPages(db, findings)
       if (version === migrations.length) {
+        checkLostLog(db, path, before, findings)
         checkPointers(db, findings)
         checkLog(db, findings, progress)
         checkIndex(db, findings)
@@ -89,6 +93,18 @@ function checkPages(db: DatabaseSync, findings: Finding[]): void {
     const level = orphans.some((row) => row.startsWith('entries')) ? 'broken' : 'stale'
     findings.push(finding(level, `${counted(orphans.length, 'row')} without what they belong to.`, orphans))
   }
+}
+
+/** A write-ahead log that is missing now, or was when the file was opened. */
+function checkLostLog(db: DatabaseSync, path: string, before: BeforeOpening, findings: Finding[]): void {
+  const since = one(db, 'SELECT since FROM writers')
+  if (isLogLost(before, typeof since === 'number' ? since : undefined)) {
+    findings.push(finding('warning', lostLogSentence(path)))
+  }
+  const days = all(db, 'SELECT at FROM lost_logs ORDER BY at').map(({ at }) => String(at))
+  if (days.length === 0) return
+  const times = counted(days.length, 'time')
+  findings.push(finding('warning', `The file was opened ${times} without the log of its last changes.`, days))
 }
 
 function checkPointers(db: DatabaseSync, findings: Finding[]): void {

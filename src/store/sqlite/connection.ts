@@ -12,6 +12,7 @@ import { SynapseError } from '../../core/error.ts'
 import { failpoint } from '../failpoint.ts'
 import { breaksConnection, fromSqlite, isBusy, storageError } from './errors.ts'
 import { prepareFile } from './file.ts'
+import { beforeOpening, clearMark, markWriting, noticeLostLog } from './lost-log.ts'
 import { migrations } from './migrations.ts'
 
 export interface ConnectionOptions {
@@ -19,6 +20,8 @@ export interface ConnectionOptions {
   leaseSkewMs: () => number
   /** How long to wait for another process's transaction. */
   busyMs: number
+  /** Told of what a person should know, and nothing fails of: one sentence. */
+  warn?: ((sentence: string) => void) | undefined
 }
 
 interface WaitingWrite {
@@ -108,8 +111,34 @@ export class Connection {
 
   close(): void {
     void this.#writeWaiting()
+    this.#unmark()
     this.#closed = true
     this.#drop()
+  }
+
+  /** A write that also says in the file itself that the log is needed. */
+  #marked<T>(work: () => T): T {
+    if (this.path === ':memory:') return this.transaction(work)
+    let isNew = false
+    const result = this.transaction(() => {
+      isNew = markWriting(this)
+      return work()
+    })
+    if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
+    return result
+  }
+
+  #unmark(): void {
+    if (this.#database && this.path !== ':memory:') this.#quietly(() => clearMark(this))
+  }
+
+  /** What the mark takes must not fail what was written, nor a close. */
+  #quietly(work: () => void): void {
+    try {
+      work()
+    } catch {
+      // The commit is durable. At worst a lost log is not noticed, or a closed file is taken for one that was not.
+    }
   }
 
   /** Where many write at once the next ones wait a little and go together: else most of the time would go into syncs. */
@@ -125,7 +154,7 @@ export class Connection {
     const [first] = group
     if (!first) return
     try {
-      if (group.length === 1) (await this.#patiently(() => this.transaction(first.run)))()
+      if (group.length === 1) (await this.#patiently(() => this.#marked(first.run)))()
       else await this.#writeTogether(group)
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -134,7 +163,7 @@ export class Connection {
 
   async #writeTogether(group: readonly WaitingWrite[]): Promise<void> {
     const began = performance.now()
-    const answers = await this.#patiently(() => this.transaction(() => group.map((one) => this.#apart(one))))
+    const answers = await this.#patiently(() => this.#marked(() => group.map((one) => this.#apart(one))))
     for (const answer of answers) answer()
     this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
   }
@@ -255,9 +284,11 @@ export class Connection {
 /** Makes the file if there is none, and brings its schema up to date. */
 export async function connect(path: string, options: ConnectionOptions): Promise<Connection> {
   if (path !== ':memory:') prepareFile(path, (draft) => createSchema(draft, path, options))
+  const before = beforeOpening(path)
   const connection = new Connection(path, options)
   // At once, so that what is wrong with the file is said now and not with the first message.
-  await connection.read(() => connection.all('SELECT 1'))
+  const lost = await connection.read(() => noticeLostLog(connection, before))
+  if (lost !== undefined) options.warn?.(lost)
   return connection
 }
 

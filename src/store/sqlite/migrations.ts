@@ -202,4 +202,10 @@ export const migrations: readonly string[] = [
   CREATE TABLE search_upto (n INTEGER NOT NULL) STRICT;
   INSERT INTO search_upto (n) SELECT coalesce(max(n), 0) FROM entries;
   `,
+  `
+  -- A row while the write-ahead log holds what the file does not: from the first write on, until the file is closed.
+  CREATE TABLE IF NOT EXISTS writers (since INTEGER NOT NULL) STRICT;
+  -- When the file was opened with such a row and without its log.
+  CREATE TABLE IF NOT EXISTS lost_logs (at TEXT NOT NULL) STRICT;
+  `,
 ]

@@ -37,6 +37,7 @@ import { isOpenAI, objectsIn, stringIn, typeOf } from './types.ts'
 
 export function checksFor(provider: string | undefined): readonly Check[] {
   if (isOpenAI(provider)) return openai
+  if (provider === 'llama.cpp') return llamaChecks
   return [...(hosts.get(provider ?? '') ?? []), ...everywhere]
 }
 
@@ -149,11 +150,14 @@ function hasText(content: Json | undefined): boolean {
 
 const llamaTypes: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'function_call_output'])
 
+const llamaRoles: ReadonlySet<string> = new Set(['user', 'system', 'developer', 'assistant'])
+
 const llamaCpp: Check = ({ items }) =>
   items.flatMap((item): Issue[] => {
     const type = typeOf(item)
     const isUntyped = item.type === undefined && item.role === 'assistant'
-    if (isUntyped || !llamaTypes.has(type)) return [llama("Cannot determine type of 'item'")]
+    const isUnknown = type === 'message' && !llamaRoles.has(stringIn(item, 'role') ?? '')
+    if (isUntyped || isUnknown || !llamaTypes.has(type)) return [llama("Cannot determine type of 'item'")]
     if (type === 'reasoning') {
       if (!Array.isArray(item.content)) return [llama("item['content'] is not an array")]
       return item.content.length === 0 ? [llama("item['content'] is empty")] : []
@@ -179,6 +183,12 @@ const llamaState = unsupported(
   () => true,
 )
 
+/**
+ * What it refuses is all that it looks at: pairs, ids, names of tools, an empty input, the limit of output and the chosen
+ * tool are all accepted (probe of build b21e4de745, 2026-11).
+ */
+const llamaChecks: readonly Check[] = [llamaState, llamaCpp, fieldTypes]
+
 const hosts = new Map<string, readonly Check[]>(
   Object.entries({
     xai: [noNulls, noEmptyMessages],
@@ -188,6 +198,5 @@ const hosts = new Map<string, readonly Check[]>(
       unsupported('openrouter-state', 'store', 'store must be false', 400, (value) => value === true),
     ],
     vllm: [vllm],
-    'llama.cpp': [llamaState, llamaCpp],
   }),
 )

@@ -1,0 +1,155 @@
+// What a probe of one wire consists of: the requests, what is expected of each, and what it costs. Nothing is sent here.
+
+import type { JsonObject } from '../core/json.ts'
+import type { Origin, Reply } from '../core/message.ts'
+import { assemble, type Assembled } from '../context/assemble.ts'
+import { costOf } from '../providers/cost.ts'
+import type { Endpoint } from '../providers/resolve.ts'
+import { countQuestion } from '../run/count-tokens.ts'
+import type { Options } from '../settings/options.ts'
+import type { Issue } from '../wires/wire.ts'
+import { acceptedChecks, callOf, made, type AcceptedCheck, type Draft } from './accepted.ts'
+import { refusedChecks } from './refused/all.ts'
+import type { RefusedCheck } from './refused/change.ts'
+
+export interface ProbeStep {
+  /** The name of the check, or the number of the rule that it breaks. */
+  id: string
+  about: string
+  /** Continues the reply to the step of this name. */
+  after?: string
+  /** What the service should refuse it with, any of these; empty: it should accept it. */
+  issues: readonly Issue[]
+  missing?: AcceptedCheck['missing']
+  /** The answer has a number of tokens in this field, and is no reply. */
+  countField?: string
+  request(reply?: Reply): ProbeRequest
+  cost: Cost | undefined
+}
+
+export interface ProbeRequest {
+  url: string
+  headers: Record<string, string>
+  body: JsonObject
+  origin: Origin
+}
+
+/** In US dollars: with an answer as short as usual, and with one as long as allowed. */
+export interface Cost {
+  likely: number
+  most: number
+}
+
+export function planProbe(endpoint: Endpoint): ProbeStep[] {
+  const accepted = acceptedChecks.filter(({ applies }) => applies?.(endpoint) ?? true)
+  return [...accepted.map((check) => acceptedStep(endpoint, check)), ...refusedSteps(endpoint)]
+}
+
+/** The sum of the steps; undefined where prices are not known. */
+export function totalCost(steps: readonly ProbeStep[]): Cost | undefined {
+  let total: Cost = { likely: 0, most: 0 }
+  for (const { cost } of steps) {
+    if (!cost) return undefined
+    total = { likely: total.likely + cost.likely, most: total.most + cost.most }
+  }
+  return total
+}
+
+const usualOptions: Options = { maxOutput: 60, effort: 'none', stream: false }
+
+/** What takes the place of a reply that is not there yet, to know what the request will cost. */
+const replyToCome = made([callOf('later', 'UTC')])
+
+function acceptedStep(endpoint: Endpoint, check: AcceptedCheck): ProbeStep {
+  const { id, about, after, missing, counts } = check
+  const { counting } = endpoint
+  const write = (reply: Reply = replyToCome): { assembled: Assembled; options: Options } => {
+    const draft = check.draft(endpoint, reply)
+    const options = { ...usualOptions, ...draft.options }
+    return { assembled: assembled(endpoint, draft, options), options }
+  }
+  const { assembled: sample, options } = write()
+  return {
+    id,
+    about,
+    ...(after !== undefined && { after }),
+    ...(missing && { missing }),
+    ...(counts && counting && { countField: counting.answer }),
+    issues: [],
+    request: (reply) => requestOf(endpoint, write(reply).assembled, counts === true),
+    cost: counts
+      ? { likely: 0, most: 0 }
+      : costWith(endpoint, sample, { likely: 30, most: outputLimit(sample, options) }),
+  }
+}
+
+/** One request for each rule that this service is expected to know. */
+function refusedSteps(endpoint: Endpoint): ProbeStep[] {
+  const { protocol, provider, model } = endpoint
+  const options = { ...usualOptions, maxOutput: 16 }
+  const valid = assembled(
+    endpoint,
+    { history: [{ role: 'user', parts: [{ type: 'text', text: 'Say ok.' }] }] },
+    options,
+  )
+  const profile = { provider: provider.family ?? provider.id, model }
+  const cost = costWith(endpoint, valid, { likely: 0, most: 16 })
+  return (refusedChecks[protocol.id] ?? []).flatMap(({ rule, about, change }: RefusedCheck): ProbeStep[] => {
+    const body = change(valid.body)
+    const issues = protocol.refuse(body, profile)
+    if (!issues.some((issue) => issue.rule === rule)) return []
+    return [
+      {
+        id: rule,
+        about,
+        issues,
+        request: () => ({ ...requestOf(endpoint, valid, false), body }),
+        cost: cost && { likely: 0, most: cost.most },
+      },
+    ]
+  })
+}
+
+function assembled(
+  { protocol, provider, model, quirks, capabilities }: Endpoint,
+  draft: Draft,
+  options: Options,
+): Assembled {
+  const { history, system, tools } = draft
+  return assemble({
+    history,
+    ...(system !== undefined && { system }),
+    ...(tools && { tools }),
+    protocol,
+    target: { provider: provider.id, model, options, quirks, capabilities },
+  })
+}
+
+function requestOf(endpoint: Endpoint, prepared: Assembled, counts: boolean): ProbeRequest {
+  const { provider, protocol, model, counting, baseUrl } = endpoint
+  const { path, body, headers, basis } = prepared
+  const origin = { protocol: protocol.id, provider: provider.id, model, ...(basis !== undefined && { basis }) }
+  if (counts && counting) {
+    const question = countQuestion(endpoint, counting, prepared)
+    return { ...question, body: JSON.parse(question.body) as JsonObject, origin }
+  }
+  return { url: baseUrl + path, headers: { ...endpoint.headers, ...headers }, body, origin }
+}
+
+function costWith(
+  { price, provider, offline }: Endpoint,
+  { estimate }: Assembled,
+  output: { likely: number; most: number },
+): Cost | undefined {
+  // A server of one's own bills no one.
+  if (offline || (provider.keyOptional && !price)) return { likely: 0, most: 0 }
+  const dollars = (tokens: number): number | undefined =>
+    costOf({ input: estimate.input, output: tokens, cacheRead: 0, cacheWrite: estimate.input, reasoning: 0 }, price)
+  const [likely, most] = [dollars(output.likely), dollars(output.most)]
+  return likely === undefined || most === undefined ? undefined : { likely, most }
+}
+
+/** Manual thinking raises the limit over what was asked for. */
+function outputLimit({ body }: Assembled, { maxOutput = 0 }: Options): number {
+  return typeof body.max_tokens === 'number' ? Math.max(body.max_tokens, maxOutput) : maxOutput
+}

@@ -1,0 +1,33 @@
+// A request that breaks one rule: the small valid body of a question, changed.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+
+export interface RefusedCheck {
+  /** The rule's number in docs/protocols. */
+  rule: string
+  /** What is wrong, in a few words. */
+  about: string
+  change(body: JsonObject): JsonObject
+}
+
+export function refused(rule: string, about: string, change: RefusedCheck['change']): RefusedCheck {
+  return { rule, about, change }
+}
+
+/** These fields in place of those of the body; undefined takes one away. */
+export function put(fields: Record<string, Json | undefined>): RefusedCheck['change'] {
+  return (body) => {
+    const given = { ...body, ...fields }
+    return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, Json] => entry[1] !== undefined))
+  }
+}
+
+/** The same inside an object of the body. */
+export function putIn(name: string, fields: JsonObject): RefusedCheck['change'] {
+  return (body) => ({ ...body, [name]: { ...(isObject(body[name]) ? body[name] : {}), ...fields } })
+}
+
+/** A JSON Schema of the arguments of the one tool that is offered. */
+export const clockInput: JsonObject = { type: 'object', properties: { zone: { type: 'string' } } }
+
+export const longText: string = 'x'.repeat(65)

@@ -1,0 +1,225 @@
+// Sends the requests of a probe one after the other and compares each answer with what is expected of it.
+
+import { isObject, type Json } from '../core/json.ts'
+import type { Reply } from '../core/message.ts'
+import type { ErrorKind } from '../core/error.ts'
+import type { Usage } from '../core/usage.ts'
+import { costOf } from '../providers/cost.ts'
+import type { Endpoint } from '../providers/resolve.ts'
+import type { Transport } from '../run/run-context.ts'
+import { replay } from '../runtime/prepare.ts'
+import { redactText, secretsIn } from '../transport/redact.ts'
+import { jsonIn } from '../transport/unframe.ts'
+import type { Issue } from '../wires/wire.ts'
+import { ask, type Asked } from './ask.ts'
+import type { ProbeRequest, ProbeStep } from './plan.ts'
+
+/** `unanswered`: something else was in the way, such as a rate limit. `not-sent`: it was not asked. */
+export type Outcome = 'as-expected' | 'differs' | 'unanswered' | 'not-sent'
+
+export interface ProbeRow {
+  provider: string
+  wire: string
+  model: string
+  /** The name of the check, or the number of the rule. */
+  check: string
+  about: string
+  outcome: Outcome
+  expected: string
+  /** What the service said, without keys; or why it was not asked. */
+  observed: string
+  status?: number
+  /** In US dollars. */
+  cost?: number
+  /** The request, where the answer differs and it holds nothing of an earlier reply. */
+  body?: Json
+}
+
+export interface ProbeRun {
+  endpoint: Endpoint
+  steps: readonly ProbeStep[]
+  transport: Transport
+  /** What is left to spend, in US dollars. No request is sent that could cost more. */
+  budget: number
+  onRow?(row: ProbeRow): void
+  signal?: AbortSignal
+}
+
+export async function runProbe(run: ProbeRun): Promise<ProbeRow[]> {
+  const replies = new Map<string, Reply>()
+  const rows: ProbeRow[] = []
+  let spent = 0
+  /** Why nothing more is asked. */
+  let blocked: string | undefined
+  for (const step of run.steps) {
+    const first = step.after === undefined ? undefined : replies.get(step.after)
+    const reason =
+      blocked ??
+      (step.after !== undefined && !first ? `there is no reply to "${step.after}" to continue` : undefined) ??
+      (spent + (step.cost?.most ?? 0) > run.budget ? 'it could exceed the budget' : undefined)
+    const seen = reason === undefined ? await observe(run, step, first) : notSent(reason)
+    if (seen.reply && seen.outcome === 'as-expected') replies.set(step.id, seen.reply)
+    spent += seen.cost ?? 0
+    if (seen.blocks !== undefined) blocked = seen.blocks
+    const row = rowOf(run, step, seen)
+    rows.push(row)
+    run.onRow?.(row)
+  }
+  return rows
+}
+
+interface Observed extends Pick<ProbeRow, 'outcome' | 'observed' | 'status' | 'cost' | 'body'> {
+  reply?: Reply
+  /** It makes no sense to ask anything else, and why. */
+  blocks?: string
+}
+
+function notSent(reason: string): Observed {
+  return { outcome: 'not-sent', observed: reason }
+}
+
+async function observe(run: ProbeRun, step: ProbeStep, first: Reply | undefined): Promise<Observed> {
+  const { endpoint, transport, signal } = run
+  const request = step.request(first)
+  const asking = { name: endpoint.provider.name, transport, signal }
+  const asked = await ask(
+    request,
+    asking,
+    step.issues.map(({ status }) => status),
+  )
+  const isExpected = step.issues.length === 0 ? comparedWithReply : comparedWithIssues
+  const seen = await isExpected(asked, step, request, endpoint)
+  const clean = clipped(redactText(seen.observed, secretsIn(request.headers)))
+  const isShown = seen.outcome === 'differs' && step.after === undefined
+  return {
+    ...seen,
+    observed: clean,
+    ...(asked.status !== undefined && { status: asked.status }),
+    ...(isShown && { body: request.body }),
+  }
+}
+
+type Compare = (asked: Asked, step: ProbeStep, request: ProbeRequest, endpoint: Endpoint) => Promise<Observed>
+
+/** The request should have been accepted. */
+const comparedWithReply: Compare = async (asked, step, request, endpoint) => {
+  if (asked.failure) return refusedInstead(asked)
+  if (step.countField !== undefined) return countedTokens(asked, step.countField)
+  const { reply, usage, failure } = replay(request.origin.protocol, asked.text, { origin: request.origin })
+  const cost = costIn(usage, step, endpoint)
+  const missing =
+    failure?.message ??
+    (reply.stop.reason === 'interrupted' ? 'a reply that breaks off' : undefined) ??
+    (await step.missing?.({ reply, ...(usage && { usage }) }, endpoint))
+  if (missing !== undefined) return { outcome: 'differs', observed: missing, cost }
+  return { outcome: 'as-expected', observed: 'accepted', reply, cost }
+}
+
+/** The request should have been refused. */
+const comparedWithIssues: Compare = async (asked, { issues, ...step }, request, endpoint) => {
+  if (!asked.failure) {
+    const { usage } = replay(request.origin.protocol, asked.text, { origin: request.origin })
+    return { outcome: 'differs', observed: 'accepted', cost: costIn(usage, { ...step, issues }, endpoint) }
+  }
+  const { status } = asked
+  const sameStatus = issues.filter((issue) => issue.status === status)
+  if (sameStatus.length === 0) return refusedInstead(asked)
+  const said = saidIn(asked.text)
+  const isSame = sameStatus.some(({ message }) => sameWords(message, said))
+  return { outcome: isSame ? 'as-expected' : 'differs', observed: `${status} ${said}` }
+}
+
+function refusedInstead({ status, text, failure }: Asked): Observed {
+  const kind = failure?.kind ?? 'internal'
+  const observed = status === undefined ? (failure?.message ?? 'no answer') : `${status} ${saidIn(text)}`
+  const blocks = blocking[kind]
+  if (blocks !== undefined) return { outcome: 'unanswered', observed, blocks }
+  const isBusy = status === undefined || busyKinds.has(kind)
+  return { outcome: isBusy ? 'unanswered' : 'differs', observed }
+}
+
+/** Failures that every other request would end with too. */
+const blocking: Partial<Record<ErrorKind, string>> = {
+  auth: 'the key was refused',
+  permission: 'the key may not do this',
+  quota: 'the account has no quota left',
+  'not-found': 'the model or the address was not found',
+  network: 'the service could not be reached',
+  timeout: 'the service took too long',
+}
+
+/** Failures that say nothing about the request. */
+const busyKinds: ReadonlySet<ErrorKind> = new Set(['rate-limit', 'overloaded'])
+
+function countedTokens({ text }: Asked, field: string): Observed {
+  const answer = jsonIn(text)
+  const tokens = isObject(answer) ? answer[field] : undefined
+  return typeof tokens === 'number' && tokens > 0
+    ? { outcome: 'as-expected', observed: `${tokens} tokens`, cost: 0 }
+    : { outcome: 'differs', observed: `an answer without a number in "${field}"` }
+}
+
+/** What the service reports, at its price; without a report, what it may have been. */
+function costIn(
+  usage: Usage | undefined,
+  { cost }: Pick<ProbeStep, 'cost' | 'issues'>,
+  { price, offline }: Endpoint,
+): number {
+  if (offline) return 0
+  return (usage && costOf(usage, price)) ?? cost?.most ?? 0
+}
+
+function rowOf({ endpoint }: ProbeRun, step: ProbeStep, seen: Observed): ProbeRow {
+  const { reply: _, blocks: __, ...shown } = seen
+  return {
+    provider: endpoint.provider.id,
+    wire: endpoint.protocol.id,
+    model: endpoint.model,
+    check: step.id,
+    about: step.about,
+    expected: clipped(expectedOf(step.issues)),
+    ...shown,
+  }
+}
+
+function expectedOf([first]: readonly Issue[]): string {
+  return first ? `${first.status} ${first.message}` : 'accepted'
+}
+
+/** Some services answer with a page. */
+const longestShown = 600
+
+function clipped(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+}
+
+/** The words of an error, whatever form it has. */
+function saidIn(text: string): string {
+  const body = jsonIn(text)
+  const words = body === undefined ? text : messagesIn(body).join(' ') || text
+  return words.replaceAll(/\s+/g, ' ').trim()
+}
+
+function messagesIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(messagesIn)
+  if (!isObject(value)) return []
+  const named = Object.entries(value).filter(([name]) => messageFields.has(name))
+  return named.flatMap(([, field]) => (field === undefined ? [] : messagesIn(field)))
+}
+
+const messageFields = new Set(['error', 'message', 'msg', 'detail', 'details', 'loc'])
+
+/** Numbers, quotes and ids differ from request to request: what is compared is the sentence around them. */
+function sameWords(expected: string, said: string): boolean {
+  return sentence(said).includes(sentence(expected))
+}
+
+function sentence(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[a-z]*_[a-z0-9]{8,}|\d+/g, '#')
+    .replaceAll(/["'`]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
