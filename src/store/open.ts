@@ -1,5 +1,7 @@
 // A store by its address: a file is SQLite, a URL is PostgreSQL, none is memory. Only the one that is wanted is loaded.
 
+import { SynapseError } from '../core/error.ts'
+import { nodeProblem } from './sqlite/node-version.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -14,6 +16,11 @@ export async function openStore(address?: string): Promise<Store> {
   if (/^postgres(ql)?:\/\//.test(address)) {
     const { openPostgresStore } = await import('./postgres.ts')
     return openPostgresStore(address)
+  }
+  // Before the import, which fails with a stack trace where there is no node:sqlite.
+  if (!process.getBuiltinModule('node:sqlite')) {
+    const message = nodeProblem(process.version, undefined) ?? ''
+    throw new SynapseError({ kind: 'storage', code: 'unsupported', message })
   }
   const { openSqliteStore } = await import('./sqlite.ts')
   return openSqliteStore(address)
