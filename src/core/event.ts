@@ -11,8 +11,11 @@ export type ReplyEvent =
   /** A second one, of a provider that has begun again, takes back every part before it. */
   | { type: 'reply-start'; origin: Origin }
   | { type: 'part-start'; index: number; part: Part }
-  /** More text of a text, reasoning, refusal or compaction part, or more of the JSON text of a call's arguments. */
-  | { type: 'part-delta'; index: number; text: string }
+  /**
+   * More text of a text, reasoning, refusal or compaction part, or more of the JSON text of a call's arguments. The events
+   * of a run say which: `partType`.
+   */
+  | { type: 'part-delta'; index: number; text: string; partType?: Part['type'] }
   | { type: 'part-end'; index: number; part: Part }
   /** `notes`: what the provider says that it changed in the request. */
   | { type: 'reply-end'; origin: Origin; stop: Stop; native: Json[]; usage?: Usage; failure?: Failure; notes?: Note[] }

@@ -13,6 +13,7 @@ import { answerOf } from './check-answer.ts'
 import { rewritesAnswer } from './rewrite-answer.ts'
 import { nextStep } from './next-step.ts'
 import { stuck } from './repeats.ts'
+import { userMessage } from './settings.ts'
 import type { LoopContext } from './run-context.ts'
 import { runCalls } from './tool-step.ts'
 
@@ -41,6 +42,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
   let usage = noUsage
   let reply: Reply | undefined
   let answer: CheckedAnswer | undefined
+  let askedAgain = false
   try {
     const conversation = await store.conversation(owner, conversationId)
     if (!conversation)
@@ -67,7 +69,19 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
           reply = await compose(history, step)
         }
         const outcome = run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? next.reply)
-        if (outcome === 'done') answer = await answerOf(run.options, reply ?? next.reply)
+        if (outcome === 'done') answer = await answerOf(run, reply ?? next.reply)
+        if (
+          answer &&
+          'problem' in answer &&
+          reply &&
+          !askedAgain &&
+          !guarded(run, history, step, counter.spent, before)
+        ) {
+          askedAgain = true
+          await add(history, userMessage(answer.problem))
+          answer = undefined
+          continue
+        }
         return end(outcome)
       }
       const guard = guarded(run, history, step, counter.spent, before)
@@ -118,12 +132,14 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
   /** What the user has said while the run continued goes in between two steps, never between a call and its result. */
   async function heard(history: Entry[]): Promise<boolean> {
     const said = run.incoming()
-    for (const each of said) {
-      const entry = await store.append(owner, conversationId, { message: each }, run.write())
-      history.push(entry)
-      run.emit({ type: 'message', entryId: entry.id, message: entry.message })
-    }
+    for (const each of said) await add(history, each)
     return said.length > 0
+  }
+
+  async function add(history: Entry[], said: UserMessage): Promise<void> {
+    const entry = await store.append(owner, conversationId, { message: said }, run.write())
+    history.push(entry)
+    run.emit({ type: 'message', entryId: entry.id, message: entry.message })
   }
 
   function pause(waiting: Approval[]): RunEnd {

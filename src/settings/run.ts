@@ -19,6 +19,11 @@ export interface RunSettings {
   tools?: readonly Tool[]
   /** Effort, length, sampling and the like, in words that every wire has some form of. */
   options?: Options
+  /**
+   * What the final answer must match: a schema of zod, valibot (with its converter), arktype or another library with
+   * Standard JSON Schema, or plain JSON Schema. An answer that does not is asked for once more. `run.object()` gives it.
+   */
+  answer?: object
   /** What is sent of a long history: a preset's name or settings of your own. The log always keeps everything. */
   policy?: Policy
   /** The most requests to a model in one run; 50 by default. */

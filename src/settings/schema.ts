@@ -164,24 +164,25 @@ const fallback: Rule<Fallback> = either(
 )
 
 /** The settings of a run that are the same wherever they are written. */
-export const sharedFields: Fields<Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route'> & { route?: RouteTable }> =
-  {
-    protocol: described(name, "One of the provider's protocols; by default its usual one."),
-    system: described(text, 'The system prompt.'),
-    policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
-    options: described(optionsRule, 'How replies are requested.'),
-    maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
-    guards: described(object<Guards>(guardFields), 'When a run that goes wrong is stopped.'),
-    budget: described(
-      object<Budget>({
-        run: described(spend, 'For one run.'),
-        conversation: described(spend, 'For the whole conversation.'),
-      }),
-      'The most that a run or a conversation may cost.',
-    ),
-    route: described(routeTable, 'Another model for some steps.'),
-    fallback: described(listOf(fallback), 'Models to ask in this order when one fails before it has answered.'),
-  }
+export const sharedFields: Fields<
+  Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route' | 'answer'> & { route?: RouteTable }
+> = {
+  protocol: described(name, "One of the provider's protocols; by default its usual one."),
+  system: described(text, 'The system prompt.'),
+  policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
+  options: described(optionsRule, 'How replies are requested.'),
+  maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
+  guards: described(object<Guards>(guardFields), 'When a run that goes wrong is stopped.'),
+  budget: described(
+    object<Budget>({
+      run: described(spend, 'For one run.'),
+      conversation: described(spend, 'For the whole conversation.'),
+    }),
+    'The most that a run or a conversation may cost.',
+  ),
+  route: described(routeTable, 'Another model for some steps.'),
+  fallback: described(listOf(fallback), 'Models to ask in this order when one fails before it has answered.'),
+}
 
 /** A tool in code. Its object may have more than the loop reads. */
 const toolRule: Rule<Tool> = object<Tool>(
@@ -209,6 +210,7 @@ export const runFields: Fields<RunSettings> = {
   model: modelRef,
   tools: listOf(toolRule),
   route: either(functionValue, routeTable),
+  answer: either(instance, functionValue),
   signal: instance,
 }
 
@@ -243,6 +245,7 @@ export const connectionFields = {
     budget: instance,
     sleep: functionValue,
   }),
+  tools: listOf(toolRule),
   telemetry: either(flag, instance),
   now: functionValue,
 }
