@@ -35,7 +35,7 @@ export type RunEvent =
   | { type: 'tool-end'; call: ToolCallPart; result: ToolResultPart }
   /** A call waits for a person. The run ends as `waiting`, and continues when the call was approved or denied. */
   | { type: 'approval-needed'; call: ToolCallPart; argsHash: string; expiresAt: string }
-  /** A model could not be asked before it said anything, so the next one of the chain is. */
+  /** A model failed before it said anything, so the next one of the chain is asked; or it failed to compose the answer. */
   | { type: 'fallback'; from: string; to: string; failure: Failure }
   /** The database cannot be reached. The run waits for it; what the model says meanwhile is shown, and saved later. */
   | { type: 'store-waiting'; since: string; failure: Failure }

@@ -47,6 +47,8 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly repeats?: RepeatLimits | undefined
   readonly limits: ToolLimits
   readonly budget?: Budget | undefined
+  /** What the application gives to its tools. */
+  readonly context?: unknown
   /** The schema that the caller gave for the final answer. */
   readonly answer?: object | undefined
   pathTo: PathTo

@@ -136,6 +136,7 @@ type StepSettings = Pick<
   | 'limits'
   | 'budget'
   | 'answer'
+  | 'context'
   | 'absentTools'
 >
 
@@ -183,6 +184,9 @@ export function stepSettings(
     },
     get budget() {
       return settings().budget
+    },
+    get context() {
+      return settings().context
     },
     get answer() {
       return settings().answer

@@ -12,7 +12,7 @@ const fields = { model: modelRef, ...sharedFields }
 
 /** What is stored of these settings. */
 export function settingsToStore(settings: Partial<RunSettings>): JsonObject {
-  const { tools, answer, route, signal: _, ...plain } = settings
+  const { tools, answer, route, signal: _, context: __, ...plain } = settings
   const options = { ...plain.options, ...(answer && { answerSchema: answerSchemaOf(answer) }) }
   const stored = {
     ...plain,

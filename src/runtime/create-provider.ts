@@ -19,13 +19,14 @@ import { meter } from '../run/budget.ts'
 import { sentMessages } from '../run/sent-messages.ts'
 import { externalTools, type SubmittedResult } from '../run/external-tools.ts'
 import { userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from '../run/settings.ts'
+import { portableMessages } from './portable-messages.ts'
 import { loadMedia } from '../run/load-media.ts'
 
 /** Whom to talk to, and how. Everything but the first lines can be changed later by `updateConfig`. */
 export interface ProviderOptions
   extends
     Pick<SynapseOptions, 'env' | 'offline' | 'rows' | 'config' | 'adapters' | 'transport' | 'now'>,
-    Partial<Omit<RunSettings, 'model' | 'tools' | 'signal'>> {
+    Partial<Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context'>> {
   /** Such as `anthropic`; `synapse providers` lists them. */
   provider: string
   /** Without it, the provider's default. */
@@ -37,7 +38,8 @@ export interface ProviderOptions
 }
 
 /** What can be changed at any time: the settings of a run, and those of its policy beside them. */
-export interface ProviderConfig extends Omit<RunSettings, 'model' | 'tools' | 'signal' | 'policy'>, PolicySettings {
+export interface ProviderConfig
+  extends Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context' | 'policy'>, PolicySettings {
   provider: string
   model: string
 }
@@ -105,7 +107,7 @@ export function createProvider(options: ProviderOptions): Provider {
     updateConfig(change) {
       const draft = structuredCloneOf(config)
       const given = change(draft)
-      const changed = { ...draft, ...given }
+      const changed = withPreset(config, { ...draft, ...given })
       // A wire that was chosen for one provider is not kept for another.
       const { protocol, ...anyWire } = changed
       const kept = changed.provider === config.provider || protocol !== config.protocol
@@ -181,7 +183,7 @@ export function createProvider(options: ProviderOptions): Provider {
       }
       const entries = await entriesOf(around, conversationId)
       await compactNow(run, entries)
-      return await sentMessages(run, entries)
+      return portableMessages(await sentMessages(run, entries))
     } finally {
       for (const exchange of await counter.read()) counted(exchange)
       await held.release()
@@ -240,6 +242,7 @@ function firstConfig(given: ProviderOptions): ProviderConfig {
     answer,
   } = given
   return {
+    ...(typeof policy !== 'object' && { preset: policy ?? 'economy' }),
     ...settingsOf(policy ?? 'economy'),
     provider,
     model,
@@ -253,6 +256,15 @@ function firstConfig(given: ProviderOptions): ProviderConfig {
     ...(fallback && { fallback }),
     ...(answer && { answer }),
   }
+}
+
+/** Another preset takes back what the last one set; what was set beside it stays. */
+function withPreset(before: ProviderConfig, changed: ProviderConfig): ProviderConfig {
+  const { preset } = changed
+  if (preset === undefined || preset === before.preset) return changed
+  const usual: Readonly<Record<string, unknown>> = { ...(before.preset && settingsOf(before.preset)) }
+  const kept = Object.entries(changed).filter(([key, value]) => !(key in usual) || value !== usual[key])
+  return { ...settingsOf(preset), ...(Object.fromEntries(kept) as ProviderConfig) }
 }
 
 function runSettings(config: ProviderConfig): RunSettings {

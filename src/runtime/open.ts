@@ -1,5 +1,7 @@
 // The library in one object: a store, the providers, and conversations over them.
 
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config/load.ts'
 import type { Conversation as Stored } from '../core/log.ts'
@@ -17,7 +19,7 @@ import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolve, type Endpoint } from '../providers/resolve.ts'
 import { checkConnection, checkRunSettings } from '../settings/check.ts'
-import { openStore } from '../store/open.ts'
+import { isPostgres, openStore } from '../store/open.ts'
 import type { Page, PageOf, Store } from '../store/store.ts'
 import { defaultRetry } from '../transport/retry.ts'
 import { retryBudgets } from '../transport/retry-budget.ts'
@@ -94,6 +96,7 @@ export interface Synapse {
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
   checkConnection(options)
+  if (typeof options.store === 'string') checkFolder(options.store)
   const store = typeof options.store === 'object' ? options.store : await openStore(options.store)
   const owner = options.owner ?? 'local'
   const runtime: Runtime = {
@@ -138,6 +141,13 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
       if (typeof options.store !== 'object') await store.close()
     },
   }
+}
+
+/** A mistyped path would begin an empty store somewhere else. */
+function checkFolder(address: string): void {
+  const folder = dirname(address)
+  if (isPostgres(address) || existsSync(folder)) return
+  throw badInput(`The folder ${folder} of the store does not exist: create it, or give another path.`)
 }
 
 /** Who serves a model: the provider itself, or the emulator under the provider's name. */

@@ -9,6 +9,7 @@ import { efforts, type Options } from './options.ts'
 import { foldStyles, presetNames, type CompactionSettings, type Policy, type PolicySettings } from './policy.ts'
 import {
   above,
+  anything,
   described,
   either,
   flag,
@@ -165,7 +166,7 @@ const fallback: Rule<Fallback> = either(
 
 /** The settings of a run that are the same wherever they are written. */
 export const sharedFields: Fields<
-  Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route' | 'answer'> & { route?: RouteTable }
+  Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route' | 'answer' | 'context'> & { route?: RouteTable }
 > = {
   protocol: described(name, "One of the provider's protocols; by default its usual one."),
   system: described(text, 'The system prompt.'),
@@ -211,6 +212,7 @@ export const runFields: Fields<RunSettings> = {
   tools: listOf(toolRule),
   route: either(functionValue, routeTable),
   answer: either(instance, functionValue),
+  context: anything,
   signal: instance,
 }
 

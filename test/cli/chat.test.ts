@@ -86,7 +86,7 @@ test('a failed answer in a pipe is exit code 1, and nothing is asked without a m
   assert.equal(code, 0)
   const { code: failed, out } = await synapse(['chat', '-m', 'openai-compatible/m', '-o', 'stream=false'], {
     env,
-    input: '/model no one/x\nhello\n',
+    input: '/model nobody/x\nhello\n',
   })
   assert.match(out, /There is no provider "nobody"/)
   assert.match(out, /127\.0\.0\.1/)
