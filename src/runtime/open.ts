@@ -1,11 +1,9 @@
 // The library in one object: a store, the providers, and conversations over them.
 
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config/load.ts'
 import type { Conversation as Stored } from '../core/log.ts'
 import { badInput, SynapseError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Emulator } from '../emulator/handle.ts'
 import { conversationOf, type Conversation, type RunSettings, type Runtime } from '../run/conversation.ts'
@@ -24,6 +22,7 @@ import type { Page, PageOf, Store } from '../store/store.ts'
 import { defaultRetry } from '../transport/retry.ts'
 import { retryBudgets } from '../transport/retry-budget.ts'
 import { beginConversation, type Beginning } from './begin-conversation.ts'
+import { loadOpenTelemetry } from './load-opentelemetry.ts'
 import type { TelemetryOptions } from './telemetry.ts'
 
 export interface SynapseOptions {
@@ -96,8 +95,7 @@ export interface Synapse {
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
   checkConnection(options)
-  if (typeof options.store === 'string') checkFolder(options.store)
-  const store = typeof options.store === 'object' ? options.store : await openStore(options.store)
+  const store = typeof options.store === 'object' ? options.store : await openAddress(options.store)
   const owner = options.owner ?? 'local'
   const runtime: Runtime = {
     store,
@@ -132,7 +130,7 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
       // A wire that was stored for one model is not kept for another.
       const { protocol: _, ...others } = stored.settings
       const changed = { ...others, ...settingsToStore(settings) }
-      if (!isDeepStrictEqual(changed, stored.settings)) await store.updateConversation(owner, id, { settings: changed })
+      if (!sameSettings(changed, stored.settings)) await store.updateConversation(owner, id, { settings: changed })
       await recover(store, owner, id)
       return conversationOf(runtime, id, { ...(tools && { tools }), ...settings, model }, names)
     },
@@ -143,11 +141,17 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
   }
 }
 
-/** A mistyped path would begin an empty store somewhere else. */
-function checkFolder(address: string): void {
-  const folder = dirname(address)
-  if (isPostgres(address) || existsSync(folder)) return
-  throw badInput(`The folder ${folder} of the store does not exist: create it, or give another path.`)
+function sameSettings(a: JsonObject, b: JsonObject): boolean {
+  const sorted = (one: JsonObject) => JSON.stringify(Object.entries(one).toSorted(([x], [y]) => (x < y ? -1 : 1)))
+  return sorted(a) === sorted(b)
+}
+
+async function openAddress(address: string | undefined): Promise<Store> {
+  if (address !== undefined && !isPostgres(address)) {
+    const { checkFolder } = await import('../store/check-folder.ts')
+    checkFolder(address)
+  }
+  return openStore(address)
 }
 
 /** Who serves a model: the provider itself, or the emulator under the provider's name. */
@@ -225,5 +229,5 @@ async function storedRows(store: Store, config: Config | undefined): Promise<rea
 
 async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Runtime['observe']>> {
   const { observing } = await import('./telemetry.ts')
-  return observing(telemetry === true ? {} : telemetry)
+  return observing(telemetry === true ? {} : telemetry, await loadOpenTelemetry())
 }

@@ -16,7 +16,7 @@ export function nodeProblem(running: string, sqlite: string | undefined): string
   const remedy = `Install Node ${nodeToInstall(running)} or later, or use a PostgreSQL store`
   if (sqlite === undefined) return `Node ${running} has no SQLite, which a store in a file needs. ${remedy}.`
   if (isSafeVersion(sqlite)) return undefined
-  return `Node ${running} brings SQLite ${sqlite}, which can damage files; 3.51.3 or newer is needed. ${remedy}.`
+  return `Node ${running} brings SQLite ${sqlite}, which can damage files that several processes use. ${remedy}.`
 }
 
 /** Versions before 3.51.3 can damage a file that two connections write to (checked 2026-11); 3.52.0 was withdrawn. */
