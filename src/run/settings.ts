@@ -12,7 +12,7 @@ import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import type { Observer, Transport } from './run-context.ts'
 
-export type { Guards, RunSettings } from '../settings/run.ts'
+export type { RunSettings } from '../settings/run.ts'
 
 /** What a conversation needs from its runtime. */
 export interface Runtime {

@@ -23,7 +23,7 @@ export function uiMessageResponse(events: AsyncIterable<RunEvent>, init: Respons
 type Chunk = JsonObject & { type: string }
 
 /** Gives the chunks for each event of a run, in order. */
-export function uiMessageWriter(): (event: RunEvent) => Chunk[] {
+function uiMessageWriter(): (event: RunEvent) => Chunk[] {
   let inStep = false
   let parts = partWriter('')
 

@@ -74,7 +74,10 @@ export const optionFields: Fields<Options> = {
   cacheTtl: described(oneOf(['5m', '1h']), "How long the provider's prompt cache is kept."),
   store: described(flag, 'Ask the provider to store the reply under an id.'),
   stream: described(flag, 'Whether the reply is streamed; by default it is.'),
-  extra: described(jsonObject, 'Merged into the request body last, unchanged: for what has no option here.'),
+  extra: described(
+    jsonObject,
+    'Merged into the request body last, unchanged: for what has no option here. Its `tools` are sent beside the tools of the run.',
+  ),
 }
 
 export const optionsRule: Rule<Options> = object<Options>(optionFields)
