@@ -5,7 +5,7 @@ import module from 'node:module'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 13)) {
   console.error(
-    `synapse needs Node 22.13 or later; this is ${process.version}. In a clone, "npm start" brings its own.`,
+    `synapse needs Node 24.15.0 or later, or 22.22.3 of line 22; this is ${process.version}. In a clone, "npm start" brings its own.`,
   )
   process.exit(2)
 }

@@ -3,6 +3,7 @@
 export { prepare, refuse, replay, type PrepareInput, type Prepared, type Replayed } from './runtime/prepare.ts'
 export { formatIds, readTranscript, writeTranscript } from './transcripts/index.ts'
 export { loadAgent, type Agent, type AgentOptions } from './agents/index.ts'
+export type { Beginning } from './runtime/begin-conversation.ts'
 export { openSynapse, type Adapter, type Synapse, type SynapseOptions } from './runtime/open.ts'
 export {
   createProvider,
@@ -15,12 +16,14 @@ export {
 export { defineTool, type ToolDefinition } from './run/define-tool.ts'
 export type { Approval } from './run/approval.ts'
 export type { Compacted } from './run/compact.ts'
+export type { AnswerOf } from './run/answer-schema.ts'
 export type { Conversation, Run } from './run/conversation.ts'
+export type { Transport } from './run/run-context.ts'
 export type { TokenCount } from './run/count-tokens.ts'
 export type { Inspected } from './run/inspect.ts'
 export type { RunEnd } from './run/loop.ts'
 export type { UserInput } from './run/settings.ts'
-export type { StandardSchema } from './run/standard-schema.ts'
+export type { StandardSchema } from './core/standard-schema.ts'
 export type { SubmittedResult } from './run/external-tools.ts'
 export type { ConversationUsage, Spending } from './run/usage.ts'
 export type { TelemetryOptions } from './runtime/telemetry.ts'
@@ -28,15 +31,30 @@ export type * from './core/message.ts'
 export type * from './core/context.ts'
 export type * from './core/event.ts'
 export type * from './core/json.ts'
+export type {
+  Branch,
+  Conversation as StoredConversation,
+  Entry,
+  EntryOutline,
+  Exchange,
+  Lease,
+  Overlay,
+  ProviderState as StoredProviderState,
+  RecordedToolRun,
+} from './core/log.ts'
 export type * from './core/tool.ts'
 export type * from './core/usage.ts'
 export { SynapseError, type ErrorKind, type Failure } from './core/error.ts'
+export type { Estimate } from './context/assemble.ts'
 export type { Explained } from './context/explain.ts'
 export type * from './settings/options.ts'
 export type { CompactionSettings, FoldStyle, Policy, PolicySettings, PresetName } from './settings/policy.ts'
 export type { Budget, Fallback, Guards, Route, RouteStep, RunSettings, Spend } from './settings/run.ts'
-export type { Issue, Profile } from './wires/wire.ts'
+export type { Issue, Profile, Wire } from './wires/wire.ts'
 export type { ProviderRow } from './providers/provider.ts'
-export { openStore } from './store/open.ts'
+export type { Endpoint } from './providers/resolve.ts'
+export { openMemoryStore, openPostgresStore, openSqliteStore, openStore } from './store/open.ts'
+export type { PostgresOptions } from './store/postgres.ts'
+export type { SqliteOptions } from './store/sqlite.ts'
 export type * from './store/store.ts'
 export type { Transcript } from './wires/shared/transcript.ts'

@@ -5,7 +5,7 @@ import type { Config } from '../config/load.ts'
 import { findConfigFile } from '../config/find-file.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { rows } from '../providers/rows.ts'
-import { isPostgres } from '../store/doctor/doctor.ts'
+import { isPostgres } from '../store/open.ts'
 import { openLocalStore, storeAddress } from './local-store.ts'
 
 export const configOptions = { config: { type: 'string' }, 'no-config': { type: 'boolean' } } as const

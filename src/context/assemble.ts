@@ -5,6 +5,7 @@
 // go goes.
 
 import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Message, TextPart } from '../core/message.ts'
 import { asFunction } from '../core/tool-kinds.ts'
 import { answerInWords } from '../wires/shared/answer.ts'
@@ -55,9 +56,32 @@ export interface Estimate {
 
 export function assemble(draft: RequestDraft): Assembled {
   const { context, notes, seen } = contextOf(draft)
-  const encoded = draft.protocol.encode(context, draft.target)
+  const encoded = encodeWithExtraTools(draft, context)
   const input = sizeOf(seen, estimateHead(context.system, context.tools), draft.target)
   return { ...encoded, notes: [...notes, ...encoded.notes], context, seen, estimate: { input } }
+}
+
+/**
+ * Tools in `options.extra`, such as a provider's own search, are sent beside the tools of the caller. The wire says how
+ * those are written, so it is asked twice.
+ */
+function encodeWithExtraTools({ protocol, target }: RequestDraft, context: Context): Encoded {
+  const { tools: added, ...extra } = target.options.extra ?? {}
+  if (!Array.isArray(added) || context.tools.length === 0) return protocol.encode(context, target)
+  const { tools: own } = protocol.encode(context, withExtra(target, extra)).body
+  if (!Array.isArray(own) || own.length === 0) return protocol.encode(context, target)
+  const encoded = protocol.encode(context, withExtra(target, { ...extra, tools: [...own, ...added] }))
+  const note: Note = {
+    kind: 'added',
+    what: `${added.length} tools of the provider`,
+    why: 'they are sent beside the tools of the caller',
+    at: 'options.extra.tools',
+  }
+  return { ...encoded, notes: [...encoded.notes, note] }
+}
+
+function withExtra(target: Target, extra: JsonObject): Target {
+  return { ...target, options: { ...target.options, extra } }
 }
 
 /** Everything but the encoding. */

@@ -11,8 +11,11 @@ export type ReplyEvent =
   /** A second one, of a provider that has begun again, takes back every part before it. */
   | { type: 'reply-start'; origin: Origin }
   | { type: 'part-start'; index: number; part: Part }
-  /** More text of a text, reasoning, refusal or compaction part, or more of the JSON text of a call's arguments. */
-  | { type: 'part-delta'; index: number; text: string }
+  /**
+   * More text of a text, reasoning, refusal or compaction part, or more of the JSON text of a call's arguments. The events
+   * of a run say which: `partType`.
+   */
+  | { type: 'part-delta'; index: number; text: string; partType?: Part['type'] }
   | { type: 'part-end'; index: number; part: Part }
   /** `notes`: what the provider says that it changed in the request. */
   | { type: 'reply-end'; origin: Origin; stop: Stop; native: Json[]; usage?: Usage; failure?: Failure; notes?: Note[] }
@@ -32,7 +35,7 @@ export type RunEvent =
   | { type: 'tool-end'; call: ToolCallPart; result: ToolResultPart }
   /** A call waits for a person. The run ends as `waiting`, and continues when the call was approved or denied. */
   | { type: 'approval-needed'; call: ToolCallPart; argsHash: string; expiresAt: string }
-  /** A model could not be asked before it said anything, so the next one of the chain is. */
+  /** A model failed before it said anything, so the next one of the chain is asked; or it failed to compose the answer. */
   | { type: 'fallback'; from: string; to: string; failure: Failure }
   /** The database cannot be reached. The run waits for it; what the model says meanwhile is shown, and saved later. */
   | { type: 'store-waiting'; since: string; failure: Failure }

@@ -38,6 +38,11 @@ export interface InputProblem {
 /** What a tool is told about the call that it runs for. */
 export interface ToolRun {
   callId: string
+  conversationId: string
+  /** Whose conversation it is. */
+  owner: string
+  /** The `context` of the run's settings: whatever the application gave. */
+  context?: unknown
   /** Aborted when the run is, and when the call has taken too long. */
   signal: AbortSignal
 }

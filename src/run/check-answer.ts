@@ -6,17 +6,24 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { textOf, type Reply } from '../core/message.ts'
 import type { Options } from '../settings/options.ts'
 import { unwrapInput } from '../wires/tool-schema/root.ts'
+import { answerFindings } from './answer-schema.ts'
 import { findingsOf } from './check-input.ts'
 import { listed } from './input-problem.ts'
 
 /** What a reply says by the schema of the options; undefined: no schema was asked for, or nothing was said. */
-export async function answerOf(options: Options, reply: Reply | undefined): Promise<CheckedAnswer | undefined> {
+export async function answerOf(
+  { options, answer }: { options: Options; answer?: object | undefined },
+  reply: Reply | undefined,
+): Promise<CheckedAnswer | undefined> {
   if (!options.answerSchema || !reply) return undefined
-  return checkAnswer(options.answerSchema, textOf(reply.parts))
+  return checkAnswer(options.answerSchema, textOf(reply.parts), answer)
 }
 
-/** The value of an answer that fits the schema, or what is wrong with it, in words for the model. */
-export async function checkAnswer(schema: JsonObject, text: string): Promise<CheckedAnswer> {
+/**
+ * The value of an answer that fits the schema, or what is wrong with it, in words for the model. `own` is the schema as
+ * the caller gave it, which may ask for more than JSON Schema can say.
+ */
+export async function checkAnswer(schema: JsonObject, text: string, own?: object): Promise<CheckedAnswer> {
   const bare = withoutFence(text)
   let value: Json
   try {
@@ -27,9 +34,10 @@ export async function checkAnswer(schema: JsonObject, text: string): Promise<Che
       problem: `The answer is not JSON (${why}). Answer again with JSON that fits the schema, and nothing else.`,
     }
   }
-  const own = unwrapInput(schema, value)
-  const findings = await findingsOf(schema, own)
-  if (findings.length === 0) return { value: own }
+  const unwrapped = unwrapInput(schema, value)
+  const findings = await findingsOf(schema, unwrapped)
+  if (findings.length === 0 && own) findings.push(...(await answerFindings(own, unwrapped)))
+  if (findings.length === 0) return { value: unwrapped }
   return { problem: listed('The answer does not fit its schema. Answer again.', findings, 'the answer') }
 }
 

@@ -1,14 +1,13 @@
 // A conversation that can be continued on any provider at any moment: the log in a store, and the loop over it.
 
-import type { RunEvent } from '../core/event.ts'
 import { SynapseError } from '../core/error.ts'
-import { joinDeltas } from '../core/fold.ts'
 import type { Branch, Conversation as Stored, Entry, EntryOutline } from '../core/log.ts'
-import { textOf, type Reply, type UserMessage } from '../core/message.ts'
+import type { Message, UserMessage } from '../core/message.ts'
 import { withFailpoints } from '../store/failpoint.ts'
+import type { AnswerOf } from './answer-schema.ts'
 import { answerApproval, waitingApprovals, type Approval, type Verdict } from './approval.ts'
 import { beforeAnswer, beforeMessage, forkAt } from './branching.ts'
-import { channel } from './channel.ts'
+import { checkMessages } from './check-messages.ts'
 import { compactNow } from './compact-now.ts'
 import type { Compacted } from './compact.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
@@ -16,39 +15,35 @@ import { startRun, stepSettings, type RunRequest } from './start-run.ts'
 import { inspectRequest, type Inspected } from './inspect.ts'
 import { cachedPath } from './path-cache.ts'
 import { holdLease, type Held } from './lease.ts'
-import type { RunEnd } from './loop.ts'
+import { runHandle, type Run } from './run-handle.ts'
 import type { RunContext } from './run-context.ts'
 import { closeInterrupted } from './close-interrupted.ts'
 import { userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from './settings.ts'
 import { usageOf, type ConversationUsage } from './usage.ts'
 
+export type { Run } from './run-handle.ts'
 export type { RunSettings, Runtime } from './settings.ts'
 
-/** A run under way. It continues whether or not its events are read; only `abort` stops it. */
-export interface Run extends AsyncIterable<RunEvent> {
-  /** How it ended. Never rejects: what went wrong is in the outcome. */
-  ended: Promise<RunEnd>
-  /** Stops it; what was said so far is kept. */
-  abort(): void
-  /** Says something while it continues: the model gets it with its next request. */
-  steer(message: UserInput): void
-  /** Other tools, another model, another policy: from the next request on. */
-  update(change: Partial<RunSettings>): void
-  /** The text of the final reply; rejects if the run failed. */
-  text(): Promise<string>
-}
+/** Settings for one time, with a schema for the answer. */
+type WithAnswer<S> = Partial<RunSettings> & { answer: S }
 
-/** One conversation. All its methods take settings that count for that one time, over those it was opened with. */
-export interface Conversation {
+/**
+ * One conversation. All its methods take settings that count for that one time, over those it was opened with. `Answer` is
+ * what its answer schema gives.
+ */
+export interface Conversation<Answer = unknown> {
   readonly id: string
   /** Appends what the user says, and answers it. */
-  send(message: UserInput, settings?: Partial<RunSettings>): Run
+  send<const S extends object>(message: UserInput, settings: WithAnswer<S>): Run<AnswerOf<S>>
+  send(message: UserInput, settings?: Partial<RunSettings>): Run<Answer>
+  /** Appends messages without asking a model. */
+  append(...messages: Message[]): Promise<Entry[]>
   /** Continues where a run was interrupted, stopped by a guard, or waited for an approval. */
-  resume(settings?: Partial<RunSettings>): Run
+  resume(settings?: Partial<RunSettings>): Run<Answer>
   /** Answers what the user said last once more; the earlier answer stays in the log as a branch. */
-  retry(settings?: Partial<RunSettings>): Run
+  retry(settings?: Partial<RunSettings>): Run<Answer>
   /** Says something else in place of an earlier message of the user, and answers that. */
-  edit(entryId: string, message: UserInput, settings?: Partial<RunSettings>): Run
+  edit(entryId: string, message: UserInput, settings?: Partial<RunSettings>): Run<Answer>
   /** Continues from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
   fork(entryId: string, options?: { name?: string }): Promise<void>
   /** Goes to a branch by its name. */
@@ -78,7 +73,13 @@ export interface Conversation {
   info(): Promise<Stored>
 }
 
-export function conversationOf(given: Runtime, id: string, defaults: RunSettings): Conversation {
+/** `toolNames`: the tools that the conversation was started with, where they may not be among the settings. */
+export function conversationOf(
+  given: Runtime,
+  id: string,
+  defaults: RunSettings,
+  toolNames?: readonly string[],
+): Conversation {
   const runtime = { ...given, store: withFailpoints(given.store) }
   const { store, owner } = runtime
   const place = { store, owner, conversationId: id }
@@ -89,7 +90,13 @@ export function conversationOf(given: Runtime, id: string, defaults: RunSettings
 
   return {
     id,
-    send: (said, settings) => start({ message: userMessage(said) }, settings),
+    send: (said: UserInput, settings?: Partial<RunSettings>) => start({ message: userMessage(said) }, settings),
+    append: (...messages) =>
+      withLease((held) => {
+        checkMessages(messages)
+        const entries = messages.map((message) => ({ message }))
+        return store.appendAll(owner, id, entries, held.write())
+      }),
     resume: (settings) => start({}, settings),
     retry: (settings) => start({ before: (held) => beforeAnswer(place, held.write()) }, settings),
     edit(entryId, said, settings) {
@@ -127,27 +134,30 @@ export function conversationOf(given: Runtime, id: string, defaults: RunSettings
   function start(how: Pick<RunRequest, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
     let settings = withChanges(defaults, changes)
     const said: UserMessage[] = []
-    const events = channel<RunEvent>(joinEvents)
     const stop = new AbortController()
-    const ended = startRun(runtime, {
-      ...how,
-      conversationId: id,
-      pathTo,
-      settings: () => settings,
-      incoming: () => said.splice(0),
-      emit: (event) => events.push(event),
-      stop,
-    }).finally(() => events.end())
-    under.add(ended)
-    void ended.finally(() => under.delete(ended))
-    return {
-      ended,
+    const controls = {
       abort: () => stop.abort(),
-      steer: (message) => void said.push(userMessage(message)),
-      update: (change) => void (settings = withChanges(settings, change)),
-      text: async () => textOf((await succeeded(ended)).parts),
-      [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
+      steer: (message: UserInput) => void said.push(userMessage(message)),
+      update: (change: Partial<RunSettings>) => void (settings = withChanges(settings, change)),
     }
+    const run = runHandle(
+      controls,
+      () => settings.answer,
+      (emit) =>
+        startRun(runtime, {
+          ...how,
+          conversationId: id,
+          pathTo,
+          settings: () => settings,
+          incoming: () => said.splice(0),
+          emit,
+          stop,
+          toolNames,
+        }),
+    )
+    under.add(run.ended)
+    void run.ended.finally(() => under.delete(run.ended))
+    return run
   }
 
   async function answer(verdict: Verdict): Promise<void> {
@@ -172,23 +182,4 @@ export function conversationOf(given: Runtime, id: string, defaults: RunSettings
     const signal = settings.signal ?? new AbortController().signal
     return { ...place, ...stepSettings(id, () => settings), ...found, signal, write: held.write, emit: () => {} }
   }
-}
-
-/** Deltas of one reply become longer ones, and of a call only the end is left, which has all of it. */
-function joinEvents(a: RunEvent, b: RunEvent): RunEvent | undefined {
-  if (a.type !== 'reply-event' || b.type !== 'reply-event' || a.exchangeId !== b.exchangeId) return undefined
-  const [before, after] = [a.event, b.event]
-  if (before.type === 'part-start' && before.part.type === 'tool-call') {
-    if (after.type === 'part-delta' && after.index === before.index) return a
-    if (after.type === 'part-end' && after.index === before.index) return b
-  }
-  const event = joinDeltas(before, after, 64 * 1024)
-  return event && { ...a, event }
-}
-
-async function succeeded(ended: Promise<RunEnd>): Promise<Reply> {
-  const { failure, reply } = await ended
-  if (failure) throw new SynapseError(failure)
-  if (!reply) throw new SynapseError({ kind: 'aborted', message: 'The run ended before the model said anything.' })
-  return reply
 }

@@ -18,7 +18,7 @@ export interface TokenCount {
   model: string
   /** Tokens of the whole prompt, by the provider's count. */
   tokens: number
-  /** By ours, corrected by what the provider reported before. */
+  /** By ours, as `inspect` gives it. */
   estimate: number
 }
 
@@ -32,8 +32,8 @@ export async function countTokens(
   const { looking, history } = await lookingAhead(runtime, conversationId, log, settings)
   const { endpoint, transport } = looking
   const { counting, provider, protocol, model } = endpoint
-  const { prepared, past } = await planRequest(lookingOn(looking), history, { look: true, whole: true })
-  const estimate = Math.round(prepared.estimate.input * past.ratio)
+  const { prepared } = await planRequest(lookingOn(looking), history, { look: true, whole: true })
+  const estimate = prepared.estimate.input
   if (!counting) {
     throw badInput(
       `${provider.name} does not count tokens on request over ${protocol.id}; by estimate there are ${estimate}.`,

@@ -7,7 +7,7 @@ import type { InputProblem, ReadCall, Tool, ToolRun } from '../core/tool.ts'
 import { inputSchemaOf } from '../wires/tool-schema/root.ts'
 import { checkInput } from './check-input.ts'
 import { problemOf } from './input-problem.ts'
-import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from './standard-schema.ts'
+import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from '../core/standard-schema.ts'
 
 /** How a tool is described; `Input` is what its schema gives. */
 export interface ToolDefinition<S, Input> {
@@ -47,7 +47,7 @@ export function defineTool<Input>(
   const { name, description, input, repeatable, timeoutMs, ask, askTimeoutMs } = definition
   const isStandard =
     (typeof input === 'object' || typeof input === 'function') && input !== null && isStandardSchema(input)
-  const schema = isStandard ? jsonSchemaOf(name, input) : inputSchemaOf({ name, input })
+  const schema = isStandard ? jsonSchemaOf(`The input schema of ${name}`, input) : inputSchemaOf({ name, input })
   const validate = isStandard ? byStandard(name, input) : byJsonSchema<Input>(name, schema)
 
   async function read(given: Json): Promise<ReadCall | InputProblem> {
@@ -95,7 +95,7 @@ function byJsonSchema<Input>(name: string, schema: JsonObject) {
   }
 }
 
-function findingOf({ path, message }: StandardIssue) {
+export function findingOf({ path, message }: StandardIssue) {
   const steps = (path ?? []).map((step) => (typeof step === 'object' ? step.key : step))
   return { path: steps.map((step) => (typeof step === 'symbol' ? String(step) : step)), message }
 }
@@ -104,7 +104,8 @@ async function asks(call: ReadCall | InputProblem): Promise<boolean> {
   return 'problem' in call ? false : call.asks()
 }
 
-function jsonSchemaOf(name: string, schema: StandardSchema): JsonObject {
+/** `what`: how a sentence about it begins. */
+export function jsonSchemaOf(what: string, schema: StandardSchema): JsonObject {
   const { jsonSchema, vendor } = schema['~standard']
   const made = jsonSchema?.input({ target: 'draft-2020-12' })
   if (!made) {
@@ -112,9 +113,13 @@ function jsonSchemaOf(name: string, schema: StandardSchema): JsonObject {
       vendor === 'valibot'
         ? 'wrap it with toStandardJsonSchema of @valibot/to-json-schema'
         : 'use a version of the library that implements Standard JSON Schema, or plain JSON Schema'
-    throw badInput(`The input schema of ${name} (${vendor}) has no JSON Schema; ${how}.`)
+    throw badInput(`${what} (${vendor}) has no JSON Schema; ${how}.`)
   }
-  // The name of the dialect is of no use to a model, and some wires refuse it.
-  const { $schema: _, ...rest } = JSON.parse(JSON.stringify(made)) as JsonObject
+  return withoutDialect(JSON.parse(JSON.stringify(made)) as JsonObject)
+}
+
+/** The name of the dialect is of no use to a model, and some wires refuse it. */
+export function withoutDialect(schema: JsonObject): JsonObject {
+  const { $schema: _, ...rest } = schema
   return rest
 }

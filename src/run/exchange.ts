@@ -5,11 +5,11 @@
 // state that is gone, words of its own that it cannot read any more, fields of its own that it does not take back. Every attempt is an exchange in the log.
 
 import type { Note } from '../core/context.ts'
-import type { RunEvent } from '../core/event.ts'
+import type { ReplyEvent, RunEvent } from '../core/event.ts'
 import type { Failure } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange } from '../core/log.ts'
-import type { StopReason } from '../core/message.ts'
+import type { Part, StopReason } from '../core/message.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
 import { compactionData } from '../context/overlay-codec.ts'
 import { forecastNote } from '../context/forecast.ts'
@@ -23,6 +23,7 @@ import { rememberField } from './field-memory.ts'
 import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { RunContext } from './run-context.ts'
+import { absentToolNotes } from './absent-tools.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
@@ -51,7 +52,9 @@ async function attempt(
   const { store, owner, endpoint } = run
   const { prepared, forecast, keep, state } = planned
   const basedOn = history.at(-1)?.id ?? ''
+  const requestNotes = [...absentToolNotes(run), ...prepared.notes]
   let journal: Journal | undefined
+  const typed = partTypes()
   const {
     opened,
     reply,
@@ -61,10 +64,10 @@ async function attempt(
   } = await ask(run, {
     prepared,
     basedOn,
-    notes: prepared.notes,
+    notes: requestNotes,
     onOpen({ id, provider, model }) {
       journal = journaling((offset, events) => store.journal(owner, id, offset, events, run.write()))
-      run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: prepared.notes })
+      run.emit({ type: 'request', exchangeId: id, provider, model, step, notes: requestNotes })
     },
     onEvent(event, { id }) {
       if (event.type === 'retry' || event.type === 'no-retry') {
@@ -72,7 +75,7 @@ async function attempt(
         return undefined
       }
       const behind = journal?.push(event)
-      run.emit({ type: 'reply-event', exchangeId: id, event })
+      run.emit({ type: 'reply-event', exchangeId: id, event: typed(event) })
       return behind
     },
   })
@@ -97,6 +100,16 @@ async function attempt(
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
   return finished
+}
+
+/** Tells of each delta what it is a part of. The journal does without: it has the start of each part. */
+function partTypes(): (event: ReplyEvent) => ReplyEvent {
+  const types = new Map<number, Part['type']>()
+  return (event) => {
+    if (event.type === 'part-start') types.set(event.index, event.part.type)
+    const partType = event.type === 'part-delta' ? types.get(event.index) : undefined
+    return event.type === 'part-delta' && partType ? { ...event, partType } : event
+  }
 }
 
 /** The rest of a reply that was too large was not read: how much there would have been no one knows. */

@@ -10,9 +10,10 @@ import type { Approval } from './approval.ts'
 import { modelStep } from './model-step.ts'
 import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
 import { answerOf } from './check-answer.ts'
-import { rewritesAnswer } from './rewrite-answer.ts'
+import { composingModel } from './composing-model.ts'
 import { nextStep } from './next-step.ts'
 import { stuck } from './repeats.ts'
+import { userMessage } from './settings.ts'
 import type { LoopContext } from './run-context.ts'
 import { runCalls } from './tool-step.ts'
 
@@ -41,6 +42,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
   let usage = noUsage
   let reply: Reply | undefined
   let answer: CheckedAnswer | undefined
+  let askedAgain = false
   try {
     const conversation = await store.conversation(owner, conversationId)
     if (!conversation)
@@ -62,12 +64,26 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
       }
       if (await heard(history)) continue
       if (next.kind === 'rest') {
-        if (reply && next.reply === reply && (await rewritesAnswer(run, history))) {
+        const about = { step: step + 1, usage, cost: counter.spent.usd }
+        const composer = reply && next.reply === reply && (await composingModel(run, history, about))
+        if (composer) {
           step++
-          reply = await compose(history, step)
+          reply = await compose(history, step, composer)
         }
         const outcome = run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? next.reply)
-        if (outcome === 'done') answer = await answerOf(run.options, reply ?? next.reply)
+        if (outcome === 'done') answer = await answerOf(run, reply ?? next.reply)
+        if (
+          answer &&
+          'problem' in answer &&
+          reply &&
+          !askedAgain &&
+          !guarded(run, history, step, counter.spent, before)
+        ) {
+          askedAgain = true
+          await add(history, userMessage(answer.problem))
+          answer = undefined
+          continue
+        }
         return end(outcome)
       }
       const guard = guarded(run, history, step, counter.spent, before)
@@ -99,31 +115,44 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
     return finished
   }
 
-  /** The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. */
-  async function compose(history: Entry[], step: number): Promise<Reply | undefined> {
+  /**
+   * The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. If
+   * that model fails, the reply counts, and an event says why.
+   */
+  async function compose(history: Entry[], step: number, model: string): Promise<Reply | undefined> {
     const rough = history.pop()
     const base = history.at(-1)
-    if (!rough || !base) return reply
+    if (!reply || !rough || !base) return reply
     await store.setHead(owner, conversationId, { entryId: base.id }, run.write())
-    const { entry } = await ask(history, step, 'answer')
-    if (entry?.message.role === 'assistant') {
-      history.push(entry)
-      return entry.message
+    let failure: Failure | undefined
+    try {
+      const { entry, exchange: done } = await ask(history, step, 'answer')
+      failure = done.failure
+      if (entry?.message.role === 'assistant' && !failure) {
+        history.push(entry)
+        return entry.message
+      }
+    } catch (error) {
+      failure = asFailure(error)
     }
     await store.setHead(owner, conversationId, { entryId: rough.id }, run.write())
     history.push(rough)
+    const { provider, model: own } = reply.origin
+    if (failure) run.emit({ type: 'fallback', from: model, to: `${provider}/${own}`, failure })
     return reply
   }
 
   /** What the user has said while the run continued goes in between two steps, never between a call and its result. */
   async function heard(history: Entry[]): Promise<boolean> {
     const said = run.incoming()
-    for (const each of said) {
-      const entry = await store.append(owner, conversationId, { message: each }, run.write())
-      history.push(entry)
-      run.emit({ type: 'message', entryId: entry.id, message: entry.message })
-    }
+    for (const each of said) await add(history, each)
     return said.length > 0
+  }
+
+  async function add(history: Entry[], said: UserMessage): Promise<void> {
+    const entry = await store.append(owner, conversationId, { message: said }, run.write())
+    history.push(entry)
+    run.emit({ type: 'message', entryId: entry.id, message: entry.message })
   }
 
   function pause(waiting: Approval[]): RunEnd {

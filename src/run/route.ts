@@ -8,9 +8,13 @@ import type { Fallback, Route, RouteStep } from '../settings/run.ts'
 const elsewhere: ReadonlySet<ErrorKind> = new Set(['quota', 'auth', 'permission', 'not-found'])
 
 export async function routedModel(route: Route | undefined, step: RouteStep): Promise<string> {
-  if (typeof route === 'function') return (await route(step)) ?? step.model
-  const named = step.kind === 'answer' ? route?.answer : route?.tools
-  return named ?? step.model
+  return (route && (await namedModel(route, step))) ?? step.model
+}
+
+/** The model that the route names for a step; undefined: it names none. */
+export async function namedModel(route: Route, step: RouteStep): Promise<string | undefined> {
+  if (typeof route === 'function') return route(step)
+  return step.kind === 'answer' ? route.answer : route.tools
 }
 
 export function modelOfFallback(fallback: Fallback): string {

@@ -22,6 +22,8 @@ export interface RunContext {
   endpoint: Endpoint
   system: readonly TextPart[]
   tools: readonly Tool[]
+  /** Names of tools that the conversation was started with and that are not here. */
+  readonly absentTools?: readonly string[] | undefined
   options: Options
   policy: Policy
   maxSteps: number
@@ -45,6 +47,10 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly repeats?: RepeatLimits | undefined
   readonly limits: ToolLimits
   readonly budget?: Budget | undefined
+  /** What the application gives to its tools. */
+  readonly context?: unknown
+  /** The schema that the caller gave for the final answer. */
+  readonly answer?: object | undefined
   pathTo: PathTo
   /** What the user has said since, while the run continued; each is given once. */
   incoming(): UserMessage[]

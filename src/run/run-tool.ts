@@ -3,21 +3,21 @@
 
 import { isObject, type Json } from '../core/json.ts'
 import type { ToolCallPart, ToolResultPart } from '../core/message.ts'
-import type { ReadCall } from '../core/tool.ts'
+import type { ReadCall, ToolRun } from '../core/tool.ts'
 import { failedOutcome, readValue, type ToolOutcome } from './tool-value.ts'
 
 const defaultTimeoutMs = 120_000
 /** The longest that a timer can wait. */
 const noTimeoutMs = 2 ** 31 - 1
 
-export interface ToolSetting {
+export interface ToolSetting extends Pick<ToolRun, 'conversationId' | 'owner' | 'context'> {
   signal: AbortSignal
   timeoutMs?: number | undefined
   progress: (value: Json) => void
 }
 
 export async function runTool(call: ToolCallPart, ready: ReadCall, setting: ToolSetting): Promise<ToolResultPart> {
-  const { signal, progress } = setting
+  const { signal, progress, conversationId, owner, context } = setting
   const startedAt = new Date().toISOString()
   const outcome = await settle()
   return resultOf(call, { ...outcome, startedAt, endedAt: new Date().toISOString() })
@@ -40,7 +40,7 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
   }
 
   async function lastValue(stopped: AbortSignal): Promise<unknown> {
-    const value = await ready.run({ callId: call.callId, signal: stopped })
+    const value = await ready.run({ callId: call.callId, conversationId, owner, context, signal: stopped })
     if (!isStream(value)) return value
     const iterator = value[Symbol.asyncIterator]()
     for (let last: unknown; ;) {

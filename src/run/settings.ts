@@ -6,6 +6,7 @@ import type { Endpoint } from '../providers/resolve.ts'
 import { checkRunChanges } from '../settings/check.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
+import { answerSchemaOf } from './answer-schema.ts'
 import type { Cooldown } from './cooldown.ts'
 
 import type { PathTo } from './path-cache.ts'
@@ -36,8 +37,12 @@ export function userMessage(said: UserInput): UserMessage {
 }
 
 /** The settings with changes, which are checked. A wire that was chosen for one model is not kept for another. */
-export function withChanges(settings: RunSettings, changes: Partial<RunSettings> = {}): RunSettings {
+export function withChanges(settings: RunSettings, changes?: Partial<RunSettings>): RunSettings
+export function withChanges(settings: Partial<RunSettings>, changes?: Partial<RunSettings>): Partial<RunSettings>
+export function withChanges(settings: Partial<RunSettings>, changes: Partial<RunSettings> = {}): Partial<RunSettings> {
   checkRunChanges(changes)
+  // A schema that cannot be sent is refused here, and not in the middle of a run.
+  if (changes.answer) answerSchemaOf(changes.answer)
   const { protocol: _, ...anyWire } = settings
   const otherModel = changes.model !== undefined && changes.model !== settings.model
   return { ...(otherModel ? anyWire : settings), ...changes }

@@ -15,6 +15,7 @@ import type { LoopContext } from './run-context.ts'
 import { closeInterrupted, stepBack, type ClosingContext } from './close-interrupted.ts'
 import { toolLimits } from './guards.ts'
 import type { RunSettings, Runtime } from './settings.ts'
+import { answerSchemaOf } from './answer-schema.ts'
 import { titleOf } from './title.ts'
 import { guardTimer } from './guard-timer.ts'
 
@@ -25,6 +26,8 @@ export interface RunRequest {
   pathTo: PathTo
   /** As they are now: they may change while the run continues. */
   settings: () => RunSettings
+  /** The tools that the conversation was started with, by name: those that are not given are noted. */
+  toolNames?: readonly string[] | undefined
   /** What the user says first; without it, the run continues where the log ends. */
   message?: UserMessage | undefined
   /** What the user says while the run continues. */
@@ -51,7 +54,8 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
   }
   const stopWatching = tellOutages(store, emit)
   try {
-    await runtime.endpoint(first.model, first.protocol)
+    // Before the head is moved. What the user says is kept first, whatever fails then.
+    if (!message) await runtime.endpoint(first.model, first.protocol)
     const held = await holdLease(store, owner, conversationId, () => stop.abort())
     try {
       const settling: ClosingContext = { store, owner, conversationId, write: held.write }
@@ -95,11 +99,11 @@ function tellOutages({ outages }: Store, emit: (event: RunEvent) => void): () =>
 /** The settings as the loop reads them, again at each step. */
 function loopContext(
   runtime: Runtime,
-  { conversationId, pathTo, settings, incoming, counted }: RunRequest,
+  { conversationId, pathTo, settings, incoming, counted, toolNames }: RunRequest,
   rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy'>,
 ): LoopContext {
   // Assigned, not spread: the settings are read through getters.
-  return Object.assign(stepSettings(conversationId, settings), rest, {
+  return Object.assign(stepSettings(conversationId, settings, toolNames), rest, {
     store: runtime.store,
     owner: runtime.owner,
     conversationId,
@@ -131,9 +135,17 @@ type StepSettings = Pick<
   | 'repeats'
   | 'limits'
   | 'budget'
+  | 'answer'
+  | 'context'
+  | 'absentTools'
 >
 
-export function stepSettings(conversationId: string, settings: () => RunSettings): StepSettings {
+/** `toolNames`: the tools that the conversation was started with. */
+export function stepSettings(
+  conversationId: string,
+  settings: () => RunSettings,
+  toolNames?: readonly string[],
+): StepSettings {
   return {
     get model() {
       return settings().model
@@ -149,7 +161,8 @@ export function stepSettings(conversationId: string, settings: () => RunSettings
       return settings().tools ?? []
     },
     get options() {
-      return { cacheKey: conversationId, ...settings().options }
+      const { options, answer } = settings()
+      return { cacheKey: conversationId, ...options, ...(answer && { answerSchema: answerSchemaOf(answer) }) }
     },
     get policy() {
       return settings().policy ?? 'economy'
@@ -171,6 +184,15 @@ export function stepSettings(conversationId: string, settings: () => RunSettings
     },
     get budget() {
       return settings().budget
+    },
+    get context() {
+      return settings().context
+    },
+    get answer() {
+      return settings().answer
+    },
+    get absentTools() {
+      return settings().tools ? undefined : toolNames
     },
   }
 }

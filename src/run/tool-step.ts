@@ -83,6 +83,9 @@ export async function runCalls(
       call,
       () =>
         runTool(call, ready, {
+          conversationId,
+          owner,
+          context: run.context,
           signal: run.signal,
           timeoutMs: tool?.timeoutMs,
           progress: (value) => run.emit({ type: 'tool-progress', call, value }),

@@ -2,19 +2,15 @@
 // same loop runs underneath, over a store that lasts as long as the object.
 
 import type { Message, UserMessage } from '../core/message.ts'
-import type { RunEvent } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
-import { textOf } from '../core/message.ts'
-import { SynapseError } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ToolSpec } from '../core/context.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { endpointFinder, type SynapseOptions } from './open.ts'
 import { checkProviderConfig, checkProviderOptions } from '../settings/check.ts'
-import { channel } from '../run/channel.ts'
 import { compactNow } from '../run/compact-now.ts'
-import type { Run } from '../run/conversation.ts'
+import { runHandle, type Run } from '../run/run-handle.ts'
 import { cooldown } from '../run/cooldown.ts'
 import { startRun, stepSettings } from '../run/start-run.ts'
 import { cachedPath, type PathTo } from '../run/path-cache.ts'
@@ -23,13 +19,14 @@ import { meter } from '../run/budget.ts'
 import { sentMessages } from '../run/sent-messages.ts'
 import { externalTools, type SubmittedResult } from '../run/external-tools.ts'
 import { userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from '../run/settings.ts'
+import { portableMessages } from './portable-messages.ts'
 import { loadMedia } from '../run/load-media.ts'
 
 /** Whom to talk to, and how. Everything but the first lines can be changed later by `updateConfig`. */
 export interface ProviderOptions
   extends
     Pick<SynapseOptions, 'env' | 'offline' | 'rows' | 'config' | 'adapters' | 'transport' | 'now'>,
-    Partial<Omit<RunSettings, 'model' | 'tools' | 'signal'>> {
+    Partial<Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context'>> {
   /** Such as `anthropic`; `synapse providers` lists them. */
   provider: string
   /** Without it, the provider's default. */
@@ -41,7 +38,8 @@ export interface ProviderOptions
 }
 
 /** What can be changed at any time: the settings of a run, and those of its policy beside them. */
-export interface ProviderConfig extends Omit<RunSettings, 'model' | 'tools' | 'signal' | 'policy'>, PolicySettings {
+export interface ProviderConfig
+  extends Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context' | 'policy'>, PolicySettings {
   provider: string
   model: string
 }
@@ -109,7 +107,7 @@ export function createProvider(options: ProviderOptions): Provider {
     updateConfig(change) {
       const draft = structuredCloneOf(config)
       const given = change(draft)
-      const changed = { ...draft, ...given }
+      const changed = withPreset(config, { ...draft, ...given })
       // A wire that was chosen for one provider is not kept for another.
       const { protocol, ...anyWire } = changed
       const kept = changed.provider === config.provider || protocol !== config.protocol
@@ -130,38 +128,34 @@ export function createProvider(options: ProviderOptions): Provider {
     const outside = externalTools()
     let offered = outside.runnable(tools)
     const said: UserMessage[] = []
-    const events = channel<RunEvent>()
     const stop = new AbortController()
     let changes: Partial<RunSettings> = {}
     const settings = (): RunSettings => withChanges({ ...runSettings(config), tools: offered }, changes)
     const isHistory = isMessages(history)
-    const ended = (async () => {
-      const around = await surroundings()
-      if (isHistory) present = conversationWith(around, history)
-      const conversationId = await (present ??= conversationWith(around, []))
-      return startRun(around, {
-        conversationId,
-        pathTo: around.pathTo,
-        settings,
-        ...(!isHistory && { message: userMessage(history) }),
-        incoming: () => said.splice(0),
-        emit: (event) => events.push(event),
-        stop,
-        counted,
-      })
-    })().finally(() => events.end())
-    const run: Run = {
-      ended,
+    const controls = {
       abort: () => stop.abort(),
-      steer: (message) => void said.push(userMessage(message)),
-      update: (change) => void (changes = { ...changes, ...change }),
-      async text() {
-        const { failure, reply } = await ended
-        if (failure) throw new SynapseError(failure)
-        return textOf(reply?.parts ?? [])
-      },
-      [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
+      steer: (message: UserInput) => void said.push(userMessage(message)),
+      update: (change: Partial<RunSettings>) => void (changes = { ...changes, ...change }),
     }
+    const run = runHandle(
+      controls,
+      () => settings().answer,
+      async (emit) => {
+        const around = await surroundings()
+        if (isHistory) present = conversationWith(around, history)
+        const conversationId = await (present ??= conversationWith(around, []))
+        return startRun(around, {
+          conversationId,
+          pathTo: around.pathTo,
+          settings,
+          ...(!isHistory && { message: userMessage(history) }),
+          incoming: () => said.splice(0),
+          emit,
+          stop,
+          counted,
+        })
+      },
+    )
     const setTools = (next: readonly (Tool | ToolSpec)[]): void => void (offered = outside.runnable(next))
     return { run, setTools, submit: outside.submit }
   }
@@ -189,7 +183,7 @@ export function createProvider(options: ProviderOptions): Provider {
       }
       const entries = await entriesOf(around, conversationId)
       await compactNow(run, entries)
-      return await sentMessages(run, entries)
+      return portableMessages(await sentMessages(run, entries))
     } finally {
       for (const exchange of await counter.read()) counted(exchange)
       await held.release()
@@ -233,8 +227,22 @@ async function openProviderStore(options: ProviderOptions): Promise<ProviderStor
 }
 
 function firstConfig(given: ProviderOptions): ProviderConfig {
-  const { provider, model = '', policy, protocol, system, options, maxSteps, guards, budget, route, fallback } = given
+  const {
+    provider,
+    model = '',
+    policy,
+    protocol,
+    system,
+    options,
+    maxSteps,
+    guards,
+    budget,
+    route,
+    fallback,
+    answer,
+  } = given
   return {
+    ...(typeof policy !== 'object' && { preset: policy ?? 'economy' }),
     ...settingsOf(policy ?? 'economy'),
     provider,
     model,
@@ -246,11 +254,22 @@ function firstConfig(given: ProviderOptions): ProviderConfig {
     ...(budget && { budget }),
     ...(route && { route }),
     ...(fallback && { fallback }),
+    ...(answer && { answer }),
   }
 }
 
+/** Another preset takes back what the last one set; what was set beside it stays. */
+function withPreset(before: ProviderConfig, changed: ProviderConfig): ProviderConfig {
+  const { preset } = changed
+  if (preset === undefined || preset === before.preset) return changed
+  const usual: Readonly<Record<string, unknown>> = { ...(before.preset && settingsOf(before.preset)) }
+  const kept = Object.entries(changed).filter(([key, value]) => !(key in usual) || value !== usual[key])
+  return { ...settingsOf(preset), ...(Object.fromEntries(kept) as ProviderConfig) }
+}
+
 function runSettings(config: ProviderConfig): RunSettings {
-  const { provider, model, protocol, system, options, maxSteps, guards, budget, route, fallback, ...policy } = config
+  const { provider, model, protocol, system, options, maxSteps, guards, budget, route, fallback, answer, ...policy } =
+    config
   return {
     model: model === '' ? provider : `${provider}/${model}`,
     policy: policy satisfies Policy,
@@ -262,13 +281,14 @@ function runSettings(config: ProviderConfig): RunSettings {
     ...(budget && { budget }),
     ...(route && { route }),
     ...(fallback && { fallback }),
+    ...(answer && { answer }),
   }
 }
 
 /** Deep enough that no one changes the settings by accident; functions in them stay the same. */
 function structuredCloneOf(config: ProviderConfig): ProviderConfig {
-  const { route, ...plain } = config
-  return { ...structuredClone(plain), ...(route && { route }) }
+  const { route, answer, ...plain } = config
+  return { ...structuredClone(plain), ...(route && { route }), ...(answer && { answer }) }
 }
 
 function isMessages(history: UserInput | readonly Message[]): history is readonly Message[] {

@@ -2,19 +2,27 @@
 
 import type { Config } from '../config/load.ts'
 import type { Conversation as Stored } from '../core/log.ts'
+import { badInput, SynapseError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Tool } from '../core/tool.ts'
 import type { Emulator } from '../emulator/handle.ts'
 import { conversationOf, type Conversation, type RunSettings, type Runtime } from '../run/conversation.ts'
 import { cooldown } from '../run/cooldown.ts'
+import type { AnswerOf } from '../run/answer-schema.ts'
+import { withChanges } from '../run/settings.ts'
+import { settingsToStore, storedSettings, storedToolNames, toolsNamed } from '../run/stored-settings.ts'
 import { recover } from '../run/recover.ts'
 import type { Transport } from '../run/run-context.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolve, type Endpoint } from '../providers/resolve.ts'
 import { checkConnection, checkRunSettings } from '../settings/check.ts'
-import { openStore } from '../store/open.ts'
-import type { Store } from '../store/store.ts'
+import { isPostgres, openStore } from '../store/open.ts'
+import type { Page, PageOf, Store } from '../store/store.ts'
 import { defaultRetry } from '../transport/retry.ts'
 import { retryBudgets } from '../transport/retry-budget.ts'
+import { beginConversation, type Beginning } from './begin-conversation.ts'
+import { loadOpenTelemetry } from './load-opentelemetry.ts'
 import type { TelemetryOptions } from './telemetry.ts'
 
 export interface SynapseOptions {
@@ -41,6 +49,8 @@ export interface SynapseOptions {
   adapters?: readonly Adapter[]
   /** How requests are sent: `fetch`, time limits, retries. */
   transport?: Transport
+  /** Tools of conversations that are opened again: those that one was started with are found here by name. */
+  tools?: readonly Tool[]
   /** Spans and metrics through OpenTelemetry; `true` takes the global providers. Nothing is loaded without it. */
   telemetry?: boolean | TelemetryOptions
   /** The clock of approvals and cooldowns, in milliseconds. */
@@ -57,12 +67,21 @@ export interface Adapter {
 /** Conversations in a store. */
 export interface Synapse {
   store: Store
-  /** A new conversation. */
-  start(settings: RunSettings): Promise<Conversation>
-  /** One that is there. */
-  open(id: string, settings: RunSettings): Promise<Conversation>
-  /** The last changed first. */
-  conversations(): Promise<Stored[]>
+  /** A new conversation, which may begin with a history from elsewhere. Its settings are stored with it. */
+  start<const S extends object>(settings: RunSettings & Beginning & { answer: S }): Promise<Conversation<AnswerOf<S>>>
+  start(settings: RunSettings & Beginning): Promise<Conversation>
+  /**
+   * One that is there. It continues with the settings it was started with; those given here take their place, and are
+   * stored. Tools are found by name among the `tools` of `openSynapse`, or given here.
+   */
+  open<const S extends object>(
+    id: string,
+    settings: Partial<RunSettings> & { answer: S },
+  ): Promise<Conversation<AnswerOf<S>>>
+  open(id: string, settings?: Partial<RunSettings>): Promise<Conversation>
+  /** The last changed first, 50 at a time by default; `next` is the `cursor` of the next page. */
+  conversations(page?: PageOf & { label?: string }): Promise<Page<Stored>>
+  /** Closes the store, if it was opened here: one that was given stays open. */
   close(): Promise<void>
 }
 
@@ -76,7 +95,7 @@ export interface Synapse {
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
   checkConnection(options)
-  const store = typeof options.store === 'object' ? options.store : await openStore(options.store)
+  const store = typeof options.store === 'object' ? options.store : await openAddress(options.store)
   const owner = options.owner ?? 'local'
   const runtime: Runtime = {
     store,
@@ -86,23 +105,53 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
     ...(options.now && { now: options.now }),
     ...(options.telemetry && { observe: await observerOf(options.telemetry) }),
   }
+  const checkModel = modelCheck({ ...options, store })
   return {
     store,
-    async start(settings) {
-      checkRunSettings(settings)
-      const { id } = await store.createConversation(owner)
+    async start({ messages, transcript, ...given }: RunSettings & Beginning) {
+      checkRunSettings(given)
+      await checkModel(given.model, given.protocol)
+      const beginning = { ...(messages && { messages }), ...(transcript !== undefined && { transcript }) }
+      const { id, settings } = await beginConversation(store, owner, given, beginning)
       return conversationOf(runtime, id, settings)
     },
-    async open(id, settings) {
-      checkRunSettings(settings)
-      const conversation = conversationOf(runtime, id, settings)
-      await conversation.info()
+    async open(id: string, given: Partial<RunSettings> = {}) {
+      const stored = await store.conversation(owner, id)
+      if (!stored) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
+      const names = storedToolNames(stored.settings)
+      const tools = toolsNamed(names, options.tools ?? [])
+      const settings = withChanges(storedSettings(stored.settings), given)
+      const { model } = settings
+      if (model === undefined) {
+        throw badInput(
+          `No model is stored with conversation ${id}: give one, such as open(id, { model: 'anthropic' }).`,
+        )
+      }
+      // A wire that was stored for one model is not kept for another.
+      const { protocol: _, ...others } = stored.settings
+      const changed = { ...others, ...settingsToStore(settings) }
+      if (!sameSettings(changed, stored.settings)) await store.updateConversation(owner, id, { settings: changed })
       await recover(store, owner, id)
-      return conversation
+      return conversationOf(runtime, id, { ...(tools && { tools }), ...settings, model }, names)
     },
-    conversations: async () => (await store.conversations(owner)).items,
-    close: () => store.close(),
+    conversations: (page) => store.conversations(owner, page),
+    async close() {
+      if (typeof options.store !== 'object') await store.close()
+    },
   }
+}
+
+function sameSettings(a: JsonObject, b: JsonObject): boolean {
+  const sorted = (one: JsonObject) => JSON.stringify(Object.entries(one).toSorted(([x], [y]) => (x < y ? -1 : 1)))
+  return sorted(a) === sorted(b)
+}
+
+async function openAddress(address: string | undefined): Promise<Store> {
+  if (address !== undefined && !isPostgres(address)) {
+    const { checkFolder } = await import('../store/check-folder.ts')
+    checkFolder(address)
+  }
+  return openStore(address)
 }
 
 /** Who serves a model: the provider itself, or the emulator under the provider's name. */
@@ -139,6 +188,18 @@ export async function endpointFinder(options: SynapseOptions): Promise<Runtime['
   }
 }
 
+/** Throws where no provider has this model's name, or does not speak the protocol. It may still lack a key. */
+function modelCheck(options: SynapseOptions) {
+  let rows: ReturnType<typeof rowsOf> | undefined
+  return async (model: string, protocol: string | undefined): Promise<void> => {
+    const ref = parseModelRef(model)
+    if (options.adapters?.some(({ id }) => id === ref.provider)) return
+    const known = await (rows ??= rowsOf(options))
+    const place = { env: {}, keyless: true, baseUrl: 'https://not-asked.invalid' }
+    await resolve({ ...ref, ...place, ...(protocol !== undefined && { protocol }), ...(known && { rows: known }) })
+  }
+}
+
 function givenFor(provider: string, { offline, keys, baseUrls }: SynapseOptions): { key?: string; baseUrl?: string } {
   // Whoever lives where its user says needs an address here too.
   if (offline) return { key: 'offline', baseUrl: 'https://emulator.invalid' }
@@ -168,5 +229,5 @@ async function storedRows(store: Store, config: Config | undefined): Promise<rea
 
 async function observerOf(telemetry: true | TelemetryOptions): Promise<NonNullable<Runtime['observe']>> {
   const { observing } = await import('./telemetry.ts')
-  return observing(telemetry === true ? {} : telemetry)
+  return observing(telemetry === true ? {} : telemetry, await loadOpenTelemetry())
 }

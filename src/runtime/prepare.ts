@@ -42,6 +42,8 @@ export interface PrepareInput {
 }
 
 export interface Prepared {
+  /** The wire that the body is written for; `refuse` takes it. */
+  protocol: string
   url: string
   headers: Record<string, string>
   body: JsonObject
@@ -83,6 +85,7 @@ export function prepare(input: PrepareInput): Prepared {
     },
   })
   return {
+    protocol: endpoint.protocol.id,
     url: endpoint.baseUrl + path,
     headers: { 'content-type': 'application/json', ...endpoint.headers, ...headers },
     body,

@@ -1,45 +1,48 @@
 // Spans and metrics of runs, made from their events alone: one span for the run, under it one for each request to a
 // model and one for each tool. What was said is not in them unless asked for.
 
-import {
-  context,
-  metrics,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Attributes,
-  type Meter,
-  type Span,
-  type Tracer,
-} from '@opentelemetry/api'
 import type { ReplyEvent, RunEvent } from '../core/event.ts'
+import type {
+  OpenTelemetry,
+  TelemetryAttributes,
+  TelemetryMeter,
+  TelemetrySpan,
+  TelemetryTracer,
+} from './load-opentelemetry.ts'
 import { attribute, metric, operation, providerName } from './telemetry-names.ts'
 
 /** Where spans and metrics go. */
 export interface TelemetryOptions {
   /** Without it, the global one. */
-  tracer?: Tracer
+  tracer?: TelemetryTracer
   /** Without it, the global one. */
-  meter?: Meter
+  meter?: TelemetryMeter
   /** Puts answers, arguments and results into the spans. Off unless asked for: they hold what people said. */
   content?: boolean
 }
 
 interface Exchanging {
-  span: Span
-  about: Attributes
+  span: TelemetrySpan
+  about: TelemetryAttributes
   began: number
 }
 
+/** The values of `SpanKind` and `SpanStatusCode` of the API, which are the same in all its versions. */
+const spanKind = { internal: 0, client: 2 } as const
+const failedStatus = 2
+
 /** Gives an observer for each run. */
-export function observing(options: TelemetryOptions): () => { onEvent(event: RunEvent): void } {
+export function observing(
+  options: TelemetryOptions,
+  { context, metrics, trace }: OpenTelemetry,
+): () => { onEvent(event: RunEvent): void } {
   const tracer = options.tracer ?? trace.getTracer('synapse')
   const meter = options.meter ?? metrics.getMeter('synapse')
   const duration = meter.createHistogram(metric.duration, { unit: 's', description: 'Duration of requests and tools.' })
   const tokens = meter.createHistogram(metric.tokens, { unit: '{token}', description: 'Tokens of requests.' })
 
   return () => {
-    let run: Span | undefined
+    let run: TelemetrySpan | undefined
     let parent = context.active()
     const exchanges = new Map<string, Exchanging>()
     const calls = new Map<string, Exchanging>()
@@ -49,7 +52,8 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
       switch (event.type) {
         case 'run-start': {
           const about = { [attribute.operation]: operation.run, [attribute.conversation]: event.conversationId }
-          run = tracer.startSpan(operation.run, { kind: SpanKind.INTERNAL, attributes: about }, parent)
+          run = tracer.startSpan(operation.run, { kind: spanKind.internal, attributes: about }, parent)
+          if (!options.tracer) warnOfNone(run)
           parent = trace.setSpan(parent, run)
           return
         }
@@ -59,7 +63,7 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
             [attribute.provider]: providerName(event.provider),
             [attribute.requestModel]: event.model,
           }
-          exchanges.set(event.exchangeId, start(`${operation.chat} ${event.model}`, SpanKind.CLIENT, about))
+          exchanges.set(event.exchangeId, start(`${operation.chat} ${event.model}`, spanKind.client, about))
           return
         }
         case 'retry':
@@ -81,7 +85,7 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
             [attribute.operation]: operation.tool,
             [attribute.toolName]: name,
           }
-          const made = start(`${operation.tool} ${name}`, SpanKind.INTERNAL, about)
+          const made = start(`${operation.tool} ${name}`, spanKind.internal, about)
           made.span.setAttribute(attribute.toolCallId, callId)
           if (options.content) made.span.setAttribute(attribute.toolArguments, malformed ?? JSON.stringify(input))
           calls.set(callId, made)
@@ -112,7 +116,7 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
       }
     }
 
-    function start(name: string, kind: SpanKind, about: Attributes): Exchanging {
+    function start(name: string, kind: number, about: TelemetryAttributes): Exchanging {
       const span = tracer.startSpan(name, { kind, attributes: about }, parent)
       return { span, about, began: performance.now() }
     }
@@ -121,7 +125,7 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
       const failed = error === undefined ? {} : { [attribute.errorType]: error }
       if (error !== undefined) {
         span.setAttribute(attribute.errorType, error)
-        span.setStatus({ code: SpanStatusCode.ERROR })
+        span.setStatus({ code: failedStatus })
       }
       duration.record((performance.now() - began) / 1000, { ...about, ...failed })
       span.end()
@@ -159,10 +163,22 @@ export function observing(options: TelemetryOptions): () => { onEvent(event: Run
       run?.setAttribute(attribute.outcome, outcome)
       if (failure) {
         run?.setAttribute(attribute.errorType, failure.kind)
-        run?.setStatus({ code: SpanStatusCode.ERROR })
+        run?.setStatus({ code: failedStatus })
       }
       run?.end()
       run = undefined
     }
   }
+}
+
+let warned = false
+
+/** Spans of a tracer that no provider was registered for have no trace. Said once: it is easily overlooked. */
+function warnOfNone(span: TelemetrySpan): void {
+  if (warned || !/^0*$/.test(span.spanContext().traceId)) return
+  warned = true
+  process.emitWarning(
+    'telemetry is on, but no OpenTelemetry provider is registered, so spans go nowhere. Register one before the first run, or pass { tracer, meter }.',
+    { code: 'SYNAPSE_TELEMETRY' },
+  )
 }

@@ -55,7 +55,7 @@ export function checkConnection(options: unknown): void {
 }
 
 const { env, keys, baseUrls, offline, rows, config, adapters, transport, now } = connectionFields
-const { tools: _, signal: __, ...settings } = runFields
+const { tools: _, signal: __, context: ____, ...settings } = runFields
 const provider = { ...settings, provider: name, model: text }
 
 const providerOptions: Rule = object(

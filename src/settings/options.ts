@@ -21,6 +21,6 @@ export interface Options {
   /** Ask the provider to keep the reply under an id. */
   store?: boolean
   stream?: boolean
-  /** Merged into the body last, as it is: for what has no word here. */
+  /** Merged into the body last, as it is: for what has no option here. Its `tools` are sent beside the tools of the run. */
   extra?: JsonObject
 }

@@ -38,6 +38,9 @@ export const jsonObject: Rule<JsonObject> = { type: 'object', additionalProperti
 export const functionValue: Rule<never> = { type: 'function' }
 export const instance: Rule<never> = { type: 'instance' }
 
+/** Whatever the caller gives: it is handed on and not read. */
+export const anything: Rule<never> = {}
+
 export function whole(minimum: number, maximum?: number): Rule<number> {
   return { type: 'integer', minimum, ...(maximum !== undefined && { maximum }) }
 }

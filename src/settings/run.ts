@@ -19,6 +19,11 @@ export interface RunSettings {
   tools?: readonly Tool[]
   /** Effort, length, sampling and the like, in words that every wire has some form of. */
   options?: Options
+  /**
+   * What the final answer must match: a schema of zod, valibot (with its converter), arktype or another library with
+   * Standard JSON Schema, or plain JSON Schema. An answer that does not is asked for once more. `run.object()` gives it.
+   */
+  answer?: object
   /** What is sent of a long history: a preset's name or settings of your own. The log always keeps everything. */
   policy?: Policy
   /** The most requests to a model in one run; 50 by default. */
@@ -31,6 +36,8 @@ export interface RunSettings {
   route?: Route
   /** Whom to ask when a model fails before it has said anything, in this order. */
   fallback?: readonly Fallback[]
+  /** Given to each tool that runs, as it is, such as the user of a request. It is not stored, and no model sees it. */
+  context?: unknown
   /** Aborts the run. */
   signal?: AbortSignal
 }
@@ -75,7 +82,10 @@ export interface Spend {
 export interface RouteStep {
   /** The number of the request in this run, from 1. */
   step: number
-  /** `answer`: the tools are done with, and the final answer is to be composed from their results. */
+  /**
+   * `answer`: the tools are done with, and the final answer may be composed from their results by another model than that
+   * of the last reply.
+   */
   kind: 'ask' | 'answer'
   /** Everything said so far. */
   messages: readonly Message[]

@@ -9,6 +9,7 @@ import { efforts, type Options } from './options.ts'
 import { foldStyles, presetNames, type CompactionSettings, type Policy, type PolicySettings } from './policy.ts'
 import {
   above,
+  anything,
   described,
   either,
   flag,
@@ -73,7 +74,10 @@ export const optionFields: Fields<Options> = {
   cacheTtl: described(oneOf(['5m', '1h']), "How long the provider's prompt cache is kept."),
   store: described(flag, 'Ask the provider to store the reply under an id.'),
   stream: described(flag, 'Whether the reply is streamed; by default it is.'),
-  extra: described(jsonObject, 'Merged into the request body last, unchanged: for what has no option here.'),
+  extra: described(
+    jsonObject,
+    'Merged into the request body last, unchanged: for what has no option here. Its `tools` are sent beside the tools of the run.',
+  ),
 }
 
 export const optionsRule: Rule<Options> = object<Options>(optionFields)
@@ -164,24 +168,25 @@ const fallback: Rule<Fallback> = either(
 )
 
 /** The settings of a run that are the same wherever they are written. */
-export const sharedFields: Fields<Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route'> & { route?: RouteTable }> =
-  {
-    protocol: described(name, "One of the provider's protocols; by default its usual one."),
-    system: described(text, 'The system prompt.'),
-    policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
-    options: described(optionsRule, 'How replies are requested.'),
-    maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
-    guards: described(object<Guards>(guardFields), 'When a run that goes wrong is stopped.'),
-    budget: described(
-      object<Budget>({
-        run: described(spend, 'For one run.'),
-        conversation: described(spend, 'For the whole conversation.'),
-      }),
-      'The most that a run or a conversation may cost.',
-    ),
-    route: described(routeTable, 'Another model for some steps.'),
-    fallback: described(listOf(fallback), 'Models to ask in this order when one fails before it has answered.'),
-  }
+export const sharedFields: Fields<
+  Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route' | 'answer' | 'context'> & { route?: RouteTable }
+> = {
+  protocol: described(name, "One of the provider's protocols; by default its usual one."),
+  system: described(text, 'The system prompt.'),
+  policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
+  options: described(optionsRule, 'How replies are requested.'),
+  maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
+  guards: described(object<Guards>(guardFields), 'When a run that goes wrong is stopped.'),
+  budget: described(
+    object<Budget>({
+      run: described(spend, 'For one run.'),
+      conversation: described(spend, 'For the whole conversation.'),
+    }),
+    'The most that a run or a conversation may cost.',
+  ),
+  route: described(routeTable, 'Another model for some steps.'),
+  fallback: described(listOf(fallback), 'Models to ask in this order when one fails before it has answered.'),
+}
 
 /** A tool in code. Its object may have more than the loop reads. */
 const toolRule: Rule<Tool> = object<Tool>(
@@ -209,6 +214,8 @@ export const runFields: Fields<RunSettings> = {
   model: modelRef,
   tools: listOf(toolRule),
   route: either(functionValue, routeTable),
+  answer: either(instance, functionValue),
+  context: anything,
   signal: instance,
 }
 
@@ -243,6 +250,7 @@ export const connectionFields = {
     budget: instance,
     sleep: functionValue,
   }),
+  tools: listOf(toolRule),
   telemetry: either(flag, instance),
   now: functionValue,
 }

@@ -106,7 +106,8 @@ test('a list that changes is read again, and a tool that changed is not run befo
   assert.equal(mcp.notes.length, 0)
   await mcp.call('bad__change')
   const echo = mcp.tools('bad').find((tool) => tool.name === 'bad__echo')
-  const run = async () => echo?.run({}, { callId: 'c1', signal: new AbortController().signal })
+  const run = async () =>
+    echo?.run({}, { callId: 'c1', conversationId: 'k', owner: 'local', signal: new AbortController().signal })
   for (let i = 0; i < 500 && mcp.notes.length < 2; i++) await run().catch(() => {})
   assert.deepEqual(
     mcp.notes.map(({ kind, what }) => `${kind} ${what}`),

@@ -40,7 +40,7 @@ export function using(t: TestContext, servers: Record<string, McpServer>, option
       const [server = ''] = tool.split('__')
       const found = mcp.tools(server).find((one) => one.name === tool)
       if (!found) throw new TypeError(`no tool ${tool}`)
-      return found.run(input, { callId: 'c1', signal })
+      return found.run(input, { callId: 'c1', conversationId: 'k', owner: 'local', signal })
     },
   }
 }

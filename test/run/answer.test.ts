@@ -162,7 +162,7 @@ test('what a model sends is checked against the schema as it was given, wrapped 
   for (const tool of [say, once]) {
     const read = await readCall([tool], call({ value: 'hi' }))
     assert.ok('run' in read)
-    await read.run({ callId: 'a', signal: new AbortController().signal })
+    await read.run({ callId: 'a', conversationId: 'k', owner: 'local', signal: new AbortController().signal })
     assert.ok('problem' in (await readCall([tool], call({ value: 'long' }))))
   }
   assert.deepEqual(seen, ['hi', 'hi'])

@@ -190,7 +190,7 @@ test('what the user said is in the log before the request goes out, and each mes
     { model: 'anthropic/claude-opus-5' },
     {
       reply: async () => {
-        seen.push((await synapse.conversations())[0]?.entries ?? 0)
+        seen.push((await synapse.conversations()).items[0]?.entries ?? 0)
         return undefined
       },
     },

@@ -15,7 +15,7 @@ async function start() {
   return { emulator, synapse, chat, tool }
 }
 
-const call = { callId: 'c', signal: new AbortController().signal }
+const call = { callId: 'c', conversationId: 'k', owner: 'local', signal: new AbortController().signal }
 
 test('what was cut from the request is found again by the model itself', async () => {
   const { emulator, chat, tool } = await start()

@@ -34,6 +34,7 @@ test('a route names the model of each step', async () => {
     [
       [1, 'ask', big],
       [2, 'ask', big],
+      [3, 'answer', big],
     ],
   )
 })

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { textOf } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
-import type { StandardSchema } from '../../src/run/standard-schema.ts'
+import type { StandardSchema } from '../../src/core/standard-schema.ts'
 import { calling, collect, only, results, start } from './chatting.ts'
 
 const model = 'anthropic/claude-opus-5'

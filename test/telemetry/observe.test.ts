@@ -143,3 +143,18 @@ test('retries and failures are told by their kind', async () => {
   assert.ok(request?.failed && whole?.failed)
   assert.equal(whole?.attributes['synapse.run.outcome'], 'failed')
 })
+
+test('telemetry without a registered provider warns once, and changes nothing else', async () => {
+  const warnings: string[] = []
+  const listen = (warning: Error) => void warnings.push(warning.message)
+  process.on('warning', listen)
+  const { chat } = await start({ model: 'anthropic' }, { telemetry: true })
+  assert.equal((await chat.send('Hello!').ended).outcome, 'done')
+  assert.equal((await chat.send('Hello again!').ended).outcome, 'done')
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', listen)
+  assert.deepEqual(
+    warnings.map((one) => /no OpenTelemetry provider is registered/.test(one)),
+    [true],
+  )
+})

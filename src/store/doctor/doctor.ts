@@ -2,6 +2,7 @@
 // what was promised. It reads and changes nothing. `--repair` builds again what can be built from the log; a file that
 // is damaged is never repaired in place: what can be read goes to a copy, and the file stays as it is.
 
+import { isPostgres } from '../open.ts'
 import { badInput } from '../../core/error.ts'
 
 export interface Finding {
@@ -53,10 +54,6 @@ export async function repair(
   }
   const { repairSqlite } = await import('./sqlite.ts')
   return repairSqlite(place, progress)
-}
-
-export function isPostgres(place: string): boolean {
-  return /^postgres(ql)?:/.test(place)
 }
 
 function withoutPassword(url: string): string {

@@ -11,7 +11,8 @@ import { counted, finding, indexFinding, type Finding, type Repair, type Progres
 import { pointerChecks, pointerRepairs } from './pointers.ts'
 import { documentsIn } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
-import { connect, isSafeVersion, type Connection } from '../sqlite/connection.ts'
+import { connect, type Connection } from '../sqlite/connection.ts'
+import { isSafeVersion, nodeToInstall } from '../sqlite/node-version.ts'
 import { fromSqlite, type StorageCode } from '../sqlite/errors.ts'
 import { beforeOpening, isLogLost, lostLogSentence, type BeforeOpening } from '../sqlite/lost-log.ts'
 import { migrations } from '../sqlite/migrations.ts'
@@ -59,7 +60,10 @@ function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): numbe
   findings.push(
     isSafeVersion(sqlite)
       ? finding('fine', `SQLite ${sqlite}.`)
-      : finding('warning', `SQLite ${sqlite} can damage files that two processes write to. Use a newer Node.`),
+      : finding(
+          'warning',
+          `SQLite ${sqlite} can damage files that two processes write to. Install Node ${nodeToInstall(process.version)} or later.`,
+        ),
   )
   const version = Number(one(db, 'PRAGMA user_version'))
   if (one(db, 'PRAGMA application_id') !== 0x53796e61) {

@@ -14,6 +14,7 @@ import { breaksConnection, fromSqlite, isBusy, storageError } from './errors.ts'
 import { prepareFile } from './file.ts'
 import { beforeOpening, clearMark, markWriting, noticeLostLog } from './lost-log.ts'
 import { migrations } from './migrations.ts'
+import { nodeProblem } from './node-version.ts'
 
 export interface ConnectionOptions {
   now: () => number
@@ -201,7 +202,8 @@ export class Connection {
 
   #configure(): void {
     const version = `${this.#pragma('SELECT sqlite_version()')}`
-    if (!isSafeVersion(version)) throw tooOld(version)
+    const problem = nodeProblem(process.version, version)
+    if (problem !== undefined) throw storageError('unsupported', problem)
     // A database from elsewhere is recognised before anything is changed in it, its journal mode too.
     this.#checkOrigin()
     const mode = this.#pragma('PRAGMA journal_mode = WAL')
@@ -301,18 +303,4 @@ function createSchema(draft: string, path: string, options: ConnectionOptions): 
   } finally {
     connection.close()
   }
-}
-
-/** Versions before 3.51.3 can damage a file that two connections write to (checked 2026-11); 3.52.0 was withdrawn. */
-export function isSafeVersion(version: string): boolean {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
-  if (major !== 3) return major > 3
-  return minor > 52 || (minor === 52 && patch > 0) || (minor === 51 && patch >= 3)
-}
-
-function tooOld(version: string): SynapseError {
-  return storageError(
-    'unsupported',
-    `This Node (${process.version}) brings SQLite ${version}, which can damage files; 3.51.3 or newer is needed. Use a newer Node.`,
-  )
 }

@@ -1,0 +1,56 @@
+// A new conversation with a history from elsewhere: messages as they are, or a transcript in any format that Synapse reads.
+// Calls in a transcript are words, not actions: those without a result are never run.
+
+import { badInput } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import type { Message } from '../core/message.ts'
+import { checkMessages } from '../run/check-messages.ts'
+import { settingsToStore } from '../run/stored-settings.ts'
+import type { RunSettings } from '../settings/run.ts'
+import type { Store } from '../store/store.ts'
+
+/** What a conversation begins with; at most one of them. */
+export interface Beginning {
+  /** A history of your own. */
+  messages?: readonly Message[]
+  /**
+   * JSON, or the text of a JSON or JSONL file, in a format that `readTranscript` recognises. Its system prompt counts
+   * where the settings have none.
+   */
+  transcript?: Json
+}
+
+/** Creates it, and gives its id and the settings that count. */
+export async function beginConversation(
+  store: Store,
+  owner: string,
+  given: RunSettings,
+  { messages, transcript }: Beginning,
+): Promise<{ id: string; settings: RunSettings }> {
+  if (transcript !== undefined && messages) throw badInput('Give messages or a transcript, not both.')
+  if (transcript !== undefined) return importTranscript(store, owner, given, transcript)
+  if (messages) checkMessages(messages)
+  const { id } = await store.createConversation(owner, { settings: settingsToStore(given) })
+  if (messages && messages.length > 0) {
+    const entries = messages.map((message) => ({ message }))
+    await store.appendAll(owner, id, entries)
+  }
+  return { id, settings: given }
+}
+
+async function importTranscript(store: Store, owner: string, given: RunSettings, transcript: Json) {
+  const [{ readForeign }, { asImported }] = await Promise.all([
+    import('../transfer/foreign.ts'),
+    import('../transfer/as-imported.ts'),
+  ])
+  const [read, ...others] = readForeign(transcript, undefined, new Date().toISOString())
+  if (!read || others.length > 0) {
+    throw badInput(`The transcript holds ${read ? others.length + 1 : 'no'} conversations: give one of them.`)
+  }
+  const { archive } = asImported(read)
+  const { system } = archive.conversation.settings
+  const settings = { ...(typeof system === 'string' && { system }), ...given }
+  const conversation = { ...archive.conversation, settings: settingsToStore(settings) }
+  const { id } = await store.importConversation(owner, { ...archive, conversation })
+  return { id, settings }
+}

@@ -1,0 +1,12 @@
+// The folder of a store in a file, looked at before a library opens it: a mistyped path would begin an empty store
+// somewhere else.
+
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { badInput } from '../core/error.ts'
+
+export function checkFolder(path: string): void {
+  const folder = dirname(path)
+  if (existsSync(folder)) return
+  throw badInput(`The folder ${folder} of the store does not exist: create it, or give another path.`)
+}
