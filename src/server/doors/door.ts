@@ -10,6 +10,8 @@ export type DoorOperation =
   | { do: 'models'; wire: DoorWire; id?: string }
   | { do: 'response'; wire: 'openai-responses'; id: string; method: 'GET' | 'DELETE' }
   | { do: 'input-items'; wire: 'openai-responses'; id: string }
+  /** A WebSocket, which clients try first and do without where they hear that there is none. */
+  | { do: 'upgrade'; wire: 'openai-responses' }
   /** Some clients look whether there is anything before they ask. */
   | { do: 'head'; wire: DoorWire }
   | { do: 'unknown'; wire: DoorWire }
@@ -31,7 +33,10 @@ export function doorOf(method: string, url: URL, headers: Headers): Door | undef
     : prefix === 'anthropic' || (prefix === undefined && headers.has('anthropic-version'))
       ? 'anthropic-messages'
       : 'openai-chat'
-  const operation = operationOf(method, rest, usual)
+  const isUpgrade = headers.get('upgrade')?.toLowerCase() === 'websocket' && rest === '/responses'
+  const operation: DoorOperation = isUpgrade
+    ? { do: 'upgrade', wire: 'openai-responses' }
+    : operationOf(method, rest, usual)
   return { provider: prefix ?? providers[operation.wire], operation }
 }
 

@@ -6,7 +6,7 @@ import { estimateHead } from '../../context/assemble.ts'
 import { estimateMessage } from '../../context/count.ts'
 import { loadWire } from '../../wires/list.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
-import { answerFor, json } from '../answer.ts'
+import { answerFor, json, Refusal } from '../answer.ts'
 import { readJson } from '../body.ts'
 import { forRequest, lastingContext, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
@@ -61,6 +61,10 @@ async function respond(visit: Visit): Promise<globalThis.Response> {
   const { operation } = door
   const { owner } = principal
   switch (operation.do) {
+    case 'upgrade': {
+      const failure = { kind: 'bad-input', message: 'WebSockets are not spoken here. Use HTTP.' } as const
+      throw new Refusal(426, failure, { upgrade: 'HTTP/1.1' })
+    }
     case 'reply':
       return reply(visit, operation)
     case 'count':
@@ -187,6 +191,6 @@ async function errorResponse(at: AtDoor, error: unknown, size: Visit['size']): P
   const issue = issueOf(wire, failure, size)
   const { errorBody } = await loadWire(wire)
   // What has a status of its own, such as a body that is no JSON, keeps it.
-  const status = usual === 415 ? usual : issue.status
+  const status = error instanceof Refusal ? usual : issue.status
   return json(errorBody({ ...issue, status }), status, headers)
 }
