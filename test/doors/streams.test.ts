@@ -33,7 +33,7 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
   assert.match(text, /^(?:: keep-alive\n\n)+event: error\ndata: .*overloaded_error.*Too busy\..*\n\n$/)
 })
 
-test('a run ends when its client leaves, and what was said is kept', async (t) => {
+test('a run ends when its client leaves, and what was said is kept', { timeout: 20_000 }, async (t) => {
   const { url, store, emulator } = await serving(t)
   emulator.order({ keepAliveAt: 4, keepAliveMs: 5 })
   const leaving = new AbortController()
@@ -44,11 +44,12 @@ test('a run ends when its client leaves, and what was said is kept', async (t) =
     body: JSON.stringify(body),
     signal: leaving.signal,
   })
+  assert.equal(response.status, 200, response.status === 200 ? '' : await response.text())
   const reader = response.body?.getReader()
   await reader?.read()
   leaving.abort()
   const id = response.headers.get('x-synapse-conversation') ?? ''
-  for (;;) {
+  while (!t.signal.aborted) {
     const { items } = await store.exchanges('local', id)
     if (items.every(({ outcome }) => outcome !== 'open') && items.length > 0) {
       assert.deepEqual(

@@ -20,7 +20,7 @@ export interface Match {
   hash: string
 }
 
-export interface Appended {
+interface Appended {
   message: Message
   /** The digest up to here, where something that is compared as one ends. */
   hash?: string

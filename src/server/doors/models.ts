@@ -43,7 +43,7 @@ function withWire(model: string, row: ProviderRow | undefined, wire: DoorWire): 
 }
 
 /** The names of the models of a provider that are known. */
-export function modelsOf(row: ProviderRow): string[] {
+function modelsOf(row: ProviderRow): string[] {
   const known = Object.keys(catalogue.models[row.catalogue ?? row.id] ?? {})
   const own = Object.keys(row.models ?? {})
   return [...new Set([...(row.defaultModel === undefined ? [] : [row.defaultModel]), ...own, ...known])]

@@ -109,6 +109,8 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
     client,
     ...(wire === 'openai-responses' && body.store !== false && { response: response(profile) }),
   })
+  // It may have left while its conversation was looked for.
+  if (http.signal.aborted) run.abort()
   http.signal.addEventListener('abort', () => run.abort())
   const issue = (error: SynapseError) => issueOf(door.operation.wire, error.failure, size)
   const replying = { wire, profile, run, issueOf: issue }
