@@ -55,9 +55,13 @@ export function setUpClient(
   }
 }
 
+/** Codex sends the tools of its newest models in a form of their own; those of this one are tools as every model has them. */
+const codexModel = 'gpt-5.5'
+
 function codexFlags(url: string): string[] {
   const provider = 'model_providers.synapse'
   const settings = {
+    model: codexModel,
     model_provider: 'synapse',
     [`${provider}.name`]: 'Synapse',
     [`${provider}.base_url`]: `${url}/openai/v1`,
