@@ -10,9 +10,13 @@ import { neutral } from './terminal.ts'
 export async function costLine(session: ChatSession, exchangeIds: readonly string[]): Promise<string> {
   const { store, owner } = session.local
   const found = await Promise.all(exchangeIds.map((id) => store.exchange(owner, id)))
-  const counted = found.filter((one): one is Exchange => one?.usage !== undefined)
-  const [first] = counted
-  if (!first) return ''
+  return exchangesLine(found.filter((one) => one !== undefined))
+}
+
+/** The same for exchanges that are at hand. */
+export function exchangesLine(exchanges: readonly Exchange[]): string {
+  const counted = exchanges.filter((one) => one.usage !== undefined)
+  if (counted.length === 0) return ''
   const usage = counted.reduce((sum, one) => (one.usage ? addUsage(sum, one.usage) : sum), noUsage)
   const names = [...new Set(counted.map((one) => `${one.provider}/${one.model}`))]
   const cost = counted.reduce<number | undefined>(

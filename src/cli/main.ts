@@ -69,6 +69,10 @@ export const commands: Record<string, Named> = {
     load: async () => (await import('./commands/probe.ts')).probe,
   },
   serve: { about: 'the chat page and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
+  run: {
+    about: 'a coding agent or SDK program on any model',
+    load: async () => (await import('./commands/run.ts')).run,
+  },
   keys: { about: 'who may ask the server', load: async () => (await import('./commands/keys.ts')).keys },
   search: {
     about: 'find words in everything that was said and done',
@@ -183,7 +187,9 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
   try {
     if (named) {
       const command = await named.load()
-      return rest.includes('--help') || rest.includes('-h') ? say(command.usage) : await command.run(rest)
+      // What comes after "--" is for somebody else.
+      const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
+      return own.includes('--help') || own.includes('-h') ? say(command.usage) : await command.run(rest)
     }
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)

@@ -11,7 +11,7 @@ import { modelStep } from './model-step.ts'
 import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
 import { answerOf } from './check-answer.ts'
 import { composingModel } from './composing-model.ts'
-import { nextStep } from './next-step.ts'
+import { nextStep, type NextStep } from './next-step.ts'
 import { stuck } from './repeats.ts'
 import { userMessage } from './settings.ts'
 import type { LoopContext } from './run-context.ts'
@@ -55,7 +55,7 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
 
     for (let step = 0; ;) {
       if (run.signal.aborted) return end('cancelled')
-      const next = nextStep(history)
+      const next = run.oneReply ? forOneReply(step, reply) : nextStep(history)
       if (next.kind === 'tools') {
         const { entries, waiting } = await runCalls(run, history, next.replyEntry, next.calls)
         history.push(...entries)
@@ -168,6 +168,11 @@ export async function loop(run: LoopContext, message: UserMessage | undefined): 
     run.emit({ type: 'run-end', outcome, usage, ...why })
     return { outcome, usage, cost: counter?.spent.usd ?? 0, ...why, ...(reply && { reply }) }
   }
+}
+
+/** Whoever runs the tools asks again with their results. */
+function forOneReply(step: number, reply: Reply | undefined): NextStep {
+  return step === 0 ? { kind: 'ask' } : { kind: 'rest', ...(reply && { reply }) }
 }
 
 /** The guard that forbids the next request; undefined: none does. */

@@ -54,6 +54,8 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   pathTo: PathTo
   /** What the user has said since, while the run continued; each is given once. */
   incoming(): UserMessage[]
+  /** The run ends with the first reply, whatever it asks for: somebody else runs the tools. */
+  readonly oneReply?: boolean | undefined
   /** The guard that aborted the signal, if one did. */
   stoppedBy(): GuardReason | undefined
   now(): number

@@ -36,6 +36,8 @@ export interface RunRequest {
   before?(held: Held): Promise<void>
   emit(event: RunEvent): void
   stop: AbortController
+  /** The run ends with the first reply, whatever it asks for: somebody else runs the tools. */
+  oneReply?: boolean
   counted?: (exchange: Exchange) => void
 }
 
@@ -99,7 +101,7 @@ function tellOutages({ outages }: Store, emit: (event: RunEvent) => void): () =>
 /** The settings as the loop reads them, again at each step. */
 function loopContext(
   runtime: Runtime,
-  { conversationId, pathTo, settings, incoming, counted, toolNames }: RunRequest,
+  { conversationId, pathTo, settings, incoming, counted, toolNames, oneReply }: RunRequest,
   rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy'>,
 ): LoopContext {
   // Assigned, not spread: the settings are read through getters.
@@ -118,6 +120,7 @@ function loopContext(
     now: runtime.now ?? Date.now,
     incoming,
     ...(counted && { counted }),
+    ...(oneReply && { oneReply }),
   })
 }
 

@@ -6,6 +6,8 @@ import { asFailure } from '../core/error.ts'
 import type { Store } from '../store/store.ts'
 import { answerFor, json, Refusal } from './answer.ts'
 import { forRequest, type ServerContext } from './context.ts'
+import { doorOf } from './doors/door.ts'
+import { respondAtDoor } from './doors/respond.ts'
 import { traceOf } from './log.ts'
 import { openApiOf } from './openapi.ts'
 import { principalOf, type Principal } from './principal.ts'
@@ -108,28 +110,41 @@ export function createApp({ server, page, names }: AppOptions): App {
   return {
     async fetch(request, address) {
       const began = performance.now()
-      const response = await app.fetch(request, { address })
+      const url = new URL(request.url)
+      const door = doorOf(request.method, url, request.headers)
+      const response = door
+        ? await respondAtDoor({ door, request, url, server, names, admit: (work) => admitted(work, request, address) })
+        : await app.fetch(request, { address })
       for (const [name, value] of Object.entries(pageHeaders)) {
         if (!response.headers.has(name)) response.headers.set(name, value)
       }
-      const { pathname } = new URL(request.url)
       const ms = Math.round(performance.now() - began)
-      log({ event: 'request', method: request.method, path: pathname, status: response.status, ms })
+      log({ event: 'request', method: request.method, path: url.pathname, status: response.status, ms })
       return response
     },
   }
 
-  async function authenticate(c: Context<AppVariables>): Promise<Principal> {
+  function authenticate(c: Context<AppVariables>): Promise<Principal> {
     const { keysRequired } = server
+    const find = () => principalOf(c.get('server').store, c.req.raw.headers, { keysRequired, now: Date.now() })
+    return admitted(find, c.req.raw, c.env.address)
+  }
+
+  /** Whoever may come in, as often as it may. */
+  async function admitted(
+    find: () => Promise<Principal>,
+    request: globalThis.Request,
+    address: string,
+  ): Promise<Principal> {
     try {
-      const principal = await principalOf(c.get('server').store, c.req.raw.headers, { keysRequired, now: Date.now() })
+      const principal = await find()
       if (principal.keyId !== undefined) asked.take(principal.keyId)
       return principal
     } catch (error) {
       // Guessing is slow, whatever is guessed.
       if (answerFor(error).status !== 401) throw error
-      const from = networkOf(c.env.address)
-      log({ event: 'refused', method: c.req.method, path: c.req.path, from })
+      const from = networkOf(address)
+      log({ event: 'refused', method: request.method, path: new URL(request.url).pathname, from })
       failedLogins.take(from)
       throw error
     }

@@ -21,6 +21,8 @@ export interface ServerContext {
   whyOffline?: string
   /** For conversations that name no model. */
   defaultModel: string
+  /** For clients of other APIs: the model of names that are not known here, or of all bare names. */
+  doorModel?: { model: string; always?: boolean }
   /** For those that name no policy. */
   defaultPolicy?: Policy
   keysRequired: boolean

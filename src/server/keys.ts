@@ -92,6 +92,11 @@ export async function findKey(store: Store, given: string, now: number): Promise
   return key
 }
 
+/** Whether it could be a key of this server: every other text is a key of somebody else, or a placeholder. */
+export function isKeyShaped(text: string): boolean {
+  return shape.test(text)
+}
+
 export function unauthorized(message: string): SynapseError {
   return new SynapseError({ kind: 'auth', message })
 }

@@ -28,6 +28,8 @@ export interface ServerOptions {
   version: string
   defaultModel: string
   defaultPolicy?: Policy
+  /** For clients of other APIs: the model of names that are not known here, or of all bare names. */
+  doorModel?: { model: string; always?: boolean }
   tools?: readonly Tool[]
   env?: Readonly<Record<string, string | undefined>>
   offline?: boolean
@@ -84,6 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(options.whyOffline !== undefined && { whyOffline: options.whyOffline }),
     defaultModel: options.defaultModel,
     ...(options.defaultPolicy !== undefined && { defaultPolicy: options.defaultPolicy }),
+    ...(options.doorModel && { doorModel: options.doorModel }),
     keysRequired,
     limits,
     runs,

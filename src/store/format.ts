@@ -1,7 +1,7 @@
 // Which format a store is in, without opening it as a store: opening would already bring it up to date.
 
 import { existsSync } from 'node:fs'
-import { isPostgres } from './doctor/doctor.ts'
+import { isPostgres } from './open.ts'
 
 export interface Format {
   /** Undefined: there is nothing yet. */

@@ -18,7 +18,8 @@ export const serve: Command = {
   usage: `synapse serve [--port N] [--host H] [--name HOST]... [--require-keys] [--offline] [--model PROVIDER/MODEL]
               [--db FILE] [--config FILE] [--no-open] [--verbose]
 
-Serves the chat page and the HTTP API, on this machine only: http://127.0.0.1:${usualPort}. Without a key of a provider in
+Serves the chat page and the HTTP API, on this machine only: http://127.0.0.1:${usualPort}. Clients of OpenAI, Anthropic and
+Gemini can use it as their base URL (docs/front-doors.md). Without a key of a provider in
 the environment the built-in emulator answers. Ctrl-C ends it: runs that are under way get 20 seconds, and continue at the
 next start if that is not enough.
 
@@ -27,7 +28,7 @@ next start if that is not enough.
   --name HOST      a name that people reach it under, such as behind a proxy; needs keys too
   --require-keys   ask for a key on this machine as well
   --offline        let the emulator answer, whatever keys there are
-  --model M        for conversations that name none (SYNAPSE_MODEL)
+  --model M        for conversations that name none, and for model names of clients that are not known (SYNAPSE_MODEL)
   --db FILE        where conversations are kept (SYNAPSE_DB)
   --config FILE    another synapse.yaml, for its providers, its model and its policy
   --no-open        do not open the page in a browser
@@ -65,6 +66,7 @@ next start if that is not enough.
         import('../endpoints.ts'),
       ])
       const endpoint = await endpoints({ offline, rows })
+      const isNamed = (values.model ?? process.env['SYNAPSE_MODEL'] ?? config?.model) !== undefined
       await endpoint(model, undefined)
       const start = (onPort: number) =>
         startServer({
@@ -73,6 +75,7 @@ next start if that is not enough.
           rows,
           version: version(),
           defaultModel: model,
+          ...(isNamed && { doorModel: { model } }),
           ...(config?.policy !== undefined && { defaultPolicy: config.policy }),
           tools: builtInTools,
           env: process.env,

@@ -48,7 +48,7 @@ const errorTypes: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-function blocksFor(part: Part, seed: string): Block[] {
+export function blocksFor(part: Part, seed: string): Block[] {
   switch (part.type) {
     case 'text':
       return [{ ...textBlock(part.text), ...(part.citations && { citations: part.citations }) }]

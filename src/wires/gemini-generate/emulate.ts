@@ -28,7 +28,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
   }
 }
 
-function partsOf(part: Part): GeminiPart[] {
+export function partsOf(part: Part): GeminiPart[] {
   switch (part.type) {
     case 'text':
       return [{ text: part.text }]

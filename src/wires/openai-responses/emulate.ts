@@ -73,12 +73,12 @@ function statusOf(reply: Reply): JsonObject {
   return { status: 'completed', error: null, incomplete_details: null }
 }
 
-/** The output items for parts of another wire. Neighbouring texts are contents of one message. */
-function itemsOf(parts: readonly Part[], replyId: string): Item[] {
+/** The output items for parts of another wire. Neighbouring texts are contents of one message. `before`: how many items there are already. */
+export function itemsOf(parts: readonly Part[], replyId: string, before: number = 0): Item[] {
   const items: Item[] = []
   let message: { content: Json[] } | undefined
   const add = (prefix: string, item: Item) => {
-    items.push({ id: itemId(prefix, replyId, items.length), ...item })
+    items.push({ id: itemId(prefix, replyId, before + items.length), ...item })
     message = undefined
   }
   const say = (content: JsonObject) => {
@@ -86,7 +86,7 @@ function itemsOf(parts: readonly Part[], replyId: string): Item[] {
       message = { content: [] }
       const { content: list } = message
       items.push({
-        id: itemId('msg_', replyId, items.length),
+        id: itemId('msg_', replyId, before + items.length),
         type: 'message',
         status: 'completed',
         role: 'assistant',

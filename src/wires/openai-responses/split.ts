@@ -25,7 +25,7 @@ export function split(whole: Json, piece: number = defaultPiece): Json[] {
   return events
 }
 
-const terminalTypes = new Map([
+export const terminalTypes = new Map([
   ['incomplete', 'response.incomplete'],
   ['failed', 'response.failed'],
   ['cancelled', 'response.cancelled'],
@@ -55,7 +55,7 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
 }
 
 /** The item as it is announced: nothing that is still to be streamed, and no ciphertext. */
-function announced(item: Item): Item {
+export function announced(item: Item): Item {
   const { encrypted_content: _, ...rest } = item
   switch (typeOf(item)) {
     case 'message':

@@ -1,0 +1,154 @@
+// `synapse run`: a program that speaks the API of some provider, on any model: it asks a server of its own on this machine,
+// with a key that is good for this run only.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { badInput } from '../../core/error.ts'
+import type { Exchange } from '../../core/log.ts'
+import { rowsFor } from '../../config/stored-providers.ts'
+import type { Store } from '../../store/store.ts'
+import { chooseModel } from '../choose-model.ts'
+import { setUpClient } from '../client-environment.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { exchangesLine } from '../cost-line.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
+import { printError } from '../print.ts'
+import { configOptions, projectConfig } from '../project-config.ts'
+import { version } from '../version.ts'
+
+export const run: Command = {
+  usage: `synapse run [-m PROVIDER/MODEL] [--offline] [--db FILE] [--config FILE] -- COMMAND [ARGUMENT]...
+
+Runs a program that speaks the API of OpenAI, Anthropic or Gemini, and lets any model answer it. A server on loopback is
+started for it, with a key for this run only. Known programs are claude, codex, opencode, gemini, qwen and pi; every other
+one gets the variables that the official SDKs read, such as OPENAI_BASE_URL and ANTHROPIC_BASE_URL. Its conversations are
+kept as any other. At the end it says what was spent, and how to open the conversation.
+
+  -m, --model M    who answers, whatever model the program names (SYNAPSE_MODEL: where it names none that is known)
+  --offline        let the emulator answer, whatever keys there are
+  --db FILE        where conversations are kept (SYNAPSE_DB)
+  --config FILE    another synapse.yaml, for its providers, its model and its policy
+
+  synapse run -m google/gemini-3-flash-preview -- claude
+  synapse run -m anthropic/claude-opus-5 -- codex exec "Explain this folder."`,
+
+  async run(argv) {
+    const { own, command } = splitCommand(argv)
+    const { values } = parse(own, 0, {
+      ...storeOptions,
+      ...configOptions,
+      offline: { type: 'boolean' },
+      model: { type: 'string', short: 'm' },
+    })
+    const config = await projectConfig(values)
+    const local = await openLocalStore(values)
+    try {
+      const rows = await rowsFor(local.store, config)
+      const choice = chooseModel({
+        asked: values.model,
+        kept: undefined,
+        configured: config?.model,
+        offline: values.offline === true,
+        env: process.env,
+        rows,
+      })
+      const { model, offline, whyOffline } = choice
+      const [{ startServer }, { createKey, revokeKey }, { endpoints }] = await Promise.all([
+        import('../../server/serve.ts'),
+        import('../../server/keys.ts'),
+        import('../endpoints.ts'),
+      ])
+      const endpoint = await endpoints({ offline, rows })
+      await endpoint(model, undefined)
+      const { store, exchanges } = watched(local.store)
+      const { key, about } = await createKey(store, { name: 'synapse run', owner: local.owner, expiresAt: inAWeek() })
+      const server = await startServer({
+        store,
+        endpoint,
+        rows,
+        version: version(),
+        defaultModel: model,
+        doorModel: { model, always: values.model !== undefined },
+        ...(config?.policy !== undefined && { defaultPolicy: config.policy }),
+        env: process.env,
+        offline,
+        requireKeys: true,
+      })
+      try {
+        if (whyOffline) printError(`${whyOffline}\n`)
+        return await runProgram(command, { url: server.url, key, model })
+      } finally {
+        await server.stop()
+        await revokeKey(local.store, about.id)
+        printError(summaryOf(exchanges))
+      }
+    } finally {
+      await local.close()
+    }
+  },
+}
+
+function splitCommand(argv: string[]): { own: string[]; command: [string, ...string[]] } {
+  const at = argv.indexOf('--')
+  const [program, ...args] = at < 0 ? [] : argv.slice(at + 1)
+  if (program === undefined) {
+    throw badInput('Name the program after "--", such as: synapse run -m anthropic/claude-opus-5 -- codex')
+  }
+  return { own: argv.slice(0, at), command: [program, ...args] }
+}
+
+/** A program that runs for longer than that is started again by then. */
+function inAWeek(): string {
+  return new Date(Date.now() + 7 * 24 * 3_600_000).toISOString()
+}
+
+/** The store, and the requests to models that were made by way of it. */
+function watched(store: Store): { store: Store; exchanges: Exchange[] } {
+  const exchanges: Exchange[] = []
+  return {
+    exchanges,
+    store: {
+      ...store,
+      async finishExchange(...given) {
+        const finished = await store.finishExchange(...given)
+        exchanges.push(finished.exchange)
+        return finished
+      },
+    },
+  }
+}
+
+async function runProgram(
+  command: [string, ...string[]],
+  server: { url: string; key: string; model: string },
+): Promise<number> {
+  const { args, env, clean } = setUpClient(command, server)
+  // Ctrl-C is for the program: it may use it for something else than to end.
+  const ignore = (): void => {}
+  process.on('SIGINT', ignore)
+  try {
+    const child = spawn(command[0], args, { stdio: 'inherit', env: { ...process.env, ...env } })
+    const stop = (): void => void child.kill('SIGTERM')
+    process.once('SIGTERM', stop)
+    const [code] = (await once(child, 'exit').catch((error: unknown) => {
+      const why =
+        error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'it was not found' : String(error)
+      throw badInput(`${command[0]} cannot be started: ${why}.`)
+    })) as [number | null]
+    process.off('SIGTERM', stop)
+    return code ?? exitCode.interrupted
+  } finally {
+    process.off('SIGINT', ignore)
+    clean()
+  }
+}
+
+function summaryOf(exchanges: readonly Exchange[]): string {
+  const line = exchangesLine(exchanges)
+  if (line === '') return ''
+  // The one that was worked in most comes first.
+  const ids = Map.groupBy(exchanges, ({ conversationId }) => conversationId)
+  const [first, ...others] = [...ids].toSorted(([, a], [, b]) => b.length - a.length).map(([id]) => id)
+  const more = others.length > 0 ? ` (${others.length} more: synapse log)` : ''
+  return `${line}\nsynapse log ${first}${more}\n`
+}

@@ -1,0 +1,89 @@
+// A conversation as it is compared: what clients send back word for word. Reasoning, call ids, system prompts and tools
+// change on the way through clients that continue the very same conversation, so they are no part of it.
+
+import { createHash } from 'node:crypto'
+import { isObject, type Json } from '../../core/json.ts'
+import { callsOf, textOf, type MediaPart, type Message, type Part, type Reply } from '../../core/message.ts'
+
+/** Messages that are compared as one: a client may write one reply as several. */
+export interface Group {
+  messages: Message[]
+  /** The digest of everything up to and with this group. */
+  hash: string
+}
+
+export function grouped(messages: readonly Message[], before: string = ''): Group[] {
+  const lists: Message[][] = []
+  for (const message of messages) {
+    const last = lists.at(-1)
+    if (message.role === 'assistant' && last?.[0]?.role === 'assistant') last.push(message)
+    else lists.push([message])
+  }
+  let hash = before
+  return lists.map((list) => {
+    hash = nextHash(hash, list)
+    return { messages: list, hash }
+  })
+}
+
+export function nextHash(before: string, group: readonly Message[]): string {
+  return digest(before, JSON.stringify(canonical(group)))
+}
+
+/** For a reply that is long enough to be told from others by its words. */
+export function textHash(reply: Message): string | undefined {
+  const text = textOf(reply.parts).trim()
+  return text.length < 40 ? undefined : digest('text', text)
+}
+
+function canonical(group: readonly Message[]): Json {
+  const [first] = group
+  const parts = group.flatMap((message) => message.parts as Part[])
+  const media = parts.filter((part) => part.type === 'media').map(mediaOf)
+  switch (first?.role) {
+    case 'assistant':
+      return ['assistant', textOf(parts).trim(), group.flatMap(callsOf).map(({ name, input }) => [name, sorted(input)])]
+    case 'tool':
+      return ['tool', parts.filter((part) => part.type === 'tool-result').map(({ output }) => outputOf(output))]
+    default:
+      return [first?.role ?? '', textOf(parts).trim(), media]
+  }
+}
+
+function outputOf(output: readonly (Part & { type: 'text' | 'media' })[]): Json {
+  return [textOf(output).trim(), output.filter((part) => part.type === 'media').map(mediaOf)]
+}
+
+function mediaOf({ data }: MediaPart): Json {
+  return data.kind === 'base64' ? digest('media', data.base64) : JSON.stringify(data)
+}
+
+/** Programs that read JSON and write it again may change the order of its fields. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field ?? null)]))
+}
+
+function digest(before: string, text: string): string {
+  return createHash('sha256').update(`${before}\n${text.toWellFormed()}`).digest('base64url')
+}
+
+/** What clients call a call by: one id, the same in every answer, that says which call of ours it is. */
+export function clientCallId(wire: string, callId: string): string {
+  return `${wire === 'anthropic-messages' ? 'toolu_' : 'call_'}${callKey(callId)}`
+}
+
+function callKey(callId: string): string {
+  return createHash('sha256').update(callId).digest('hex').slice(0, 24)
+}
+
+/** The part of a client's id that names a call of ours; undefined: it is none of ours. */
+export function keyOfCall(clientId: string): string | undefined {
+  return /^(?:toolu_|call_)([0-9a-f]{24})$/.exec(clientId)?.[1]
+}
+
+export function keysOfReply(reply: Reply): string[] {
+  return callsOf(reply).map(({ callId }) => callKey(callId))
+}

@@ -1,0 +1,96 @@
+// The other direction of a decoder: events of a reply in, chunks of a wire out, while the reply is still coming. Parts may
+// open and close in any order; no wire can say that, so a part is written when the one before it is complete.
+
+import type { ReplyEvent } from '../../core/event.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Part } from '../../core/message.ts'
+import type { Issue, WholeProfile } from '../wire.ts'
+
+export interface StreamWriter {
+  push(event: ReplyEvent): Json[]
+  /** The last chunks, once the reply has ended. */
+  end(): Json[]
+  /** The last chunks of a reply that cannot be finished. */
+  fail(issue: Issue): Json[]
+}
+
+/** What is known before the first event. */
+export interface StreamProfile extends Omit<WholeProfile, 'usage'> {
+  /** Tokens of the prompt by estimate, for wires that tell them first. */
+  inputTokens: number
+  /** Chat: whether the client asked for a last chunk with the usage. */
+  includeUsage?: boolean
+  /** Responses: the fields of the response that repeat the request. */
+  fields?: JsonObject
+}
+
+/** How a wire writes one part: its beginning, pieces of its text, its end. */
+export interface PartWriter {
+  open(part: Part): Json[]
+  more(part: Part, text: string): Json[]
+  close(part: Part): Json[]
+}
+
+interface Pending {
+  part: Part
+  text: string
+  written: number
+  ended: boolean
+}
+
+export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'end'> {
+  const queue: number[] = []
+  const pending = new Map<number, Pending>()
+  let isOpen = false
+
+  return {
+    push(event) {
+      if (event.type === 'part-start') {
+        queue.push(event.index)
+        pending.set(event.index, { part: event.part, text: textIn(event.part), written: 0, ended: false })
+      } else if (event.type === 'part-delta') {
+        const one = pending.get(event.index)
+        if (one) one.text += event.text
+      } else if (event.type === 'part-end') {
+        const one = pending.get(event.index)
+        if (one)
+          pending.set(event.index, { ...one, part: event.part, text: wholeText(event.part, one.text), ended: true })
+      } else return []
+      return advance()
+    },
+    end() {
+      for (const one of pending.values()) one.ended = true
+      return advance()
+    },
+  }
+
+  function advance(): Json[] {
+    const out: Json[] = []
+    for (;;) {
+      const [index] = queue
+      const one = index === undefined ? undefined : pending.get(index)
+      if (index === undefined || !one) return out
+      if (!isOpen) out.push(...writer.open(one.part))
+      isOpen = true
+      const text = one.text.slice(one.written)
+      if (text !== '') out.push(...writer.more(one.part, text))
+      one.written = one.text.length
+      if (!one.ended) return out
+      out.push(...writer.close(one.part))
+      isOpen = false
+      queue.shift()
+      pending.delete(index)
+    }
+  }
+}
+
+/** What a part that begins has already. */
+function textIn(part: Part): string {
+  return part.type === 'text' || part.type === 'reasoning' || part.type === 'refusal' ? part.text : ''
+}
+
+/** What is to be written of a part that has ended: never less than was, because that has gone out. */
+function wholeText(part: Part, said: string): string {
+  const whole = part.type === 'tool-call' ? (part.malformed ?? JSON.stringify(part.input)) : textIn(part)
+  return said === '' || whole.startsWith(said) ? whole : said
+}

@@ -1,0 +1,198 @@
+// Who may use a door, and what clients hear when something is wrong: always in the words of the API that they speak.
+
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import { createKey } from '../../src/server/keys.ts'
+import type { LogLine } from '../../src/server/log.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { serving, type ServingOptions } from '../server/serving.ts'
+
+const model = 'mistral/mistral-large-latest'
+const said = [{ role: 'user' as const, content: 'Hello' }]
+
+async function clients(t: TestContext, options: ServingOptions = {}, apiKey = 'placeholder') {
+  const server = await serving(t, options)
+  const { url } = server
+  return {
+    ...server,
+    openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
+    anthropic: new Anthropic({ apiKey, baseURL: url, maxRetries: 0 }),
+    google: new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } }),
+  }
+}
+
+describe('keys', () => {
+  test('a placeholder key counts as the local user, and no provider gets it', async (t) => {
+    const sent: string[] = []
+    const between: ServingOptions['between'] = (next) => (input, init) => {
+      sent.push(JSON.stringify([...new Headers(init?.headers)]))
+      return next(input, init)
+    }
+    const { openai, store } = await clients(t, { between }, 'sk-placeholder-of-a-client')
+    await openai.chat.completions.create({ model, messages: said })
+    assert.equal((await store.conversations('local')).items.length, 1)
+    assert.ok(sent.length > 0 && sent.every((headers) => !headers.includes('placeholder')))
+  })
+
+  test('each client may send a key of the server in its own header', async (t) => {
+    const store = openMemoryStore()
+    const { key } = await createKey(store, { owner: 'ann' })
+    const lines: LogLine[] = []
+    const log = (line: LogLine) => lines.push(line)
+    const { openai, anthropic, google, url } = await clients(t, { store, requireKeys: true, log }, key)
+    await openai.chat.completions.create({ model, messages: said })
+    await anthropic.messages.create({ model, messages: said, max_tokens: 100 })
+    await google.models.generateContent({ model, contents: 'Hello' })
+    const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] })
+    const post = (path: string) =>
+      fetch(`${url}${path}?key=${key}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+    assert.equal((await post(`/v1beta/models/${model}:generateContent`)).status, 200)
+    assert.equal((await post('/v1/chat/completions')).status, 401)
+    assert.equal((await store.conversations('ann')).items.length, 4)
+    assert.ok(!JSON.stringify(lines).includes(key))
+  })
+
+  test('where keys are required any other key is refused in the words of the API', async (t) => {
+    const store = openMemoryStore()
+    await createKey(store, {})
+    const { openai, anthropic, google } = await clients(t, { store, requireKeys: true })
+    await assert.rejects(openai.chat.completions.create({ model, messages: said }), OpenAI.AuthenticationError)
+    await assert.rejects(
+      anthropic.messages.create({ model, messages: said, max_tokens: 10 }),
+      (error) => error instanceof Anthropic.AuthenticationError && /authentication_error/.test(error.message),
+    )
+    await assert.rejects(google.models.generateContent({ model, contents: 'Hello' }), /UNAUTHENTICATED/)
+  })
+
+  test('a key that may only read, or not use the model, or has spent its budget, is refused', async (t) => {
+    const store = openMemoryStore()
+    const reader = await createKey(store, { access: 'read' })
+    const other = await createKey(store, { models: ['openai/*'] })
+    const poor = await createKey(store, { budget: 0.000001 })
+    const { url } = await clients(t, { store, requireKeys: true })
+    const ask = (apiKey: string) =>
+      new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create({ model, messages: said })
+    await assert.rejects(ask(reader.key), OpenAI.PermissionDeniedError)
+    await assert.rejects(ask(other.key), OpenAI.PermissionDeniedError)
+    await ask(poor.key)
+    await assert.rejects(ask(poor.key), { status: 429, code: 'insufficient_quota' })
+  })
+
+  test('pages of other sites are refused', async (t) => {
+    const { url } = await clients(t)
+    const headers = { 'content-type': 'application/json', origin: 'https://example.com' }
+    const body = JSON.stringify({ model, messages: said })
+    assert.equal((await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).status, 403)
+  })
+})
+
+describe('errors', () => {
+  test('a model that is not known is not found', async (t) => {
+    const { openai, anthropic, google } = await clients(t)
+    await assert.rejects(openai.chat.completions.create({ model: 'nothing', messages: said }), {
+      status: 404,
+      code: 'model_not_found',
+    })
+    await assert.rejects(
+      anthropic.messages.create({ model: 'nothing', messages: said, max_tokens: 10 }),
+      Anthropic.NotFoundError,
+    )
+    await assert.rejects(google.models.generateContent({ model: 'nothing', contents: 'Hello' }), /NOT_FOUND/)
+  })
+
+  test('a bare name is a model of the door, and an unknown one the configured model if there is one', async (t) => {
+    const { openai, store } = await clients(t, { doorModel: { model } })
+    await openai.chat.completions.create({ model: 'gpt-5.6', messages: said })
+    await openai.chat.completions.create({ model: 'anything', messages: [{ role: 'user', content: 'Other' }] })
+    const { items } = await store.conversations('local')
+    const asked = items.map(({ settings }) => String(settings['model']))
+    assert.deepEqual(new Set(asked), new Set([model, 'openai/gpt-5.6']))
+  })
+
+  test('a rate limit and an overload of the provider arrive as such', async (t) => {
+    const { openai, anthropic, emulator } = await clients(t)
+    emulator.order({ status: 429, headers: { 'retry-after': '7' } }, 50)
+    await assert.rejects(openai.chat.completions.create({ model, messages: said }), OpenAI.RateLimitError)
+    emulator.reset()
+    emulator.order({ status: 503 }, 50)
+    await assert.rejects(anthropic.messages.create({ model, messages: said, max_tokens: 10 }), { status: 529 })
+  })
+
+  test('a failure before the first piece is tried again inside', async (t) => {
+    const { openai, emulator } = await clients(t)
+    emulator.order({ status: 503 }, 1)
+    const answer = await openai.chat.completions.create({ model, messages: said })
+    assert.ok(answer.choices[0]?.message.content)
+  })
+
+  test('a failure in the middle of a stream is an error event of the API', async (t) => {
+    const { openai, anthropic, google, emulator } = await clients(t)
+    const long = 'Please tell me a long story about the sea.'
+    emulator.order({ errorAt: 3 }, 1)
+    await assert.rejects(anthropic.messages.stream({ model, messages: said, max_tokens: 100 }).finalMessage())
+    emulator.order({ errorAt: 3 }, 1)
+    const chat = await openai.chat.completions.create({ model, messages: said, stream: true })
+    await assert.rejects(async () => {
+      for await (const _ of chat);
+    }, OpenAI.APIError)
+    emulator.order({ errorAt: 3 }, 1)
+    const events = []
+    for await (const event of await openai.responses.create({ model, input: long, stream: true }))
+      events.push(event.type)
+    assert.equal(events.at(-1), 'response.failed')
+    emulator.order({ errorAt: 3 }, 1)
+    const chunks = await google.models.generateContentStream({ model, contents: long })
+    await assert.rejects(async () => {
+      for await (const _ of chunks);
+    })
+  })
+
+  test('a prompt that is too long is refused in the words that clients look for', async (t) => {
+    const { openai, anthropic, google } = await clients(t)
+    const text = 'word '.repeat(400_000)
+    const messages = [{ role: 'user' as const, content: text }]
+    await assert.rejects(openai.responses.create({ model, input: text }), {
+      status: 400,
+      code: 'context_length_exceeded',
+    })
+    await assert.rejects(
+      anthropic.messages.create({ model, messages, max_tokens: 10 }),
+      /prompt is too long: \d+ tokens > \d+ maximum/,
+    )
+    await assert.rejects(google.models.generateContent({ model, contents: text }), /INVALID_ARGUMENT/)
+  })
+
+  test('several answers at once are refused', async (t) => {
+    const { openai } = await clients(t)
+    await assert.rejects(openai.chat.completions.create({ model, messages: said, n: 2 }), { status: 400 })
+  })
+})
+
+describe('about models', () => {
+  test('each API lists models in its own form', async (t) => {
+    const { openai, anthropic, google, url } = await clients(t)
+    const lists = [
+      (await openai.models.list()).data.map(({ id }) => id),
+      (await anthropic.models.list()).data.map(({ id }) => id),
+      (await google.models.list()).page.map(({ name }) => name?.replace('models/', '')),
+    ]
+    for (const names of lists) assert.ok(names.includes('anthropic/claude-opus-5'))
+    assert.ok(lists[0]?.includes('gpt-5.6') && !lists[1]?.includes('gpt-5.6') && lists[1]?.includes('claude-opus-5'))
+    assert.equal((await openai.models.retrieve('openai/gpt-5.6')).id, 'openai/gpt-5.6')
+    assert.equal((await fetch(`${url}/anthropic`, { method: 'HEAD' })).status, 200)
+  })
+
+  test('tokens are counted, and never as none', async (t) => {
+    const { anthropic, google } = await clients(t)
+    const small = await anthropic.messages.countTokens({ model, messages: said })
+    const large = await anthropic.messages.countTokens({
+      model,
+      messages: [{ role: 'user', content: 'word '.repeat(1000) }],
+    })
+    assert.ok(small.input_tokens > 0 && large.input_tokens > 900)
+    assert.ok(((await google.models.countTokens({ model, contents: 'Hello' })).totalTokens ?? 0) > 0)
+  })
+})

@@ -1,0 +1,170 @@
+// The official clients, unchanged, through every door, with other providers answering.
+
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import { serving, type Serving } from '../server/serving.ts'
+
+const models = [
+  'anthropic/claude-opus-5',
+  'openai/gpt-5.6',
+  'google/gemini-3-flash-preview',
+  'mistral/mistral-large-latest',
+]
+const question = 'What is 17 + 25?'
+const schema = {
+  type: 'object' as const,
+  properties: { a: { type: 'number' as const }, b: { type: 'number' as const } },
+  required: ['a', 'b'],
+}
+
+interface Client extends Serving {
+  openai: OpenAI
+  anthropic: Anthropic
+  google: GoogleGenAI
+}
+
+async function clients(t: TestContext, options: Parameters<typeof serving>[1] = {}): Promise<Client> {
+  const server = await serving(t, options)
+  const { url } = server
+  return {
+    ...server,
+    openai: new OpenAI({ apiKey: 'placeholder', baseURL: `${url}/v1`, maxRetries: 0 }),
+    anthropic: new Anthropic({ apiKey: 'placeholder', baseURL: url, maxRetries: 0 }),
+    google: new GoogleGenAI({ apiKey: 'placeholder', httpOptions: { baseUrl: url } }),
+  }
+}
+
+/** One conversation is stored, and its roles are these. */
+async function assertStored({ store }: Client, roles: string[]): Promise<void> {
+  const { items } = await store.conversations('local')
+  assert.equal(items.length, 1)
+  const [conversation] = items
+  assert.ok(conversation?.head)
+  const path = await store.history('local', conversation.head)
+  assert.deepEqual(
+    path.map(({ message }) => message.role),
+    roles,
+  )
+  assert.equal(typeof conversation.settings['client'], 'string')
+}
+
+const loop = ['user', 'assistant', 'tool', 'assistant']
+
+describe('a tool loop of the client, over each provider', () => {
+  for (const model of models) {
+    for (const stream of [false, true]) {
+      const how = `${model}${stream ? ', streamed' : ''}`
+
+      test(`chat completions over ${how}`, async (t) => {
+        const client = await clients(t)
+        const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: question }]
+        const tools: OpenAI.ChatCompletionTool[] = [
+          { type: 'function', function: { name: 'add', description: 'Adds two numbers.', parameters: schema } },
+        ]
+        const ask = async () => {
+          if (!stream) return client.openai.chat.completions.create({ model, messages, tools })
+          const body = { model, messages, tools, stream: true as const, stream_options: { include_usage: true } }
+          return client.openai.chat.completions.stream(body).finalChatCompletion()
+        }
+        const first = await ask()
+        const message = first.choices[0]?.message
+        const call = message?.tool_calls?.[0]
+        assert.ok(message && call?.type === 'function')
+        assert.equal(first.choices[0]?.finish_reason, 'tool_calls')
+        assert.deepEqual([call.function.name, JSON.parse(call.function.arguments)], ['add', { a: 17, b: 25 }])
+        messages.push(message, { role: 'tool', tool_call_id: call.id, content: '42' })
+        const second = await ask()
+        assert.match(second.choices[0]?.message.content ?? '', /42/)
+        assert.equal(second.choices[0]?.finish_reason, 'stop')
+        assert.ok((second.usage?.prompt_tokens ?? 0) > 0 && (second.usage?.completion_tokens ?? 0) > 0)
+        await assertStored(client, loop)
+      })
+
+      test(`responses over ${how}`, async (t) => {
+        const client = await clients(t)
+        const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: question }]
+        const tools: OpenAI.Responses.Tool[] = [
+          { type: 'function', name: 'add', description: 'Adds two numbers.', parameters: schema, strict: false },
+        ]
+        const ask = async () => {
+          if (!stream) return client.openai.responses.create({ model, input, tools })
+          return client.openai.responses.stream({ model, input, tools }).finalResponse()
+        }
+        const first = await ask()
+        const call = first.output.find((item) => item.type === 'function_call')
+        assert.ok(call?.type === 'function_call')
+        assert.deepEqual([call.name, JSON.parse(call.arguments)], ['add', { a: 17, b: 25 }])
+        input.push(...(first.output as OpenAI.Responses.ResponseInput), {
+          type: 'function_call_output',
+          call_id: call.call_id,
+          output: '42',
+        })
+        const second = await ask()
+        assert.match(second.output_text, /42/)
+        assert.equal(second.status, 'completed')
+        assert.ok((second.usage?.input_tokens ?? 0) > 0 && (second.usage?.output_tokens ?? 0) > 0)
+        await assertStored(client, loop)
+      })
+
+      test(`messages over ${how}`, async (t) => {
+        const client = await clients(t)
+        const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
+        const tools: Anthropic.Tool[] = [{ name: 'add', description: 'Adds two numbers.', input_schema: schema }]
+        const ask = async () => {
+          const body = { model, messages, tools, max_tokens: 4000 }
+          return stream ? client.anthropic.messages.stream(body).finalMessage() : client.anthropic.messages.create(body)
+        }
+        const first = await ask()
+        const use = first.content.find((block) => block.type === 'tool_use')
+        assert.ok(use)
+        assert.equal(first.stop_reason, 'tool_use')
+        assert.deepEqual([use.name, use.input], ['add', { a: 17, b: 25 }])
+        messages.push(
+          { role: 'assistant', content: first.content },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: '42' }] },
+        )
+        const second = await ask()
+        assert.match(second.content.map((block) => (block.type === 'text' ? block.text : '')).join(''), /42/)
+        assert.equal(second.stop_reason, 'end_turn')
+        assert.ok(second.usage.input_tokens > 0 && second.usage.output_tokens > 0)
+        await assertStored(client, loop)
+      })
+
+      test(`Gemini over ${how}`, async (t) => {
+        const client = await clients(t)
+        const contents = [{ role: 'user', parts: [{ text: question }] }] as NonNullable<
+          Extract<Parameters<GoogleGenAI['models']['generateContent']>[0]['contents'], { parts?: unknown }[]>
+        >
+        const functionDeclarations = [{ name: 'add', description: 'Adds two numbers.', parametersJsonSchema: schema }]
+        const ask = async () => {
+          const request = { model, contents, config: { tools: [{ functionDeclarations }] } }
+          if (!stream) {
+            const { candidates, usageMetadata } = await client.google.models.generateContent(request)
+            return { parts: candidates?.[0]?.content?.parts ?? [], usageMetadata }
+          }
+          const parts = []
+          let usageMetadata
+          for await (const chunk of await client.google.models.generateContentStream(request)) {
+            parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []))
+            usageMetadata = chunk.usageMetadata ?? usageMetadata
+          }
+          return { parts: parts.filter((part) => part.text !== ''), usageMetadata }
+        }
+        const first = await ask()
+        const call = first.parts.find((part) => part.functionCall)?.functionCall
+        assert.deepEqual([call?.name, call?.args], ['add', { a: 17, b: 25 }])
+        contents.push(
+          { role: 'model', parts: first.parts },
+          { role: 'user', parts: [{ functionResponse: { name: 'add', response: { result: 42 } } }] },
+        )
+        const second = await ask()
+        assert.match(second.parts.map(({ text }) => text ?? '').join(''), /42/)
+        assert.ok((second.usageMetadata?.promptTokenCount ?? 0) > 0)
+        await assertStored(client, loop)
+      })
+    }
+  }
+})

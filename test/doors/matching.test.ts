@@ -1,0 +1,160 @@
+// Which conversation a request continues, where nothing but its content says so.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import test from 'node:test'
+import OpenAI from 'openai'
+import { createKey } from '../../src/server/keys.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { serving } from '../server/serving.ts'
+
+const model = 'anthropic/claude-opus-5'
+type Messages = OpenAI.ChatCompletionMessageParam[]
+
+function chatAt(url: string, apiKey = 'placeholder') {
+  const openai = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 })
+  return {
+    openai,
+    /** Asks, and adds the answer to the messages. */
+    async say(messages: Messages, content: string, headers: Record<string, string> = {}): Promise<string> {
+      messages.push({ role: 'user', content })
+      const { data, response } = await openai.chat.completions.create({ model, messages }, { headers }).withResponse()
+      const message = data.choices[0]?.message
+      assert.ok(message)
+      messages.push({ role: 'assistant', content: message.content })
+      return response.headers.get('x-synapse-conversation') ?? ''
+    },
+  }
+}
+
+async function rolesAt(store: Store, owner: string, id: string): Promise<string[]> {
+  const conversation = await store.conversation(owner, id)
+  const path = conversation?.head ? await store.history(owner, conversation.head) : []
+  return path.map(({ message }) => message.role)
+}
+
+test('a client that sends its whole history continues one conversation', async (t) => {
+  const { url, store } = await serving(t)
+  const { say } = chatAt(url)
+  const messages: Messages = [{ role: 'system', content: 'Be brief.' }]
+  const first = await say(messages, 'Remember the word apple.')
+  messages[0] = { role: 'system', content: 'Be brief. It is Tuesday.' }
+  const second = await say(messages, 'Which word was it?')
+  assert.equal(second, first)
+  assert.deepEqual(await rolesAt(store, 'local', first), ['user', 'assistant', 'user', 'assistant'])
+})
+
+test('an edited history is a branch, and the same question from elsewhere another conversation', async (t) => {
+  const { url, store } = await serving(t)
+  const { say } = chatAt(url)
+  const messages: Messages = []
+  const first = await say(messages, 'Remember the word apple.')
+  const before = [...messages]
+  assert.equal(await say(messages, 'Which word was it?'), first)
+  assert.equal(await say(before, 'Spell the word.'), first)
+  assert.equal((await store.branches('local', first)).length, 2)
+  assert.notEqual(await say([], 'Remember the word apple.'), first)
+})
+
+test('a history whose beginning was rewritten is found by the newest reply', async (t) => {
+  const { url, store } = await serving(t)
+  const { say } = chatAt(url)
+  const messages: Messages = []
+  const first = await say(messages, 'Remember the word apple, which is a fruit that grows on trees.')
+  messages[0] = { role: 'user', content: 'Skills: none. Remember the word apple.' }
+  assert.equal(await say(messages, 'Which word was it?'), first)
+  const path = await rolesAt(store, 'local', first)
+  assert.deepEqual(path, ['user', 'assistant', 'user', 'assistant'])
+  assert.equal((await store.children('local', first, null)).length, 2)
+})
+
+test('two requests at once never fail, and neither is lost', async (t) => {
+  const { url, store } = await serving(t)
+  const { say } = chatAt(url)
+  const messages: Messages = []
+  const first = await say(messages, 'Remember the word apple.')
+  const both = await Promise.all([say([...messages], 'Which word?'), say([...messages], 'Spell the word.')])
+  assert.ok(both.includes(first))
+  for (const id of both) assert.deepEqual(await rolesAt(store, 'local', id), ['user', 'assistant', 'user', 'assistant'])
+})
+
+test('two owners with the same words never share a conversation', async (t) => {
+  const store = openMemoryStore()
+  const [ann, ben] = [await createKey(store, { owner: 'ann' }), await createKey(store, { owner: 'ben' })]
+  const { url } = await serving(t, { store, requireKeys: true })
+  const messages: Messages = []
+  const hers = await chatAt(url, ann.key).say(messages, 'Remember the word apple.')
+  const his = await chatAt(url, ben.key).say([...messages], 'Which word was it?')
+  assert.notEqual(his, hers)
+  assert.equal(await store.conversation('ben', hers), undefined)
+  assert.deepEqual(await rolesAt(store, 'ben', his), ['user', 'assistant', 'user', 'assistant'])
+  assert.deepEqual(await rolesAt(store, 'ann', hers), ['user', 'assistant'])
+})
+
+test('previous_response_id continues over any provider, also after a restart', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'synapse-doors-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'chats.db')
+  const store = await openSqliteStore(file)
+  const before = await serving(t, { store })
+  const ask = (url: string, body: OpenAI.Responses.ResponseCreateParamsNonStreaming) =>
+    chatAt(url).openai.responses.create(body)
+  const first = await ask(before.url, { model, input: 'Remember the word apple.', metadata: { a: 'b' } })
+  await before.server.stop(0)
+  await store.close()
+
+  const after = await serving(t, { file })
+  const { openai } = chatAt(after.url)
+  const second = await ask(after.url, {
+    model: 'mistral/mistral-large-latest',
+    input: 'What is 2 + 3?',
+    previous_response_id: first.id,
+  })
+  assert.equal(second.previous_response_id, first.id)
+  const { items } = await after.store.conversations('local')
+  assert.equal(items.length, 1)
+  assert.deepEqual(await rolesAt(after.store, 'local', items[0]?.id ?? ''), ['user', 'assistant', 'user', 'assistant'])
+
+  const kept = await openai.responses.retrieve(first.id)
+  assert.equal(kept.output_text, first.output_text)
+  assert.deepEqual(kept.metadata, { a: 'b' })
+  assert.ok((kept.usage?.input_tokens ?? 0) > 0)
+  const asked = await openai.responses.inputItems.list(second.id, { order: 'asc' })
+  assert.deepEqual(
+    asked.data.map((item) => ('role' in item ? item.role : item.type)),
+    ['user', 'assistant', 'user'],
+  )
+  await openai.responses.delete(first.id)
+  await assert.rejects(openai.responses.retrieve(first.id), { status: 404 })
+  await assert.rejects(ask(after.url, { model, input: 'x', previous_response_id: first.id }), {
+    status: 400,
+    code: 'previous_response_not_found',
+  })
+})
+
+test('a reply goes back to its provider in its own words, though the client never had them', async (t) => {
+  const { url, emulator } = await serving(t)
+  const { openai } = chatAt(url)
+  const tools: OpenAI.ChatCompletionTool[] = [
+    {
+      type: 'function',
+      function: { name: 'clock', description: 'Tells the time.', parameters: { type: 'object', properties: {} } },
+    },
+  ]
+  const messages: Messages = [{ role: 'user', content: 'What time is it? Please think first.' }]
+  const ask = () => openai.chat.completions.create({ model, messages, tools, reasoning_effort: 'high' })
+  const message = (await ask()).choices[0]?.message
+  const call = message?.tool_calls?.[0]
+  assert.ok(message && call)
+  messages.push(
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: call.id, content: '12:00' },
+  )
+  await ask()
+  const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+  assert.match(sent, /"type":"thinking",.*"signature":"[^"]{40}/)
+})
