@@ -10,6 +10,7 @@ import { Dialog } from './parts/dialog.tsx'
 import { Trouble } from './parts/error-notice.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { nameOpened, navigate } from './state/address.ts'
+import { activityOf, lostSince, waitingCount, watchActivity } from './state/activity.ts'
 import { announcement } from './state/announce.ts'
 import { current } from './state/conversation.ts'
 import { loadConversations } from './state/conversations.ts'
@@ -19,16 +20,19 @@ import { changingSettings, inspectorOpen, inspectorWide, pickingModel, sidebarOp
 export function App() {
   useEffect(() => {
     void start()
+    const stopWatching = watchActivity()
     window.addEventListener('popstate', onBack)
     document.addEventListener('keydown', shortcut)
     return () => {
+      stopWatching()
       window.removeEventListener('popstate', onBack)
       document.removeEventListener('keydown', shortcut)
     }
   }, [])
+  const title = tabTitle()
   useEffect(() => {
-    document.title = current.value?.title ? `${current.value.title} · Synapse` : 'Synapse'
-  })
+    document.title = title
+  }, [title])
   useEffect(() => {
     if (current.value) nameOpened(current.value.id)
   }, [current.value?.id])
@@ -38,6 +42,11 @@ export function App() {
       <a class="skip" href="#message" onClick={toMessage}>
         To the message
       </a>
+      {lostSince.value !== undefined && (
+        <div class="connection-lost" role="status">
+          Connection to the server lost, trying again…
+        </div>
+      )}
       <div class={`page ${inspectorOpen.value ? 'has-inspector' : ''}`}>
         <Sidebar />
         {sidebarOpen.value && <div class="shade" onClick={() => (sidebarOpen.value = false)} />}
@@ -53,6 +62,14 @@ export function App() {
       </div>
     </>
   )
+}
+
+/** How many conversations wait for the user, then what the open one does. */
+function tabTitle(): string {
+  const state = current.value && activityOf(current.value.id)
+  const waiting = waitingCount.value > 0 ? `(${waitingCount.value}) ` : ''
+  const title = current.value?.title ? `${current.value.title} · Synapse` : 'Synapse'
+  return `${waiting}${state === undefined ? '' : `${state}: `}${title}`
 }
 
 async function start(): Promise<void> {

@@ -9,7 +9,19 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { visit } from '../state/address.ts'
 import { attach } from '../state/attachments.ts'
-import { backToHead, changed, current, elsewhere, goTo, jump, leaf, loadAround, rows } from '../state/conversation.ts'
+import {
+  approvals,
+  backToHead,
+  changed,
+  current,
+  elsewhere,
+  goTo,
+  jump,
+  leaf,
+  loadAround,
+  rows,
+  showEnd,
+} from '../state/conversation.ts'
 import { dropListed } from '../state/conversations.ts'
 import { live } from '../state/run.ts'
 import type { Row } from '../state/rows.ts'
@@ -49,7 +61,7 @@ export function Chat() {
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        void attach(event.dataTransfer?.files ?? [])
+        void attach([...(event.dataTransfer?.files ?? [])])
       }}
     >
       <Head />
@@ -66,6 +78,8 @@ export function Chat() {
           describe={describe}
           onVisible={load}
           target={target}
+          showEnd={showEnd.value}
+          endNotice={approvals.value.size > 0 ? 'A tool waits for your approval' : undefined}
         />
       )}
       {elsewhere.value && (

@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { compact, money } from '../parts/format.ts'
 import { attach, attachments, removeAttachment } from '../state/attachments.ts'
+import { isUnseen } from '../state/capabilities.ts'
 import { model } from '../state/conversation.ts'
 import { nextEstimate } from '../state/inspector.ts'
 import { cancel, live } from '../state/run.ts'
@@ -38,7 +39,7 @@ export function Composer() {
           const files = event.clipboardData?.files
           if (!files?.length) return
           event.preventDefault()
-          void attach(files)
+          void attach([...files])
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
@@ -56,7 +57,8 @@ export function Composer() {
           aria-hidden="true"
           tabIndex={-1}
           onChange={(event) => {
-            void attach(event.currentTarget.files ?? [])
+            // The list of the field is empty as soon as the field is, and the files are read after that.
+            void attach([...(event.currentTarget.files ?? [])])
             event.currentTarget.value = ''
           }}
         />
@@ -101,7 +103,12 @@ function Attached() {
       {attachments.value.map((file) => (
         <li key={file.id}>
           <span>{file.name}</span>
-          <small>{compact(file.size / 1024)} kB</small>
+          <small>{file.size < 1024 ? `${file.size} bytes` : `${compact(file.size / 1024)} kB`}</small>
+          {isUnseen(file) && (
+            <small class="unseen" role="status">
+              {model.value.slice(model.value.indexOf('/') + 1)} will not see this
+            </small>
+          )}
           <IconButton icon="close" label={`Remove ${file.name}`} onClick={() => removeAttachment(file.id)} />
         </li>
       ))}

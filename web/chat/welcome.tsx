@@ -20,7 +20,7 @@ export function Welcome() {
           numbers, and tell what it was sent.
         </p>
       )}
-      <ul class="beginnings" aria-label="Ways to begin">
+      <ul class="beginnings" aria-label="Suggestions">
         {beginnings.map((words) => (
           <li key={words}>
             <button type="button" onClick={() => void send([{ type: 'text', text: words }])}>

@@ -5,7 +5,9 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { whenOf } from '../parts/format.ts'
 import { addressOf, onLink, visit } from '../state/address.ts'
+import { activityOf } from '../state/activity.ts'
 import { current } from '../state/conversation.ts'
+import { live } from '../state/run.ts'
 import {
   chooseLabel,
   conversations,
@@ -92,11 +94,15 @@ function Conversations() {
 
 function ConversationLink({ one }: { one: ConversationView }) {
   const isOpen = current.value?.id === one.id
+  // What the open conversation does is known at once, the others are asked about now and then.
+  const isRunning = isOpen ? live.value !== undefined : one.run !== undefined && one.run.state !== 'ended'
+  const known = activityOf(one.id)
+  const state = isRunning ? 'answering' : isOpen && known === 'answering' ? undefined : known
   return (
     <a href={addressOf(one.id)} aria-current={isOpen ? 'page' : undefined} onClick={follow}>
       <span class="conversation-title">{one.title ?? 'Untitled'}</span>
       <span class="conversation-about">
-        {one.run && one.run.state !== 'ended' && <span class="busy">answering</span>}
+        {state && <span class={state === 'failed' ? 'busy failed' : 'busy'}>{state}</span>}
         {whenOf(one.updatedAt)}
       </span>
     </a>
@@ -139,6 +145,7 @@ function Hits({ found }: { found: Hit[] }) {
 }
 
 const kindWords: Record<Hit['kind'], string> = {
+  title: 'title',
   user: 'you',
   reply: 'reply',
   input: 'tool arguments',

@@ -14,7 +14,7 @@ Finds what users and models said, what tools were given and gave back; the last 
 "several words" in quotes stand in a row, and begin* finds words that begin so.
 
       --in ID              only in this conversation
-      --kind KIND          user, reply, input or output (of a tool)
+      --kind KIND          title, user, reply, input or output (of a tool)
       --provider NAME      only what this provider's models said and asked of tools
       --tool NAME          only what this tool was given and gave back
       --label LABEL        only conversations with this label
@@ -70,8 +70,8 @@ Exit code 1: nothing was found.`,
 }
 
 function kindOf(text: string): NonNullable<SearchQuery['kind']> {
-  if (text === 'user' || text === 'reply' || text === 'input' || text === 'output') return text
-  throw badInput(`--kind is user, reply, input or output, not "${text}".`)
+  if (text === 'title' || text === 'user' || text === 'reply' || text === 'input' || text === 'output') return text
+  throw badInput(`--kind is title, user, reply, input or output, not "${text}".`)
 }
 
 function shown(hit: Hit, style: Style): string {
