@@ -1,7 +1,8 @@
 // The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
 // the start is what people feel.
 
-import { asFailure, type ErrorKind } from '../core/error.ts'
+import { asFailure, badInput, type ErrorKind } from '../core/error.ts'
+import { editDistance } from '../core/edit-distance.ts'
 import { presetNames } from '../settings/policy.ts'
 import { exitCode, type Command } from './command.ts'
 import { print, printError } from './print.ts'
@@ -172,6 +173,11 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
       const command = await named.load()
       return rest.includes('--help') || rest.includes('-h') ? say(command.usage) : await command.run(rest)
     }
+    const meant = mistyped(first)
+    if (meant !== undefined) {
+      const ask = `To ask a model, quote the whole question, or write: synapse -- ${first}`
+      throw badInput(`There is no command "${first}". Did you mean ${meant}? ${ask}`)
+    }
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
   } catch (error) {
@@ -179,6 +185,20 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
     printError(`synapse: ${neutral(failure.message)}\n`)
     return codes[failure.kind] ?? exitCode.failed
   }
+}
+
+/** A command that is nearly called so. A question is paid for, so a slip of the fingers must not become one. */
+function mistyped(first: string | undefined): string | undefined {
+  if (first === undefined || !/^[a-z-]{3,}$/i.test(first)) return undefined
+  const word = first.toLowerCase()
+  let nearest: { name: string; distance: number } | undefined
+  for (const name of Object.keys(commands)) {
+    const distance = editDistance(word, name)
+    // "what" is no slip for "chat": short words that begin otherwise are words of their own.
+    const most = word[0] === name[0] ? Math.min(2, Math.floor(word.length / 2)) : word.length < 5 ? 0 : 1
+    if (distance <= most && (!nearest || distance < nearest.distance)) nearest = { name, distance }
+  }
+  return nearest?.name
 }
 
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }

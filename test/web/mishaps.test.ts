@@ -107,7 +107,7 @@ story('what cannot be saved is told where it can be read', async ({ page }) => {
   await page.getByRole('menuitem', { name: 'Rename and label' }).click()
   await page.getByLabel('Labels, with commas between').fill('x'.repeat(101))
   await page.getByRole('button', { name: 'Save' }).click()
-  await seen(page.getByRole('dialog').getByRole('alert'), 'at labels.0')
+  await seen(page.getByRole('dialog').getByRole('alert'), 'labels.0')
   await page.getByRole('button', { name: 'Put away' }).click()
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })

@@ -2,7 +2,6 @@
 
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
-import { parseModelRef } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import type { Runtime } from '../../run/settings.ts'
 import { exitCode, parse, type Command } from '../command.ts'
@@ -83,8 +82,15 @@ async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Ru
 /** Nothing is sent, so no key is needed. */
 function unasked(rows: readonly ProviderRow[]): Runtime['endpoint'] {
   return async (model, protocol) => {
-    const { resolve } = await import('../../providers/resolve.ts')
-    const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows }
+    const [{ resolve }, { findModel }] = await Promise.all([
+      import('../../providers/resolve.ts'),
+      import('../../providers/find-model.ts'),
+    ])
+    const wanted = {
+      ...(await findModel(model, { rows, env: process.env })),
+      ...(protocol !== undefined && { protocol }),
+      rows,
+    }
     return { endpoint: await resolve({ ...wanted, env: process.env, keyless: true }), transport: {} }
   }
 }

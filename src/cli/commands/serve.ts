@@ -51,7 +51,7 @@ next start if that is not enough.
     const local = await openLocalStore(values)
     try {
       const rows = await rowsFor(local.store, config)
-      const { model, offline, whyOffline } = chooseModel({
+      const { model, offline, whyOffline } = await chooseModel({
         asked: values.model,
         kept: undefined,
         configured: config?.model,

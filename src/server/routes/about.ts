@@ -2,8 +2,8 @@
 
 import type { Json } from '../../core/json.ts'
 import { catalogue } from '../../providers/catalogue.ts'
+import { findModel } from '../../providers/find-model.ts'
 import { listModels, type ListedModel } from '../../providers/list-models.ts'
-import { parseModelRef } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import { resolve } from '../../providers/resolve.ts'
 import { json } from '../answer.ts'
@@ -81,7 +81,7 @@ export const aboutRoutes: readonly Route[] = [
         model: name,
         capabilities,
       } = await resolve({
-        ...parseModelRef(model),
+        ...(await findModel(model, { rows, env })),
         rows,
         env,
         keyless: true,
