@@ -40,7 +40,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#message" onClick={toMessage}>
-        To the message
+        Skip to the message
       </a>
       {lostSince.value !== undefined && (
         <div class="connection-lost" role="status">
@@ -110,7 +110,7 @@ function toSearch(): void {
 
 function KeyDialog() {
   return (
-    <Dialog title="This server asks for a key" onClose={() => (keyWanted.value = false)}>
+    <Dialog title="This server needs a key" onClose={() => (keyWanted.value = false)}>
       <form
         class="settings"
         onSubmit={(event) => {
@@ -126,7 +126,7 @@ function KeyDialog() {
           Key
           <input name="key" type="password" autoComplete="off" placeholder="syn_…" />
         </label>
-        <p class="hint">It stays in this tab. Keys are made with: synapse keys</p>
+        <p class="hint">It is kept in this tab only. Create one with: synapse keys create</p>
         <div class="buttons">
           <button type="submit" class="primary">
             Continue

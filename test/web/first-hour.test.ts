@@ -126,6 +126,45 @@ first(
   { width: 390, height: 844 },
 )
 
+first('formulas, tables and right-to-left text are shown as they are meant', async (page) => {
+  const said = [
+    'Inline \\(a^2 + b_1\\) and $x_1*y_1*z$ for $5 and $10.',
+    '',
+    '$$\\int_0^1 x\\,dx$$',
+    '',
+    '| Provider | Price |',
+    '| :-- | --: |',
+    '| Anthropic | 200 |',
+    '',
+    'مرحبا بالعالم.',
+    '',
+    '- [x] done',
+  ].join('\n')
+  await page.route('**/api/conversations/*/entries*', async (route) => {
+    const answer = await route.fetch()
+    const body = (await answer.json()) as { items: { message: { role: string; parts: unknown[] } }[] }
+    for (const { message: one } of body.items) if (one.role === 'assistant') one.parts = [{ type: 'text', text: said }]
+    await route.fulfill({ response: answer, json: body })
+  })
+  await ask(page, 'Hello')
+  await replies(page).first().waitFor()
+  await settled(page)
+  await page.reload()
+  const text = page.locator('.markdown').filter({ hasText: 'Anthropic' })
+  await text.waitFor()
+  assert.deepEqual(await text.locator('p code').allTextContents(), ['a^2 + b_1', 'x_1*y_1*z'])
+  assert.match((await text.textContent()) ?? '', /for \$5 and \$10\./)
+  assert.equal(await text.locator('pre code').textContent(), '\\int_0^1 x\\,dx')
+  const style = async (selector: string, property: string) =>
+    String(
+      await text.locator(selector).first().evaluate(`(box) => getComputedStyle(box).getPropertyValue('${property}')`),
+    )
+  assert.equal(await style('td', 'overflow-wrap'), 'normal')
+  assert.match(await style('td:nth-child(2)', 'text-align'), /right$/)
+  assert.equal(await style('p[dir=auto]:nth-of-type(2)', 'direction'), 'rtl')
+  assert.equal(await style('li.task', 'list-style-type'), 'none')
+})
+
 first('a server that is gone is noticed, and that it is back too', async (page) => {
   await stock.kill()
   await page.getByText('Connection to the server lost').waitFor()

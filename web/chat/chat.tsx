@@ -84,7 +84,7 @@ export function Chat() {
       )}
       {elsewhere.value && (
         <div class="elsewhere" role="status">
-          <span>This is another branch than the one the conversation continues on.</span>
+          <span>You are viewing another branch of this conversation.</span>
           <button type="button" onClick={backToHead}>
             Back
           </button>
@@ -130,9 +130,9 @@ function isReply(entry: Entry): entry is Entry & { message: Reply } {
 
 function describe(item: Item): string {
   if (item === liveItem) return 'Answer, coming'
-  if (item === noticeItem) return 'How the last run ended'
+  if (item === noticeItem) return 'Result of the last run'
   const entry = item.row?.entry
-  if (!entry) return 'Message, not loaded yet'
+  if (!entry) return 'Message, loading'
   if (isReply(entry)) return `Reply from ${entry.message.origin.model}`
   return entry.message.role === 'user' ? 'You' : entry.message.role
 }
@@ -156,7 +156,7 @@ function Head() {
         expanded={sidebarOpen.value}
         onClick={() => (sidebarOpen.value = !sidebarOpen.value)}
       />
-      <h1>{view ? (view.title ?? 'Untitled') : 'New conversation'}</h1>
+      <h1 dir="auto">{view ? (view.title ?? 'Untitled') : 'New conversation'}</h1>
       {view?.labels.map((label) => (
         <span key={label} class="label">
           {label}
@@ -173,7 +173,7 @@ function Head() {
           icon="more"
           items={[
             { label: 'Rename and label', run: () => setDialog('rename') },
-            { label: 'Save as a file', run: () => void save(view) },
+            { label: 'Export', run: () => void save(view) },
             { label: 'Delete', run: () => setDialog('delete'), danger: true },
           ]}
         />
@@ -208,7 +208,7 @@ function Rename({ view, onClose }: { view: ConversationView; onClose: () => void
         <input value={title} maxLength={500} onInput={(event) => setTitle(event.currentTarget.value)} />
       </label>
       <label>
-        Labels, with commas between
+        Labels, separated by commas
         <input value={labels} onInput={(event) => setLabels(event.currentTarget.value)} />
       </label>
     </FormDialog>
@@ -225,10 +225,10 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
   }
   return (
     <Dialog title="Delete this conversation?" onClose={onClose}>
-      <p>All its messages, requests and files go, and they do not come back.</p>
+      <p>This deletes its messages, requests and files permanently.</p>
       <div class="buttons">
         <button type="button" onClick={onClose}>
-          Keep it
+          Cancel
         </button>
         <button type="button" class="danger" onClick={() => void remove()}>
           Delete

@@ -31,8 +31,9 @@ export function Composer() {
       <textarea
         id="message"
         rows={1}
+        dir="auto"
         aria-label="Message"
-        placeholder="Say something"
+        placeholder="Message"
         value={draft.value}
         onInput={(event) => (draft.value = event.currentTarget.value)}
         onPaste={(event) => {
@@ -119,7 +120,7 @@ function Attached() {
 function NextCost() {
   const next = nextEstimate.value
   return (
-    <span class="next-cost" title="The next request, by estimate">
+    <span class="next-cost" title="Estimate of the next request">
       {next && `≈ ${compact(next.tokens)} tokens${next.cost === undefined ? '' : `, ${money(next.cost)}`}`}
     </span>
   )

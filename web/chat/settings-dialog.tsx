@@ -8,8 +8,8 @@ import { status } from '../state/session.ts'
 import { changingSettings } from '../state/surface.ts'
 
 const policies: Record<string, string> = {
-  '': 'The usual',
-  economy: 'Economy: old tool results go when keeping them costs more',
+  '': 'Default',
+  economy: 'Economy: drop old tool results when keeping them costs more',
   classic: 'Classic: the last 20 messages, 3 tool turns',
   full: 'Full: everything',
   small: 'Small: for models with a small window',
@@ -54,19 +54,19 @@ export function SettingsDialog() {
         <textarea
           rows={5}
           value={system}
-          placeholder="What every request begins with"
+          placeholder="Instructions for the model, sent with every request"
           onInput={(event) => setSystem(event.currentTarget.value)}
         />
       </label>
       <label>
-        What is sent
+        Context
         <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
           {Object.entries(policies).map(([name, words]) => (
             <option key={name} value={name}>
               {words}
             </option>
           ))}
-          {ownPolicy && <option value={own}>As it was set elsewhere</option>}
+          {ownPolicy && <option value={own}>Custom (set by the API)</option>}
         </select>
       </label>
       <label>
@@ -74,14 +74,14 @@ export function SettingsDialog() {
         <select value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
           {efforts.map((name) => (
             <option key={name} value={name}>
-              {name || 'as the model likes'}
+              {name || 'default'}
             </option>
           ))}
         </select>
       </label>
       {all.length > 0 && (
         <fieldset>
-          <legend>Tools that are offered</legend>
+          <legend>Tools</legend>
           {all.map((tool) => (
             <label key={tool.name} class="check">
               <input

@@ -25,7 +25,12 @@ export function UserRow({ entry }: { entry: Entry }) {
       ) : (
         <div class="said-text">
           {parts.map((part, i) => {
-            if (part.type === 'text') return <p key={i}>{part.text}</p>
+            if (part.type === 'text')
+              return (
+                <p key={i} dir="auto">
+                  {part.text}
+                </p>
+              )
             if (part.type === 'media') return <Media key={i} part={part} />
             if (part.type === 'compaction') return <p key={i}>{part.text ?? 'A summary'}</p>
             return <p key={i}>{part.type}</p>
@@ -65,7 +70,8 @@ function Editor({ entry, text, onDone }: { entry: Entry; text: string; onDone: (
       }}
     >
       <textarea
-        aria-label="The message in other words"
+        aria-label="Edited message"
+        dir="auto"
         value={words}
         ref={box}
         onInput={(event) => setWords(event.currentTarget.value)}
@@ -77,7 +83,7 @@ function Editor({ entry, text, onDone }: { entry: Entry; text: string; onDone: (
           }
         }}
       />
-      <p class="hint">The old words stay as another branch.</p>
+      <p class="hint">The original message stays as another branch.</p>
       <div class="buttons">
         <button type="button" onClick={onDone}>
           Cancel

@@ -71,7 +71,7 @@ export function RequestView() {
           {bands.slice(0, few).map((band) => line(band, requests, bands.length))}
           {left > 0 && (
             <button type="button" class="more" onClick={() => setLimit(limit + 500)}>
-              {plural(left, 'more line')} between
+              {plural(left, 'more line')} hidden
             </button>
           )}
           {bands.slice(few + left).map((band) => line(band, requests, bands.length))}
@@ -141,7 +141,7 @@ function Head({ request }: { request: Shown }) {
           </dd>
         </div>
         <div>
-          <dt>{exchange ? 'Cost' : 'Price of it'}</dt>
+          <dt>{exchange ? 'Cost' : 'Price'}</dt>
           <dd>{money(exchange ? exchange.cost : inspected.price)}</dd>
         </div>
         <div>

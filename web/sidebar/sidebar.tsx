@@ -66,7 +66,7 @@ function ThemeButton() {
   return (
     <IconButton
       icon={theme.value === 'dark' ? 'moon' : 'sun'}
-      label={`Colours: ${theme.value === 'auto' ? 'as the system' : theme.value}`}
+      label={`Theme: ${theme.value === 'auto' ? 'system' : theme.value}`}
       onClick={() => (theme.value = nextTheme[theme.value])}
     />
   )
@@ -80,11 +80,11 @@ function Conversations() {
           <ConversationLink one={one} />
         </li>
       ))}
-      {conversations.value.length === 0 && <li class="hint">Nothing was said yet.</li>}
+      {conversations.value.length === 0 && <li class="hint">No conversations yet.</li>}
       {moreConversations.value !== undefined && (
         <li>
           <button type="button" class="more" onClick={() => void loadConversations(moreConversations.value)}>
-            Earlier ones
+            Show older
           </button>
         </li>
       )}
@@ -100,7 +100,9 @@ function ConversationLink({ one }: { one: ConversationView }) {
   const state = isRunning ? 'answering' : isOpen && known === 'answering' ? undefined : known
   return (
     <a href={addressOf(one.id)} aria-current={isOpen ? 'page' : undefined} onClick={follow}>
-      <span class="conversation-title">{one.title ?? 'Untitled'}</span>
+      <span class="conversation-title" dir="auto">
+        {one.title ?? 'Untitled'}
+      </span>
       <span class="conversation-about">
         {state && <span class={state === 'failed' ? 'busy failed' : 'busy'}>{state}</span>}
         {whenOf(one.updatedAt)}
@@ -120,8 +122,12 @@ function Hits({ found }: { found: Hit[] }) {
       {found.map((hit, i) => (
         <li key={`${hit.entryId} ${i}`}>
           <a href={addressOf(hit.conversationId, hit.entryId)} onClick={follow}>
-            <span class="conversation-title">{hit.title ?? 'Untitled'}</span>
-            <span class="snippet">{marked(hit)}</span>
+            <span class="conversation-title" dir="auto">
+              {hit.title ?? 'Untitled'}
+            </span>
+            <span class="snippet" dir="auto">
+              {marked(hit)}
+            </span>
             <span class="conversation-about">
               {hit.tool ?? kindWords[hit.kind]}, {whenOf(hit.at)}
             </span>
@@ -130,7 +136,7 @@ function Hits({ found }: { found: Hit[] }) {
       ))}
       {found.length === 0 && (
         <li class="hint">
-          <span role="status">Nothing was found.</span>
+          <span role="status">No results.</span>
         </li>
       )}
       {moreHits.value !== undefined && (

@@ -18,9 +18,9 @@ export const convert: Command = {
 synapse convert FILE --to FORMAT [--from FORMAT]
 
 Prints the request body that carries the conversation in FILE to a provider, repaired where the provider would refuse
-it; what was changed, and why, goes to stderr. With --json one object with url, body, notes and estimate is printed.
-With the name of a transcript format, the conversation is written in that format instead.
-FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
+it; changes and their reasons go to stderr. --json prints one object with url, body, notes and estimate.
+Given the name of a transcript format, it writes the conversation in that format instead.
+FILE may be - to read standard input. Formats: ${formatIds.join(', ')}.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {
