@@ -14,8 +14,9 @@ import { activityOf, lostSince, waitingCount, watchActivity } from './state/acti
 import { announcement } from './state/announce.ts'
 import { current } from './state/conversation.ts'
 import { loadConversations } from './state/conversations.ts'
+import { cancel, live } from './state/run.ts'
 import { loadSession, trouble } from './state/session.ts'
-import { changingSettings, inspectorOpen, inspectorWide, pickingModel, sidebarOpen } from './state/surface.ts'
+import { changingSettings, inspectorOpen, editing, inspectorWide, pickingModel, sidebarOpen } from './state/surface.ts'
 
 export function App() {
   useEffect(() => {
@@ -86,9 +87,11 @@ function toMessage(event: MouseEvent): void {
   document.querySelector<HTMLElement>('#message')?.focus()
 }
 
-/** With Control or Command: K searches, I opens and closes the inspector, M picks a model. Escape narrows what is wide. */
+/** With Control or Command: K searches, I opens and closes the inspector, M picks a model. Escape narrows what is wide, and stops an answer. */
 function shortcut(event: KeyboardEvent): void {
-  if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value) {
+  if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value && !event.defaultPrevented) {
+    const isOver = sidebarOpen.value || inspectorWide.value || document.querySelector('dialog[open], [role=menu]')
+    if (!isOver && editing.value === undefined && live.value && !live.value.stopping) void cancel()
     sidebarOpen.value = false
     inspectorWide.value = false
   }

@@ -283,7 +283,7 @@ story('two tabs on one conversation follow each other', async ({ page, context }
 story('what a provider refuses is told with what to do, and another try continues', async ({ page }) => {
   site.emulator.order({ status: 401 })
   await ask(page, 'Will fail')
-  await seen(page.getByRole('alert'), 'Check the key in the environment')
+  await seen(page.getByRole('alert'), 'The provider rejected the API key')
   await page.getByRole('button', { name: 'Try again' }).click()
   await seen(replies(page), 'Will fail')
 })

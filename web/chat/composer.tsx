@@ -8,11 +8,11 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { compact, money } from '../parts/format.ts'
 import { attach, attachments, removeAttachment } from '../state/attachments.ts'
 import { isUnseen } from '../state/capabilities.ts'
-import { model } from '../state/conversation.ts'
+import { model, rows } from '../state/conversation.ts'
 import { nextEstimate } from '../state/inspector.ts'
 import { cancel, live } from '../state/run.ts'
 import { send } from '../state/actions.ts'
-import { changingSettings, draft, pickingModel } from '../state/surface.ts'
+import { changingSettings, draft, editing, pickingModel } from '../state/surface.ts'
 
 export function Composer() {
   const picker = useRef<HTMLInputElement>(null)
@@ -43,6 +43,7 @@ export function Composer() {
           void attach([...files])
         }}
         onKeyDown={(event) => {
+          if (event.key === 'ArrowUp' && isEmpty && !running && editLast()) event.preventDefault()
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()
           void submit()
@@ -82,6 +83,14 @@ export function Composer() {
       </div>
     </form>
   )
+}
+
+/** Opens the last message of the user for editing. */
+function editLast(): boolean {
+  const last = rows.value.findLast((row) => row.role === 'user')
+  if (!last) return false
+  editing.value = last.key
+  return true
 }
 
 async function submit(): Promise<void> {

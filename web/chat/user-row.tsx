@@ -6,11 +6,12 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { timeOf } from '../parts/format.ts'
 import { live } from '../state/run.ts'
 import { edit } from '../state/actions.ts'
+import { editing } from '../state/surface.ts'
 import { Media } from './media.tsx'
 import { BranchSwitch, copy, ForkButton } from './row-actions.tsx'
 
 export function UserRow({ entry }: { entry: Entry }) {
-  const [editing, setEditing] = useState(false)
+  const isEditing = editing.value === entry.id
   const { parts } = entry.message
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
   return (
@@ -18,10 +19,10 @@ export function UserRow({ entry }: { entry: Entry }) {
       <header class="row-head">
         <span class="who">{entry.message.role === 'system' ? 'System' : 'You'}</span>
         <time dateTime={entry.at}>{timeOf(entry.at)}</time>
-        {!editing && <Actions entry={entry} onEdit={() => setEditing(true)} />}
+        {!isEditing && <Actions entry={entry} onEdit={() => (editing.value = entry.id)} />}
       </header>
-      {editing ? (
-        <Editor entry={entry} text={text} onDone={() => setEditing(false)} />
+      {isEditing ? (
+        <Editor entry={entry} text={text} onDone={() => (editing.value = undefined)} />
       ) : (
         <div class="said-text">
           {parts.map((part, i) => {

@@ -3,7 +3,7 @@
 import type { ConversationView, Hit } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { whenOf } from '../parts/format.ts'
+import { dayGroup, whenOf } from '../parts/format.ts'
 import { addressOf, onLink, visit } from '../state/address.ts'
 import { activityOf } from '../state/activity.ts'
 import { current } from '../state/conversation.ts'
@@ -44,6 +44,7 @@ export function Sidebar() {
           placeholder="Search everything"
           value={searchText.value}
           onInput={(event) => (searchText.value = event.currentTarget.value)}
+          onKeyDown={intoList}
         />
       </div>
       {labels.value.length > 0 && (
@@ -75,11 +76,16 @@ function ThemeButton() {
 function Conversations() {
   return (
     <ul class="conversations" onKeyDown={move}>
-      {conversations.value.map((one) => (
-        <li key={one.id}>
-          <ConversationLink one={one} />
-        </li>
-      ))}
+      {conversations.value.map((one, i, all) => {
+        const group = dayGroup(one.updatedAt)
+        const before = all[i - 1]
+        return (
+          <li key={one.id}>
+            {(!before || dayGroup(before.updatedAt) !== group) && <p class="day-group">{group}</p>}
+            <ConversationLink one={one} />
+          </li>
+        )
+      })}
       {conversations.value.length === 0 && <li class="hint">No conversations yet.</li>}
       {moreConversations.value !== undefined && (
         <li>
@@ -167,6 +173,16 @@ function marked({ snippet, marks }: Hit) {
   }
   out.push(snippet.slice(done))
   return out
+}
+
+/** From the search field: Enter opens the first result, the arrow goes to it. */
+function intoList(event: KeyboardEvent): void {
+  if ((event.key !== 'Enter' && event.key !== 'ArrowDown') || event.isComposing) return
+  const first = document.querySelector<HTMLElement>('.sidebar .conversations a')
+  if (!first) return
+  event.preventDefault()
+  if (event.key === 'Enter') first.click()
+  else first.focus()
 }
 
 function move(event: KeyboardEvent): void {

@@ -4,6 +4,8 @@ import { effect, signal } from '@preact/signals'
 
 export const pickingModel = signal(false)
 export const changingSettings = signal(false)
+/** The message that is being edited. */
+export const editing = signal<string | undefined>(undefined)
 export const sidebarOpen = signal(false)
 /** Below this width the inspector covers the conversation, so there it opens only when asked for. */
 const isNarrow = matchMedia('(max-width: 1180px)').matches
