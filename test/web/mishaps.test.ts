@@ -90,13 +90,13 @@ story('an export that is refused is told, and no file', async ({ page }) => {
     route.fulfill({ status: 503, json: { error: { kind: 'storage', message: 'The disk is full.' } } }),
   )
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: 'Export as JSON Lines' }).click()
   await seen(page.getByRole('alert'), 'The disk is full.')
   assert.equal(saved, 0)
   await page.unroute('**/export*')
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
   const download = page.waitForEvent('download')
-  await page.getByRole('menuitem', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: 'Export as JSON Lines' }).click()
   assert.equal((await download).suggestedFilename(), 'Hello.jsonl')
 })
 

@@ -173,7 +173,9 @@ function Head() {
           icon="more"
           items={[
             { label: 'Rename and label', run: () => setDialog('rename') },
-            { label: 'Export', run: () => void save(view) },
+            { label: 'Export as Markdown', run: () => void save(view, 'markdown', 'md') },
+            { label: 'Export as HTML', run: () => void save(view, 'html', 'html') },
+            { label: 'Export as JSON Lines', run: () => void save(view, 'synapse', 'jsonl') },
             { label: 'Delete', run: () => setDialog('delete'), danger: true },
           ]}
         />
@@ -238,13 +240,13 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
   )
 }
 
-async function save(view: ConversationView): Promise<void> {
+async function save(view: ConversationView, format: string, ending: string): Promise<void> {
   await attempt(async () => {
-    const answer = await reach('GET', paths.export(view.id, 'synapse'))
+    const answer = await reach('GET', paths.export(view.id, format))
     if (!answer.ok) throw await refused(answer)
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await answer.blob())
-    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.jsonl`
+    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.${ending}`
     link.click()
     URL.revokeObjectURL(link.href)
   })

@@ -25,6 +25,8 @@ export function SettingsDialog() {
   const [system, setSystem] = useState(now.system ?? '')
   const [policy, setPolicy] = useState(ownPolicy ? own : ((now.policy as string | undefined) ?? ''))
   const [effort, setEffort] = useState<string>(now.options?.effort ?? '')
+  const [temperature, setTemperature] = useState(String(now.options?.temperature ?? ''))
+  const [maxOutput, setMaxOutput] = useState(String(now.options?.maxOutput ?? ''))
   const [offered, setOffered] = useState(
     all.map((tool) => tool.name).filter((name) => now.tools?.includes(name) ?? true),
   )
@@ -35,14 +37,20 @@ export function SettingsDialog() {
 
   async function save(): Promise<void> {
     const { system: _s, policy: _p, options, tools: _t, ...rest } = now
-    const { effort: _e, ...others } = options ?? {}
+    const { effort: _e, temperature: _t2, maxOutput: _m, ...others } = options ?? {}
     const chosen = efforts.find((one) => one === effort && one !== '')
+    const numbers = {
+      ...(temperature !== '' && { temperature: Number(temperature) }),
+      ...(maxOutput !== '' && { maxOutput: Number(maxOutput) }),
+    }
     const next: Settings = {
       ...rest,
       ...(system.trim() !== '' && { system }),
       ...(policy !== '' && { policy: ownPolicy && policy === own ? ownPolicy : (policy as 'full') }),
       ...(offered.length < all.length && { tools: offered }),
-      ...((chosen || options) && { options: { ...others, ...(chosen && { effort: chosen }) } }),
+      ...((chosen || options || Object.keys(numbers).length > 0) && {
+        options: { ...others, ...(chosen && { effort: chosen }), ...numbers },
+      }),
     }
     if (await changeSettings(next)) close()
   }
@@ -78,6 +86,29 @@ export function SettingsDialog() {
             </option>
           ))}
         </select>
+      </label>
+      <label>
+        Temperature
+        <input
+          type="number"
+          min="0"
+          max="2"
+          step="0.1"
+          placeholder="default"
+          value={temperature}
+          onInput={(event) => setTemperature(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Output limit, in tokens
+        <input
+          type="number"
+          min="1"
+          step="1"
+          placeholder="default"
+          value={maxOutput}
+          onInput={(event) => setMaxOutput(event.currentTarget.value)}
+        />
       </label>
       {all.length > 0 && (
         <fieldset>
