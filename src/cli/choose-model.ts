@@ -49,10 +49,7 @@ export async function checkModel(
 }
 
 /** `gpt-5.6` as `openai/gpt-5.6`. */
-export async function fullModelName(
-  model: string,
-  options: { env: Env; rows: readonly ProviderRow[] },
-): Promise<string> {
+async function fullModelName(model: string, options: { env: Env; rows: readonly ProviderRow[] }): Promise<string> {
   const { provider } = parseModelRef(model)
   if (options.rows.some((row) => row.id === provider)) return model
   const { findModel } = await import('../providers/find-model.ts')
