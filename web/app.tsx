@@ -10,25 +10,30 @@ import { Dialog } from './parts/dialog.tsx'
 import { Trouble } from './parts/error-notice.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { nameOpened, navigate } from './state/address.ts'
+import { activityOf, lostSince, waitingCount, watchActivity } from './state/activity.ts'
 import { announcement } from './state/announce.ts'
 import { current } from './state/conversation.ts'
 import { loadConversations } from './state/conversations.ts'
+import { cancel, live } from './state/run.ts'
 import { loadSession, trouble } from './state/session.ts'
-import { changingSettings, inspectorOpen, inspectorWide, pickingModel, sidebarOpen } from './state/surface.ts'
+import { changingSettings, inspectorOpen, editing, inspectorWide, pickingModel, sidebarOpen } from './state/surface.ts'
 
 export function App() {
   useEffect(() => {
     void start()
+    const stopWatching = watchActivity()
     window.addEventListener('popstate', onBack)
     document.addEventListener('keydown', shortcut)
     return () => {
+      stopWatching()
       window.removeEventListener('popstate', onBack)
       document.removeEventListener('keydown', shortcut)
     }
   }, [])
+  const title = tabTitle()
   useEffect(() => {
-    document.title = current.value?.title ? `${current.value.title} · Synapse` : 'Synapse'
-  })
+    document.title = title
+  }, [title])
   useEffect(() => {
     if (current.value) nameOpened(current.value.id)
   }, [current.value?.id])
@@ -36,8 +41,13 @@ export function App() {
   return (
     <>
       <a class="skip" href="#message" onClick={toMessage}>
-        To the message
+        Skip to the message
       </a>
+      {lostSince.value !== undefined && (
+        <div class="connection-lost" role="status">
+          Connection to the server lost, trying again…
+        </div>
+      )}
       <div class={`page ${inspectorOpen.value ? 'has-inspector' : ''}`}>
         <Sidebar />
         {sidebarOpen.value && <div class="shade" onClick={() => (sidebarOpen.value = false)} />}
@@ -55,6 +65,14 @@ export function App() {
   )
 }
 
+/** How many conversations wait for the user, then what the open one does. */
+function tabTitle(): string {
+  const state = current.value && activityOf(current.value.id)
+  const waiting = waitingCount.value > 0 ? `(${waitingCount.value}) ` : ''
+  const title = current.value?.title ? `${current.value.title} · Synapse` : 'Synapse'
+  return `${waiting}${state === undefined ? '' : `${state}: `}${title}`
+}
+
 async function start(): Promise<void> {
   await Promise.all([loadSession(), loadConversations(), navigate()])
   document.querySelector<HTMLElement>('#message')?.focus()
@@ -69,9 +87,11 @@ function toMessage(event: MouseEvent): void {
   document.querySelector<HTMLElement>('#message')?.focus()
 }
 
-/** With Control or Command: K searches, I opens and closes the inspector, M picks a model. Escape narrows what is wide. */
+/** With Control or Command: K searches, I opens and closes the inspector, M picks a model. Escape narrows what is wide, and stops an answer. */
 function shortcut(event: KeyboardEvent): void {
-  if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value) {
+  if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value && !event.defaultPrevented) {
+    const isOver = sidebarOpen.value || inspectorWide.value || document.querySelector('dialog[open], [role=menu]')
+    if (!isOver && editing.value === undefined && live.value && !live.value.stopping) void cancel()
     sidebarOpen.value = false
     inspectorWide.value = false
   }
@@ -93,7 +113,7 @@ function toSearch(): void {
 
 function KeyDialog() {
   return (
-    <Dialog title="This server asks for a key" onClose={() => (keyWanted.value = false)}>
+    <Dialog title="This server needs a key" onClose={() => (keyWanted.value = false)}>
       <form
         class="settings"
         onSubmit={(event) => {
@@ -109,7 +129,7 @@ function KeyDialog() {
           Key
           <input name="key" type="password" autoComplete="off" placeholder="syn_…" />
         </label>
-        <p class="hint">It stays in this tab. Keys are made with: synapse keys</p>
+        <p class="hint">It is kept in this tab only. Create one with: synapse keys create</p>
         <div class="buttons">
           <button type="submit" class="primary">
             Continue

@@ -13,7 +13,7 @@ export interface Choice {
   whyOffline?: string
 }
 
-export function chooseModel(request: {
+export async function chooseModel(request: {
   asked: string | undefined
   kept: string | undefined
   /** The default of synapse.yaml. */
@@ -21,9 +21,10 @@ export function chooseModel(request: {
   offline: boolean
   env: Env
   rows: readonly ProviderRow[]
-}): Choice {
+}): Promise<Choice> {
   const { env, offline, rows } = request
-  const named = request.asked ?? request.kept ?? env['SYNAPSE_MODEL'] ?? request.configured
+  const typed = request.asked ?? request.kept ?? env['SYNAPSE_MODEL'] ?? request.configured
+  const named = typed === undefined ? undefined : await fullModelName(typed, { env, rows })
   const withKey = rows.find((row) => hasKey(row, env))
   if (named !== undefined) {
     // A model that was named for this question must be served for real, or the person be told why not.
@@ -35,14 +36,25 @@ export function chooseModel(request: {
   return withKey || offline ? { model, offline } : { model, offline: true, whyOffline: noKey() }
 }
 
-/** Throws one sentence if the model cannot be asked. */
+/** Gives the whole name of the model. Throws one sentence if the model cannot be asked. */
 export async function checkModel(
   model: string,
   options: { offline: boolean; env: Env; rows: readonly ProviderRow[] },
-): Promise<void> {
+): Promise<string> {
   const { resolve } = await import('../providers/resolve.ts')
   const { env, offline, rows } = options
-  await resolve({ ...parseModelRef(model), env, keyless: offline, rows })
+  const name = await fullModelName(model, options)
+  await resolve({ ...parseModelRef(name), env, keyless: offline, rows })
+  return name
+}
+
+/** `gpt-5.6` as `openai/gpt-5.6`. */
+async function fullModelName(model: string, options: { env: Env; rows: readonly ProviderRow[] }): Promise<string> {
+  const { provider } = parseModelRef(model)
+  if (options.rows.some((row) => row.id === provider)) return model
+  const { findModel } = await import('../providers/find-model.ts')
+  const found = await findModel(model, options)
+  return found.model === undefined ? found.provider : `${found.provider}/${found.model}`
 }
 
 /** A server that wants no key can be asked though there is none. */

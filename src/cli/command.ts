@@ -21,7 +21,7 @@ export function parse<O extends ParseArgsOptionsConfig>(
   const parsed = parsedArgs(argv, options)
   const tooMuch = parsed.positionals[most]
   if (tooMuch === undefined) return parsed
-  throw badInput(`"${tooMuch}" is too much here. --help shows what the command takes.`)
+  throw badInput(`Unexpected argument "${tooMuch}". See --help.`)
 }
 
 function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O) {

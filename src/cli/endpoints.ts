@@ -4,7 +4,7 @@
 import { setByFolder } from '../config/folder-variables.ts'
 import { badInput } from '../core/error.ts'
 import { endpointFinder } from '../runtime/open.ts'
-import { parseModelRef } from '../providers/model-ref.ts'
+import { findModel } from '../providers/find-model.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Runtime } from '../run/settings.ts'
 
@@ -15,7 +15,8 @@ export async function endpoints(options: {
   const find = await endpointFinder({ ...options, env: process.env })
   if (options.offline) return find
   return async (model, protocol) => {
-    refuseFolderAddress(options.rows.find(({ id }) => id === parseModelRef(model).provider))
+    const { provider } = await findModel(model, { rows: options.rows, env: process.env })
+    refuseFolderAddress(options.rows.find(({ id }) => id === provider))
     return find(model, protocol)
   }
 }

@@ -1,7 +1,8 @@
 // The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
 // the start is what people feel.
 
-import { asFailure, type ErrorKind } from '../core/error.ts'
+import { asFailure, badInput, type ErrorKind } from '../core/error.ts'
+import { editDistance } from '../core/edit-distance.ts'
 import { presetNames } from '../settings/policy.ts'
 import { exitCode, type Command } from './command.ts'
 import { print, printError } from './print.ts'
@@ -16,39 +17,39 @@ interface Named {
 }
 
 export const commands: Record<string, Named> = {
-  chat: { about: 'talk in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
+  chat: { about: 'chat in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
   log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
   inspect: {
-    about: 'the next request of a conversation, and why it looks so',
+    about: 'show the next request and why it looks that way',
     load: async () => (await import('./commands/inspect.ts')).inspect,
   },
   usage: {
-    about: 'tokens and money, by day, provider and model',
+    about: 'show tokens and cost by day, provider and model',
     load: async () => (await import('./commands/usage.ts')).usage,
   },
   models: {
-    about: 'which models there are, how much they read, what they cost',
+    about: 'list models with context window and price',
     load: async () => (await import('./commands/models.ts')).models,
   },
   agent: {
-    about: 'agents from YAML files: list, check, run',
+    about: 'list, check and run agents defined in YAML files',
     load: async () => (await import('./commands/agent.ts')).agent,
   },
   config: {
-    about: 'whether synapse.yaml is right, and what it comes to',
+    about: 'validate synapse.yaml and show the resulting configuration',
     load: async () => (await import('./commands/config.ts')).config,
   },
   trust: {
-    about: 'which folders may bring a synapse.yaml, agents and tools',
+    about: 'trust the synapse.yaml, agents and tools of a folder',
     finishes: true,
     load: async () => (await import('./commands/trust.ts')).trust,
   },
   convert: {
-    about: 'any transcript to the request of any provider',
+    about: 'convert a transcript to a request for any provider',
     load: async () => (await import('./commands/convert.ts')).convert,
   },
   sessions: {
-    about: 'the sessions of every coding agent on this machine',
+    about: 'list the sessions of every coding agent on this machine',
     load: async () => (await import('./commands/sessions.ts')).sessions,
   },
   carry: {
@@ -57,56 +58,59 @@ export const commands: Record<string, Named> = {
     load: async () => (await import('./commands/carry.ts')).carry,
   },
   check: {
-    about: 'what a provider would refuse in a transcript, and why',
+    about: 'check what a provider would refuse in a transcript, and why',
     load: async () => (await import('./commands/check.ts')).check,
   },
   providers: {
-    about: 'who can be asked, and what they can do',
+    about: 'list providers and what they support',
     load: async () => (await import('./commands/providers.ts')).providers,
   },
   probe: {
-    about: 'whether a real service does what Synapse expects of it',
+    about: 'check a real service against what Synapse expects, with your key',
     load: async () => (await import('./commands/probe.ts')).probe,
   },
-  serve: { about: 'the chat page and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
+  serve: {
+    about: 'serve the chat page and the HTTP API',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
   run: {
-    about: 'a coding agent or SDK program on any model',
+    about: 'run a coding agent or SDK program on any model',
     load: async () => (await import('./commands/run.ts')).run,
   },
-  keys: { about: 'who may ask the server', load: async () => (await import('./commands/keys.ts')).keys },
+  keys: { about: 'manage API keys for the server', load: async () => (await import('./commands/keys.ts')).keys },
   search: {
-    about: 'find words in everything that was said and done',
+    about: 'search all conversations',
     load: async () => (await import('./commands/search.ts')).search,
   },
   import: {
-    about: 'conversations from a file: our own export, or another format',
+    about: 'import conversations from an export or another format',
     finishes: true,
     load: async () => (await import('./commands/import.ts')).importing,
   },
   export: {
-    about: 'a conversation as a file, to keep, move or share',
+    about: 'export a conversation to a file',
     load: async () => (await import('./commands/export.ts')).exporting,
   },
   delete: {
-    about: 'delete a conversation and everything of it',
+    about: 'delete a conversation and all its data',
     finishes: true,
     load: async () => (await import('./commands/delete.ts')).deleting,
   },
   doctor: {
-    about: 'whether the store is well, and repair it',
+    about: 'check the store for damage and repair it',
     finishes: true,
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   migrate: {
-    about: 'bring the store to the format of this version',
+    about: 'upgrade the store to the format of this version',
     load: async () => (await import('./commands/migrate.ts')).migrate,
   },
   emulate: {
-    about: 'serve the wires of all providers on loopback, for tests',
+    about: 'emulate the APIs of all providers on loopback, for tests',
     load: async () => (await import('./commands/emulate.ts')).emulate,
   },
   completion: {
-    about: 'the tab key for bash, zsh or fish',
+    about: 'shell completion for bash, zsh or fish',
     load: async () => (await import('./commands/completion.ts')).completion,
   },
 }
@@ -121,26 +125,26 @@ ${Object.entries(commands)
   .map(([name, { about }]) => `  ${name.padEnd(31)}  ${about}`)
   .join('\n')}
 
-Options of a question or a chat
-  -m, --model PROVIDER/MODEL       who answers (SYNAPSE_MODEL)
+Options for questions and chats
+  -m, --model MODEL                the model, such as openai/gpt-5.6 or gpt-5.6 (SYNAPSE_MODEL)
   -s, --system TEXT                the system prompt
   -c, --continue                   continue the last conversation
-      --conversation ID            continue this one
-      --resume                     continue where the last run broke off or waits, without a question
-      --agent NAME                 with this agent: its model, system prompt and tools
-      --offline                    let the built-in emulator answer, whatever keys there are
-  -f, --fragment FILE              put a text file in front of the question (again for more)
-  -a, --attach FILE                send an image, a PDF or sound along (again for more)
-  -t, --tool NAME                  offer only this tool (again for more)
+      --conversation ID            continue this conversation
+      --resume                     continue an interrupted or waiting run, without a question
+      --agent NAME                 use this agent: its model, system prompt and tools
+      --offline                    use the built-in emulator, even if there are API keys
+  -f, --fragment FILE              put a text file before the question (repeatable)
+  -a, --attach FILE                attach an image, a PDF or audio (repeatable)
+  -t, --tool NAME                  offer only this tool (repeatable)
   -T, --no-tools                   offer no tools
   -y, --yes                        approve every tool call
-  -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (again for more)
-      --policy NAME                what is sent of a long history: ${presetNames.join(', ')}, or settings as JSON
-      --protocol WIRE              one of the provider's wires
-      --json                       print every event as a line of JSON (of a question, not of a chat)
-      --db FILE                    where conversations are kept (SYNAPSE_DB)
-      --config FILE                another synapse.yaml (SYNAPSE_CONFIG)
-      --no-config                  without any synapse.yaml
+  -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (repeatable)
+      --policy NAME                how a long history is shortened: ${presetNames.join(', ')}, or settings as JSON
+      --protocol WIRE              use one of the provider's other APIs
+      --json                       print every event as a line of JSON (questions only)
+      --db FILE                    database file or postgres:// URL (SYNAPSE_DB)
+      --config FILE                use this synapse.yaml (SYNAPSE_CONFIG)
+      --no-config                  ignore every synapse.yaml
   -h, --help     -V, --version
 `
 
@@ -191,6 +195,11 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
       const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
       return own.includes('--help') || own.includes('-h') ? say(command.usage) : await command.run(rest)
     }
+    const meant = mistyped(first)
+    if (meant !== undefined) {
+      const ask = `To ask a model, quote the whole question, or write: synapse -- ${first}`
+      throw badInput(`There is no command "${first}". Did you mean ${meant}? ${ask}`)
+    }
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
   } catch (error) {
@@ -198,6 +207,20 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
     printError(`synapse: ${neutral(failure.message)}\n`)
     return codes[failure.kind] ?? exitCode.failed
   }
+}
+
+/** A command that is nearly called so. A question is paid for, so a slip of the fingers must not become one. */
+function mistyped(first: string | undefined): string | undefined {
+  if (first === undefined || !/^[a-z-]{3,}$/i.test(first)) return undefined
+  const word = first.toLowerCase()
+  let nearest: { name: string; distance: number } | undefined
+  for (const name of Object.keys(commands)) {
+    const distance = editDistance(word, name)
+    // "what" is no slip for "chat": short words that begin otherwise are words of their own.
+    const most = word[0] === name[0] ? Math.min(2, Math.floor(word.length / 2)) : word.length < 5 ? 0 : 1
+    if (distance <= most && (!nearest || distance < nearest.distance)) nearest = { name, distance }
+  }
+  return nearest?.name
 }
 
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }

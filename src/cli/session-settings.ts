@@ -45,7 +45,7 @@ export async function sessionSettings(
   const config = agent?.config ?? (await projectConfig(values))
   const own = agent?.settings
   const rows = await rowsFor(local.store, config)
-  const { model, ...answers } = chooseModel({
+  const { model, ...answers } = await chooseModel({
     asked: values.model,
     kept: own?.model ?? text(stored?.settings['model']),
     configured: config?.model,

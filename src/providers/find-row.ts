@@ -1,5 +1,6 @@
 // A provider by its id, or one sentence that helps to find the right one.
 
+import { editDistance } from '../core/edit-distance.ts'
 import { badInput } from '../core/error.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -26,17 +27,4 @@ function nearest(wrong: string, rows: readonly ProviderRow[]): string[] {
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map(({ id }) => id)
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next[j] = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

@@ -7,6 +7,7 @@ import type { RequestDraft } from '../context/assemble.ts'
 import type { Billing } from '../context/price-ratio.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import type { RunContext } from './run-context.ts'
+import { inlineTextFiles } from './text-files.ts'
 
 export interface RunDraft extends RequestDraft {
   decisions: Decisions
@@ -16,7 +17,7 @@ export function draftOf(run: DraftSource, history: readonly Entry[], decisions: 
   const { endpoint } = run
   const { at } = settingsOf(run.policy).compaction ?? {}
   return {
-    history: history.map((entry) => entry.message),
+    history: history.map((entry) => inlineTextFiles(entry.message, endpoint.capabilities.media)),
     system: run.system,
     tools: run.tools,
     policy: run.policy,

@@ -13,6 +13,7 @@ import { withChanges } from '../run/settings.ts'
 import { settingsToStore, storedSettings, storedToolNames, toolsNamed } from '../run/stored-settings.ts'
 import { recover } from '../run/recover.ts'
 import type { Transport } from '../run/run-context.ts'
+import { findModel } from '../providers/find-model.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolve, type Endpoint } from '../providers/resolve.ts'
@@ -165,12 +166,12 @@ export async function endpointFinder(options: SynapseOptions): Promise<Runtime['
   const rows = await rowsOf(options)
   const budgetOf = retryBudgets(options.transport?.retry?.share ?? defaultRetry.share)
   return async (model, protocol) => {
-    const ref = parseModelRef(model)
-    const adapter = options.adapters?.find(({ id }) => id === ref.provider)
+    const adapter = options.adapters?.find(({ id }) => id === parseModelRef(model).provider)
     if (adapter) {
-      const found = await adapter.endpoint(ref.model)
+      const found = await adapter.endpoint(parseModelRef(model).model)
       return { ...found, transport: { budget: budgetOf(adapter.id), ...options.transport, ...found.transport } }
     }
+    const ref = await findModel(model, { rows, env: options.env, keys: options.keys })
     const endpoint = await resolve({
       ...ref,
       ...(protocol !== undefined && { protocol }),

@@ -20,6 +20,7 @@ import { findRow } from '../providers/find-row.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolveWith } from '../providers/resolve.ts'
 import { rowsWith } from '../providers/rows.ts'
+import { inlineTextFiles } from '../run/text-files.ts'
 import { checkOptions, checkPolicy } from '../settings/check.ts'
 import { readRecording } from '../transport/recording.ts'
 
@@ -71,7 +72,7 @@ export function prepare(input: PrepareInput): Prepared {
     catalogue,
   )
   const { path, headers, body, notes, estimate } = assemble({
-    history: input.messages,
+    history: input.messages.map((message) => inlineTextFiles(message, endpoint.capabilities.media)),
     ...(input.system !== undefined && { system: input.system }),
     ...(input.tools && { tools: input.tools }),
     ...(input.policy !== undefined && { policy: input.policy }),

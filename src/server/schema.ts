@@ -212,7 +212,7 @@ export interface SearchRequest extends PageQuery {
   conversation?: string
   provider?: string
   tool?: string
-  kind?: 'user' | 'reply' | 'input' | 'output'
+  kind?: 'title' | 'user' | 'reply' | 'input' | 'output'
   label?: string
   after?: string
   before?: string
@@ -225,7 +225,7 @@ export const searchQuery: z.ZodType<SearchRequest> = z.strictObject({
   conversation: id.optional(),
   provider: name.optional(),
   tool: name.optional(),
-  kind: z.enum(['user', 'reply', 'input', 'output']).optional(),
+  kind: z.enum(['title', 'user', 'reply', 'input', 'output']).optional(),
   label: z.string().min(1).max(100).optional(),
   after: time,
   before: time,
@@ -250,6 +250,8 @@ export const exportQuery: z.ZodType<{ format?: string }> = z.strictObject({
 export const modelsQuery: z.ZodType<{ provider?: string }> = z.strictObject({
   provider: name.optional(),
 }) as z.ZodType<{ provider?: string }>
+
+export const capabilitiesQuery: z.ZodType<{ model: string }> = z.strictObject({ model: name })
 
 export const eventsQuery: z.ZodType<{ after?: number }> = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),

@@ -235,7 +235,7 @@ export const hitView: z.ZodType = z
     conversationId: id,
     title: z.string().optional(),
     entryId: id,
-    kind: z.enum(['user', 'reply', 'input', 'output']),
+    kind: z.enum(['title', 'user', 'reply', 'input', 'output']),
     tool: z.string().optional(),
     at,
     snippet: z.string(),
@@ -324,6 +324,16 @@ export const modelView: z.ZodType = z
     price: z.looseObject({}).optional(),
   })
   .openapi('Model')
+
+export interface CapabilitiesView {
+  model: string
+  /** Media types that it takes, such as `image/*`. Text files always arrive. */
+  media: string[]
+}
+
+export const capabilitiesView: z.ZodType<CapabilitiesView> = z
+  .object({ model: z.string(), media: z.array(z.string()) })
+  .openapi('Capabilities')
 
 /** A list, and how to ask for what follows. */
 export function pageSchema(item: z.ZodType): z.ZodType {

@@ -321,9 +321,10 @@ export interface SearchQuery extends PageOf {
   before?: string
 }
 
-export type HitKind = 'user' | 'reply' | 'input' | 'output'
+/** `title`: the conversation is called so; its entry is the one that it continues from. */
+export type HitKind = 'title' | 'user' | 'reply' | 'input' | 'output'
 
-/** Where a search found something. The last written comes first. */
+/** Where a search found something. Titles come first, then the last written. */
 export interface Hit {
   conversationId: string
   title?: string

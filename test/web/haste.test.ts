@@ -40,7 +40,7 @@ story('what starts a run and is clicked twice is done once', async ({ page }) =>
   assert.equal(created.times(), 1)
   const again = await heldBack(page, /\/retry$/, 'POST')
   await replies(page).last().hover()
-  await page.getByRole('button', { name: 'Ask again' }).last().dblclick()
+  await page.getByRole('button', { name: 'Regenerate' }).last().dblclick()
   await again.asked
   again.letGo()
   await page.getByRole('group', { name: 'Version 2 of 2' }).waitFor()

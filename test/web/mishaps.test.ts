@@ -90,13 +90,13 @@ story('an export that is refused is told, and no file', async ({ page }) => {
     route.fulfill({ status: 503, json: { error: { kind: 'storage', message: 'The disk is full.' } } }),
   )
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Save as a file' }).click()
+  await page.getByRole('menuitem', { name: 'Export as JSON Lines' }).click()
   await seen(page.getByRole('alert'), 'The disk is full.')
   assert.equal(saved, 0)
   await page.unroute('**/export*')
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
   const download = page.waitForEvent('download')
-  await page.getByRole('menuitem', { name: 'Save as a file' }).click()
+  await page.getByRole('menuitem', { name: 'Export as JSON Lines' }).click()
   assert.equal((await download).suggestedFilename(), 'Hello.jsonl')
 })
 
@@ -105,10 +105,10 @@ story('what cannot be saved is told where it can be read', async ({ page }) => {
   await settled(page)
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Rename and label' }).click()
-  await page.getByLabel('Labels, with commas between').fill('x'.repeat(101))
+  await page.getByLabel('Labels, separated by commas').fill('x'.repeat(101))
   await page.getByRole('button', { name: 'Save' }).click()
   await seen(page.getByRole('dialog').getByRole('alert'), 'labels.0')
-  await page.getByRole('button', { name: 'Put away' }).click()
+  await page.getByRole('button', { name: 'Dismiss' }).click()
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 

@@ -48,7 +48,7 @@ story('a question that is over asks no more, and the conversation can continue',
   await seen(page.getByRole('alert'), 'was answered already')
   await card.getByRole('button', { name: 'Allow once' }).waitFor({ state: 'detached' })
   await page.reload()
-  await seen(page.locator('.notice'), 'The question of a tool is over.')
+  await seen(page.locator('.notice'), 'The request for approval has expired.')
   await page.getByRole('button', { name: 'Resume' }).click()
   await seen(replies(page), 'sent to "ada@example.com"')
 })

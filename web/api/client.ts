@@ -17,6 +17,10 @@ export class ApiError extends Error {
   }
 }
 
+export function hasKey(): boolean {
+  return sessionStorage.getItem(keyName) !== null
+}
+
 export function useKey(key: string): void {
   sessionStorage.setItem(keyName, key.trim())
   keyWanted.value = false

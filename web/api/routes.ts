@@ -3,6 +3,7 @@
 import { call, callForText, failureOf } from './client.ts'
 import type {
   Approval,
+  CapabilitiesView,
   ConversationChange,
   ConversationView,
   EntriesPage,
@@ -32,6 +33,8 @@ export const api = {
   providers: async () => (await call<Page<ProviderView>>('GET', '/api/providers')).items,
   models: async () => (await call<Page<ModelView>>('GET', '/api/models')).items,
 
+  capabilities: (model: string) => call<CapabilitiesView>('GET', `/api/capabilities${asked({ model })}`),
+
   conversations: (query: Query = {}) => call<Page<ConversationView>>('GET', `/api/conversations${asked(query)}`),
   create: (body: { settings?: Settings; labels?: string[] }) =>
     call<ConversationView>('POST', '/api/conversations', { body }),
@@ -53,6 +56,7 @@ export const api = {
   approvals: async (id: string) => (await call<Page<Approval>>('GET', of(id, 'approvals'))).items,
   answer: (id: string, callId: string, body: Verdict) => startRun(of(id, 'approvals', callId), body),
   runs: (id: string, query: Query) => call<Page<RunView>>('GET', of(id, 'runs') + asked(query)),
+  allRuns: (query: Query) => call<Page<RunView>>('GET', `/api/runs${asked(query)}`),
   cancel: (runId: string) => call<unknown>('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`),
 
   prepare: async (id: string, body: PrepareRequest, signal?: AbortSignal) =>

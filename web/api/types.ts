@@ -16,6 +16,7 @@ export type {
   Verdict,
 } from '../../src/server/schema.ts'
 export type {
+  CapabilitiesView,
   EntriesPage,
   ModelView,
   PreparedView,

@@ -9,7 +9,19 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { visit } from '../state/address.ts'
 import { attach } from '../state/attachments.ts'
-import { backToHead, changed, current, elsewhere, goTo, jump, leaf, loadAround, rows } from '../state/conversation.ts'
+import {
+  approvals,
+  backToHead,
+  changed,
+  current,
+  elsewhere,
+  goTo,
+  jump,
+  leaf,
+  loadAround,
+  rows,
+  showEnd,
+} from '../state/conversation.ts'
 import { dropListed } from '../state/conversations.ts'
 import { live } from '../state/run.ts'
 import type { Row } from '../state/rows.ts'
@@ -49,7 +61,7 @@ export function Chat() {
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        void attach(event.dataTransfer?.files ?? [])
+        void attach([...(event.dataTransfer?.files ?? [])])
       }}
     >
       <Head />
@@ -66,11 +78,13 @@ export function Chat() {
           describe={describe}
           onVisible={load}
           target={target}
+          showEnd={showEnd.value}
+          endNotice={approvals.value.size > 0 ? 'A tool waits for your approval' : undefined}
         />
       )}
       {elsewhere.value && (
         <div class="elsewhere" role="status">
-          <span>This is another branch than the one the conversation continues on.</span>
+          <span>You are viewing another branch of this conversation.</span>
           <button type="button" onClick={backToHead}>
             Back
           </button>
@@ -116,9 +130,9 @@ function isReply(entry: Entry): entry is Entry & { message: Reply } {
 
 function describe(item: Item): string {
   if (item === liveItem) return 'Answer, coming'
-  if (item === noticeItem) return 'How the last run ended'
+  if (item === noticeItem) return 'Result of the last run'
   const entry = item.row?.entry
-  if (!entry) return 'Message, not loaded yet'
+  if (!entry) return 'Message, loading'
   if (isReply(entry)) return `Reply from ${entry.message.origin.model}`
   return entry.message.role === 'user' ? 'You' : entry.message.role
 }
@@ -142,7 +156,7 @@ function Head() {
         expanded={sidebarOpen.value}
         onClick={() => (sidebarOpen.value = !sidebarOpen.value)}
       />
-      <h1>{view ? (view.title ?? 'Untitled') : 'New conversation'}</h1>
+      <h1 dir="auto">{view ? (view.title ?? 'Untitled') : 'New conversation'}</h1>
       {view?.labels.map((label) => (
         <span key={label} class="label">
           {label}
@@ -159,7 +173,9 @@ function Head() {
           icon="more"
           items={[
             { label: 'Rename and label', run: () => setDialog('rename') },
-            { label: 'Save as a file', run: () => void save(view) },
+            { label: 'Export as Markdown', run: () => void save(view, 'markdown', 'md') },
+            { label: 'Export as HTML', run: () => void save(view, 'html', 'html') },
+            { label: 'Export as JSON Lines', run: () => void save(view, 'synapse', 'jsonl') },
             { label: 'Delete', run: () => setDialog('delete'), danger: true },
           ]}
         />
@@ -194,7 +210,7 @@ function Rename({ view, onClose }: { view: ConversationView; onClose: () => void
         <input value={title} maxLength={500} onInput={(event) => setTitle(event.currentTarget.value)} />
       </label>
       <label>
-        Labels, with commas between
+        Labels, separated by commas
         <input value={labels} onInput={(event) => setLabels(event.currentTarget.value)} />
       </label>
     </FormDialog>
@@ -211,10 +227,10 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
   }
   return (
     <Dialog title="Delete this conversation?" onClose={onClose}>
-      <p>All its messages, requests and files go, and they do not come back.</p>
+      <p>This deletes its messages, requests and files permanently.</p>
       <div class="buttons">
         <button type="button" onClick={onClose}>
-          Keep it
+          Cancel
         </button>
         <button type="button" class="danger" onClick={() => void remove()}>
           Delete
@@ -224,13 +240,13 @@ function Delete({ view, onClose }: { view: ConversationView; onClose: () => void
   )
 }
 
-async function save(view: ConversationView): Promise<void> {
+async function save(view: ConversationView, format: string, ending: string): Promise<void> {
   await attempt(async () => {
-    const answer = await reach('GET', paths.export(view.id, 'synapse'))
+    const answer = await reach('GET', paths.export(view.id, format))
     if (!answer.ok) throw await refused(answer)
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await answer.blob())
-    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.jsonl`
+    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.${ending}`
     link.click()
     URL.revokeObjectURL(link.href)
   })

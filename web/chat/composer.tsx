@@ -7,11 +7,12 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { compact, money } from '../parts/format.ts'
 import { attach, attachments, removeAttachment } from '../state/attachments.ts'
-import { model } from '../state/conversation.ts'
+import { isUnseen } from '../state/capabilities.ts'
+import { model, rows } from '../state/conversation.ts'
 import { nextEstimate } from '../state/inspector.ts'
 import { cancel, live } from '../state/run.ts'
 import { send } from '../state/actions.ts'
-import { changingSettings, draft, pickingModel } from '../state/surface.ts'
+import { changingSettings, draft, editing, pickingModel } from '../state/surface.ts'
 
 export function Composer() {
   const picker = useRef<HTMLInputElement>(null)
@@ -30,17 +31,19 @@ export function Composer() {
       <textarea
         id="message"
         rows={1}
+        dir="auto"
         aria-label="Message"
-        placeholder="Say something"
+        placeholder="Message"
         value={draft.value}
         onInput={(event) => (draft.value = event.currentTarget.value)}
         onPaste={(event) => {
           const files = event.clipboardData?.files
           if (!files?.length) return
           event.preventDefault()
-          void attach(files)
+          void attach([...files])
         }}
         onKeyDown={(event) => {
+          if (event.key === 'ArrowUp' && isEmpty && !running && editLast()) event.preventDefault()
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()
           void submit()
@@ -56,7 +59,8 @@ export function Composer() {
           aria-hidden="true"
           tabIndex={-1}
           onChange={(event) => {
-            void attach(event.currentTarget.files ?? [])
+            // The list of the field is empty as soon as the field is, and the files are read after that.
+            void attach([...(event.currentTarget.files ?? [])])
             event.currentTarget.value = ''
           }}
         />
@@ -81,6 +85,14 @@ export function Composer() {
   )
 }
 
+/** Opens the last message of the user for editing. */
+function editLast(): boolean {
+  const last = rows.value.findLast((row) => row.role === 'user')
+  if (!last) return false
+  editing.value = last.key
+  return true
+}
+
 async function submit(): Promise<void> {
   if (live.value) return
   const text = draft.value.trim()
@@ -101,7 +113,12 @@ function Attached() {
       {attachments.value.map((file) => (
         <li key={file.id}>
           <span>{file.name}</span>
-          <small>{compact(file.size / 1024)} kB</small>
+          <small>{file.size < 1024 ? `${file.size} bytes` : `${compact(file.size / 1024)} kB`}</small>
+          {isUnseen(file) && (
+            <small class="unseen" role="status">
+              {model.value.slice(model.value.indexOf('/') + 1)} will not see this
+            </small>
+          )}
           <IconButton icon="close" label={`Remove ${file.name}`} onClick={() => removeAttachment(file.id)} />
         </li>
       ))}
@@ -112,7 +129,7 @@ function Attached() {
 function NextCost() {
   const next = nextEstimate.value
   return (
-    <span class="next-cost" title="The next request, by estimate">
+    <span class="next-cost" title="Estimate of the next request">
       {next && `≈ ${compact(next.tokens)} tokens${next.cost === undefined ? '' : `, ${money(next.cost)}`}`}
     </span>
   )

@@ -1,13 +1,13 @@
-// Who answers next. Before the change is made, the request that the other model would get is prepared, and what cannot
-// cross to it is told.
+// Choosing a model. Before the change is made, the request that the other model would get is prepared, with what changes
+// in it and what it would cost.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { failureOf } from '../api/client.ts'
-import { api } from '../api/routes.ts'
-import type { ModelView, Note, PreparedView, Price } from '../api/types.ts'
+import type { ModelView, Note, Price } from '../api/types.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { compact, count, money, plural } from '../parts/format.ts'
+import { compact, count, money, plural, share } from '../parts/format.ts'
 import { changeSettings, current, model, settings } from '../state/conversation.ts'
+import { previewNext } from '../state/inspector.ts'
 import { models, providerName, providers, status } from '../state/session.ts'
 import { pickingModel } from '../state/surface.ts'
 
@@ -21,6 +21,8 @@ export function ModelPicker() {
   const search = useRef<HTMLInputElement>(null)
   const found = matching(filter)
   const at = found.findIndex((one) => one.model === chosen)
+  // A model that is not on the list can be used by its name.
+  const picked = found.length === 0 && filter.trim() !== '' ? filter.trim() : chosen
 
   useEffect(() => search.current?.focus(), [])
   useEffect(() => {
@@ -49,13 +51,13 @@ export function ModelPicker() {
       close()
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      const wanted = at < 0 ? found[0]?.model : chosen
-      if (wanted !== undefined) choose(wanted)
+      const wanted = at < 0 && found[0] ? found[0].model : picked
+      choose(wanted)
     }
   }
 
   return (
-    <Dialog title="Who answers next" class="picker" onClose={close}>
+    <Dialog title="Choose a model" class="picker" onClose={close}>
       <div class="picker-columns">
         <div class="picker-list">
           <input
@@ -87,12 +89,12 @@ export function ModelPicker() {
               </li>
             ))}
           </ul>
-          {found.length === 0 && <p class="hint">No model of that name is known.</p>}
+          {found.length === 0 && <p class="hint">No model on the list has this name; you can still switch to it.</p>}
         </div>
         <div class="picker-preview">
-          <Preview key={chosen} model={chosen} />
-          <button type="button" class="primary" disabled={chosen === ''} onClick={() => choose(chosen)}>
-            {chosen === model.value ? 'Stay with it' : 'Continue with it'}
+          <Preview key={picked} model={picked} />
+          <button type="button" class="primary" disabled={picked === ''} onClick={() => choose(picked)}>
+            {picked === model.value ? 'Keep' : 'Switch'}
           </button>
         </div>
       </div>
@@ -117,7 +119,7 @@ function factsOf(one: ModelView): string {
 }
 
 function Preview({ model: chosen }: { model: string }) {
-  const [prepared, setPrepared] = useState<PreparedView | undefined>()
+  const [preview, setPreview] = useState<NextPreview | undefined>()
   const [trouble, setTrouble] = useState('')
   const id = current.value?.id
   const provider = providers.value.find((one) => chosen.startsWith(`${one.id}/`))
@@ -133,9 +135,8 @@ function Preview({ model: chosen }: { model: string }) {
 
     async function load(): Promise<void> {
       try {
-        const [item] = await api.prepare(id ?? '', { targets: [{ model: chosen }] }, stop.signal)
-        if (item?.error) setTrouble(item.error.message)
-        else setPrepared(item)
+        const next = await previewNext(id ?? '', chosen, stop.signal)
+        if (!stop.signal.aborted) setPreview(next)
       } catch (error) {
         if (!stop.signal.aborted) setTrouble(failureOf(error).message)
       }
@@ -151,30 +152,32 @@ function Preview({ model: chosen }: { model: string }) {
         </p>
       )}
       {trouble !== '' && <p class="warning">{trouble}</p>}
-      {id === undefined && <p class="hint">The conversation begins with it.</p>}
-      {prepared && <Crossing prepared={prepared} />}
+      {id === undefined && <p class="hint">The conversation starts with this model.</p>}
+      {preview && <Changes {...preview} />}
     </div>
   )
 }
 
-function Crossing({ prepared }: { prepared: PreparedView }) {
+type NextPreview = Awaited<ReturnType<typeof previewNext>>
+
+function Changes({ prepared, tokens, cached, cost }: NextPreview) {
   const notes = (prepared.notes ?? []).filter((note) => note.kind !== 'added')
   const messages = prepared.messages ?? []
   const sent = messages.filter((message) => message.sent).length
-  const tokens = prepared.estimate?.input ?? 0
-  const price = (prepared.price as Price | undefined)?.input
+  const isWhole = sent === messages.length && notes.length === 0
   return (
     <>
       <p>
-        {count(sent)} of {plural(messages.length, 'message')} cross, about {compact(tokens)} tokens
-        {price !== undefined && ` (${money((tokens * price) / 1e6)})`}.
+        {isWhole
+          ? `All ${plural(messages.length, 'message')} carry over unchanged`
+          : `${count(sent)} of ${plural(messages.length, 'message')} are sent`}
+        , about {compact(tokens)} tokens
+        {cost !== undefined && ` (${money(cost)}${cached > 0 ? `, ${share(cached, tokens)} cached` : ''})`}.
       </p>
       {prepared.issues && prepared.issues.length > 0 && <p class="warning">The provider would refuse this request.</p>}
-      {notes.length === 0 ? (
-        <p class="hint">Everything crosses as it is.</p>
-      ) : (
+      {notes.length > 0 && (
         <>
-          <p class="caption">What will not cross as it is</p>
+          <p class="caption">What changes</p>
           <ul class="crossing">
             {grouped(notes).map(({ note, times }) => (
               <li key={`${note.kind}${note.what}${note.why}`} class={`note ${note.kind}`}>
@@ -187,7 +190,7 @@ function Crossing({ prepared }: { prepared: PreparedView }) {
               </li>
             ))}
           </ul>
-          <p class="hint">The log keeps all of it, and it goes back in full to the one who said it.</p>
+          <p class="hint">The log keeps everything, and a model gets its own messages back in full.</p>
         </>
       )}
     </>

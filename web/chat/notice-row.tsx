@@ -1,4 +1,4 @@
-// How the last run ended, where that is not simply the answer: what went wrong, and what to do about it.
+// Result of the last run, where that is not simply the answer: what went wrong, and what to do about it.
 
 import type { Failure, RunView } from '../api/types.ts'
 import { approvals, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
@@ -49,7 +49,7 @@ function WaysOn({ hasFailed }: { hasFailed: boolean }) {
         Resume
       </button>
       <button type="button" onClick={() => void retry(last)}>
-        {hasFailed ? 'Try again' : 'Ask again'}
+        {hasFailed ? 'Try again' : 'Regenerate'}
       </button>
     </>
   )
@@ -65,10 +65,10 @@ function isAsking(run: RunView): boolean {
 function wordsOf(run: RunView): string | undefined {
   if (run.failure) return run.failure.message
   if (run.outcome === 'cancelled') return 'Stopped. What was said so far is kept.'
-  if (isAsking(run)) return 'A tool waits for you to allow it.'
-  if (run.outcome === 'waiting') return 'The question of a tool is over.'
-  if (run.outcome === 'stopped') return 'A guard stopped the run: it was going nowhere, or took too much.'
-  if (run.outcome === 'max-steps') return 'Stopped at the limit of steps for one run.'
+  if (isAsking(run)) return 'A tool waits for your approval.'
+  if (run.outcome === 'waiting') return 'The request for approval has expired.'
+  if (run.outcome === 'stopped') return 'A guard stopped the run: it made no progress or used too much.'
+  if (run.outcome === 'max-steps') return 'The run reached its step limit.'
   if (run.outcome === 'storage-full') return 'There is no space left on the server. Free some, then continue.'
   if (run.outcome === 'failed') return 'The run failed.'
   return undefined
@@ -77,7 +77,7 @@ function wordsOf(run: RunView): string | undefined {
 function adviceFor(failure: Failure): string {
   switch (failure.kind) {
     case 'auth':
-      return 'The provider does not take the key. Check the key in the environment of the server, then start it again.'
+      return 'The provider rejected the API key. Correct it where the server runs, then restart the server.'
     case 'permission':
       return 'The key may not use this model. Pick another model, or ask for access at the provider.'
     case 'quota':
@@ -96,9 +96,9 @@ function adviceFor(failure: Failure): string {
       return 'The provider does not know this model. Pick another one.'
     case 'timeout':
     case 'network':
-      return 'The connection broke. What had come is kept; try again.'
+      return 'The connection broke. What arrived is kept; try again.'
     case 'malformed-reply':
-      return 'The answer could not be read to its end. What had come is kept; try again.'
+      return 'The answer could not be read to its end. What arrived is kept; try again.'
     case 'conflict':
       return 'Somebody else is writing to this conversation. Wait until they are done.'
     default:

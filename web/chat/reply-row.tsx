@@ -34,12 +34,12 @@ export function ReplyRow({ row, entry }: { row: Row; entry: Entry & { message: R
 }
 
 const stopWords: Partial<Record<Reply['stop']['reason'], string>> = {
-  length: 'Cut at the longest answer that was asked for.',
+  length: 'Cut off at the output limit.',
   refusal: 'The model refused to continue.',
   paused: 'The provider paused here; the next run continues.',
   cancelled: 'Stopped here.',
-  interrupted: 'The answer broke off here. What had come is kept.',
-  failed: 'The answer failed here. What had come is kept.',
+  interrupted: 'The answer was interrupted here; what arrived is kept.',
+  failed: 'The answer failed here; what arrived is kept.',
 }
 
 export function ReplyHead({ provider, model, at }: { provider: string; model: string; at?: string }) {
@@ -77,7 +77,7 @@ function ReplyPart({ part, result }: { part: Part; result: ToolResultPart | unde
     case 'compaction':
       return (
         <Folded title="Summary of what came before">
-          <Markdown text={part.text ?? 'Kept by the provider in a form that only it can read.'} />
+          <Markdown text={part.text ?? 'Stored by the provider in a form only it can read.'} />
         </Folded>
       )
     case 'opaque':
@@ -100,7 +100,7 @@ export function Thinking({
   open?: boolean
   children: ComponentChildren
 }) {
-  if (hidden) return <p class="thinking-hidden">Thought about it; the provider keeps the words to itself.</p>
+  if (hidden) return <p class="thinking-hidden">Reasoning hidden by the provider.</p>
   return (
     <details class="thinking" open={open}>
       <summary>Thinking</summary>

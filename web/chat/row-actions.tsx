@@ -21,13 +21,13 @@ export function ReplyActions({ entry, end }: { entry: Entry; end: string }) {
       <IconButton icon="copy" label="Copy" onClick={() => void copy(entry.message)} />
       <IconButton
         icon="retry"
-        label="Ask again"
+        label="Regenerate"
         disabled={live.value !== undefined}
         onClick={() => void retry(entry)}
       />
       <ForkButton conversationId={entry.conversationId} end={end} />
       {exchange && (
-        <IconButton icon="eye" label="Show the request behind this" onClick={() => inspectExchange(exchange)} />
+        <IconButton icon="eye" label="Show the request for this reply" onClick={() => inspectExchange(exchange)} />
       )}
     </div>
   )

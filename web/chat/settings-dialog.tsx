@@ -8,8 +8,8 @@ import { status } from '../state/session.ts'
 import { changingSettings } from '../state/surface.ts'
 
 const policies: Record<string, string> = {
-  '': 'The usual',
-  economy: 'Economy: old tool results go when keeping them costs more',
+  '': 'Default',
+  economy: 'Economy: drop old tool results when keeping them costs more',
   classic: 'Classic: the last 20 messages, 3 tool turns',
   full: 'Full: everything',
   small: 'Small: for models with a small window',
@@ -25,6 +25,8 @@ export function SettingsDialog() {
   const [system, setSystem] = useState(now.system ?? '')
   const [policy, setPolicy] = useState(ownPolicy ? own : ((now.policy as string | undefined) ?? ''))
   const [effort, setEffort] = useState<string>(now.options?.effort ?? '')
+  const [temperature, setTemperature] = useState(String(now.options?.temperature ?? ''))
+  const [maxOutput, setMaxOutput] = useState(String(now.options?.maxOutput ?? ''))
   const [offered, setOffered] = useState(
     all.map((tool) => tool.name).filter((name) => now.tools?.includes(name) ?? true),
   )
@@ -35,14 +37,20 @@ export function SettingsDialog() {
 
   async function save(): Promise<void> {
     const { system: _s, policy: _p, options, tools: _t, ...rest } = now
-    const { effort: _e, ...others } = options ?? {}
+    const { effort: _e, temperature: _t2, maxOutput: _m, ...others } = options ?? {}
     const chosen = efforts.find((one) => one === effort && one !== '')
+    const numbers = {
+      ...(temperature !== '' && { temperature: Number(temperature) }),
+      ...(maxOutput !== '' && { maxOutput: Number(maxOutput) }),
+    }
     const next: Settings = {
       ...rest,
       ...(system.trim() !== '' && { system }),
       ...(policy !== '' && { policy: ownPolicy && policy === own ? ownPolicy : (policy as 'full') }),
       ...(offered.length < all.length && { tools: offered }),
-      ...((chosen || options) && { options: { ...others, ...(chosen && { effort: chosen }) } }),
+      ...((chosen || options || Object.keys(numbers).length > 0) && {
+        options: { ...others, ...(chosen && { effort: chosen }), ...numbers },
+      }),
     }
     if (await changeSettings(next)) close()
   }
@@ -54,19 +62,19 @@ export function SettingsDialog() {
         <textarea
           rows={5}
           value={system}
-          placeholder="What every request begins with"
+          placeholder="Instructions for the model, sent with every request"
           onInput={(event) => setSystem(event.currentTarget.value)}
         />
       </label>
       <label>
-        What is sent
+        Context
         <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
           {Object.entries(policies).map(([name, words]) => (
             <option key={name} value={name}>
               {words}
             </option>
           ))}
-          {ownPolicy && <option value={own}>As it was set elsewhere</option>}
+          {ownPolicy && <option value={own}>Custom (set by the API)</option>}
         </select>
       </label>
       <label>
@@ -74,14 +82,37 @@ export function SettingsDialog() {
         <select value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
           {efforts.map((name) => (
             <option key={name} value={name}>
-              {name || 'as the model likes'}
+              {name || 'default'}
             </option>
           ))}
         </select>
       </label>
+      <label>
+        Temperature
+        <input
+          type="number"
+          min="0"
+          max="2"
+          step="0.1"
+          placeholder="default"
+          value={temperature}
+          onInput={(event) => setTemperature(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Output limit, in tokens
+        <input
+          type="number"
+          min="1"
+          step="1"
+          placeholder="default"
+          value={maxOutput}
+          onInput={(event) => setMaxOutput(event.currentTarget.value)}
+        />
+      </label>
       {all.length > 0 && (
         <fieldset>
-          <legend>Tools that are offered</legend>
+          <legend>Tools</legend>
           {all.map((tool) => (
             <label key={tool.name} class="check">
               <input

@@ -6,11 +6,12 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { timeOf } from '../parts/format.ts'
 import { live } from '../state/run.ts'
 import { edit } from '../state/actions.ts'
+import { editing } from '../state/surface.ts'
 import { Media } from './media.tsx'
 import { BranchSwitch, copy, ForkButton } from './row-actions.tsx'
 
 export function UserRow({ entry }: { entry: Entry }) {
-  const [editing, setEditing] = useState(false)
+  const isEditing = editing.value === entry.id
   const { parts } = entry.message
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
   return (
@@ -18,14 +19,19 @@ export function UserRow({ entry }: { entry: Entry }) {
       <header class="row-head">
         <span class="who">{entry.message.role === 'system' ? 'System' : 'You'}</span>
         <time dateTime={entry.at}>{timeOf(entry.at)}</time>
-        {!editing && <Actions entry={entry} onEdit={() => setEditing(true)} />}
+        {!isEditing && <Actions entry={entry} onEdit={() => (editing.value = entry.id)} />}
       </header>
-      {editing ? (
-        <Editor entry={entry} text={text} onDone={() => setEditing(false)} />
+      {isEditing ? (
+        <Editor entry={entry} text={text} onDone={() => (editing.value = undefined)} />
       ) : (
         <div class="said-text">
           {parts.map((part, i) => {
-            if (part.type === 'text') return <p key={i}>{part.text}</p>
+            if (part.type === 'text')
+              return (
+                <p key={i} dir="auto">
+                  {part.text}
+                </p>
+              )
             if (part.type === 'media') return <Media key={i} part={part} />
             if (part.type === 'compaction') return <p key={i}>{part.text ?? 'A summary'}</p>
             return <p key={i}>{part.type}</p>
@@ -65,7 +71,8 @@ function Editor({ entry, text, onDone }: { entry: Entry; text: string; onDone: (
       }}
     >
       <textarea
-        aria-label="The message in other words"
+        aria-label="Edited message"
+        dir="auto"
         value={words}
         ref={box}
         onInput={(event) => setWords(event.currentTarget.value)}
@@ -77,7 +84,7 @@ function Editor({ entry, text, onDone }: { entry: Entry; text: string; onDone: (
           }
         }}
       />
-      <p class="hint">The old words stay as another branch.</p>
+      <p class="hint">The original message stays as another branch.</p>
       <div class="buttons">
         <button type="button" onClick={onDone}>
           Cancel

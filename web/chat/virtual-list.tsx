@@ -4,6 +4,7 @@
 
 import type { ComponentChildren, VNode } from 'preact'
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks'
+import { Icon } from '../parts/icon.tsx'
 
 export interface Keyed {
   key: string
@@ -19,6 +20,10 @@ interface Props<T extends Keyed> {
   onVisible: (items: T[]) => void
   /** Brings a row into view, each time `times` grows. */
   target: { key: string; times: number } | undefined
+  /** Brings the end into view, each time it grows. */
+  showEnd: number
+  /** What to look at there; shown while the end is out of view. */
+  endNotice: string | undefined
 }
 
 interface Layout {
@@ -42,6 +47,7 @@ interface Place {
   focused: string | undefined
   focusNext: string | undefined
   jumped: number
+  shownEnd: number
 }
 
 /** Pixels above and below the view that are drawn too. */
@@ -65,6 +71,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
     focused: undefined,
     focusNext: undefined,
     jumped: 0,
+    shownEnd: props.showEnd,
   }).current
   const [, redraw] = useReducer<number, undefined>((times) => times + 1, 0)
 
@@ -76,6 +83,10 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
     place.atEnd = false
     place.anchor = { key: target.key, within: -view / 4 }
     place.focusNext = target.key
+  }
+  if (props.showEnd > place.shownEnd) {
+    place.shownEnd = props.showEnd
+    place.atEnd = true
   }
   const top = wantedTop()
   const first = Math.max(0, indexAt(offsets, top - margin))
@@ -205,38 +216,52 @@ export function VirtualList<T extends Keyed>(props: Props<T>) {
     return node
   }
 
+  function toEnd(): void {
+    place.atEnd = true
+    place.focusNext = items.at(-1)?.key
+    redraw(undefined)
+  }
+
   return (
-    <div
-      ref={scroller}
-      class="rows-scroller"
-      role="feed"
-      aria-label={props.label}
-      aria-busy={props.busy}
-      onScroll={scrolled}
-      onKeyDown={move}
-    >
-      <div class="rows" style={{ height: `${total}px` }}>
-        {shown.map((i) => {
-          const item = items[i]
-          return (
-            item && (
-              <article
-                key={item.key}
-                data-key={item.key}
-                class={target?.key === item.key ? 'row is-target' : 'row'}
-                style={{ top: `${offsets[i]}px` }}
-                tabIndex={i === reachable ? 0 : -1}
-                aria-posinset={i + 1}
-                aria-setsize={items.length}
-                aria-label={props.describe(item)}
-                onFocusIn={() => (place.focused = item.key)}
-              >
-                {drawn(item)}
-              </article>
+    <div class="rows-frame">
+      <div
+        ref={scroller}
+        class="rows-scroller"
+        role="feed"
+        aria-label={props.label}
+        aria-busy={props.busy}
+        onScroll={scrolled}
+        onKeyDown={move}
+      >
+        <div class="rows" style={{ height: `${total}px` }}>
+          {shown.map((i) => {
+            const item = items[i]
+            return (
+              item && (
+                <article
+                  key={item.key}
+                  data-key={item.key}
+                  class={target?.key === item.key ? 'row is-target' : 'row'}
+                  style={{ top: `${offsets[i]}px` }}
+                  tabIndex={i === reachable ? 0 : -1}
+                  aria-posinset={i + 1}
+                  aria-setsize={items.length}
+                  aria-label={props.describe(item)}
+                  onFocusIn={() => (place.focused = item.key)}
+                >
+                  {drawn(item)}
+                </article>
+              )
             )
-          )
-        })}
+          })}
+        </div>
       </div>
+      {total - top - view > near && (
+        <button type="button" class="to-end" title="Jump to latest" onClick={toEnd}>
+          {props.endNotice ?? <span class="sr-only">Jump to latest</span>}
+          <Icon name="down" />
+        </button>
+      )}
     </div>
   )
 }

@@ -11,8 +11,8 @@ export function Welcome() {
     <div class="welcome">
       <h2>One conversation, any model, nothing lost.</h2>
       <p>
-        Say something. Change the provider whenever you like: the conversation continues, and the inspector shows
-        exactly what each of them is sent.
+        Send a message. Switch models whenever you like: the conversation continues, and the inspector shows exactly
+        what each model receives.
       </p>
       {offline && (
         <p class="hint">
@@ -20,7 +20,7 @@ export function Welcome() {
           numbers, and tell what it was sent.
         </p>
       )}
-      <ul class="beginnings" aria-label="Ways to begin">
+      <ul class="beginnings" aria-label="Suggestions">
         {beginnings.map((words) => (
           <li key={words}>
             <button type="button" onClick={() => void send([{ type: 'text', text: words }])}>

@@ -30,7 +30,7 @@ export function Chart({ bars, marks, label }: { bars: Bar[]; marks: number[]; la
       if (!stopped) remove = draw(into, bars, marks)
     }
   }, [key])
-  if (bars.length === 0) return <p class="hint">Nothing was sent yet.</p>
+  if (bars.length === 0) return <p class="hint">No requests yet.</p>
   return (
     <figure class="chart">
       <div ref={box} role="img" aria-label={`${label}; the table below has the numbers`} />

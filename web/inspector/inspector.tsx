@@ -79,7 +79,7 @@ function Introduction() {
         Here you see what is really sent: the exact body of the next request and of every one before it, where each
         piece comes from, what was left out or changed and why, what it costs, and how much of it a cache should know.
       </p>
-      <p class="hint">Say something to see the first one.</p>
+      <p class="hint">Send a message to see the first one.</p>
     </div>
   )
 }
@@ -136,7 +136,7 @@ function Choice({ value, optional, onChange }: ChoiceProps) {
               {`${timeOf(one.startedAt)} ${one.model}${one.cost === undefined ? '' : ` ${money(one.cost)}`}${i === 0 ? ' (last)' : ''}`}
             </option>
           ))}
-          {moreExchanges.value !== undefined && <option value="more">Load earlier ones</option>}
+          {moreExchanges.value !== undefined && <option value="more">Load older requests</option>}
         </optgroup>
       )}
       <optgroup label="Next request, to another provider">

@@ -110,7 +110,7 @@ export function AbsentCard({ absent, of }: { absent: Absent; of: Shown }) {
     <div class="absent">
       <p class="absent-words">{words.slice(0, 140) || message?.role}</p>
       <p class="absent-why">
-        Not sent. {absent.why.join('; ') || 'Its words are not in the body.'}{' '}
+        Not sent. {absent.why.join('; ') || 'Its text is not in the body.'}{' '}
         {id !== undefined && (
           <button type="button" class="source" onClick={() => show(id)}>
             {message?.role} #{absent.place + 1}

@@ -71,7 +71,7 @@ export function RequestView() {
           {bands.slice(0, few).map((band) => line(band, requests, bands.length))}
           {left > 0 && (
             <button type="button" class="more" onClick={() => setLimit(limit + 500)}>
-              {plural(left, 'more line')} between
+              {plural(left, 'more line')} hidden
             </button>
           )}
           {bands.slice(few + left).map((band) => line(band, requests, bands.length))}
@@ -141,7 +141,7 @@ function Head({ request }: { request: Shown }) {
           </dd>
         </div>
         <div>
-          <dt>{exchange ? 'Cost' : 'Price of it'}</dt>
+          <dt>{exchange ? 'Cost' : 'Price'}</dt>
           <dd>{money(exchange ? exchange.cost : inspected.price)}</dd>
         </div>
         <div>
@@ -190,15 +190,36 @@ function CacheBar({
   )
 }
 
+/** The key is left out of what the page knows: it is named as a variable of the shell. */
+function asCurl({ url = '', headers = {}, text }: Shown): string {
+  const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+  const lines = Object.entries(headers).map(([name, value]) =>
+    /authorization|api-key/i.test(name)
+      ? `-H "${name}: ${/^Bearer /i.test(value) || name.toLowerCase() === 'authorization' ? 'Bearer ' : ''}$API_KEY"`
+      : `-H ${quoted(`${name}: ${value}`)}`,
+  )
+  return [`curl ${quoted(url)}`, ...lines, `--data-raw ${quoted(text)}`].join(' \\\n  ')
+}
+
 function Exact({ request }: { request: Shown }) {
   const [all, setAll] = useState(false)
   const { text, headers } = request
-  const shownText = all ? text : text.slice(0, 50_000)
+  const [pretty, setPretty] = useState(true)
+  const whole = pretty ? JSON.stringify(JSON.parse(text), null, 2) : text
+  const shownText = all ? whole : whole.slice(0, 50_000)
   return (
     <div class="band-side exact">
       <div class="buttons">
         <button type="button" onClick={() => void copyText(text).then(announceCopy)}>
           Copy the body
+        </button>
+        {request.url && (
+          <button type="button" onClick={() => void copyText(asCurl(request)).then(announceCopy)}>
+            Copy as curl
+          </button>
+        )}
+        <button type="button" aria-pressed={pretty} onClick={() => setPretty(!pretty)}>
+          Format
         </button>
         <span class="hint">{count(new TextEncoder().encode(text).length)} bytes</span>
       </div>
@@ -212,9 +233,9 @@ function Exact({ request }: { request: Shown }) {
       <pre class="json wrap" tabIndex={0} role="group" aria-label="Body">
         {shownText}
       </pre>
-      {shownText.length < text.length && (
+      {shownText.length < whole.length && (
         <button type="button" class="more" onClick={() => setAll(true)}>
-          Show all of it
+          Show all
         </button>
       )}
     </div>

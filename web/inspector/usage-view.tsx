@@ -67,7 +67,7 @@ function OfConversation() {
       </Table>
       {moreExchanges.value !== undefined && (
         <button type="button" class="more" onClick={() => void loadMoreExchanges()}>
-          Earlier ones
+          Show older
         </button>
       )}
     </>
@@ -131,10 +131,10 @@ function Table({ label, columns, children }: { label: string; columns: string[];
 }
 
 const decisionWords: Record<string, string> = {
-  compaction: 'A summary represents what came before',
-  fold: 'Old tool turns are told in a line each',
+  compaction: 'A summary replaces earlier messages',
+  fold: 'Old tool turns are shortened to one line each',
   cut: 'Older messages are not sent',
-  plain: 'Earlier replies are told in plain words',
+  plain: 'Earlier replies are sent as plain text',
 }
 
 /** Other things are kept in the same place, such as what a person allowed: those cannot be taken back here. */

@@ -4,11 +4,16 @@
 import { copyText } from '../parts/clipboard.ts'
 import { highlight } from './highlight.ts'
 
+/** Each begins on the side of its own script. */
+const texts = 'p, h1, h2, h3, h4, h5, h6, ul, ol, li, blockquote, th, td, dt, dd, summary'
+
 export function dress(fragment: DocumentFragment): void {
   for (const link of fragment.querySelectorAll('a')) dressLink(link)
   for (const image of fragment.querySelectorAll('img')) image.replaceWith(imageStandIn(image))
   for (const code of fragment.querySelectorAll<HTMLElement>('pre > code')) dressCode(code)
   for (const table of fragment.querySelectorAll('table')) scrollable(table)
+  for (const box of fragment.querySelectorAll<HTMLElement>(texts)) box.dir = 'auto'
+  for (const item of fragment.querySelectorAll('li')) if (/^[☐☑] /.test(item.textContent)) item.classList.add('task')
 }
 
 function dressLink(link: HTMLAnchorElement): void {

@@ -4,6 +4,7 @@
 
 import { Lexer, Marked, type Token, type TokensList } from 'marked'
 import { dress } from './decorate.ts'
+import { math } from './math.ts'
 import { sanitize } from './sanitize.ts'
 
 const marked = new Marked({
@@ -13,6 +14,7 @@ const marked = new Marked({
     html: ({ text }) => plainTagsOnly(text),
   },
 })
+marked.use(math)
 
 const plainTags =
   /<\/?(?:b|br|dd|del|details|dl|dt|em|i|ins|kbd|li|mark|ol|p|q|s|small|strong|sub|summary|sup|u|ul) ?\/?>/gi

@@ -17,6 +17,7 @@ export function Dialog({ title, onClose, class: className, children }: Props) {
   useLayoutEffect(() => {
     const back = document.activeElement
     dialog.current?.showModal()
+    dialog.current?.querySelector<HTMLElement>('form :is(input, textarea)')?.focus()
     return () => back instanceof HTMLElement && back.isConnected && back.focus()
   }, [])
   return (

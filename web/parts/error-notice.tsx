@@ -8,7 +8,7 @@ export function Trouble() {
   return (
     <div class="trouble" role="alert">
       <p>{trouble.value.message}</p>
-      <IconButton icon="close" label="Put away" onClick={() => (trouble.value = undefined)} />
+      <IconButton icon="close" label="Dismiss" onClick={() => (trouble.value = undefined)} />
     </div>
   )
 }

@@ -4,6 +4,8 @@ const whole = new Intl.NumberFormat('en-US')
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+const dayOfYear = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
+const month = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long' })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function count(value: number): string {
@@ -35,10 +37,22 @@ export function momentOf(iso: string): string {
   return moment.format(new Date(iso))
 }
 
-/** For a list: the time for today, the day before that. */
+/** For a list: the time for today, the day before that, with the year where it is another. */
 export function whenOf(iso: string): string {
   const date = new Date(iso)
-  return date.toDateString() === new Date().toDateString() ? clock.format(date) : day.format(date)
+  const now = new Date()
+  if (date.toDateString() === now.toDateString()) return clock.format(date)
+  return date.getFullYear() === now.getFullYear() ? day.format(date) : dayOfYear.format(date)
+}
+
+/** The heading that a time is listed under. */
+export function dayGroup(iso: string, now = new Date()): string {
+  const date = new Date(iso)
+  const midnight = (at: Date) => new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime()
+  const days = Math.round((midnight(now) - midnight(date)) / 86_400_000)
+  if (days <= 0) return 'Today'
+  if (days === 1) return 'Yesterday'
+  return days < 7 ? 'Previous 7 days' : month.format(date)
 }
 
 export function share(part: number, all: number): string {

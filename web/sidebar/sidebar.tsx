@@ -3,9 +3,11 @@
 import type { ConversationView, Hit } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { whenOf } from '../parts/format.ts'
+import { dayGroup, whenOf } from '../parts/format.ts'
 import { addressOf, onLink, visit } from '../state/address.ts'
+import { activityOf } from '../state/activity.ts'
 import { current } from '../state/conversation.ts'
+import { live } from '../state/run.ts'
 import {
   chooseLabel,
   conversations,
@@ -42,6 +44,7 @@ export function Sidebar() {
           placeholder="Search everything"
           value={searchText.value}
           onInput={(event) => (searchText.value = event.currentTarget.value)}
+          onKeyDown={intoList}
         />
       </div>
       {labels.value.length > 0 && (
@@ -64,7 +67,7 @@ function ThemeButton() {
   return (
     <IconButton
       icon={theme.value === 'dark' ? 'moon' : 'sun'}
-      label={`Colours: ${theme.value === 'auto' ? 'as the system' : theme.value}`}
+      label={`Theme: ${theme.value === 'auto' ? 'system' : theme.value}`}
       onClick={() => (theme.value = nextTheme[theme.value])}
     />
   )
@@ -73,16 +76,21 @@ function ThemeButton() {
 function Conversations() {
   return (
     <ul class="conversations" onKeyDown={move}>
-      {conversations.value.map((one) => (
-        <li key={one.id}>
-          <ConversationLink one={one} />
-        </li>
-      ))}
-      {conversations.value.length === 0 && <li class="hint">Nothing was said yet.</li>}
+      {conversations.value.map((one, i, all) => {
+        const group = dayGroup(one.updatedAt)
+        const before = all[i - 1]
+        return (
+          <li key={one.id}>
+            {(!before || dayGroup(before.updatedAt) !== group) && <p class="day-group">{group}</p>}
+            <ConversationLink one={one} />
+          </li>
+        )
+      })}
+      {conversations.value.length === 0 && <li class="hint">No conversations yet.</li>}
       {moreConversations.value !== undefined && (
         <li>
           <button type="button" class="more" onClick={() => void loadConversations(moreConversations.value)}>
-            Earlier ones
+            Show older
           </button>
         </li>
       )}
@@ -92,11 +100,17 @@ function Conversations() {
 
 function ConversationLink({ one }: { one: ConversationView }) {
   const isOpen = current.value?.id === one.id
+  // What the open conversation does is known at once, the others are asked about now and then.
+  const isRunning = isOpen ? live.value !== undefined : one.run !== undefined && one.run.state !== 'ended'
+  const known = activityOf(one.id)
+  const state = isRunning ? 'answering' : isOpen && known === 'answering' ? undefined : known
   return (
     <a href={addressOf(one.id)} aria-current={isOpen ? 'page' : undefined} onClick={follow}>
-      <span class="conversation-title">{one.title ?? 'Untitled'}</span>
+      <span class="conversation-title" dir="auto">
+        {one.title ?? 'Untitled'}
+      </span>
       <span class="conversation-about">
-        {one.run && one.run.state !== 'ended' && <span class="busy">answering</span>}
+        {state && <span class={state === 'failed' ? 'busy failed' : 'busy'}>{state}</span>}
         {whenOf(one.updatedAt)}
       </span>
     </a>
@@ -114,8 +128,12 @@ function Hits({ found }: { found: Hit[] }) {
       {found.map((hit, i) => (
         <li key={`${hit.entryId} ${i}`}>
           <a href={addressOf(hit.conversationId, hit.entryId)} onClick={follow}>
-            <span class="conversation-title">{hit.title ?? 'Untitled'}</span>
-            <span class="snippet">{marked(hit)}</span>
+            <span class="conversation-title" dir="auto">
+              {hit.title ?? 'Untitled'}
+            </span>
+            <span class="snippet" dir="auto">
+              {marked(hit)}
+            </span>
             <span class="conversation-about">
               {hit.tool ?? kindWords[hit.kind]}, {whenOf(hit.at)}
             </span>
@@ -124,7 +142,7 @@ function Hits({ found }: { found: Hit[] }) {
       ))}
       {found.length === 0 && (
         <li class="hint">
-          <span role="status">Nothing was found.</span>
+          <span role="status">No results.</span>
         </li>
       )}
       {moreHits.value !== undefined && (
@@ -139,6 +157,7 @@ function Hits({ found }: { found: Hit[] }) {
 }
 
 const kindWords: Record<Hit['kind'], string> = {
+  title: 'title',
   user: 'you',
   reply: 'reply',
   input: 'tool arguments',
@@ -154,6 +173,16 @@ function marked({ snippet, marks }: Hit) {
   }
   out.push(snippet.slice(done))
   return out
+}
+
+/** From the search field: Enter opens the first result, the arrow goes to it. */
+function intoList(event: KeyboardEvent): void {
+  if ((event.key !== 'Enter' && event.key !== 'ArrowDown') || event.isComposing) return
+  const first = document.querySelector<HTMLElement>('.sidebar .conversations a')
+  if (!first) return
+  event.preventDefault()
+  if (event.key === 'Enter') first.click()
+  else first.focus()
 }
 
 function move(event: KeyboardEvent): void {

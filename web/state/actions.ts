@@ -3,7 +3,19 @@
 import { batch } from '@preact/signals'
 import { api } from '../api/routes.ts'
 import type { Approval, Entry, Part } from '../api/types.ts'
-import { approvals, arrived, current, ensure, following, leaf, loadBeside, place, ready, tree } from './conversation.ts'
+import {
+  approvals,
+  arrived,
+  current,
+  ensure,
+  following,
+  leaf,
+  loadBeside,
+  place,
+  ready,
+  showEnd,
+  tree,
+} from './conversation.ts'
 import { attach, entryOf, reached } from './run.ts'
 import { attempt } from './session.ts'
 
@@ -27,6 +39,7 @@ export async function send(parts: Part[]): Promise<boolean> {
     const parentId = leaf.value
     if (parentId !== current.value?.head && parentId !== null) await api.change(id, { head: parentId })
     following.value = true
+    showEnd.value++
     const run = await api.send(id, { parts: said, parentId })
     if (current.value?.id !== id) return
     if (run.entryId !== undefined && !tree.value.byId.has(run.entryId)) {
@@ -79,6 +92,7 @@ async function moved(conversationId: string, run: { id: string; entryId?: string
   batch(() => {
     if (entry) place(entry)
     following.value = true
+    showEnd.value++
     leaf.value = reached(run.id) ?? at
     attach(conversationId, run.id)
   })

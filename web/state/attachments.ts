@@ -8,6 +8,8 @@ export interface Attachment {
   id: number
   name: string
   size: number
+  /** UTF-8: every model reads it. */
+  isText: boolean
   part: MediaPart
 }
 
@@ -20,7 +22,7 @@ const longestName = 200
 
 let attached = 0
 
-export async function attach(files: Iterable<File>): Promise<void> {
+export async function attach(files: readonly File[]): Promise<void> {
   for (const file of files) {
     const all = attachments.value.reduce((sum, one) => sum + one.size, file.size)
     if (all > mostBytes) {
@@ -30,18 +32,27 @@ export async function attach(files: Iterable<File>): Promise<void> {
       }
       continue
     }
-    const base64 = await base64Of(file).catch(() => undefined)
-    if (base64 === undefined) {
+    const bytes = await file.arrayBuffer().then(
+      (read) => new Uint8Array(read),
+      () => undefined,
+    )
+    if (bytes === undefined) {
       trouble.value = { kind: 'bad-input', message: `${file.name} cannot be read. A folder cannot be attached.` }
       continue
     }
     const part: MediaPart = {
       type: 'media',
       mediaType: typeOf(file),
-      data: { kind: 'base64', base64 },
+      data: { kind: 'base64', base64: base64Of(bytes) },
       ...(file.name && { name: file.name.slice(-longestName) }),
     }
-    const attachment = { id: ++attached, name: file.name || part.mediaType, size: file.size, part }
+    const attachment = {
+      id: ++attached,
+      name: file.name || part.mediaType,
+      size: file.size,
+      isText: isText(bytes),
+      part,
+    }
     attachments.value = [...attachments.value, attachment]
   }
 }
@@ -58,8 +69,16 @@ function typeOf(file: File): string {
     : 'application/octet-stream'
 }
 
-async function base64Of(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer())
+/** As the server decides it: valid UTF-8 without a null character. */
+function isText(bytes: Uint8Array): boolean {
+  try {
+    return !new TextDecoder('utf-8', { fatal: true }).decode(bytes).includes('\u0000')
+  } catch {
+    return false
+  }
+}
+
+function base64Of(bytes: Uint8Array): string {
   let binary = ''
   for (let i = 0; i < bytes.length; i += 32_768) binary += String.fromCharCode(...bytes.subarray(i, i + 32_768))
   return btoa(binary)

@@ -29,6 +29,9 @@ export const lastRun = signal<RunView | undefined>(undefined)
 /** The entry to bring into view, and how often that was asked for. */
 export const jump = signal<{ entryId: string; times: number } | undefined>(undefined)
 
+/** Grows each time the end of the conversation is to come into view. */
+export const showEnd = signal(0)
+
 const path = computed(() => pathTo(tree.value, leaf.value))
 export const rows = computed<Row[]>(() => rowsOf(path.value, entries.value))
 export const settings = computed(() => current.value?.settings ?? draftSettings.value)

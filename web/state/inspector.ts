@@ -137,6 +137,20 @@ function isAtRest(): boolean {
   return last?.role === 'assistant' && last.stop.reason !== 'tool-calls'
 }
 
+/** The next request to a model and what it would cost there, with what its cache still has. */
+export async function previewNext(
+  id: string,
+  model: string,
+  signal: AbortSignal,
+): Promise<{ prepared: PreparedView; tokens: number; cached: number; cost: number | undefined }> {
+  const words = draft.peek().trim()
+  const text = words === '' && isAtRest() ? placeholder : words
+  const [prepared] = await api.prepare(id, { targets: [{ model }], ...(text !== '' && { text }) }, signal)
+  const { inspected } = await showNext(id, 'next', prepared, text)
+  if (!prepared) throw new Error('The server prepared nothing.')
+  return { prepared, tokens: inspected.tokens, cached: inspected.cachedTokens, cost: inspected.price }
+}
+
 async function showNext(id: string, subject: Subject, item: PreparedView | undefined, words: string): Promise<Shown> {
   if (!item?.body) throw new Error(item?.error?.message ?? 'The server prepared nothing.')
   const { entryIds, messages } = await historyTo(id, leaf.value)

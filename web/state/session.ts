@@ -1,7 +1,7 @@
 // What is the same for the whole visit: who serves, who can be asked, and how the page looks.
 
 import { computed, effect, signal } from '@preact/signals'
-import { failureOf } from '../api/client.ts'
+import { failureOf, hasKey } from '../api/client.ts'
 import { api } from '../api/routes.ts'
 import type { Failure, ModelView, Price, ProviderView, StatusView } from '../api/types.ts'
 
@@ -43,7 +43,9 @@ export async function attempt(what: () => Promise<unknown>): Promise<boolean> {
     await what()
     return true
   } catch (error) {
-    trouble.value = failureOf(error)
+    const failure = failureOf(error)
+    // Where no key was given yet, the dialog asks for one: nothing has gone wrong.
+    if (failure.status !== 401 || hasKey()) trouble.value = failure
     return false
   }
 }

@@ -10,21 +10,21 @@ export const agent: Command = {
 synapse agent check [NAME|FILE ...] [--load]
 synapse agent run NAME|FILE [options] "…"
 
-Agents are YAML files in the folder "agents" beside synapse.yaml (or in its agentsDir): who answers, what it is told,
-which tools it has, what it may cost. "check" names everything that is wrong with file, line, column and key, and then
-ends with 2; it reads files only, and with --load it also loads the modules of the tools. "run" asks one of them; what
-is piped in is part of the question. "synapse chat --agent NAME" chats with it. Calls that need approval are asked about;
-when not interactive they are denied, and with --json they wait.
+Agents are YAML files in the "agents" folder next to synapse.yaml (or in its agentsDir): model, system prompt, tools and
+budget. "check" reports every problem with file, line, column and key and exits with 2; it only reads files, and with
+--load it also loads the tools' modules. "run" asks an agent; piped input becomes part of the question. "synapse chat
+--agent NAME" chats with it. Tool calls that need approval are prompted for; when not interactive they are denied, and
+with --json they wait.
 
-  -m, --model PROVIDER/MODEL   another model than the agent's own
+  -m, --model MODEL            use another model than the agent's own
   -c, --continue               continue the last conversation with this agent
-      --conversation ID        continue this one
+      --conversation ID        continue this conversation
   -y, --yes                    approve every tool call
-      --offline                let the built-in emulator answer
+      --offline                use the built-in emulator
       --json                   print every event as a line of JSON
-      --config FILE            another synapse.yaml
-      --no-config              without any synapse.yaml
-      --db FILE                where conversations are kept`,
+      --config FILE            use this synapse.yaml
+      --no-config              ignore every synapse.yaml
+      --db FILE                database file or postgres:// URL`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, Infinity, {

@@ -21,9 +21,9 @@ import { neutral, styleFor, widthOf } from '../terminal.ts'
 export const chat: Command = {
   usage: `synapse chat [options]
 
-Chats in the terminal. A line that ends in a backslash continues on the next one; """ begins and ends a message of many
-lines. The arrow keys bring back what was typed before, the tab key completes commands and models. Ctrl-C stops the
-answer, and leaves when pressed again; Ctrl-D leaves.
+Chat in the terminal. End a line with a backslash to continue on the next one; """ starts and ends a multi-line message.
+The arrow keys recall earlier messages, Tab completes commands and models. Ctrl-C stops the answer; press it again, or
+Ctrl-D, to exit.
 
 ${slashHelp(Infinity)}`,
 

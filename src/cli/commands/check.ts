@@ -17,9 +17,9 @@ import { noteLine } from '../note-line.ts'
 export const check: Command = {
   usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json] [--config FILE]
 
-Says what the provider would refuse in the conversation or request body in FILE as it stands, in the provider's words,
-and what Synapse would change so that it is accepted. Exit code 0: accepted as it is, 1: it would be refused.
-FILE may be - for a pipe.`,
+Reports what the provider would refuse in the conversation or request body in FILE, with the provider's error messages,
+and what Synapse would change to make it acceptable. Exit code 0: accepted as it is; 1: it would be refused.
+FILE may be - to read standard input.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

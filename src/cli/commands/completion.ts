@@ -14,7 +14,7 @@ const shells: Record<string, () => string> = { bash, zsh, fish }
 export const completion: Command = {
   usage: `synapse completion bash|zsh|fish
 
-Prints a script that teaches the shell to complete commands, options and models:
+Prints a shell script that completes commands, options and models:
 
   bash    source <(synapse completion bash)              in ~/.bashrc
   zsh     source <(synapse completion zsh)               in ~/.zshrc

@@ -10,10 +10,9 @@ import { neutral } from '../terminal.ts'
 export const config: Command = {
   usage: `synapse config check [FILE] [--json]
 
-Checks synapse.yaml and tells what it comes to: the file that counts here (the nearest one in this folder or above it,
-else the one in your configuration folder; --config FILE or SYNAPSE_CONFIG name another), providers and their keys,
-MCP servers, and where agents are. Everything that is wrong is named with file, line, column and key; then the exit code
-is 2.`,
+Validates synapse.yaml and shows the resulting configuration: which file applies (the nearest one in this folder or above
+it, else the one in your configuration folder; --config FILE or SYNAPSE_CONFIG names another), providers and their keys,
+MCP servers, and the agents folder. Every problem is reported with file, line, column and key; the exit code is then 2.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 2, { config: { type: 'string' }, json: { type: 'boolean' } })

@@ -27,12 +27,12 @@ synapse convert FILE --to FORMAT [--from FORMAT]
 synapse convert FILE --to AGENT [--from FORMAT] [--cwd DIR] [--whole]
 
 Prints the request body that carries the conversation in FILE to a provider, repaired where the provider would refuse
-it; what was changed, and why, goes to stderr. With --json one object with url, body, notes and estimate is printed.
-With the name of a transcript format, the conversation is written in that format instead. For a coding agent
+it; changes and their reasons go to stderr. --json prints one object with url, body, notes and estimate.
+Given the name of a transcript format, it writes the conversation in that format instead. For a coding agent
 (${agentIds.join(', ')})
-that is the file which "synapse carry" writes: put it where the agent looks for its sessions, and resume it. A session in
-the agent's own format is printed as it was.
-FILE may be - for a pipe. Formats: ${formatIds.join(', ')}.`,
+that is the file which "synapse carry" writes: put it where the agent looks for its sessions, and resume it. A session
+in the agent's own format is printed unchanged.
+FILE may be - to read standard input. Formats: ${formatIds.join(', ')}.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

@@ -11,8 +11,8 @@ import { yesOrNo } from '../yes-or-no.ts'
 export const deleting: Command = {
   usage: `synapse delete ID... [--yes] [--db FILE]
 
-Deletes conversations: messages, tool results, requests, the search index and media that no other conversation uses, and
-takes the words out of the file. There is no way back. Asks first; --yes does not.`,
+Permanently deletes conversations: messages, tool results, requests, search index entries and media that no other
+conversation uses; the text is erased from the file. Asks for confirmation unless --yes is given.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, Infinity, { ...storeOptions, yes: { type: 'boolean', short: 'y' } })

@@ -10,9 +10,9 @@ import { neutral, styleFor } from '../terminal.ts'
 export const doctor: Command = {
   usage: `synapse doctor [--repair] [--json] [--db FILE]
 
-Looks whether the log is whole, whether the search index and everything beside the log fits it, and whether a commit is
-durable. Changes nothing. With --repair all that is derived from the log is rebuilt; of a damaged file everything that
-can be read goes to a copy beside it, and the file itself is left as it is. Exit code 1: something is wrong.`,
+Checks that the log is intact, that the search index and other derived data match it, and that commits are durable.
+Changes nothing. --repair rebuilds everything derived from the log; from a damaged file, everything readable is written
+to a copy next to it and the file itself is left alone. Exit code 1: problems were found.`,
 
   async run(argv) {
     const { values } = parse(argv, 0, { ...storeOptions, repair: { type: 'boolean' }, json: { type: 'boolean' } })

@@ -7,9 +7,10 @@ import { print } from '../print.ts'
 export const emulate: Command = {
   usage: `synapse emulate [--port N]
 
-Serves the wires of all providers on loopback, each under its name: http://127.0.0.1:PORT/anthropic/v1/messages,
-/openai/v1/chat/completions, /mistral/v1/chat/completions, … It refuses what the real services refuse, in their words,
-and answers from the request alone: it is not a model. Without --port a free one is chosen. Ctrl-C ends it.`,
+Emulates the APIs of all providers on loopback, each under its name: http://127.0.0.1:PORT/anthropic/v1/messages,
+/openai/v1/chat/completions, /mistral/v1/chat/completions, … It refuses what the real services refuse, with their
+error messages, and its answers are derived from the request: it is not a model. Without --port a free port is used.
+Ctrl-C stops it.`,
 
   async run(argv) {
     const { values } = parse(argv, 0, { port: { type: 'string', default: '0' } })

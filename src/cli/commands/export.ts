@@ -15,13 +15,13 @@ export const exporting: Command = {
   usage: `synapse export ID [--format FORMAT] [-o FILE] [--redact] [--db FILE]
 synapse export --all [-o FILE] [--redact]
 
-Writes a conversation to stdout or to a file. The formats:
-  archive    lines of JSON: the whole tree with all branches, tool runs, decisions and the record of every request,
-             without the requests' bodies; "synapse import" reads it back as it was (the usual one)
+Writes a conversation to stdout or to a file. Formats:
+  archive    JSON Lines: the whole tree with all branches, tool runs, decisions and the record of every request, without
+             request bodies; "synapse import" restores it exactly (the default)
   markdown, html
-             to read: what was said on the current branch; the HTML file needs nothing else and runs nothing
+             for reading: the current branch; the HTML file is self-contained and runs no scripts
   ${formatIds.join(', ')}
---redact hides what looks like a key, a token, a password or an e-mail address. Look at it before you share it.`,
+--redact hides what looks like a key, token, password or e-mail address. Review the result before sharing it.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

@@ -25,12 +25,12 @@ import { noteLine } from '../note-line.ts'
 export const importing: Command = {
   usage: `synapse import FILE... [--from FORMAT] [--copy] [--label LABEL] [--db FILE]
 
-Reads conversations: what "synapse export" wrote comes back as it was, with all branches; every other format becomes a
-new conversation. Which format it is, is seen from the file; --from names it. FILE may be - for a pipe.
-Nothing is written unless all of it can be read. Of a file that was cut off, what comes before the cut is taken, with a
-note and exit code 1. What names an agent, code or an address is left out with a note, and a tool call that was not
-answered is never run. A conversation that is here already is refused with exit code 2, and the others are taken; --copy
-takes it once more, under new ids.
+Imports conversations: an archive written by "synapse export" is restored exactly, with all branches; any other format
+becomes a new conversation. The format is detected from the file; --from sets it. FILE may be - to read standard input.
+Nothing is written unless the whole file can be read. A truncated file is imported up to the cut, with a note and exit
+code 1. Anything that names an agent, code or an address is left out with a note, and unanswered tool calls are never
+run. A conversation that already exists is refused with exit code 2 while the others are imported; --copy imports it
+again under new ids.
 Formats: archive, ${formatIds.join(', ')}.`,
 
   async run(argv) {

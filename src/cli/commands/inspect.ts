@@ -2,7 +2,6 @@
 
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
-import { parseModelRef } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import type { Runtime } from '../../run/settings.ts'
 import { exitCode, parse, type Command } from '../command.ts'
@@ -16,16 +15,15 @@ import { neutral, styleFor, widthOf } from '../terminal.ts'
 export const inspect: Command = {
   usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body] [--json] [--db FILE]
 
-Shows the request that the conversation would make next, to its own model or to another: each message of the history
-with what became of it and why (sent, converted, folded, summarised, cut), tokens, price, what should come from the
-prompt cache, and the first byte that differs from the last request to the same model. Nothing is sent or recorded.
-ID may be the beginning of one, or "last". No code is loaded: a conversation with an agent is shown with the settings in
-the agent's file, and with the tools that the last request offered.
+Shows the next request of a conversation, to its own model or to another one: each message with what happens to it and
+why (sent, converted, folded, summarised, cut), tokens, price, the expected prompt cache hit, and the first byte that
+differs from the last request to the same model. Nothing is sent or recorded. ID may be abbreviated, or "last". No code
+is loaded: a conversation with an agent is shown with the settings in the agent's file and the tools of the last request.
 
-  --exact   the tokens by the provider's own count too: it is asked, which takes a key (or --offline)
-  --diff    what differs between the last two requests that were sent
-  --body    the body itself
-  --json    all of it as one object`,
+  --exact   also show the provider's own token count; needs a key (or --offline)
+  --diff    show the difference between the last two requests
+  --body    print the request body
+  --json    print everything as one object`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {
@@ -83,8 +81,15 @@ async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Ru
 /** Nothing is sent, so no key is needed. */
 function unasked(rows: readonly ProviderRow[]): Runtime['endpoint'] {
   return async (model, protocol) => {
-    const { resolve } = await import('../../providers/resolve.ts')
-    const wanted = { ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows }
+    const [{ resolve }, { findModel }] = await Promise.all([
+      import('../../providers/resolve.ts'),
+      import('../../providers/find-model.ts'),
+    ])
+    const wanted = {
+      ...(await findModel(model, { rows, env: process.env })),
+      ...(protocol !== undefined && { protocol }),
+      rows,
+    }
     return { endpoint: await resolve({ ...wanted, env: process.env, keyless: true }), transport: {} }
   }
 }

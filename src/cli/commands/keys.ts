@@ -13,8 +13,9 @@ export const keys: Command = {
 synapse keys list [--json] [--db FILE]
 synapse keys revoke ID [--db FILE]
 
-Keys for "synapse serve". A new key is printed once and only its hash is kept. --owner says whose conversations it opens
-("local", those of this terminal, by default); --model limits it to models ("openai/*"), --budget to an amount.`,
+API keys for "synapse serve". A new key is printed once; only its hash is stored. --owner sets whose conversations it
+can access (by default "local", those of this terminal); --model restricts it to models ("openai/*"), --budget to an
+amount.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 2, {

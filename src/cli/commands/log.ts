@@ -11,8 +11,8 @@ import { neutralLine, styleFor } from '../terminal.ts'
 export const log: Command = {
   usage: `synapse log [ID] [--json] [--limit N] [--db FILE]
 
-Lists conversations, the last changed first. With an ID (its beginning is enough) it shows that one: every message,
-tool call, argument and result as it is in the log. --json prints one entry per line.`,
+Lists conversations, most recently changed first. With an ID (which may be abbreviated) it shows that conversation: every
+message, tool call, argument and result in the log. --json prints one entry per line.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

@@ -11,8 +11,8 @@ import { progressOn } from '../progress.ts'
 export const migrate: Command = {
   usage: `synapse migrate [--check] [--db FILE]
 
-Brings the store to the format of this version, in one transaction: all of it or nothing. There is no way back, so keep
-a copy. With --check it only says whether there is something to do, by exit code 1.`,
+Upgrades the store to the format of this version, in one transaction. There is no downgrade, so keep a copy. --check only
+reports, with exit code 1, whether an upgrade is needed.`,
 
   async run(argv) {
     const { values } = parse(argv, 0, { ...storeOptions, check: { type: 'boolean' } })

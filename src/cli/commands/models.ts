@@ -14,9 +14,9 @@ import type { ProviderRow } from '../../providers/provider.ts'
 export const models: Command = {
   usage: `synapse models [PROVIDER] [--live] [--offline] [--json] [--config FILE]
 
-Lists the models of all providers, or of one, as they are written after -m, with the context window and the price in
-US dollars per million tokens: fresh input, input from a cache, output. The list comes with Synapse (${catalogue.generatedAt});
-a model that is not on it can be asked all the same. --live asks the provider itself, which needs its key.`,
+Lists the models of all providers, or of one, with the name to use with -m, the context window and the price in US dollars
+per million tokens: input, cached input, output. The list ships with Synapse (${catalogue.generatedAt}); models that are not on
+it can be used as well. --live queries the provider, which needs its key.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

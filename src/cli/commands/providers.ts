@@ -17,12 +17,12 @@ synapse providers configure ID [--base-url URL] [--protocol WIRE] [--extends PRO
                                [--default-model MODEL] [--name TEXT] [--row FILE] [--db FILE]
 synapse providers remove ID [--db FILE]
 
-Lists every provider with its wires, whether a key for it is in the environment, how it keeps state for us, how it
-caches prompts, and whether it can compact a conversation itself.
+Lists every provider with its APIs, whether an API key is set in the environment, and its support for server-side state,
+prompt caching and compaction.
 
-"configure" keeps a provider in the store, for everything that opens that store: a server of your own, another address of
-a known one (--extends), or a change to a built-in one (its ID). --row takes any other setting from a YAML file, as under
-"providers" of synapse.yaml. A key is never kept, only the name of the environment variable that holds it.`,
+"configure" stores a provider in the database, for every program that uses it: your own server, another address of a
+known provider (--extends), or a change to a built-in one (its ID). --row reads further settings from a YAML file, as
+under "providers" in synapse.yaml. Keys are never stored, only the name of the environment variable that holds one.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 2, {

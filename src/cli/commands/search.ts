@@ -10,18 +10,18 @@ import { neutral, styleFor, type Style } from '../terminal.ts'
 export const search: Command = {
   usage: `synapse search WORDS... [options]
 
-Finds what users and models said, what tools were given and gave back; the last written first. All words must be there;
-"several words" in quotes stand in a row, and begin* finds words that begin so.
+Searches titles, messages, tool arguments and tool results; titles first, then newest first. All words must match;
+"several words" in quotes match as a phrase, and prefix* matches words with that prefix.
 
       --in ID              only in this conversation
-      --kind KIND          user, reply, input or output (of a tool)
-      --provider NAME      only what this provider's models said and asked of tools
-      --tool NAME          only what this tool was given and gave back
+      --kind KIND          title, user, reply, input or output (of a tool)
+      --provider NAME      only messages and tool calls of this provider's models
+      --tool NAME          only arguments and results of this tool
       --label LABEL        only conversations with this label
-      --after, --before T  from this time on, up to this time (2026-11-15 or 2026-11-15T21:30:00Z)
+      --after, --before T  time range (2026-11-15 or 2026-11-15T21:30:00Z)
       --limit N            20 by default
       --json               one hit per line, with ids
-Exit code 1: nothing was found.`,
+Exit code 1: no results.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, Infinity, {
@@ -60,7 +60,7 @@ Exit code 1: nothing was found.`,
         if (values.json) printJson(hit)
         else print(shown(hit, style))
       }
-      if (items.length === 0) printError('Nothing was found.\n')
+      if (items.length === 0) printError('No results.\n')
       if (next !== undefined && !values.json) printError(`There is more: --limit ${limit * 5} shows it.\n`)
       return items.length > 0 ? exitCode.ok : exitCode.failed
     } finally {
@@ -70,8 +70,8 @@ Exit code 1: nothing was found.`,
 }
 
 function kindOf(text: string): NonNullable<SearchQuery['kind']> {
-  if (text === 'user' || text === 'reply' || text === 'input' || text === 'output') return text
-  throw badInput(`--kind is user, reply, input or output, not "${text}".`)
+  if (text === 'title' || text === 'user' || text === 'reply' || text === 'input' || text === 'output') return text
+  throw badInput(`--kind is title, user, reply, input or output, not "${text}".`)
 }
 
 function shown(hit: Hit, style: Style): string {

@@ -18,21 +18,21 @@ export const serve: Command = {
   usage: `synapse serve [--port N] [--host H] [--name HOST]... [--require-keys] [--offline] [--model PROVIDER/MODEL]
               [--db FILE] [--config FILE] [--no-open] [--verbose]
 
-Serves the chat page and the HTTP API, on this machine only: http://127.0.0.1:${usualPort}. Clients of OpenAI, Anthropic and
-Gemini can use it as their base URL (docs/front-doors.md). Without a key of a provider in
-the environment the built-in emulator answers. Ctrl-C ends it: runs that are under way get 20 seconds, and continue at the
-next start if that is not enough.
+Serves the chat page and the HTTP API at http://127.0.0.1:${usualPort}, for this machine only. Clients of OpenAI,
+Anthropic and Gemini can use it as their base URL (docs/front-doors.md). Without an API key in the environment the
+built-in emulator answers. Ctrl-C stops the server: active runs get 20 seconds to finish, and otherwise
+continue at the next start.
 
-  --port N         another port; 0 takes any that is free
-  --host H         listen elsewhere; needs keys ("synapse keys create")
-  --name HOST      a name that people reach it under, such as behind a proxy; needs keys too
-  --require-keys   ask for a key on this machine as well
-  --offline        let the emulator answer, whatever keys there are
-  --model M        for conversations that name none, and for model names of clients that are not known (SYNAPSE_MODEL)
-  --db FILE        where conversations are kept (SYNAPSE_DB)
-  --config FILE    another synapse.yaml, for its providers, its model and its policy
+  --port N         port to listen on; 0 picks a free one
+  --host H         address to listen on; other than loopback it needs keys ("synapse keys create")
+  --name HOST      host name that clients use, for example through a proxy; needs keys
+  --require-keys   require a key on this machine as well
+  --offline        use the emulator, even if there are API keys
+  --model MODEL    default model for new conversations, and for unknown model names of clients (SYNAPSE_MODEL)
+  --db FILE        database file or postgres:// URL (SYNAPSE_DB)
+  --config FILE    use this synapse.yaml for providers, model and policy
   --no-open        do not open the page in a browser
-  --verbose        a line of JSON per request on stderr, without what was said`,
+  --verbose        log every request to stderr as JSON, without message content`,
 
   async run(argv) {
     const { values } = parse(argv, 0, {
@@ -52,7 +52,7 @@ next start if that is not enough.
     const local = await openLocalStore(values)
     try {
       const rows = await rowsFor(local.store, config)
-      const { model, offline, whyOffline } = chooseModel({
+      const { model, offline, whyOffline } = await chooseModel({
         asked: values.model,
         kept: undefined,
         configured: config?.model,

@@ -29,15 +29,15 @@ export const trust: Command = {
 synapse trust --list [--json]
 synapse trust --remove [DIR]
 
-A synapse.yaml, an agent, a tools module or an MCP server in a folder, or above it, changes nothing before that folder is
-trusted. This shows what its files would do (hosts, variables, programs, modules) and trusts them as they are now; a file
-that changes later is asked about again, with the change. On a terminal you are asked; elsewhere the command itself is
-the answer.
+A synapse.yaml, agent, tools module or MCP server in a folder, or above it, has no effect until that folder is trusted.
+This command shows what its files would do (hosts, variables, programs, modules) and trusts their current content; when a
+file changes later, you are asked again and shown the change. On a terminal it asks for confirmation; otherwise running
+the command is the confirmation.
 
   --allow VARIABLE   let the folder read this variable, which is not named after the provider or server that reads it
-  -y, --yes          do not ask
-      --list         the folders that are trusted, and whether their files are still the same
-      --remove       do not trust the folder any more`,
+  -y, --yes          skip the confirmation
+      --list         list trusted folders and whether their files have changed
+      --remove       stop trusting the folder`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {

@@ -12,9 +12,9 @@ const groupings: readonly Grouping[] = ['day', 'provider', 'model']
 export const usage: Command = {
   usage: `synapse usage [--days N] [--by day|provider|model] [--json] [--db FILE]
 
-Shows requests, tokens, the share read from prompt caches, and cost of the last 30 days (or N), by day, by provider and
-by model, or only by one of them. Days are in UTC. Costs are list prices; what the built-in emulator answers is counted,
-and costs nothing.`,
+Shows requests, tokens, the share read from prompt caches, and cost for the last 30 days (or N), by day, provider and
+model, or by only one of them. Days are in UTC. Costs are list prices; answers of the built-in emulator are counted but
+free.`,
 
   async run(argv) {
     const { values } = parse(argv, 0, {

@@ -53,14 +53,13 @@ export const branchCommands: SlashCommands = {
   retry: {
     takes: '[PROVIDER/MODEL]',
     about: 'answer the last question once more, perhaps by another model',
-    async run(model, { session, answer }) {
+    async run(typed, { session, answer }) {
       const asked = await lastAsked(session)
       if (!asked) throw badInput('Nothing was asked yet.')
-      if (model !== '') {
-        const { checkModel } = await import('../choose-model.ts')
-        await checkModel(model, { offline: session.offline, env: process.env, rows: session.rows })
-      }
-      await answer(session.conversation.retry({ ...session.settings, ...(model !== '' && { model }) }))
+      if (typed === '') return answer(session.conversation.retry(session.settings))
+      const { checkModel } = await import('../choose-model.ts')
+      const model = await checkModel(typed, { offline: session.offline, env: process.env, rows: session.rows })
+      await answer(session.conversation.retry({ ...session.settings, model }))
     },
   },
   resume: {

@@ -27,9 +27,9 @@ export const modelCommands: SlashCommands = {
   model: {
     takes: '[PROVIDER/MODEL]',
     about: 'continue with another model',
-    async run(model, { session, say }) {
-      if (!model) return say(neutral(session.settings.model))
-      await checkModel(model, { offline: session.offline, env: process.env, rows: session.rows })
+    async run(typed, { session, say }) {
+      if (!typed) return say(neutral(session.settings.model))
+      const model = await checkModel(typed, { offline: session.offline, env: process.env, rows: session.rows })
       session.settings.model = model
       delete session.settings.protocol
       const { store, owner } = session.local

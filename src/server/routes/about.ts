@@ -2,14 +2,17 @@
 
 import type { Json } from '../../core/json.ts'
 import { catalogue } from '../../providers/catalogue.ts'
+import { findModel } from '../../providers/find-model.ts'
 import { listModels, type ListedModel } from '../../providers/list-models.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
+import { resolve } from '../../providers/resolve.ts'
 import { json } from '../answer.ts'
 import { auditRecords } from '../audit.ts'
 import type { ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
-import { modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
+import { capabilitiesQuery, modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
 import {
+  capabilitiesView,
   hitView,
   modelView,
   notedView,
@@ -63,6 +66,27 @@ export const aboutRoutes: readonly Route[] = [
       const rows = server.rows.filter((row) => provider === undefined || row.id === provider)
       if (rows.length === 0 && provider !== undefined) throw missing('provider', provider)
       return json({ items: listModels(rows, catalogue).map(modelOf) })
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/capabilities',
+    access: 'read',
+    summary: 'What a model takes besides text',
+    query: capabilitiesQuery,
+    answer: { status: 200, description: 'Its capabilities.', schema: capabilitiesView },
+    async handle({ server: { rows, env }, query: { model } }) {
+      const {
+        provider,
+        model: name,
+        capabilities,
+      } = await resolve({
+        ...(await findModel(model, { rows, env })),
+        rows,
+        env,
+        keyless: true,
+      })
+      return json({ model: `${provider.id}/${name}`, media: capabilities.media })
     },
   }),
   route({

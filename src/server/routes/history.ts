@@ -1,6 +1,8 @@
 // The log as it is: pages of a history, single entries, the tree, the export.
 
 import type { Entry } from '../../core/log.ts'
+import { toHtml } from '../../transfer/html.ts'
+import { toMarkdown } from '../../transfer/markdown.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import type { Store } from '../../store/store.ts'
 import { attachMedia } from '../../store/media.ts'
@@ -39,7 +41,7 @@ export const historyRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations/{id}/export',
     access: 'read',
-    summary: 'The history as a file, in any transcript format',
+    summary: 'The history as a file: Markdown, HTML, or any transcript format',
     query: exportQuery,
     answer: { status: 200, description: 'The transcript.', type: 'application/json' },
     async handle({ server, owner, principal, param, query: { format = 'synapse' } }) {
@@ -52,6 +54,18 @@ export const historyRoutes: readonly Route[] = [
         history.map((entry) => entry.message),
         (sha256) => store.blob(owner, sha256),
       )
+      if (format === 'markdown' || format === 'html') {
+        const entries = history.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
+        const text = format === 'markdown' ? toMarkdown(conversation, entries) : toHtml(conversation, entries)
+        await audit(store, principal, 'exported', id)
+        return new globalThis.Response(text, {
+          headers: {
+            ...privateHeaders,
+            'content-type': `text/${format}; charset=utf-8`,
+            'content-disposition': `attachment; filename="${id}.${format === 'markdown' ? 'md' : 'html'}"`,
+          },
+        })
+      }
       const written = writeTranscript(messages, format)
       await audit(store, principal, 'exported', id)
       const lines = format === 'synapse' && Array.isArray(written)

@@ -108,6 +108,19 @@ export const runRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
+    path: '/api/runs',
+    access: 'read',
+    summary: 'Runs of all conversations, the last started first',
+    query: pageQuery,
+    answer: { status: 200, description: 'A page of them.', schema: pageSchema(runView) },
+    async handle({ server, owner, query }) {
+      const { items, ...rest } = await server.store.records(owner, recordKind.run, query)
+      const runs = items.map(readRun).filter((run) => run !== undefined)
+      return json({ items: runs.map(viewOf), ...rest })
+    },
+  }),
+  route({
+    method: 'get',
     path: '/api/conversations/{id}/runs',
     access: 'read',
     summary: 'Runs of a conversation, the last started first',

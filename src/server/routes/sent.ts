@@ -4,7 +4,7 @@ import type { Entry, Overlay } from '../../core/log.ts'
 import { explain } from '../../context/explain.ts'
 import { assemble } from '../../context/assemble.ts'
 import { readDecisions } from '../../context/overlay-codec.ts'
-import { parseModelRef } from '../../providers/model-ref.ts'
+import { findModel } from '../../providers/find-model.ts'
 import { resolve, type Endpoint } from '../../providers/resolve.ts'
 import { conversationOf } from '../../run/conversation.ts'
 import { draftOf } from '../../run/draft.ts'
@@ -225,8 +225,13 @@ async function prepared(
 }
 
 /** Nothing is sent, so a key is not needed. */
-function endpointOf({ rows, env }: ServerContext, model: string, protocol: string | undefined): Promise<Endpoint> {
-  return resolve({ ...parseModelRef(model), ...(protocol !== undefined && { protocol }), rows, env, keyless: true })
+async function endpointOf(
+  { rows, env }: ServerContext,
+  model: string,
+  protocol: string | undefined,
+): Promise<Endpoint> {
+  const ref = await findModel(model, { rows, env })
+  return resolve({ ...ref, ...(protocol !== undefined && { protocol }), rows, env, keyless: true })
 }
 
 function withoutSecrets(address: string): string {

@@ -4,31 +4,47 @@ import { matchesAll, parseQuery, timeSpan } from '../query.ts'
 import type { SearchDocument } from '../search-text.ts'
 import { hitOf } from '../snippet.ts'
 import type { Search, SearchQuery } from '../store.ts'
+import { withTitles, type TitleRow } from '../title-hits.ts'
 import type { StoredEntry, MemoryState } from './state.ts'
 
 export function searchMethods(state: MemoryState): Search {
-  return {
-    async search(owner, query) {
-      const size = pageSize(query)
-      const skip = query.cursor === undefined ? 0 : Number(readCursor(query.cursor, ['number'])[0])
-      const terms = parseQuery(query.text)
-      const rows: { n: number; entry: StoredEntry; document: SearchDocument }[] = []
-      let n = 0
-      for (const found of terms.length === 0 ? [] : candidates(state, owner, query)) {
-        if (rows.length > size) break
-        if (matchesAll(terms, found.document.text) && ++n > skip) rows.push({ n, ...found })
-      }
-      return pageOf(
-        rows,
-        size,
-        (row) => [row.n],
-        ({ entry, document }) => {
-          const { id, title } = entry.conversation.about
-          return hitOf({ conversationId: id, title, entryId: entry.id, at: entry.at }, document, terms)
-        },
-      )
-    },
+  const search: Search['search'] = async (owner, query) => {
+    const size = pageSize(query)
+    const skip = query.cursor === undefined ? 0 : Number(readCursor(query.cursor, ['number'])[0])
+    const terms = parseQuery(query.text)
+    const rows: { n: number; entry: StoredEntry; document: SearchDocument }[] = []
+    let n = 0
+    for (const found of terms.length === 0 ? [] : candidates(state, owner, query)) {
+      if (rows.length > size) break
+      if (matchesAll(terms, found.document.text) && ++n > skip) rows.push({ n, ...found })
+    }
+    return pageOf(
+      rows,
+      size,
+      (row) => [row.n],
+      ({ entry, document }) => {
+        const { id, title } = entry.conversation.about
+        return hitOf({ conversationId: id, title, entryId: entry.id, at: entry.at }, document, terms)
+      },
+    )
   }
+  return { search: withTitles(search, async (owner, query) => titlesOf(state, owner, query)) }
+}
+
+/** The last changed first. */
+function titlesOf(
+  state: MemoryState,
+  owner: string,
+  query: SearchQuery & { after: string; before: string },
+): TitleRow[] {
+  const { label, after, before } = query
+  const rows: TitleRow[] = []
+  for (const { about } of state.conversations.values()) {
+    const { id, title, head, updatedAt: at, labels } = about
+    if (about.owner !== owner || title === undefined || head === null || at < after || at >= before) continue
+    if (label === undefined || labels.includes(label)) rows.push({ id, title, head, at })
+  }
+  return rows.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? 1 : -1))
 }
 
 /** What the filters let through, the last written first. */

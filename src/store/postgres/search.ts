@@ -9,29 +9,39 @@ import { pageSize, readCursor } from '../page.ts'
 import { parseQuery, timeSpan } from '../query.ts'
 import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
+import { withTitles, type TitleRow } from '../title-hits.ts'
 import type { Database } from './database.ts'
 import { wordQuery } from './tsquery.ts'
 
 export function searchMethods(db: Database): Search {
+  const search: Search['search'] = async (owner, query) => {
+    const size = pageSize(query)
+    const terms = parseQuery(query.text)
+    const below = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
+    const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
+    if (terms.length === 0) return { items: [] }
+    const narrow = await labelled(db, owner, query)
+    if (narrow?.length === 0) return { items: [] }
+    // In this order: what is indexed in between is then found twice, and not missed.
+    const waiting = waitingHits(await waitingRows(db, wanted), wanted)
+    const indexed = await indexedHits(db, wanted, wordQuery(terms, queryFilters(owner, query), narrow))
+    const found = new Map([...waiting, ...indexed].map((row) => [row.place, row]))
+    const newestFirst = [...found.values()].sort((a, b) => b.place - a.place)
+    return pageOfHits(newestFirst, size, terms)
+  }
   return {
-    async search(owner, query) {
-      const size = pageSize(query)
-      const terms = parseQuery(query.text)
-      const below =
-        query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
-      const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
-      if (terms.length === 0) return { items: [] }
-      const narrow = await labelled(db, owner, query)
-      if (narrow?.length === 0) return { items: [] }
-      // In this order: what is indexed in between is then found twice, and not missed.
-      const waiting = waitingHits(await waitingRows(db, wanted), wanted)
-      const indexed = await indexedHits(db, wanted, wordQuery(terms, queryFilters(owner, query), narrow))
-      const found = new Map([...waiting, ...indexed].map((row) => [row.place, row]))
-      const newestFirst = [...found.values()].sort((a, b) => b.place - a.place)
-      return pageOfHits(newestFirst, size, terms)
-    },
+    search: withTitles(search, (owner, { label = null, after, before }) =>
+      db.all<TitleRow>(selectTitles, [owner, after, before, label]),
+    ),
   }
 }
+
+const selectTitles = `
+  SELECT c.id, c.title, h.id AS head, c.updated_at AS at
+  FROM synapse.conversations c JOIN synapse.entries h ON h.n = c.head
+  WHERE c.owner = $1 AND c.title IS NOT NULL AND c.updated_at >= $2 AND c.updated_at < $3
+    AND ($4::text IS NULL OR EXISTS (SELECT 1 FROM synapse.labels l WHERE l.conversation = c.n AND l.label = $4::text))
+  ORDER BY c.updated_at DESC, c.id DESC`
 
 const columns = 'e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title'
 

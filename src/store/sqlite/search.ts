@@ -6,29 +6,38 @@ import { pageSize, readCursor } from '../page.ts'
 import { parseQuery, timeSpan, type Term } from '../query.ts'
 import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
+import { withTitles, type TitleRow } from '../title-hits.ts'
 import type { Connection } from './connection.ts'
 import { uptoOf } from './search-index.ts'
 
 export function searchMethods(db: Connection): Search {
+  const search: Search['search'] = async (owner, query) => {
+    const size = pageSize(query)
+    const terms = parseQuery(query.text)
+    if (terms.length === 0) return { items: [] }
+    const below = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
+    const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
+    const rows = await db.read(() => {
+      // In this order: what another process indexes in between is then looked at as waiting, and not twice.
+      const upto = uptoOf(db)
+      const waiting = waitingHits(waitingRows(db, upto, wanted), wanted)
+      const rest = { ...wanted, below: Math.min(below, (upto + 1) * maxDocuments), most: size + 1 - waiting.length }
+      return rest.most > 0 ? [...waiting, ...indexedHits(db, rest)] : waiting
+    })
+    return pageOfHits(rows, size, terms)
+  }
   return {
-    async search(owner, query) {
-      const size = pageSize(query)
-      const terms = parseQuery(query.text)
-      if (terms.length === 0) return { items: [] }
-      const below =
-        query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
-      const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
-      const rows = await db.read(() => {
-        // In this order: what another process indexes in between is then looked at as waiting, and not twice.
-        const upto = uptoOf(db)
-        const waiting = waitingHits(waitingRows(db, upto, wanted), wanted)
-        const rest = { ...wanted, below: Math.min(below, (upto + 1) * maxDocuments), most: size + 1 - waiting.length }
-        return rest.most > 0 ? [...waiting, ...indexedHits(db, rest)] : waiting
-      })
-      return pageOfHits(rows, size, terms)
-    },
+    search: withTitles(search, (owner, { label = null, after, before }) =>
+      db.read(() => db.all<TitleRow>(selectTitles, owner, after, before, label, label)),
+    ),
   }
 }
+
+const selectTitles = `
+  SELECT c.id, c.title, h.id AS head, c.updated_at AS at FROM conversations c JOIN entries h ON h.n = c.head
+  WHERE c.owner = ? AND c.title IS NOT NULL AND c.updated_at >= ? AND c.updated_at < ?
+    AND (? IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.conversation = c.n AND l.label = ?))
+  ORDER BY c.updated_at DESC, c.id DESC`
 
 const columns = 'e.id, e.at, e.checksum, e.message, c.id AS conversation_id, c.title'
 

@@ -1,0 +1,36 @@
+// A mistyped command is not a question.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { newHome } from './command-line.ts'
+
+const slips: [string[], string][] = [
+  [['chta'], 'chat'],
+  [['improt', 'x.json'], 'import'],
+  [['logs'], 'log'],
+  [['model'], 'models'],
+  [['xport', 'abc'], 'export'],
+]
+
+for (const [argv, meant] of slips) {
+  test(`"synapse ${argv.join(' ')}" is refused with ${meant}`, async (t) => {
+    const { code, out, err } = await newHome(t).synapse(argv)
+    assert.equal(code, 2)
+    assert.equal(out, '')
+    assert.match(err, new RegExp(`There is no command "${argv[0]}"\\. Did you mean ${meant}\\?`))
+  })
+}
+
+test('a question stays a question: other words, quoted text, and what follows --', async (t) => {
+  const home = newHome(t)
+  const questions = [['what', 'is', 'this'], ['hello'], ['chta with quotes'], ['--', 'chta']]
+  for (const argv of questions) {
+    const { code, err } = await home.synapse(argv)
+    assert.equal(code, 0, `${argv.join(' ')}: ${err}`)
+  }
+})
+
+test('a model is named without its provider', async (t) => {
+  const { code, err } = await newHome(t).synapse(['--offline', '-m', 'claude-opus-5', 'Hello'])
+  assert.equal(code, 0, err)
+})

@@ -1,0 +1,175 @@
+// What somebody meets in the first hour, on the program as it is shipped and in a real browser.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { noBrowser, openBrowser } from './browser.ts'
+import { settled } from './site.ts'
+import { openStock, type Stock } from './stock.ts'
+import { ask, message, replies } from './story.ts'
+
+let browser: Browser | undefined
+let stock: Stock
+
+before(async () => {
+  browser = await openBrowser()
+  stock = await openStock()
+})
+after(async () => {
+  await browser?.close()
+  await stock.close()
+})
+
+function first(name: string, tell: (page: Page) => Promise<void>, viewport = { width: 1280, height: 800 }): void {
+  test(name, async (t) => {
+    if (!browser) return t.skip(noBrowser)
+    const context = await browser.newContext({ viewport, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(30_000)
+    const errors: string[] = []
+    page.on('pageerror', (error) => errors.push(error.message))
+    try {
+      await page.goto(stock.url)
+      await message(page).waitFor()
+      await tell(page)
+      assert.deepEqual(errors, [])
+    } finally {
+      await context.close()
+    }
+  })
+}
+
+first('every suggestion of the first screen is answered without a failed tool', async (page) => {
+  const suggestions = page.getByRole('list', { name: 'Suggestions' }).getByRole('button')
+  await suggestions.first().waitFor()
+  const labels = await suggestions.allTextContents()
+  assert.ok(labels.length > 1)
+  for (const label of labels) {
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await suggestions.filter({ hasText: label }).click()
+    await replies(page).first().waitFor()
+    await settled(page)
+    assert.equal(await page.locator('.tool.failed, .notice.failed').count(), 0, label)
+    assert.doesNotMatch((await replies(page).allTextContents()).join('\n'), /failed|Error/, label)
+  }
+})
+
+const file = (name: string, mimeType: string, content: string) => ({ name, mimeType, buffer: Buffer.from(content) })
+
+first('several files that are chosen at once are all attached, and text reaches the model', async (page) => {
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([
+      file('notes.txt', 'text/plain', 'alpha'),
+      file('conf.json', 'application/json', '{"beta":1}'),
+      file('deploy.yaml', '', 'gamma: 2'),
+    ])
+  const chips = page.getByRole('list', { name: 'Attached files' }).getByRole('listitem')
+  await chips.nth(2).waitFor()
+  assert.equal(await chips.count(), 3)
+  assert.equal(await page.getByText('will not see this').count(), 0)
+  const sent = page.waitForRequest((request) => request.url().endsWith('/messages'))
+  await ask(page, 'What do they say?')
+  const { parts } = (await sent).postDataJSON() as { parts: unknown[] }
+  assert.equal(parts.length, 4)
+  await replies(page).first().waitFor()
+  await settled(page)
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  const models = ['anthropic/claude-opus-5', 'mistral/mistral-large-latest', 'deepseek/deepseek-chat', 'ollama/qwen3']
+  const answer = await page.request.post(`${stock.url}/api/conversations/${id}/prepare`, {
+    data: { targets: models.map((model) => ({ model })) },
+  })
+  const { items } = (await answer.json()) as { items: { model: string; body: unknown }[] }
+  assert.equal(items.length, models.length)
+  for (const { model, body } of items) {
+    const text = JSON.stringify(body)
+    for (const content of ['alpha', 'beta', 'gamma: 2']) assert.match(text, new RegExp(content), model)
+    assert.doesNotMatch(text, /not shown/, model)
+  }
+})
+
+first('a file that the model cannot see is marked before it is sent', async (page) => {
+  await page.locator('input[type=file]').setInputFiles([file('song.mp3', 'audio/mpeg', 'ID3\u0000\u0001')])
+  await page.getByText('will not see this').waitFor()
+})
+
+first('a message that is sent while scrolled up comes into view, and so does the way back to the end', async (page) => {
+  for (let i = 0; i < 6; i++) {
+    await ask(page, `Number ${i}: ${'long words '.repeat(40)}`)
+    await settled(page)
+  }
+  await page.locator('.rows-scroller').evaluate((box) => (box.scrollTop = 0))
+  const toEnd = page.getByRole('button', { name: 'Jump to latest' })
+  await toEnd.click()
+  await toEnd.waitFor({ state: 'detached' })
+  await page.locator('.rows-scroller').evaluate((box) => (box.scrollTop = 0))
+  await toEnd.waitFor()
+  await ask(page, 'Can this be seen?')
+  const row = page.getByRole('article', { name: 'You' }).filter({ hasText: 'Can this be seen?' })
+  const view = await page.locator('.rows-scroller').boundingBox()
+  const box = await row.boundingBox()
+  assert.ok(view && box && box.y + box.height > view.y && box.y < view.y + view.height)
+  await settled(page)
+})
+
+first(
+  'on a phone the first screen is the conversation, also after the inspector was open',
+  async (page) => {
+    assert.equal(await page.getByRole('complementary').count(), 0)
+    await message(page).click()
+    await page.getByRole('button', { name: 'Inspector' }).click()
+    await page.getByRole('complementary').waitFor()
+    await page.reload()
+    await message(page).click()
+    assert.equal(await page.getByRole('complementary').count(), 0)
+  },
+  { width: 390, height: 844 },
+)
+
+first('formulas, tables and right-to-left text are shown as they are meant', async (page) => {
+  const said = [
+    'Inline \\(a^2 + b_1\\) and $x_1*y_1*z$ for $5 and $10.',
+    '',
+    '$$\\int_0^1 x\\,dx$$',
+    '',
+    '| Provider | Price |',
+    '| :-- | --: |',
+    '| Anthropic | 200 |',
+    '',
+    'مرحبا بالعالم.',
+    '',
+    '- [x] done',
+  ].join('\n')
+  await page.route('**/api/conversations/*/entries*', async (route) => {
+    const answer = await route.fetch()
+    const body = (await answer.json()) as { items: { message: { role: string; parts: unknown[] } }[] }
+    for (const { message: one } of body.items) if (one.role === 'assistant') one.parts = [{ type: 'text', text: said }]
+    await route.fulfill({ response: answer, json: body })
+  })
+  await ask(page, 'Hello')
+  await replies(page).first().waitFor()
+  await settled(page)
+  await page.reload()
+  const text = page.locator('.markdown').filter({ hasText: 'Anthropic' })
+  await text.waitFor()
+  assert.deepEqual(await text.locator('p code').allTextContents(), ['a^2 + b_1', 'x_1*y_1*z'])
+  assert.match((await text.textContent()) ?? '', /for \$5 and \$10\./)
+  assert.equal(await text.locator('pre code').textContent(), '\\int_0^1 x\\,dx')
+  const style = async (selector: string, property: string) =>
+    String(
+      await text.locator(selector).first().evaluate(`(box) => getComputedStyle(box).getPropertyValue('${property}')`),
+    )
+  assert.equal(await style('td', 'overflow-wrap'), 'normal')
+  assert.match(await style('td:nth-child(2)', 'text-align'), /right$/)
+  assert.equal(await style('p[dir=auto]:nth-of-type(2)', 'direction'), 'rtl')
+  assert.equal(await style('li.task', 'list-style-type'), 'none')
+})
+
+first('a server that is gone is noticed, and that it is back too', async (page) => {
+  await stock.kill()
+  await page.getByText('Connection to the server lost').waitFor()
+  await stock.restart()
+  await page.getByText('Connection to the server lost').waitFor({ state: 'detached' })
+  await ask(page, 'Are you there?')
+  await replies(page).first().waitFor()
+})
