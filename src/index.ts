@@ -13,6 +13,7 @@ export {
   type ProviderState,
 } from './runtime/create-provider.ts'
 export { defineTool, type ToolDefinition } from './run/define-tool.ts'
+export { recallTool } from './run/recall.ts'
 export type { Approval } from './run/approval.ts'
 export type { Compacted } from './run/compact.ts'
 export type { Conversation, Run } from './run/conversation.ts'

@@ -9,14 +9,15 @@ import type { Message, TextPart } from '../core/message.ts'
 import { cleanJson } from '../wires/shared/clean-json.ts'
 import type { Capabilities, Encoded, Wire, Target } from '../wires/wire.ts'
 import { estimateJson, estimateTokens, sizesOf } from './count.ts'
-import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
+import { applyCuts, applyRewrites, noDecisions, type Decisions, type FoldDecision } from './decisions.ts'
 import { fitMedia } from './fit-media.ts'
 import { fit, limitOf } from './fit.ts'
 import { tokensBeyond } from './images.ts'
+import { mentionRecall } from './mention-recall.ts'
 import { cacheMarks, lastBreak } from './cache-marks.ts'
 import { proposeByMoney, usualFloor, withProposal, type PlanFacts } from './proposals.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
-import { beforeFold, findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
+import { beforeFold, findToolTurns, foldToolTurns, isFold, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
 
@@ -30,6 +31,8 @@ export interface RequestDraft {
   /** See `Context`. */
   compactAt?: number
   fromLog?: boolean
+  /** `recall` is among the tools, so what is left out can be read again. */
+  recall?: boolean
   /** What was decided so far. Given, nothing is decided here. */
   decisions?: Decisions
   /** What the provider holds of it, if it holds exactly the beginning of what would be sent. */
@@ -62,9 +65,10 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   const system = systemOf(draft, settings)
   const { tools, notes } = sendable(draft.tools ?? [])
   const head = estimateHead(system, tools)
-  const view = draft.decisions
+  const whole = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
     : firstView(base, settings, draft.target, head)
+  const view = withMention(whole, draft)
   const { capabilities } = draft.target
   const edited = capabilities.contextEdits ? unfolded(view, capabilities) : { ...view, cleared: 0 }
   const context: Context = {
@@ -79,6 +83,13 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   }
   const state = draft.state?.(context)
   return { context: { ...context, ...(state && { state }) }, notes: [...notes, ...edited.notes], seen: view }
+}
+
+/** With the sentence about `recall`, where it is offered. What the provider leaves out itself is sent as it was. */
+export function withMention(view: View, { recall, target }: Pick<RequestDraft, 'recall' | 'target'>): View {
+  if (!recall) return view
+  const { contextEdits } = target.capabilities
+  return mentionRecall(view, (message) => isFold(message) && !(contextEdits && beforeFold(message)))
 }
 
 /** Providers refuse two tools of one name, and text that is not Unicode. The first tool is the one that a run calls. */
@@ -163,7 +174,7 @@ function firstView(base: View, settings: PolicySettings, target: Target, head: n
     cold: true,
     limit,
   }
-  const decisions = proposeByMoney(situation).reduce(withProposal, noDecisions)
+  const decisions = withoutTime(proposeByMoney(situation).reduce(withProposal, noDecisions))
   const view = sentView(base, settings, decisions, target)
   if (sizeOf(view, head, target) <= limit) return view
   const folding: PolicySettings = { ...settings, rhythm: 'steps', maxToolTurns: settings.maxToolTurns ?? usualFloor }
@@ -173,6 +184,15 @@ function firstView(base: View, settings: PolicySettings, target: Target, head: n
   const room = Math.max(0, limit - head)
   const downTo = Math.max(0, limit * (settings.floor ?? 0.5) - head)
   return window(folded, { most: room, downTo, sizes }, `over the ${limit} tokens that the model can be given`)
+}
+
+/** Nothing is recorded, so the text of a fold must not depend on when it was made. */
+function withoutTime(decisions: Decisions): Decisions {
+  const timeless = (fold: FoldDecision): FoldDecision => {
+    const { at: _, ...rest } = fold
+    return rest
+  }
+  return { ...decisions, folds: decisions.folds.map(timeless) }
 }
 
 export function sizeOf({ messages }: Pick<View, 'messages'>, head: number, { capabilities }: Target): number {
@@ -188,14 +208,16 @@ function stepwise(view: View, settings: PolicySettings): View {
   const steps = settings.rhythm !== 'economy'
   if (steps && maxToolTurns !== undefined && maxToolTurns !== null) {
     const turns = findToolTurns(next.messages)
-    const count = turnsToFold(turns.length, maxToolTurns, stepOf(settings.step, maxToolTurns))
+    const step = stepOf(settings.step, maxToolTurns)
+    const count = turnsToFold(turns.length, maxToolTurns, step)
     const why = `older than the last ${maxToolTurns} tool turns`
     const style = settings.fold ?? 'stub'
     const older = olderTurns(next.messages, turns, turns.length - count)
-    next = foldToolTurns(
-      next,
-      older.map((turn) => ({ turn, style, why })),
-    )
+    // A batch goes when as many turns have come after it as must stay.
+    const { places } = next
+    const decidedAt = (i: number) => places[turns[maxToolTurns + Math.ceil((i + 1) / step) * step - 1]?.start ?? 0] ?? 0
+    const foldings = older.map((turn, i) => ({ turn, style, why, at: decidedAt(i) }))
+    next = foldToolTurns(next, foldings)
   }
   if (steps && maxMessages !== undefined && maxMessages !== null) {
     const step = Math.min(settings.step ?? Math.floor(maxMessages / 2), maxMessages)

@@ -8,7 +8,7 @@ import type { Entry, Exchange, Overlay } from '../core/log.ts'
 import type { TextPart } from '../core/message.ts'
 import type { Decisions } from '../context/decisions.ts'
 import { limitOf } from '../context/fit.ts'
-import type { Forecast } from '../context/forecast.ts'
+import { readForecast, type Forecast } from '../context/forecast.ts'
 import { readCacheHistory, type CacheHistory } from '../context/cache-history.ts'
 import {
   proposeByMoney,
@@ -26,6 +26,7 @@ import {
   sentView,
   sizeOf,
   systemOf,
+  withMention,
   type Assembled,
   type RequestDraft,
 } from '../context/assemble.ts'
@@ -34,6 +35,7 @@ import { proposalData, readDecisions } from '../context/overlay-codec.ts'
 import { sharedTokens } from '../context/shared-prefix.ts'
 import { compactHistory, type Spending } from './compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
+import { offersRecall, withRecall } from './offer-recall.ts'
 import type { RunContext } from './run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -69,11 +71,17 @@ export async function planRequest(
     store.overlays(owner, conversationId),
     store.exchanges(owner, conversationId, { limit: recent }),
   ])
-  const draft = draftOf(run, history, readDecisions(history, overlays))
-  const before = draft.decisions
-  const facts = gather(run, draft, settings, history, exchanges.items, overlays)
+  const plain = draftOf(run, history, readDecisions(history, overlays))
+  const before = plain.decisions
+  const offered = offersRecall(run, plain, baseView(plain), before)
+  let draft = offered ? withRecall(plain) : plain
+  let facts = gather(run, draft, settings, history, exchanges.items, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
   const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
+  if (!offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
+    draft = withRecall(plain)
+    facts = gather(run, draft, settings, history, exchanges.items, overlays)
+  }
 
   const keep = keepsState(run, settings, history, overlays)
   const state = keep && !planOptions.whole ? await usableState(run, history, exchanges.items) : undefined
@@ -208,13 +216,15 @@ function expectedCached(
   draft: RequestDraft,
   before: Decisions,
   prepared: Assembled,
-  { settings, past, cache, headTokens }: Facts,
+  { settings, past, cache, headTokens, head }: Facts,
   history: readonly Entry[],
 ): number {
   if (past.cold === 'first request' || past.cold === 'the cache has expired' || !past.last) return 0
+  // System and tools come before everything else.
+  if ((readForecast(past.last)?.head ?? head) !== head) return 0
   const length = history.findIndex((entry) => entry.id === past.last?.basedOn) + 1
   const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
-  const view = sentView(baseView(earlier), settings, before, draft.target)
+  const view = withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
   const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)
   return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
 }

@@ -4,6 +4,7 @@
 import type { Entry } from '../core/log.ts'
 import type { ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import { answerTo, argsHashOf, type Approval } from './approval.ts'
+import { callableTools } from './offer-recall.ts'
 import { readCall } from './read-call.ts'
 import { repeatNote, withNote } from './repeats.ts'
 import { notRun, runTool } from './run-tool.ts'
@@ -22,7 +23,8 @@ export async function runCalls(
   replyEntry: Entry,
   calls: readonly ToolCallPart[],
 ): Promise<ToolStep> {
-  const { store, owner, conversationId, tools } = run
+  const { store, owner, conversationId } = run
+  const tools = callableTools(run, history)
   const step: ToolStep = { entries: [], waiting: [] }
   let told = 0
   // All are waited for, also behind one that could not be recorded: what the others did is still to be kept.

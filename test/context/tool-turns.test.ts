@@ -22,7 +22,7 @@ function folded(style: FoldStyle, count: number) {
   const turns = findToolTurns(view.messages).slice(0, count)
   return foldToolTurns(
     view,
-    turns.map((turn) => ({ turn, style, why: 'old' })),
+    turns.map((turn) => ({ turn, style, why: 'old', at: history.length - 1 })),
   )
 }
 
@@ -40,10 +40,10 @@ test('a stub names tool, arguments, size and outcome on the user side, and keeps
     ['user', 'assistant', 'user', 'assistant', 'user', 'user', 'assistant'],
   )
   assert.deepEqual(view.messages[1]?.parts, [{ type: 'text', text: 'Let me look.' }])
-  assert.deepEqual(view.messages[2], user('[Earlier tool use] clock({"zone":"UTC"}): ok, 5 characters'))
+  assert.deepEqual(view.messages[2], user('[Tool use #2] clock(zone: UTC): ok, 5 characters'))
   assert.deepEqual(
     view.messages[5],
-    user('[Earlier tool use] tool({}): ok, 1 characters\n[Earlier tool use] tool({}): failed, 8 characters'),
+    user('[Tool use #6] tool(): ok, 1 characters\n[Tool use #7] tool(): failed, 8 characters: overflow'),
   )
   assert.deepEqual(view.notes, [
     {
@@ -59,7 +59,7 @@ test('a stub names tool, arguments, size and outcome on the user side, and keeps
 test('folding only results keeps the calls and the reply as it was', () => {
   const view = folded('results', 1)
   assert.equal(view.messages[1], history[1])
-  assert.deepEqual(view.messages[2], result('a', '[Folded] ok, 5 characters', 'clock'))
+  assert.deepEqual(view.messages[2], result('a', '[Folded #2] ok, 5 characters', 'clock'))
 })
 
 test('removing a turn leaves what was said beside it', () => {
