@@ -87,9 +87,15 @@ function wordsIn(message: Message): Set<string> {
   return found
 }
 
+/** All that a model reads of a message. */
+export function textOf(message: Message): string {
+  return message.parts.flatMap(textsOf).join('\n')
+}
+
 function argumentsOf(message: Message): Set<string> {
   const found = new Set<string>()
-  for (const part of message.parts) if (part.type === 'tool-call') for (const text of textsOf(part)) collect(text, found)
+  for (const part of message.parts)
+    if (part.type === 'tool-call') for (const text of textsOf(part)) collect(text, found)
   return found
 }
 
@@ -130,5 +136,11 @@ function collect(text: string, into: Set<string>): void {
 /** Paths, identifiers with a digit, an underscore or an inner capital, numbers, hashes. */
 function isSpecific(word: string): boolean {
   if (word.length < 2) return false
-  return /\d/.test(word) || /\w_\w/.test(word) || /[a-z][A-Z]/.test(word) || /\w\/\w/.test(word) || /\w\.[a-z]{1,5}$/i.test(word)
+  return (
+    /\d/.test(word) ||
+    /\w_\w/.test(word) ||
+    /[a-z][A-Z]/.test(word) ||
+    /\w\/\w/.test(word) ||
+    /\w\.[a-z]{1,5}$/i.test(word)
+  )
 }

@@ -1,5 +1,5 @@
-// The specific words of a text: what cannot be guessed once it is gone. Paths, URLs, identifiers (with a digit, an
-// underscore or an inner capital), hashes and numbers; in plain text also names of two capitalised words, and terms in
+// The specific words of a text: what cannot be guessed once it is gone. Paths, URLs, addresses, identifiers (with a digit, an
+// underscore or an inner capital), hashes and numbers; in plain text also names, and terms in
 // Chinese, Japanese or Korean. One pass over the characters, because it runs over every result that is folded.
 
 /** The distinct specific words of a text, in the order in which they first occur. */
@@ -27,6 +27,7 @@ function readWord(text: string, start: number, into: Set<string>): number {
     const code = text.charCodeAt(end)
     // Of a URL the scheme too, and what comes after it.
     if (code === 58 && text.startsWith('://', end)) end += 3
+    else if (code === 44 && isThousands(text, end)) end++
     else if (code < 128 ? inWord[code] : isLetter(code)) end++
     else break
   }
@@ -42,6 +43,16 @@ function readWord(text: string, start: number, into: Set<string>): number {
   if (isSpecific(word)) into.add(word)
   else if (isCapitalised(word)) return readName(text, from, to, end, into)
   return end
+}
+
+/** A comma between digits, three of them after it. */
+function isThousands(text: string, comma: number): boolean {
+  for (const at of [comma - 1, comma + 1, comma + 2, comma + 3]) {
+    const code = text.charCodeAt(at)
+    if (!(code >= 48 && code <= 57)) return false
+  }
+  const next = text.charCodeAt(comma + 4)
+  return !(next >= 48 && next <= 57)
 }
 
 /** What is longer is data, not a word that anyone types again. */
@@ -63,8 +74,8 @@ function isSpecific(word: string): boolean {
     if (code >= 48 && code <= 57) digits++
     else if (code === 47) slashes++
     else if (code === 46) dot = i
-    else if (code === 95) isJoined ||= i > 0 && i < word.length - 1
-    else if (code !== 45 && code !== 126 && code !== 64) {
+    else if (code === 95 || code === 64) isJoined ||= i > 0 && i < word.length - 1
+    else if (code !== 45 && code !== 126) {
       letters++
       if (code >= 65 && code <= 90 && i > 0) isJoined ||= isLower(word.charCodeAt(i - 1))
     }
@@ -100,9 +111,14 @@ function readName(text: string, from: number, to: number, end: number, into: Set
     if (next - last < 3 || !isCapitalised(text.slice(last + 1, next))) break
     last = next
   }
-  if (last === to) return end
-  into.add(text.slice(from, last))
-  return last
+  if (last > to) into.add(text.slice(from, last))
+  else if (isInSentence(text, from)) into.add(text.slice(from, to))
+  return Math.max(last, end)
+}
+
+/** After a word in small letters a capital begins a name, not a sentence. */
+function isInSentence(text: string, from: number): boolean {
+  return text.charCodeAt(from - 1) === 32 && isLower(text.charCodeAt(from - 2)) && isLower(text.charCodeAt(from - 3))
 }
 
 function isNameLetter(code: number): boolean {
