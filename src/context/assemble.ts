@@ -17,7 +17,8 @@ import { mentionRecall } from './mention-recall.ts'
 import { cacheMarks, lastBreak } from './cache-marks.ts'
 import { proposeByMoney, usualFloor, withProposal, type PlanFacts } from './proposals.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
-import { beforeFold, findToolTurns, foldToolTurns, isFold, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
+import { stepwise } from './steps.ts'
+import { beforeFold, isFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
 
@@ -199,35 +200,6 @@ export function sizeOf({ messages }: Pick<View, 'messages'>, head: number, { cap
   let tokens = head + tokensBeyond(messages, capabilities.imageTokens)
   for (const size of sizesOf(messages)) tokens += size
   return tokens
-}
-
-/** What goes by counting. It depends on nothing but the messages, and moves in steps (P4). */
-function stepwise(view: View, settings: PolicySettings): View {
-  let next = view
-  const { maxToolTurns, maxMessages, maxTokens } = settings
-  const steps = settings.rhythm !== 'economy'
-  if (steps && maxToolTurns !== undefined && maxToolTurns !== null) {
-    const turns = findToolTurns(next.messages)
-    const step = stepOf(settings.step, maxToolTurns)
-    const count = turnsToFold(turns.length, maxToolTurns, step)
-    const why = `older than the last ${maxToolTurns} tool turns`
-    const style = settings.fold ?? 'stub'
-    const older = olderTurns(next.messages, turns, turns.length - count)
-    // A batch goes when as many turns have come after it as must stay.
-    const { places } = next
-    const decidedAt = (i: number) => places[turns[maxToolTurns + Math.ceil((i + 1) / step) * step - 1]?.start ?? 0] ?? 0
-    const foldings = older.map((turn, i) => ({ turn, style, why, at: decidedAt(i) }))
-    next = foldToolTurns(next, foldings)
-  }
-  if (steps && maxMessages !== undefined && maxMessages !== null) {
-    const step = Math.min(settings.step ?? Math.floor(maxMessages / 2), maxMessages)
-    next = window(next, { most: maxMessages, downTo: maxMessages - step + 1 }, `over ${maxMessages} messages`)
-  }
-  if (maxTokens !== undefined && maxTokens !== null) {
-    const sizes = sizesOf(next.messages)
-    next = window(next, { most: maxTokens, downTo: maxTokens / 2, sizes }, `over ${maxTokens} tokens`)
-  }
-  return next
 }
 
 const counted = new WeakMap<ToolSpec, number>()

@@ -57,19 +57,6 @@ function isCall(part: Part): part is ToolCallPart {
   return part.type === 'tool-call'
 }
 
-/** How many of the oldest turns to fold: the last `keep` always stay whole, older ones go in batches of `step`. */
-export function turnsToFold(total: number, keep: number, step: number): number {
-  return Math.max(0, Math.floor((total - keep) / step) * step)
-}
-
-/** Batches that cost the least over recorded sessions and all kinds of prices, when three turns stay. */
-const usualStep = 5
-
-/** Who wants none to stay wants them gone at once. */
-export function stepOf(step: number | undefined, keep: number): number {
-  return step ?? (keep === 0 ? 1 : Math.max(usualStep, Math.ceil(keep / 2)))
-}
-
 /** The turns that may be folded when the last `keep` stay. Results that the model has not seen yet always stay. */
 export function olderTurns(messages: readonly Message[], turns: readonly ToolTurn[], keep: number): ToolTurn[] {
   const open = turns.at(-1)?.end === messages.length ? 1 : 0
