@@ -9,6 +9,8 @@ export interface Point {
   cost: number
   recall: number
   isOurs: boolean
+  /** One of a row of points that are drawn as a line, with this beside it. */
+  short?: string
 }
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'images', 'knowledge.svg')
@@ -16,7 +18,7 @@ const [width, height, left, top, right, bottom] = [760, 440, 70, 30, 30, 60]
 
 export function drawFrontier(points: readonly Point[]): void {
   const least = Math.min(0.9, Math.floor(Math.min(...points.map((point) => point.recall)) * 20) / 20)
-  const x = (cost: number) => Math.round(left + ((cost - 0.25) / 0.8) * (width - left - right))
+  const x = (cost: number) => Math.round(left + ((cost - 0.2) / 0.85) * (width - left - right))
   const y = (recall: number) => Math.round(top + ((1 - recall) / (1 - least)) * (height - top - bottom))
   const grid = Array.from({ length: Math.round((1 - least) / 0.05) + 1 }, (_, i) => 1 - i * 0.05)
   const costs = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
@@ -34,16 +36,38 @@ export function drawFrontier(points: readonly Point[]): void {
     ),
     text((left + width - right) / 2, height - 16, 'cost / full history with a cache (Anthropic, 5 minutes)', 'middle'),
     `<text transform="translate(18 ${(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle" fill="#444">needed-later recall</text>`,
-    ...points.map(({ name, cost, recall, isOurs }, i) => {
-      const [cx, cy] = [x(cost), y(recall)]
-      const color = isOurs ? '#0b6e4f' : '#b3541e'
-      const isRight = cost > 0.8
-      const label = text(cx + (isRight ? -9 : 9), cy + (i % 2 === 0 ? -6 : 14), name, isRight ? 'end' : 'start')
-      return `<circle cx="${cx}" cy="${cy}" r="5" fill="${color}"/>${label}`
-    }),
+    ...frontier(points.filter((point) => point.short !== undefined)),
+    ...points
+      .filter((point) => point.short === undefined)
+      .map(({ name, cost, recall, isOurs }) => {
+        const isRight = cost > 0.7
+        const label = text(x(cost) + (isRight ? -9 : 9), y(recall) + 18, name, isRight ? 'end' : 'start')
+        return dot(x(cost), y(recall), isOurs) + label
+      }),
     '</svg>',
   ]
+  function frontier(row: readonly Point[]): string[] {
+    const sorted = row.toSorted((one, other) => one.cost - other.cost)
+    const path = sorted.map((point) => `${x(point.cost)},${y(point.recall)}`).join(' ')
+    const last = sorted.at(-1)
+    return [
+      `<polyline points="${path}" fill="none" stroke="${ours}"/>`,
+      ...sorted.map(
+        ({ cost, recall, short = '' }, i) =>
+          dot(x(cost), y(recall), true) + text(x(cost), y(recall) + (i % 2 === 0 ? 18 : -9), short, 'middle'),
+      ),
+      ...(last ? [text(x(last.cost) + 9, y(last.recall) + 18, 'economy, by tool turns kept whole', 'start')] : []),
+    ]
+  }
+
   writeFileSync(file, `${lines.join('\n')}\n`)
+}
+
+const ours = '#0b6e4f'
+const others = '#b3541e'
+
+function dot(cx: number, cy: number, isOurs: boolean): string {
+  return `<circle cx="${cx}" cy="${cy}" r="4" fill="${isOurs ? ours : others}"/>`
 }
 
 function line(x1: number, y1: number, x2: number, y2: number): string {

@@ -14,6 +14,8 @@ export interface Compared {
   recalls?: boolean
   /** Drawn as one of ours. */
   isOurs?: boolean
+  /** Its label in the row of `economy`. */
+  short?: string
   sent(trajectory: Trajectory, price: PriceClass): Sent[]
 }
 
@@ -21,8 +23,11 @@ export const preset = 'economy (default)'
 
 export const compared: readonly Compared[] = [
   { name: full.name, sent: (trajectory, price) => play(full, trajectory, price) },
-  ours(economy(preset, settingsOf('economy'))),
-  ...[2, 3, 6, 10, 20].map((keep) => ours(economy(`economy, ${keep} tool turns`, { maxToolTurns: keep }))),
+  { ...ours(economy(preset, settingsOf('economy'))), short: `${settingsOf('economy').maxToolTurns}, default` },
+  ...[2, 6, 10, 20].map((keep) => ({
+    ...ours(economy(`economy, ${keep} tool turns`, { maxToolTurns: keep })),
+    short: String(keep),
+  })),
   ours(economy('economy, results of 4 turns', { maxToolTurns: 4, fold: 'results' })),
   ours({ name: 'classic', settings: settingsOf('classic') }),
   other('clear results at 100k, keep 3', {

@@ -36,6 +36,7 @@ export const knowledge: Row = {
           cost,
           recall: known.present / known.needed,
           isOurs: policy.isOurs === true,
+          ...(policy.short !== undefined && { short: policy.short }),
         })),
       )
     }

@@ -6,7 +6,7 @@ import type { ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange, Overlay } from '../core/log.ts'
 import type { TextPart } from '../core/message.ts'
-import type { Decisions } from '../context/decisions.ts'
+import { noDecisions, type Decisions } from '../context/decisions.ts'
 import { limitOf } from '../context/fit.ts'
 import { readForecast, type Forecast } from '../context/forecast.ts'
 import { readCacheHistory, type CacheHistory } from '../context/cache-history.ts'
@@ -99,7 +99,13 @@ export async function planRequest(
   const expected = expectedCached(draft, before, prepared, facts, history)
   return {
     prepared,
-    forecast: { estimate: prepared.estimate.input, cached: expected, head: facts.head, ttl: facts.ttl },
+    forecast: {
+      estimate: prepared.estimate.input,
+      cached: expected,
+      head: facts.head,
+      ttl: facts.ttl,
+      ...wholeHistory(plain, facts, prepared),
+    },
     past: facts.past,
     ...(state && prepared.context.state && { state }),
     keep,
@@ -209,6 +215,21 @@ function isDue({ compaction }: PolicySettings, history: readonly Entry[], { comp
   const from = (compactions.at(-1)?.through ?? -1) + 1
   const asked = history.slice(from).filter((entry) => entry.message.role === 'user').length
   return asked > compaction.every
+}
+
+/** What the prompt would be if nothing were left out, and how much of that the provider's cache would hold. */
+function wholeHistory(
+  draft: RequestDraft,
+  { past, cache, headTokens }: Facts,
+  prepared: Assembled,
+): Pick<Forecast, 'whole' | 'wholeCached'> {
+  const { messages } = baseView({ ...draft, decisions: noDecisions })
+  const whole = sizeOf({ messages }, headTokens, draft.target)
+  // As long as nothing is left out there is nothing to compare.
+  if (whole <= prepared.estimate.input) return { whole: prepared.estimate.input, wholeCached: 0 }
+  const isCold = past.cold === 'first request' || past.cold === 'the cache has expired' || cache.read >= cache.write
+  const before = Math.min(whole, (past.last && readForecast(past.last)?.whole) ?? 0)
+  return { whole, wholeCached: isCold || before * past.ratio < cache.minimum ? 0 : before }
 }
 
 /** Tokens that the provider should have cached: what this request shares with the one before, if that is still warm. */
