@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { settingsOf } from '../../src/settings/policy.ts'
 
 export interface Point {
   name: string
@@ -40,7 +41,7 @@ export function drawFrontier(points: readonly Point[]): void {
     ...points
       .filter((point) => point.short === undefined)
       .map(({ name, cost, recall, isOurs }) => {
-        const isRight = cost > 0.7
+        const isRight = cost > 0.82
         const label = text(x(cost) + (isRight ? -9 : 9), y(recall) + 18, name, isRight ? 'end' : 'start')
         return dot(x(cost), y(recall), isOurs) + label
       }),
@@ -56,7 +57,16 @@ export function drawFrontier(points: readonly Point[]): void {
         ({ cost, recall, short = '' }, i) =>
           dot(x(cost), y(recall), true) + text(x(cost), y(recall) + (i % 2 === 0 ? 18 : -9), short, 'middle'),
       ),
-      ...(last ? [text(x(last.cost) + 9, y(last.recall) + 18, 'economy, by tool turns kept whole', 'start')] : []),
+      ...(last
+        ? [
+            text(
+              x(last.cost) + 9,
+              y(last.recall) - 9,
+              `economy, by tool turns kept whole (default: ${settingsOf('economy').maxToolTurns})`,
+              'start',
+            ),
+          ]
+        : []),
     ]
   }
 

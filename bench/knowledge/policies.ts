@@ -23,7 +23,7 @@ export const preset = 'economy (default)'
 
 export const compared: readonly Compared[] = [
   { name: full.name, sent: (trajectory, price) => play(full, trajectory, price) },
-  { ...ours(economy(preset, settingsOf('economy'))), short: `${settingsOf('economy').maxToolTurns}, default` },
+  { ...ours(economy(preset, settingsOf('economy'))), short: String(settingsOf('economy').maxToolTurns) },
   ...[2, 6, 10, 20].map((keep) => ({
     ...ours(economy(`economy, ${keep} tool turns`, { maxToolTurns: keep })),
     short: String(keep),

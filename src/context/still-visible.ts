@@ -13,7 +13,7 @@ import type { Folding, ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 
 /** Of the words of a call and its result those that are to be added to a text, in at most so many tokens. */
-export type Unsaid = (call: ToolCallPart, result: ToolResultPart | undefined, text: string, room: number) => string[]
+type Unsaid = (call: ToolCallPart, result: ToolResultPart | undefined, text: string, room: number) => string[]
 
 export interface Folder<T> {
   fold(view: View, folding: Folding, unsaid: Unsaid): T

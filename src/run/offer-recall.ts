@@ -29,7 +29,7 @@ export function callableTools(run: LoopContext, history: readonly Entry[]): read
 }
 
 /** Whether it is offered before anything is decided for this request. */
-export function offersRecallFromStart(run: Offering): boolean {
+function offersRecallFromStart(run: Offering): boolean {
   if (!isWanted(run) || !run.endpoint.capabilities.tools || run.tools.length === 0) return false
   return leavesOut(settingsOf(run.policy)) && estimateHead(run.system, run.tools) >= longHead
 }
