@@ -6,6 +6,7 @@ import { holds, type Mode, type Row } from './row.ts'
 
 const loaders: Record<string, () => Promise<Row>> = {
   money: async () => (await import('./rows/money.ts')).money,
+  knowledge: async () => (await import('./rows/knowledge.ts')).knowledge,
   render: async () => (await import('./rows/render.ts')).render,
   stream: async () => (await import('./rows/stream.ts')).stream,
   plan: async () => (await import('./rows/plan.ts')).plan,

@@ -14,6 +14,7 @@ export {
   type ProviderState,
 } from './runtime/create-provider.ts'
 export { defineTool, type ToolDefinition } from './run/define-tool.ts'
+export { recallTool } from './run/recall.ts'
 export type { Approval } from './run/approval.ts'
 export type { Compacted } from './run/compact.ts'
 export type { AnswerOf } from './run/answer-schema.ts'

@@ -7,7 +7,7 @@
 
 import { estimateMessage } from '../../src/context/count.ts'
 import type { Message } from '../../src/core/message.ts'
-import { findToolTurns, foldToolTurns, leastSaving, olderTurns, savingOf } from '../../src/context/tool-turns.ts'
+import { findToolTurns, foldedTurns, leastSaving, olderTurns, savingOf } from '../../src/context/tool-turns.ts'
 import { wholeView, type View } from '../../src/context/view.ts'
 import { pinnedIn, startOfLast } from '../../src/context/window.ts'
 import type { PriceClass } from './classes.ts'
@@ -186,17 +186,15 @@ function foldChoices(trajectory: Trajectory, keep: number): Choices {
   const measured = measure(trajectory, view)
   const turns = findToolTurns(view.messages)
   const worth = turns.filter((turn) => savingOf(view.messages, turn, 'stub') > leastSaving)
-  const saves = worth.map((turn) => {
-    const folded = foldToolTurns(
-      {
-        messages: view.messages.slice(turn.start, turn.end),
-        places: view.places.slice(turn.start, turn.end),
-        notes: [],
-      },
-      [{ turn: { start: 0, end: turn.end - turn.start }, style: 'stub', why: '' }],
-    )
+  // Each says what nothing says that is visible when it is first old enough.
+  const foldings = worth.map((turn) => {
+    const last = turns[turns.indexOf(turn) + keep]?.end ?? view.messages.length
+    return { turn, style: 'stub' as const, why: '', at: view.places[last - 1] ?? 0 }
+  })
+  const folded = foldedTurns(view, foldings)
+  const saves = worth.map((turn, i) => {
     const scale = trajectory.sizes.scale.get(view.places[turn.start] ?? -1) ?? 1
-    const left = folded.messages.reduce((sum, message) => sum + visibleTokens(message) * scale, 0)
+    const left = (folded[i] ?? []).reduce((sum, { message }) => sum + visibleTokens(message) * scale, 0)
     return (measured.before[turn.end] ?? 0) - (measured.before[turn.start] ?? 0) - left
   })
   const gone = sums(saves)

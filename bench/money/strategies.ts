@@ -7,7 +7,7 @@ import { cacheMarks, lastBreak } from '../../src/context/cache-marks.ts'
 import { proposeByMoney, proposeFoldForSize, withProposal, type PlanFacts } from '../../src/context/proposals.ts'
 import type { PolicySettings } from '../../src/settings/policy.ts'
 import { baseView, sentView, type RequestDraft } from '../../src/context/assemble.ts'
-import { findToolTurns, turnsToFold } from '../../src/context/tool-turns.ts'
+import { findToolTurns } from '../../src/context/tool-turns.ts'
 import { startOfLast } from '../../src/context/window.ts'
 import type { View } from '../../src/context/view.ts'
 import type { Target } from '../../src/wires/wire.ts'
@@ -122,11 +122,12 @@ export function everyTurns(keep: number, step: number): Strategy {
     decide({ situation: { view, decisions } }) {
       const turns = findToolTurns(view.messages)
       const place = (index: number) => view.places[turns[index]?.start ?? -1] ?? -1
-      const count = turnsToFold(turns.length, keep, step)
+      const count = Math.max(0, Math.floor((turns.length - keep) / step) * step)
       const before = decisions.folds.at(-1)?.through ?? -1
       const first = turns.findIndex((_, index) => place(index) > before)
       if (count === 0 || first >= count) return { decisions }
-      const fold = { from: place(first), through: place(count - 1), style: 'stub' as const, why: 'old' }
+      const at = view.places.at(-1) ?? 0
+      const fold = { from: place(first), through: place(count - 1), style: 'stub' as const, why: 'old', at }
       return { decisions: { ...decisions, folds: [...decisions.folds, fold] } }
     },
   }

@@ -13,16 +13,18 @@ import { cleanJson } from '../wires/shared/clean-json.ts'
 import type { Capabilities, Encoded, Wire, Target } from '../wires/wire.ts'
 import { inputSchemaOf } from '../wires/tool-schema/root.ts'
 import { estimateJson, estimateTokens, sizesOf } from './count.ts'
-import { applyCuts, applyRewrites, noDecisions, type Decisions } from './decisions.ts'
+import { applyCuts, applyRewrites, noDecisions, type Decisions, type FoldDecision } from './decisions.ts'
 import { fitMedia } from './fit-media.ts'
 import { fit, limitOf } from './fit.ts'
 import { tokensBeyond } from './images.ts'
+import { mentionRecall } from './mention-recall.ts'
 import { cacheMarks, lastBreak } from './cache-marks.ts'
 import { proposeByMoney, usualFloor, withProposal, type PlanFacts } from './proposals.ts'
 import { withQuestionLast } from './question-last.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { withSearchResultsAsText } from './search-results.ts'
-import { beforeFold, findToolTurns, foldToolTurns, olderTurns, stepOf, turnsToFold } from './tool-turns.ts'
+import { stepwise } from './steps.ts'
+import { beforeFold, isFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
 import { window } from './window.ts'
 
@@ -36,6 +38,8 @@ export interface RequestDraft {
   /** See `Context`. */
   compactAt?: number
   fromLog?: boolean
+  /** `recall` is among the tools, so what is left out can be read again. */
+  recall?: boolean
   /** What was decided so far. Given, nothing is decided here. */
   decisions?: Decisions
   /** What the provider holds of it, if it holds exactly the beginning of what would be sent. */
@@ -93,10 +97,10 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   const inWords = answerInWords(draft.target, tools.length > 0)
   if (inWords) notes.push(inWords.note)
   const head = estimateHead(system, tools)
-  const chosen = draft.decisions
+  const whole = draft.decisions
     ? sentView(base, settings, draft.decisions, draft.target)
     : firstView(base, settings, draft.target, head)
-  const view = withQuestionLast(chosen, draft.target)
+  const view = withQuestionLast(withMention(whole, draft), draft.target)
   const { capabilities } = draft.target
   const edited = capabilities.contextEdits ? unfolded(view, capabilities) : { ...view, cleared: 0 }
   const context: Context = {
@@ -111,6 +115,13 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   }
   const state = draft.state?.(context)
   return { context: { ...context, ...(state && { state }) }, notes: [...notes, ...edited.notes], seen: view }
+}
+
+/** With the sentence about `recall`, where it is offered. What the provider leaves out itself is sent as it was. */
+export function withMention(view: View, { recall, target }: Pick<RequestDraft, 'recall' | 'target'>): View {
+  if (!recall) return view
+  const { contextEdits } = target.capabilities
+  return mentionRecall(view, (message) => isFold(message) && !(contextEdits && beforeFold(message)))
 }
 
 /** Providers refuse two tools of one name, and text that is not Unicode. The first tool is the one that a run calls. */
@@ -213,7 +224,7 @@ function firstView(base: View, settings: PolicySettings, target: Target, head: n
     cold: true,
     limit,
   }
-  const decisions = proposeByMoney(situation).reduce(withProposal, noDecisions)
+  const decisions = withoutTime(proposeByMoney(situation).reduce(withProposal, noDecisions))
   const view = sentView(base, settings, decisions, target)
   if (sizeOf(view, head, target) <= limit) return view
   const folding: PolicySettings = { ...settings, rhythm: 'steps', maxToolTurns: settings.maxToolTurns ?? usualFloor }
@@ -225,37 +236,19 @@ function firstView(base: View, settings: PolicySettings, target: Target, head: n
   return window(folded, { most: room, downTo, sizes }, `over the ${limit} tokens that the model can be given`)
 }
 
+/** Nothing is recorded, so the text of a fold must not depend on when it was made. */
+function withoutTime(decisions: Decisions): Decisions {
+  const timeless = (fold: FoldDecision): FoldDecision => {
+    const { at: _, ...rest } = fold
+    return rest
+  }
+  return { ...decisions, folds: decisions.folds.map(timeless) }
+}
+
 export function sizeOf({ messages }: Pick<View, 'messages'>, head: number, { capabilities }: Target): number {
   let tokens = head + tokensBeyond(messages, capabilities.imageTokens)
   for (const size of sizesOf(messages)) tokens += size
   return tokens
-}
-
-/** What goes by counting. It depends on nothing but the messages, and moves in steps (P4). */
-function stepwise(view: View, settings: PolicySettings): View {
-  let next = view
-  const { maxToolTurns, maxMessages, maxTokens } = settings
-  const steps = settings.rhythm !== 'economy'
-  if (steps && maxToolTurns !== undefined && maxToolTurns !== null) {
-    const turns = findToolTurns(next.messages)
-    const count = turnsToFold(turns.length, maxToolTurns, stepOf(settings.step, maxToolTurns))
-    const why = `older than the last ${maxToolTurns} tool turns`
-    const style = settings.fold ?? 'stub'
-    const older = olderTurns(next.messages, turns, turns.length - count)
-    next = foldToolTurns(
-      next,
-      older.map((turn) => ({ turn, style, why })),
-    )
-  }
-  if (steps && maxMessages !== undefined && maxMessages !== null) {
-    const step = Math.min(settings.step ?? Math.floor(maxMessages / 2), maxMessages)
-    next = window(next, { most: maxMessages, downTo: maxMessages - step + 1 }, `over ${maxMessages} messages`)
-  }
-  if (maxTokens !== undefined && maxTokens !== null) {
-    const sizes = sizesOf(next.messages)
-    next = window(next, { most: maxTokens, downTo: maxTokens / 2, sizes }, `over ${maxTokens} tokens`)
-  }
-  return next
 }
 
 const counted = new WeakMap<ToolSpec, number>()

@@ -8,7 +8,8 @@
 
 import type { Decisions } from './decisions.ts'
 import type { PolicySettings } from '../settings/policy.ts'
-import { findToolTurns, leastSaving, olderTurns, savingOf, stepOf, turnsToFold, type ToolTurn } from './tool-turns.ts'
+import { stepFolds } from './steps.ts'
+import { findToolTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 import { pinnedIn } from './window.ts'
 
@@ -42,10 +43,9 @@ export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number
 export function lastBreak(base: View, settings: PolicySettings, decisions: Decisions | undefined): number | undefined {
   const { rhythm, maxToolTurns } = settings
   if (rhythm === 'economy' || typeof maxToolTurns !== 'number') return decisions?.folds.at(-1)?.from
-  const turns = findToolTurns(base.messages)
-  const step = stepOf(settings.step, maxToolTurns)
-  const first = turns[turnsToFold(turns.length, maxToolTurns, step) - step]
-  return first && base.places[first.start]
+  const foldings = stepFolds(base, settings)
+  const last = foldings.find(({ at }) => at === foldings.at(-1)?.at)
+  return last && base.places[last.turn.start]
 }
 
 function foldable({ messages }: Sent, { maxToolTurns, fold = 'stub' }: PolicySettings): ToolTurn[] {

@@ -35,6 +35,8 @@ export interface FoldDecision {
   through: number
   style: FoldStyle
   why: string
+  /** The last place of the history when it was decided; without it each turn counts as folded when it was over. */
+  at?: number
   /** The provider's cache held nothing of the view at the time. */
   cold?: boolean
 }
@@ -103,7 +105,8 @@ export function foldingsIn(view: View, folds: readonly FoldDecision[]): Folding[
     while (at < ranges.length && (ranges[at]?.through ?? 0) < place) at++
     const fold = ranges[at]
     if (!fold || place < fold.from || savingOf(view.messages, turn, fold.style) <= leastSaving) continue
-    foldings.push({ turn, style: fold.style, why: fold.why })
+    const decidedAt = fold.at ?? view.places[turn.end - 1] ?? place
+    foldings.push({ turn, style: fold.style, why: fold.why, at: decidedAt })
   }
   return foldings
 }
@@ -129,7 +132,7 @@ function compacted(view: View, compactions: readonly CompactionDecision[], reade
   while (view.messages[start]?.role === 'tool') start++
   const summary = isReadable(found.native, reader)
     ? nativeMessage(found.native, found.text)
-    : [{ role: 'user' as const, parts: [{ type: 'compaction' as const, text: found.text ?? '' }] }]
+    : [summaryMessage(found.text ?? '', view.messages[start])]
   return {
     messages: [...summary, ...view.messages.slice(start)],
     places: [...summary.map(() => -1), ...view.places.slice(start)],
@@ -145,6 +148,18 @@ function compacted(view: View, compactions: readonly CompactionDecision[], reade
     ],
   }
 }
+
+/** The same message for the same summary: what was worked out for a view that begins with it is found again. */
+function summaryMessage(text: string, next: Message | undefined): Message {
+  const known = next && summaries.get(next)
+  if (known?.text === text) return known.message
+  const message: Message = { role: 'user', parts: [{ type: 'compaction', text }] }
+  if (next) summaries.set(next, { text, message })
+  return message
+}
+
+/** By the message that comes after the summary. */
+const summaries = new WeakMap<Message, { text: string; message: Message }>()
 
 /** None where the summary opens the reply after it. */
 function nativeMessage(native: NativeSummary, text: string | undefined): [Message] | [] {
@@ -169,6 +184,14 @@ function typeOf(item: Json): string {
   return typeof type === 'string' ? type : 'item'
 }
 
+const plain = new WeakMap<Reply, Reply>()
+
+function withoutNative(reply: Reply): Reply {
+  let made = plain.get(reply)
+  if (!made) plain.set(reply, (made = { ...reply, native: [] }))
+  return made
+}
+
 function plainly(view: View, decisions: readonly PlainDecision[]): View {
   if (decisions.length === 0) return view
   let first = -1
@@ -183,7 +206,7 @@ function plainly(view: View, decisions: readonly PlainDecision[]): View {
     if (!told) return message
     if (first < 0) first = index
     last = index
-    return { ...message, native: [] }
+    return withoutNative(message)
   })
   if (first < 0) return view
   const why = 'the provider did not take its own words back'

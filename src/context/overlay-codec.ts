@@ -19,14 +19,15 @@ export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: r
   const places = new Map(entries.map((entry, place) => [entry.id, place]))
   const placeOf = (id: Json | undefined): number | undefined => (typeof id === 'string' ? places.get(id) : undefined)
   const decisions: Decisions = { folds: [], compactions: [], plain: [] }
-  for (const { kind, data } of overlaysOn(entries, overlays)) {
+  for (const { kind, data, entryId } of overlaysOn(entries, overlays)) {
     const through = placeOf(data.through)
     switch (kind) {
       case 'fold': {
         const from = placeOf(data.from)
         if (from === undefined || through === undefined || !isStyle(data.style)) break
         const cold = data.cold === true
-        decisions.folds.push({ from, through, style: data.style, why: wordsOf(data.why), ...(cold && { cold }) })
+        const at = placeOf(entryId) ?? through
+        decisions.folds.push({ from, through, style: data.style, why: wordsOf(data.why), at, ...(cold && { cold }) })
         break
       }
       case 'cut': {

@@ -5,7 +5,7 @@
 // After this, a reply with calls is followed at once by one result per call, in the order of the calls.
 
 import type { Note } from '../core/context.ts'
-import type { Message, Part, Reply, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
+import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
 import { flatResult, orphanLabel, unansweredText } from '../wires/shared/injected-text.ts'
 import { prefixes } from './prefix-memo.ts'
 
@@ -72,7 +72,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
       const call = expected[i++]
       if (!call) break
       const answer = answers.get(call.callId)
-      out.messages.push({ role: 'tool', parts: [answer?.part ?? unanswered(call.callId, call.name)] })
+      out.messages.push(answer ? alone(answer.part) : unanswered(call))
       out.places.push(answer ? first + answer.place : -1)
       if (!answer) {
         const why = 'the log has no result for it, and a call without a result is refused'
@@ -260,8 +260,26 @@ function withUniqueCallIds(
   }
 }
 
-function unanswered(callId: string, name: string): ToolResultPart {
-  return { type: 'tool-result', callId, name, output: [{ type: 'text', text: unansweredText(name) }], failed: true }
+const made = new WeakMap<ToolResultPart | ToolCallPart, ToolMessage>()
+
+/** A result as a message of its own. Made once, so that what was worked out for it is found again. */
+function alone(part: ToolResultPart): ToolMessage {
+  return remembered(part, () => part)
+}
+
+function unanswered(call: ToolCallPart): ToolMessage {
+  const { callId, name } = call
+  const output = [{ type: 'text' as const, text: unansweredText(name) }]
+  return remembered(call, () => ({ type: 'tool-result', callId, name, output, failed: true }))
+}
+
+function remembered(key: ToolResultPart | ToolCallPart, result: () => ToolResultPart): ToolMessage {
+  let message = made.get(key)
+  if (!message) {
+    message = { role: 'tool', parts: [result()] }
+    made.set(key, message)
+  }
+  return message
 }
 
 function sameOutput(a: ToolResultPart, b: ToolResultPart): boolean {

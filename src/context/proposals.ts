@@ -7,7 +7,7 @@ import { applyCuts, cutStart, foldingsIn, type Decisions, type FoldDecision } fr
 import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
 import type { PolicySettings } from '../settings/policy.ts'
 import type { CachePrice } from './price-ratio.ts'
-import { findToolTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
+import { findToolTurns, foldedTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 import { pinnedIn, startOfLast } from './window.ts'
 
@@ -140,6 +140,7 @@ function proposeFold(situation: PlanFacts, keep: number): { proposal: Proposal; 
     through: place(chosen.at(-1)?.turn),
     style,
     why: `older than the last ${keep} tool turns, and ${inWords(decision)}`,
+    at: view.places.findLast((at) => at >= 0) ?? 0,
     ...(cold && { cold }),
   }
   const saved = chosen.reduce((total, item) => total + item.saves, 0)
@@ -264,12 +265,12 @@ interface Measured {
 function measure({ view, decisions, head }: PlanFacts): Measured {
   const folded = new Set<number>()
   const sizes = sizesOf(view.messages).slice()
-  for (const { turn, style } of foldingsIn(view, decisions.folds)) {
+  const foldings = foldingsIn(view, decisions.folds)
+  const turns = foldedTurns(view, foldings)
+  for (const [i, { turn }] of foldings.entries()) {
     folded.add(turn.start)
-    let whole = 0
-    for (let index = turn.start; index < turn.end; index++) whole += sizes[index] ?? 0
     sizes.fill(0, turn.start, turn.end)
-    sizes[turn.start] = whole - savingOf(view.messages, turn, style)
+    sizes[turn.start] = sum((turns[i] ?? []).map((kept) => kept.size))
   }
   const cut = decisions.cut ? cutStart(view, decisions.cut.before) : 0
   const pinned = pinnedIn(view.messages)

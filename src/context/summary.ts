@@ -1,10 +1,13 @@
 // A summary in words: what a model is asked for one, and one without any model for when that fails. The request for a
 // summary must itself fit, so the history is written as text, each message as long as there is room for it.
 
-import { callsOf, textOf, type Message } from '../core/message.ts'
+import { textOf, type Message, type Part } from '../core/message.ts'
 import { mediaStandIn } from '../wires/shared/injected-text.ts'
 import { estimateMessage, estimateTokens } from './count.ts'
 import type { CompactionSettings } from '../settings/policy.ts'
+import { wordsOfInput } from './fold-text.ts'
+import { specificWords } from './specific-words.ts'
+import { findToolTurns, foldedTurns } from './tool-turns.ts'
 import type { View } from './view.ts'
 import { startOfLast } from './window.ts'
 
@@ -41,24 +44,71 @@ export function historyAsText(messages: readonly Message[], previous: string | u
   return shortened([...head, 'The conversation:', ...lines].join('\n\n'), Math.max(200, Math.floor(room * 2)))
 }
 
-/** A summary without a model: what was asked, which tools were used, what was answered last. */
-export function plainSummary(messages: readonly Message[], previous: string | undefined, budget: number): string {
-  const tools = new Map<string, number>()
-  for (const message of messages) for (const { name } of callsOf(message)) tools.set(name, (tools.get(name) ?? 0) + 1)
+/** A summary without a model: what was asked, each tool call as its fold, and what was answered last. */
+export function plainSummary(view: View, end: number, previous: string | undefined, budget: number): string {
+  const messages = view.messages.slice(0, end)
   const asked = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.parts).trim()] : []))
   const told = messages.flatMap((message) => (message.role === 'assistant' ? [textOf(message.parts).trim()] : []))
-  const length = Math.max(60, Math.floor((budget * 3) / (asked.filter(Boolean).length + 6)))
+  const length = Math.max(60, Math.floor((budget * 2) / (asked.filter(Boolean).length + 6)))
   const lines = [
     previous === undefined ? '' : shortened(previous, budget),
     `${messages.length} earlier messages are not shown here; this was put together without a model.`,
     ...asked.filter((text) => text !== '').map((text) => `The user said: ${shortened(text, length)}`),
-    tools.size === 0 ? '' : `Tools were used: ${[...tools].map(([name, count]) => `${name} ×${count}`).join(', ')}.`,
     ...told
       .filter((text) => text !== '')
       .slice(-3)
       .map((text) => `The assistant said: ${shortened(text, length)}`),
   ]
-  return shortened(lines.filter((line) => line !== '').join('\n'), Math.max(400, budget * 4))
+  const text = lines.filter((line) => line !== '').join('\n')
+  const most = Math.max(400, budget * 4)
+  // The newest calls are the ones that are most likely needed.
+  const calls = foldedCalls(view, end)
+  let room = most - Math.min(text.length, most)
+  let first = calls.length
+  while (first > 0 && room >= (calls[first - 1]?.length ?? 0) + 1) room -= (calls[--first]?.length ?? 0) + 1
+  return [shortened(text, most), ...calls.slice(first)].join('\n')
+}
+
+function foldedCalls(view: View, end: number): string[] {
+  const at = view.places[end - 1] ?? 0
+  const turns = findToolTurns(view.messages).filter((turn) => turn.end <= end)
+  const foldings = turns.map((turn) => ({ turn, style: 'stub' as const, why: '', at }))
+  const kept = foldedTurns(view, foldings).flat()
+  return kept.flatMap(({ message }) => (message.role === 'user' ? textOf(message.parts).split('\n') : []))
+}
+
+/** The most tokens of words that are added to a summary, as a share of its budget. */
+const shareForWords = 0.25
+
+/**
+ * A summary with the specific words that it forgot and that what stays still uses: a model that continues will look for
+ * what they mean. They are a list at its end.
+ */
+export function withForgotten(summary: string, view: View, end: number, budget: number): string {
+  const covered = new Set<string>()
+  for (const message of view.messages.slice(0, end)) wordsOfMessage(message, covered)
+  const later = new Set<string>()
+  for (const message of view.messages.slice(end)) wordsOfMessage(message, later)
+  const said = specificWords(summary)
+  const forgotten = [...later].filter((word) => covered.has(word) && !said.has(word))
+  const words: string[] = []
+  let tokens = 0
+  for (const word of forgotten) {
+    tokens += estimateTokens(word) + 1
+    if (tokens > budget * shareForWords) break
+    words.push(word)
+  }
+  return words.length === 0 ? summary : `${summary}\n\nAlso mentioned: ${words.join(' ')}`
+}
+
+function wordsOfMessage({ parts }: Message, into: Set<string>): void {
+  for (const part of parts as readonly Part[]) {
+    if (part.type === 'text' || part.type === 'compaction') specificWords(part.text ?? '', into)
+    else if (part.type === 'tool-call') wordsOfInput(part, into)
+    else if (part.type === 'tool-result') {
+      for (const one of part.output) if (one.type === 'text') specificWords(one.text, into)
+    }
+  }
 }
 
 function linesOf(message: Message, length: number): string[] {

@@ -6,7 +6,9 @@ import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
 import { estimateMessage, rememberSizes, sizesOf } from './count.ts'
+import { foldedCall, foldedResult, resultNumbers } from './fold-text.ts'
 import { prefixes } from './prefix-memo.ts'
+import { folderFor } from './still-visible.ts'
 import { placesFrom, type View } from './view.ts'
 
 export interface ToolTurn {
@@ -14,8 +16,8 @@ export interface ToolTurn {
   start: number
   /** Index after the last result. */
   end: number
-  /** What was made of it when it was last folded. */
-  folded?: FoldedTurn
+  /** What folding it saves, as it was last asked for. */
+  saving?: Saving
 }
 
 /** Below this a fold is not worth the bytes of its stub. */
@@ -55,36 +57,40 @@ function isCall(part: Part): part is ToolCallPart {
   return part.type === 'tool-call'
 }
 
-/** How many of the oldest turns to fold: the last `keep` always stay whole, older ones go in batches of `step`. */
-export function turnsToFold(total: number, keep: number, step: number): number {
-  return Math.max(0, Math.floor((total - keep) / step) * step)
-}
-
-/** Batches that cost the least over recorded sessions and all kinds of prices, when three turns stay. */
-const usualStep = 5
-
-/** Who wants none to stay wants them gone at once. */
-export function stepOf(step: number | undefined, keep: number): number {
-  return step ?? (keep === 0 ? 1 : Math.max(usualStep, Math.ceil(keep / 2)))
-}
-
 /** The turns that may be folded when the last `keep` stay. Results that the model has not seen yet always stay. */
 export function olderTurns(messages: readonly Message[], turns: readonly ToolTurn[], keep: number): ToolTurn[] {
   const open = turns.at(-1)?.end === messages.length ? 1 : 0
   return turns.slice(0, Math.max(0, turns.length - Math.max(keep, open)))
 }
 
-/** The tokens that folding a turn takes away. */
+/** The tokens that folding a turn takes away, but for the words that its fold says beside the calls. */
 export function savingOf(messages: readonly Message[], turn: ToolTurn, style: FoldStyle): number {
-  return messages[turn.start]?.role === 'assistant' ? foldedTurn(messages, turn, style).saves : 0
+  const reply = messages[turn.start]
+  if (reply?.role !== 'assistant') return 0
+  if (turn.saving?.style === style) return turn.saving.saves
+  const results = messages.slice(turn.start + 1, turn.end) as ToolMessage[]
+  const known = savings.get(reply)
+  const isKnown = known?.style === style && known.results.length === results.length
+  if (isKnown && known.results.every((result, i) => result === results[i])) turn.saving = known
+  else {
+    let saves = estimateMessage(reply)
+    for (const result of results) saves += estimateMessage(result)
+    // A number is as long as the next.
+    const places = [reply, ...results].map(() => 1)
+    for (const { message } of foldTurn(reply, results, places, style, () => [])) saves -= estimateMessage(message)
+    turn.saving = { style, results, saves }
+    savings.set(reply, turn.saving)
+  }
+  return turn.saving?.saves ?? 0
 }
 
-interface FoldedTurn {
+interface Saving {
   style: FoldStyle
   results: readonly Message[]
-  kept: readonly KeptMessage[]
   saves: number
 }
+
+const savings = new WeakMap<Message, Saving>()
 
 interface KeptMessage {
   message: Message
@@ -93,31 +99,39 @@ interface KeptMessage {
   size: number
 }
 
-const foldedTurns = new WeakMap<Message, FoldedTurn>()
+/** What each of the given turns becomes. Made once, so that what is written for it can be kept too. */
+export const foldedTurns: (view: View, foldings: readonly Folding[]) => KeptMessage[][] = folderFor({
+  fold({ messages, places }, { turn, style }, unsaid) {
+    const { start, end } = turn
+    const results = messages.slice(start + 1, end) as ToolMessage[]
+    const own = places.slice(start, end)
+    const room = savingOf(messages, turn, style)
+    const say: Say = (call, result, text) => unsaid(call, result, text, room)
+    const kept = foldTurn(messages[start] as Reply, results, own, style, say)
+    const original = new Set<Message>(messages.slice(start, end))
+    for (const { message } of kept) if (message.role !== 'assistant' && !original.has(message)) folds.add(message)
+    return kept.map((one) => ({ ...one, size: estimateMessage(one.message) }))
+  },
+  turnsIn: findToolTurns,
+  isWorthIt: ({ messages }, turn, style) => savingOf(messages, turn, style) > leastSaving,
+})
 
-/** Made once, so that what is written for it can be kept too. */
-function foldedTurn(messages: readonly Message[], turn: ToolTurn, style: FoldStyle): FoldedTurn {
-  const { start, end } = turn
-  if (turn.folded?.style === style) return turn.folded
-  const reply = messages[start] as Reply
-  const known = foldedTurns.get(reply)
-  if (known?.style === style && known.results.length === end - start - 1) {
-    if (known.results.every((result, i) => result === messages[start + 1 + i])) return (turn.folded = known)
-  }
-  const results = messages.slice(start + 1, end) as ToolMessage[]
-  const kept = foldTurn(reply, results, style).map((one) => ({ ...one, size: estimateMessage(one.message) }))
-  let saves = estimateMessage(reply)
-  for (const result of results) saves += estimateMessage(result)
-  for (const { size } of kept) saves -= size
-  const folded = { style, results, kept, saves }
-  foldedTurns.set(reply, folded)
-  return (turn.folded = folded)
+const folds = new WeakSet<Message>()
+
+/** Whether a message is what a fold has left of calls or results. */
+export function isFold(message: Message): boolean {
+  return folds.has(message)
 }
+
+/** The words to add to the text of a call that is folded. */
+type Say = (call: ToolCallPart, result: ToolResultPart | undefined, text: string) => string[]
 
 export interface Folding {
   turn: ToolTurn
   style: FoldStyle
   why: string
+  /** The last place of the history that was there when it was decided. */
+  at: number
 }
 
 /** Folds the given turns, oldest first, in one pass. Each reason leaves one note, however many turns it folds. */
@@ -129,10 +143,11 @@ export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   const batches = new Map<string, Folding[]>()
   let batch: Folding[] | undefined
   let next = 0
-  for (const folding of foldings) {
+  const turns = foldedTurns(view, foldings)
+  for (const [i, folding] of foldings.entries()) {
     const { turn, style, why } = folding
     copy(next, turn.start)
-    for (const { message, index, size } of foldedTurn(view.messages, turn, style).kept) {
+    for (const { message, index, size } of turns[i] ?? []) {
       folded.messages.push(message)
       folded.places.push(view.places[turn.start + index] ?? -1)
       sizes.push(size)
@@ -187,31 +202,41 @@ const endings: Record<FoldStyle, string> = {
   remove: '',
 }
 
-function foldTurn(reply: Reply, results: ToolMessage[], style: FoldStyle): Omit<KeptMessage, 'size'>[] {
-  if (style === 'results') {
-    return [
-      { message: reply, index: 0 },
-      ...results.map((message, i) => ({ message: withoutOutput(message), index: i + 1 })),
-    ]
-  }
-  if (style === 'provider') {
-    const parts = reply.parts.filter((part) => part.type !== 'reasoning')
-    return [reply, ...results].map((message, index) => {
-      const folded = message.role === 'tool' ? withoutOutput(message) : { ...reply, parts, native: [] }
-      originals.set(folded, message)
-      return { message: folded, index }
+function foldTurn(
+  reply: Reply,
+  results: ToolMessage[],
+  places: readonly number[],
+  style: FoldStyle,
+  say: Say,
+): Omit<KeptMessage, 'size'>[] {
+  const calls = reply.parts.filter(isCall)
+  if (style === 'results' || style === 'provider') {
+    const byId = new Map(calls.map((call) => [call.callId, call]))
+    const numbers = resultNumbers(results, places.slice(1))
+    const shortened = results.map((message, i) => {
+      const folded = withoutOutput(message, numbers, byId, say)
+      if (style === 'provider') originals.set(folded, message)
+      return { message: folded, index: i + 1 }
     })
+    if (style === 'results') return [{ message: reply, index: 0 }, ...shortened]
+    const bare: Reply = { ...reply, parts: reply.parts.filter((part) => part.type !== 'reasoning'), native: [] }
+    originals.set(bare, reply)
+    return [{ message: bare, index: 0 }, ...shortened]
   }
   const said = reply.parts.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning')
   const kept: Omit<KeptMessage, 'size'>[] = []
   // Its own words hold the calls, so what is left of the reply is told from its parts.
   if (said.length > 0) kept.push({ message: { ...reply, parts: said, native: [] }, index: 0 })
   if (style === 'stub') {
-    const outcomes = new Map(results.flatMap((message) => message.parts.map((part) => [part.callId, part])))
-    const calls = reply.parts.filter(isCall)
-    const text = calls.map((call) => stub(call, outcomes.get(call.callId))).join('\n')
+    const found = new Map(results.flatMap(({ parts }) => parts.map((part) => [part.callId, part])))
+    const numbers = resultNumbers(results, places.slice(1))
+    const lines = calls.map((call) => {
+      const result = found.get(call.callId)
+      const line = foldedCall(call, result, result && numbers.get(result))
+      return withWords(line, say(call, result, line))
+    })
     // The user's side tells it: a model that reads calls as text of its own begins to write such text.
-    kept.push({ message: { role: 'user', parts: [{ type: 'text', text }] }, index: 0 })
+    kept.push({ message: { role: 'user', parts: [{ type: 'text', text: lines.join('\n') }] }, index: 0 })
   }
   return kept
 }
@@ -223,28 +248,21 @@ export function beforeFold(message: Message): Message | undefined {
   return originals.get(message)
 }
 
-function stub(call: ToolCallPart, result: ToolResultPart | undefined): string {
-  const input = call.malformed ?? JSON.stringify(call.input)
-  return `[Earlier tool use] ${call.name}(${shorten(input, 80)}): ${result ? outcome(result) : 'no result'}`
+function withoutOutput(
+  message: ToolMessage,
+  numbers: ReadonlyMap<ToolResultPart, string>,
+  calls: ReadonlyMap<string, ToolCallPart>,
+  say: Say,
+): ToolMessage {
+  const parts = message.parts.map((part): ToolResultPart => {
+    const line = foldedResult(part, numbers.get(part))
+    const call = calls.get(part.callId)
+    const text = call ? withWords(line, say(call, part, line)) : line
+    return { ...part, output: [{ type: 'text', text }] }
+  })
+  return { ...message, parts }
 }
 
-function withoutOutput(message: ToolMessage): ToolMessage {
-  return {
-    ...message,
-    parts: message.parts.map((part) => ({ ...part, output: [{ type: 'text', text: `[Folded] ${outcome(part)}` }] })),
-  }
-}
-
-function outcome(result: ToolResultPart): string {
-  let size = 0
-  let media = 0
-  for (const part of result.output) {
-    if (part.type === 'text') size += part.text.length
-    else media++
-  }
-  return `${result.failed ? 'failed' : 'ok'}, ${size} characters${media > 0 ? `, ${media} media` : ''}`
-}
-
-function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`
+function withWords(line: string, words: readonly string[]): string {
+  return words.length === 0 ? line : `${line}; with ${words.join(' ')}`
 }

@@ -71,13 +71,25 @@ export function startOfLast(messages: readonly Message[], most: number, sizes?: 
   return start
 }
 
+function windowStart(messages: readonly Message[], size: WindowSize): number {
+  return windowMoves(messages, size).at(-1)?.start ?? 0
+}
+
+export interface WindowMove {
+  /** How many messages there were when it moved. */
+  end: number
+  /** Where it begins since. */
+  start: number
+}
+
 /**
- * Where the window begins. It is found by going through the history once from its beginning, so that it depends on
- * nothing but the messages: a longer history has the same cuts, and perhaps a new one at its end (P4).
+ * When the window moved and where to. It is found by going through the history once from its beginning, so that it
+ * depends on nothing but the messages: a longer history has the same cuts, and perhaps a new one at its end (P4).
  */
-function windowStart(messages: readonly Message[], { most, downTo, sizes }: WindowSize): number {
+export function windowMoves(messages: readonly Message[], { most, downTo, sizes }: WindowSize): WindowMove[] {
   const sizeAt = (index: number): number => sizes?.[index] ?? 1
   const pinned = pinnedIn(messages)
+  const moves: WindowMove[] = []
   let start = 0
   let sum = 0
   let lastBoundary = 0
@@ -85,10 +97,12 @@ function windowStart(messages: readonly Message[], { most, downTo, sizes }: Wind
     if (messages[end]?.role !== 'tool') lastBoundary = end
     sum += sizeAt(end)
     if (sum <= most) continue
+    const before = start
     while (start < lastBoundary && (sum > downTo || messages[start]?.role === 'tool')) {
       if (start !== pinned) sum -= sizeAt(start)
       start++
     }
+    if (start > before) moves.push({ end: end + 1, start })
   }
-  return start
+  return moves
 }

@@ -11,7 +11,14 @@ import { asideRule } from '../context/cache-history.ts'
 import { settingsOf, type CompactionSettings } from '../settings/policy.ts'
 import { assemble, baseView, type Assembled } from '../context/assemble.ts'
 import { compactionData } from '../context/overlay-codec.ts'
-import { historyAsText, plainSummary, stretchEnd, summaryPrompt, usualBudget } from '../context/summary.ts'
+import {
+  historyAsText,
+  plainSummary,
+  stretchEnd,
+  summaryPrompt,
+  usualBudget,
+  withForgotten,
+} from '../context/summary.ts'
 import { costOf } from '../providers/cost.ts'
 import { ask } from './ask.ts'
 import { askNatively } from './compact-native.ts'
@@ -85,12 +92,13 @@ export async function compactHistory(
   async function byModel(): Promise<Made | undefined> {
     const reply = await aside(summaryRequest(run, stretch))
     const text = reply.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
-    return text.trim() === '' ? undefined : { by: 'model', summary: { text: text.trim() } }
+    if (text.trim() === '') return undefined
+    return { by: 'model', summary: { text: withForgotten(text.trim(), view, end ?? 0, budgetOf(settings)) } }
   }
 
   function withoutModel(): Made {
-    const messages = view.messages.slice(0, end)
-    return { by: 'fold', summary: { text: plainSummary(messages, previousText(run, decisions), budgetOf(settings)) } }
+    const text = plainSummary(view, end ?? 0, previousText(run, decisions), budgetOf(settings))
+    return { by: 'fold', summary: { text } }
   }
 
   /** A request that is in the log with what it cost, and is no part of the conversation. */

@@ -24,6 +24,7 @@ import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { RunContext } from './run-context.ts'
 import { absentToolNotes } from './absent-tools.ts'
+import { savedBy } from './savings.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
@@ -82,13 +83,14 @@ async function attempt(
   await journal?.close()
 
   const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
+  const saved = usage && savedBy(forecast, usage, endpoint.price)
   const kept = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
   const finished = await store.finishExchange(
     owner,
     opened.id,
     {
       outcome: outcomeOf(reply.stop.reason),
-      notes: [...notes, ...cutNotes(failure), forecastNote(forecast, usage), ...(kept ? [kept] : [])],
+      notes: [...notes, ...cutNotes(failure), forecastNote(forecast, usage, saved), ...(kept ? [kept] : [])],
       ...(reply.parts.length > 0 && { reply: { message: reply, parentId: basedOn } }),
       ...(usage && { usage }),
       ...(cost !== undefined && { cost }),

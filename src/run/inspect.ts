@@ -45,7 +45,8 @@ export async function inspectRequest(
     url: endpoint.baseUrl + request.path,
     body: request.body,
     notes: request.notes,
-    estimate: request.estimate,
+    // The same number as `count()` gives, corrected by what the provider reported before.
+    estimate: { input: explained.tokens },
     explained,
     ...(cold !== undefined && { cold }),
   }

@@ -6,9 +6,9 @@ import type { ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange, Overlay } from '../core/log.ts'
 import type { TextPart } from '../core/message.ts'
-import type { Decisions } from '../context/decisions.ts'
+import { noDecisions, type Decisions } from '../context/decisions.ts'
 import { limitOf } from '../context/fit.ts'
-import type { Forecast } from '../context/forecast.ts'
+import { readForecast, type Forecast } from '../context/forecast.ts'
 import { readCacheHistory, type CacheHistory } from '../context/cache-history.ts'
 import {
   proposeByMoney,
@@ -26,6 +26,7 @@ import {
   sentView,
   sizeOf,
   systemOf,
+  withMention,
   type Assembled,
   type RequestDraft,
 } from '../context/assemble.ts'
@@ -35,6 +36,7 @@ import { sharedTokens } from '../context/shared-prefix.ts'
 import { compactHistory, type Spending } from './compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
 import { recallFields } from './field-memory.ts'
+import { offersRecall, withRecall } from './offer-recall.ts'
 import type { RunContext } from './run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -73,11 +75,17 @@ export async function planRequest(
   const recorded = readDecisions(history, overlays)
   const learned = planOptions.look ? [] : await recallFields(run, history, recorded.refused ?? [])
   const refused = [...(recorded.refused ?? []), ...learned]
-  const draft = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
-  const before = draft.decisions
-  const facts = gather(run, draft, settings, history, exchanges.items, overlays)
+  const plain = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
+  const before = plain.decisions
+  const offered = offersRecall(run, plain, baseView(plain), before)
+  let draft = offered ? withRecall(plain) : plain
+  let facts = gather(run, draft, settings, history, exchanges.items, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
   const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
+  if (!offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
+    draft = withRecall(plain)
+    facts = gather(run, draft, settings, history, exchanges.items, overlays)
+  }
 
   const keep = keepsState(run, settings, history, overlays)
   const state = keep && !planOptions.whole ? await usableState(run, history, exchanges.items) : undefined
@@ -95,7 +103,13 @@ export async function planRequest(
   const expected = expectedCached(draft, before, prepared, facts, history)
   return {
     prepared,
-    forecast: { estimate: prepared.estimate.input, cached: expected, head: facts.head, ttl: facts.ttl },
+    forecast: {
+      estimate: prepared.estimate.input,
+      cached: expected,
+      head: facts.head,
+      ttl: facts.ttl,
+      ...wholeHistory(plain, facts, prepared),
+    },
     past: facts.past,
     ...(state && prepared.context.state && { state }),
     keep,
@@ -207,18 +221,35 @@ function isDue({ compaction }: PolicySettings, history: readonly Entry[], { comp
   return asked > compaction.every
 }
 
+/** What the prompt would be if nothing were left out, and how much of that the provider's cache would hold. */
+function wholeHistory(
+  draft: RequestDraft,
+  { past, cache, headTokens }: Facts,
+  prepared: Assembled,
+): Pick<Forecast, 'whole' | 'wholeCached'> {
+  const { messages } = baseView({ ...draft, decisions: noDecisions })
+  const whole = sizeOf({ messages }, headTokens, draft.target)
+  // As long as nothing is left out there is nothing to compare.
+  if (whole <= prepared.estimate.input) return { whole: prepared.estimate.input, wholeCached: 0 }
+  const isCold = past.cold === 'first request' || past.cold === 'the cache has expired' || cache.read >= cache.write
+  const before = Math.min(whole, (past.last && readForecast(past.last)?.whole) ?? 0)
+  return { whole, wholeCached: isCold || before * past.ratio < cache.minimum ? 0 : before }
+}
+
 /** Tokens that the provider should have cached: what this request shares with the one before, if that is still warm. */
 function expectedCached(
   draft: RequestDraft,
   before: Decisions,
   prepared: Assembled,
-  { settings, past, cache, headTokens }: Facts,
+  { settings, past, cache, headTokens, head }: Facts,
   history: readonly Entry[],
 ): number {
   if (past.cold === 'first request' || past.cold === 'the cache has expired' || !past.last) return 0
+  // System and tools come before everything else.
+  if ((readForecast(past.last)?.head ?? head) !== head) return 0
   const length = history.findIndex((entry) => entry.id === past.last?.basedOn) + 1
   const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
-  const view = sentView(baseView(earlier), settings, before, draft.target)
+  const view = withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
   const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)
   return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
 }

@@ -1,37 +1,75 @@
-// A tool that finds again what was cut from the request or summed up: it searches the whole log of the conversation, on
-// all branches, and reads a single entry in full. It reads only, so it may always be run again.
+// A tool that finds again what was folded, cut from the request or summarised: it reads a result whole by the number that
+// its fold names, searches the whole log of the conversation, on all branches, and reads a single entry in full. It reads
+// only, so it may always be run again.
 
+import type { ToolSpec } from '../core/context.ts'
 import { isObject, type Json } from '../core/json.ts'
-import type { Message, Part } from '../core/message.ts'
+import type { Entry } from '../core/log.ts'
+import type { Message, Part, ToolResultPart } from '../core/message.ts'
 import type { Tool } from '../core/tool.ts'
+import { numberedResult } from '../context/numbered-result.ts'
+import { recallName } from '../context/mention-recall.ts'
 import type { Hit, Store } from '../store/store.ts'
 
 const hitsShown = 10
 const pageLength = 8000
 
-export function recallTool(store: Store, owner: string, conversationId: string): Tool {
-  return {
-    name: 'recall',
-    description:
-      'Searches everything that was said in this conversation, and what tools were given and gave back, also what is no ' +
-      'longer in your context. Give `query` to search: words that must all be there, "phrases" in quotes, begin* for ' +
-      'words that begin so. Give `entry` with an id from a search to read it in full, and `offset` to read on.',
-    input: {
-      type: 'object',
-      properties: {
-        query: { type: 'string', description: 'What to look for.' },
-        entry: { type: 'string', description: 'The id of an entry to read in full.' },
-        offset: { type: 'integer', minimum: 0, description: 'Where in the entry to continue reading.' },
-      },
-      additionalProperties: false,
+/** What a model is told of it. Every request pays for it, so it is short. */
+export const recallSpec: ToolSpec = {
+  name: recallName,
+  description:
+    'Reads what is no longer in your context. `id`: the number of an earlier tool use, such as 41 for "[Tool use #41]", ' +
+    'to read its whole result. `query`: words to search the conversation for. `entry`: the id of an entry that a search ' +
+    'found. `offset`: where to continue reading.',
+  input: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      query: { type: 'string' },
+      entry: { type: 'string' },
+      offset: { type: 'integer', minimum: 0 },
     },
+    additionalProperties: false,
+  },
+}
+
+/** Numbers are those of the given path; by default of the one that the conversation continues from. */
+export function recallTool(
+  store: Store,
+  owner: string,
+  conversationId: string,
+  path: () => Promise<readonly Entry[]> = () => currentPath(store, owner, conversationId),
+): Tool {
+  return {
+    ...recallSpec,
     repeatable: true,
     async run(input) {
-      const { query, entry, offset } = isObject(input) ? input : {}
-      if (typeof entry === 'string') return readEntry(entry, typeof offset === 'number' ? offset : 0)
+      const { id, query, entry, offset } = isObject(input) ? input : {}
+      const from = typeof offset === 'number' ? offset : 0
+      if (typeof id === 'string') return readNumber(id, from)
+      if (typeof entry === 'string') return readEntry(entry, from)
       if (typeof query === 'string' && query.trim() !== '') return find(query)
-      throw new TypeError('give a query to search for, or the id of an entry to read')
+      throw new TypeError('give a query to search for, the id of a tool use, or the id of an entry to read')
     },
+  }
+
+  async function readNumber(id: string, offset: number): Promise<Json> {
+    const number = id.replace(/^.*#/, '').replace(/]$/, '').trim()
+    const entries = await path()
+    const found = numberedResult(
+      entries.map((entry) => entry.message),
+      number,
+    )
+    if (found) {
+      const { call, result } = found
+      const input = call ? `${call.name} was called with ${call.malformed ?? JSON.stringify(call.input)}\n` : ''
+      return { id: number, tool: result.name, ...pageOf(`${input}${wholeResult(result)}`, offset) }
+    }
+    // A model may take one kind of id for the other.
+    if (!/^[\d.]+$/.test(number)) return readEntry(id, offset)
+    const entry = entries[Number(number)]
+    if (!entry) throw new TypeError(`there is no tool use #${number} in this conversation`)
+    return { id: number, role: entry.message.role, at: entry.at, ...pageOf(textIn(entry.message), offset) }
   }
 
   async function find(query: string): Promise<Json> {
@@ -56,16 +94,21 @@ export function recallTool(store: Store, owner: string, conversationId: string):
   async function readEntry(id: string, offset: number): Promise<Json> {
     const entry = await store.entry(owner, id)
     if (entry?.conversationId !== conversationId) throw new TypeError(`there is no entry ${id} in this conversation`)
-    const text = textIn(entry.message)
-    const page = text.slice(offset, offset + pageLength)
-    const rest = text.length - offset - page.length
-    return {
-      entry: id,
-      role: entry.message.role,
-      at: entry.at,
-      text: page.toWellFormed(),
-      ...(rest > 0 && { more: `${rest} characters are left: continue with offset ${offset + page.length}.` }),
-    }
+    return { entry: id, role: entry.message.role, at: entry.at, ...pageOf(textIn(entry.message), offset) }
+  }
+}
+
+async function currentPath(store: Store, owner: string, conversationId: string): Promise<Entry[]> {
+  const head = (await store.conversation(owner, conversationId))?.head
+  return head ? store.history(owner, head) : []
+}
+
+function pageOf(text: string, offset: number): { text: string; more?: string } {
+  const page = text.slice(offset, offset + pageLength)
+  const rest = text.length - offset - page.length
+  return {
+    text: page.toWellFormed(),
+    ...(rest > 0 && { more: `${rest} characters are left: continue with offset ${offset + page.length}.` }),
   }
 }
 
@@ -85,7 +128,7 @@ function partText(part: Part): string {
     case 'tool-call':
       return `${part.name} was called with ${part.malformed ?? JSON.stringify(part.input)}`
     case 'tool-result':
-      return `${part.name} gave: ${part.output.map(partText).join('\n')}`
+      return wholeResult(part)
     case 'server-tool':
       return `${part.name}: ${JSON.stringify({ input: part.input, output: part.output })}`
     case 'media':
@@ -95,4 +138,11 @@ function partText(part: Part): string {
     default:
       return ''
   }
+}
+
+/** As the tool returned it: what the model was shown of a long result is less. */
+function wholeResult({ name, output, value, failed }: ToolResultPart): string {
+  const shown = output.map(partText).join('\n')
+  const raw = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+  return `${name} ${failed ? 'failed' : 'gave'}: ${raw.length > shown.length ? raw : shown}`
 }

@@ -5,6 +5,7 @@
 import type { Entry } from '../core/log.ts'
 import { callsOf, type ToolCallPart, type ToolMessage, type ToolResultPart } from '../core/message.ts'
 import { answerTo, argsHashOf, type Approval } from './approval.ts'
+import { callableTools } from './offer-recall.ts'
 import { readCall } from './read-call.ts'
 import { repeatNotes, withNote } from './repeats.ts'
 import { notRun, runTool } from './run-tool.ts'
@@ -24,7 +25,8 @@ export async function runCalls(
   replyEntry: Entry,
   calls: readonly ToolCallPart[],
 ): Promise<ToolStep> {
-  const { store, owner, conversationId, tools } = run
+  const { store, owner, conversationId } = run
+  const tools = callableTools(run, history)
   const { callsPerReply, concurrentTools, resultSize } = run.limits
   const step: ToolStep = { entries: [], waiting: [] }
   const taken = new Set(callsOf(replyEntry.message).slice(0, callsPerReply))

@@ -1,6 +1,8 @@
 // What a conversation has used and cost, in all and by model.
 
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
+import { recallName } from '../context/mention-recall.ts'
+import { readSaved } from '../context/forecast.ts'
 import type { Store } from '../store/store.ts'
 
 /** Tokens, money and requests. */
@@ -14,6 +16,10 @@ export interface Spending extends Usage {
 
 /** What a conversation has used: in all, and by `provider/model`, the dearest first. */
 export interface ConversationUsage extends Spending {
+  /** In US dollars, what folding, cutting and summarising have saved so far against the whole history, by estimate. */
+  saved: number
+  /** How often the model has asked for what was left out, with `recall`. */
+  recalls: number
   models: ({ provider: string; model: string } & Spending)[]
 }
 
@@ -26,7 +32,13 @@ export async function usageOf(store: Store, owner: string, conversationId: strin
     models.set(key, { provider, model, ...add(models.get(key) ?? nothing, used) })
     all = add(all, used)
   }
-  return { ...all, models: [...models.values()].toSorted((a, b) => b.cost - a.cost || b.input - a.input) }
+  const { saved, recalls } = await leftOut(store, owner, conversationId)
+  return {
+    ...all,
+    saved,
+    recalls,
+    models: [...models.values()].toSorted((a, b) => b.cost - a.cost || b.input - a.input),
+  }
 }
 
 const nothing: Spending = { ...noUsage, cost: 0, requests: 0, unpriced: 0 }
@@ -38,4 +50,21 @@ function add(a: Spending, b: Spending): Spending {
     requests: a.requests + b.requests,
     unpriced: a.unpriced + b.unpriced,
   }
+}
+
+/** Read from what each exchange says of itself, and from the calls. */
+async function leftOut(
+  store: Store,
+  owner: string,
+  conversationId: string,
+): Promise<{ saved: number; recalls: number }> {
+  let saved = 0
+  let cursor: string | undefined
+  do {
+    const page = await store.exchanges(owner, conversationId, { limit: 500, ...(cursor !== undefined && { cursor }) })
+    for (const exchange of page.items) saved += readSaved(exchange)
+    cursor = page.next
+  } while (cursor !== undefined)
+  const runs = await store.toolRuns(owner, conversationId)
+  return { saved, recalls: runs.filter((run) => run.name === recallName).length }
 }

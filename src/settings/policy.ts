@@ -30,6 +30,8 @@ export interface PolicySettings {
   pinned?: string
   /** `auto`: a provider that keeps conversations gets only what is new to it. */
   state?: 'auto' | 'off'
+  /** False: the model is not offered the tool `recall`, which reads what was folded or cut. */
+  recall?: boolean
   compaction?: CompactionSettings
 }
 
@@ -57,7 +59,7 @@ export type PresetName = (typeof presetNames)[number]
 export type Policy = PresetName | PolicySettings
 
 const presets: Record<PresetName, PolicySettings> = {
-  economy: { maxToolTurns: 10, rhythm: 'economy' },
+  economy: { maxToolTurns: 4, rhythm: 'economy' },
   classic: { maxMessages: 20, maxToolTurns: 3 },
   full: {},
   small: { usable: 0.8, floor: 0.3, atLimit: 'cut', assumedWindow: 8192 },

@@ -123,6 +123,10 @@ export const policyFields: Fields<PolicySettings> = {
     oneOf(['auto', 'off']),
     '`auto`: a provider that stores conversations gets only what is new to it; by default `off`.',
   ),
+  recall: described(
+    flag,
+    '`false`: the model is not offered the tool `recall`, with which it reads what was folded, cut or summarised.',
+  ),
   compaction: described(object<CompactionSettings>(compactionFields), 'How summaries are made.'),
 }
 

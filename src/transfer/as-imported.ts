@@ -42,6 +42,7 @@ const policyKeys: Record<keyof PolicySettings, true> = {
   pinned: true,
   state: true,
   compaction: true,
+  recall: true,
 }
 
 /** Not `extra`: that goes into a request as it is, and may name a server for the provider to call. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { noDecisions } from '../../src/context/decisions.ts'
 import { explain } from '../../src/context/explain.ts'
-import { forecastNote, readForecast } from '../../src/context/forecast.ts'
+import { forecastNote, readForecast, readSaved } from '../../src/context/forecast.ts'
 import type { Policy } from '../../src/settings/policy.ts'
 import { assemble } from '../../src/context/assemble.ts'
 import { firstDifference } from '../../src/context/shared-prefix.ts'
@@ -82,8 +82,12 @@ test('the first byte that differs from the last request is told', () => {
 })
 
 test('a forecast is read back from the note that keeps it', () => {
-  const forecast = { estimate: 1200, cached: 900, head: '0123456789ab', ttl: '1h' as const }
+  const about = { head: '0123456789ab', ttl: '1h' as const, whole: 5000, wholeCached: 4200 }
+  const forecast = { estimate: 1200, cached: 900, ...about }
   const usage = { input: 1300, output: 5, cacheRead: 890, cacheWrite: 0, reasoning: 0 }
   assert.deepEqual(readForecast({ notes: [forecastNote(forecast, usage)] }), forecast)
+  assert.equal(readSaved({ notes: [forecastNote(forecast, usage)] }), 0)
+  assert.equal(readSaved({ notes: [forecastNote(forecast, usage, 0.0125)] }), 0.0125)
+  assert.equal(readSaved({ notes: [forecastNote(forecast, usage, -0.001)] }), -0.001)
   assert.equal(readForecast({ notes: [] }), undefined)
 })

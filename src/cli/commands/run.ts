@@ -44,7 +44,7 @@ kept as any other. At the end it says what was spent, and how to open the conver
     const local = await openLocalStore(values)
     try {
       const rows = await rowsFor(local.store, config)
-      const choice = chooseModel({
+      const choice = await chooseModel({
         asked: values.model,
         kept: undefined,
         configured: config?.model,

@@ -9,6 +9,7 @@ import { channel } from '../../run/channel.ts'
 import type { Held } from '../../run/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
 import { cachedPath } from '../../run/path-cache.ts'
+import { settingsOf as policySettings } from '../../settings/policy.ts'
 import type { RunSettings } from '../../run/settings.ts'
 import { startRun } from '../../run/start-run.ts'
 import { titleOf } from '../../run/title.ts'
@@ -165,7 +166,8 @@ function settingsOf({ server, request, model }: DoorRunOptions): RunSettings {
     ...(system && { system }),
     tools: tools.map((tool) => ({ ...tool, run: notHere })),
     options,
-    policy: server.defaultPolicy ?? 'full',
+    // The client runs the tools of its requests, so the model is offered none of ours.
+    policy: { ...policySettings(server.defaultPolicy ?? 'full'), recall: false },
     // The client sees its own loops.
     guards: { repeats: false },
   }

@@ -1,0 +1,124 @@
+// What is left of a tool call that is folded: one line with the tool, its arguments one by one, how it went, and the
+// specific words that nothing else in the request says any more. Its number is the place of the result in the history,
+// with which `recall` reads the whole of it. The same turn always gets the same bytes (P4).
+
+import { isObject, type Json } from '../core/json.ts'
+import type { ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
+import { estimateTokens } from './count.ts'
+import { specificWords } from './specific-words.ts'
+
+/** Arguments that are longer are cut in the middle: they say what they are at both ends. */
+const argumentLength = 60
+/** A path says what it is at its end. */
+const pathSegments = 3
+/** Of an error the beginning says what went wrong. */
+const errorLength = 160
+/** The most tokens that the words of one call may take, and the most of what folding it saves. */
+const mostWordTokens = 350
+const shareForWords = 0.35
+
+/** A call and what came of it, as one line without words. */
+export function foldedCall(call: ToolCallPart, result: ToolResultPart | undefined, number: string | undefined): string {
+  const label = number === undefined ? '[Tool use]' : `[Tool use #${number}]`
+  return `${label} ${call.name}(${foldedArguments(call)}): ${result ? outcomeOf(result) : 'no result'}`
+}
+
+/** What stands where the output of a result was. */
+export function foldedResult(result: ToolResultPart, number: string | undefined): string {
+  return `[Folded${number === undefined ? '' : ` #${number}`}] ${outcomeOf(result)}`
+}
+
+/**
+ * The number of each result of a turn: the place of its message in the history, and where several results stand at one
+ * place, which of them it is. A result that the log does not have has none.
+ */
+export function resultNumbers(
+  results: readonly ToolMessage[],
+  places: readonly number[],
+): ReadonlyMap<ToolResultPart, string> {
+  const numbers = new Map<ToolResultPart, string>()
+  const counts = new Map<number, number>()
+  for (const [i, { parts }] of results.entries()) {
+    const place = places[i] ?? -1
+    if (place < 0) continue
+    for (const part of parts) {
+      const count = counts.get(place) ?? 0
+      counts.set(place, count + 1)
+      numbers.set(part, count === 0 ? String(place) : `${place}.${count}`)
+    }
+  }
+  return numbers
+}
+
+function foldedArguments({ input, malformed }: ToolCallPart): string {
+  if (malformed !== undefined) return cutMiddle(malformed, argumentLength)
+  if (!isObject(input)) return cutMiddle(JSON.stringify(input), argumentLength)
+  return Object.entries(input)
+    .map(([name, value]) => `${name}: ${foldedValue(value ?? null)}`)
+    .join(', ')
+}
+
+function foldedValue(value: Json): string {
+  if (typeof value !== 'string') return cutMiddle(JSON.stringify(value), argumentLength)
+  return isPath(value) ? endOfPath(value) : cutMiddle(value.replaceAll(/\s+/g, ' ').trim(), argumentLength)
+}
+
+function isPath(text: string): boolean {
+  return text.length <= 1000 && /^(?:~|\.{1,2}|[\w@.-]+)?(?:\/[^\s/]+)+\/?$/.test(text) && !text.includes('://')
+}
+
+function endOfPath(path: string): string {
+  const segments = path.split('/')
+  return segments.length <= pathSegments + 1 ? path : `…/${segments.slice(-pathSegments).join('/')}`
+}
+
+function outcomeOf(result: ToolResultPart): string {
+  let size = 0
+  let media = 0
+  for (const part of result.output) {
+    if (part.type === 'text') size += part.text.length
+    else media++
+  }
+  const length = `${size} characters${media > 0 ? `, ${media} media` : ''}`
+  if (!result.failed) return `ok, ${length}`
+  const [text = ''] = result.output.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const error = text
+    .slice(0, errorLength * 2)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, errorLength)
+    .toWellFormed()
+  return error === '' ? `failed, ${length}` : `failed, ${length}: ${error}`
+}
+
+/** Of the words that are to be said beside a fold as many as there is room for, when the fold saves so many tokens. */
+export function chosenWords(words: Iterable<string>, saves: number): string[] {
+  const room = Math.min(mostWordTokens, saves * shareForWords)
+  const chosen: string[] = []
+  let tokens = 0
+  for (const word of words) {
+    tokens += estimateTokens(word) + 1
+    if (tokens > room) break
+    chosen.push(word)
+  }
+  return chosen
+}
+
+/** The specific words of arguments, value by value. */
+export function wordsOfInput({ input, malformed }: ToolCallPart, into: Set<string>): void {
+  if (malformed !== undefined) specificWords(malformed, into)
+  else wordsOfValue(input, into)
+}
+
+function wordsOfValue(value: Json, into: Set<string>): void {
+  if (typeof value === 'string') specificWords(value, into)
+  else if (Array.isArray(value)) for (const one of value) wordsOfValue(one, into)
+  else if (isObject(value)) for (const one of Object.values(value)) wordsOfValue(one ?? null, into)
+  else if (typeof value === 'number') specificWords(String(value), into)
+}
+
+function cutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text
+  const half = Math.floor((length - 1) / 2)
+  return `${text.slice(0, half).toWellFormed()}…${text.slice(-half).toWellFormed()}`
+}

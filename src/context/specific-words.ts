@@ -1,0 +1,165 @@
+// The specific words of a text: what cannot be guessed once it is gone. Paths, URLs, addresses, identifiers (with a digit, an
+// underscore or an inner capital), hashes and numbers; in plain text also names, and terms in
+// Chinese, Japanese or Korean. One pass over the characters, because it runs over every result that is folded.
+
+/** The distinct specific words of a text, in the order in which they first occur. */
+export function specificWords(text: string, into = new Set<string>()): Set<string> {
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code < 128 ? inWord[code] : isLetter(code)) at = readWord(text, at, into)
+    else if (isIdeograph(code)) at = readTerm(text, at, into)
+    else at++
+  }
+  return into
+}
+
+const inWord = Uint8Array.from({ length: 128 }, (_, code) => (/[\w~@./-]/.test(String.fromCharCode(code)) ? 1 : 0))
+
+/** Latin letters with accents, Greek, Cyrillic and the like. */
+function isLetter(code: number): boolean {
+  return code >= 0xc0 && code < 0x1100 && code !== 0xd7 && code !== 0xf7
+}
+
+function readWord(text: string, start: number, into: Set<string>): number {
+  let end = start
+  while (end < text.length) {
+    const code = text.charCodeAt(end)
+    // Of a URL the scheme too, and what comes after it.
+    if (code === 58 && text.startsWith('://', end)) end += 3
+    else if (code === 44 && isThousands(text, end)) end++
+    else if (code < 128 ? inWord[code] : isLetter(code)) end++
+    else break
+  }
+  let from = start
+  let to = end
+  while (from < to && isEdge(text.charCodeAt(from))) from++
+  while (to > from && (isEdge(text.charCodeAt(to - 1)) || text.charCodeAt(to - 1) === 47)) to--
+  // A path is found again with and without the folder that it begins in.
+  if (from > start && text.charCodeAt(from) === 47 && text.charCodeAt(from - 1) === 46) from++
+  const length = to - from
+  if (length < 2 || length > longestWord) return end
+  const word = text.slice(from, to)
+  if (isSpecific(word)) into.add(word)
+  else if (isCapitalised(word)) return readName(text, from, to, end, into)
+  return end
+}
+
+/** A comma between digits, three of them after it. */
+function isThousands(text: string, comma: number): boolean {
+  for (const at of [comma - 1, comma + 1, comma + 2, comma + 3]) {
+    const code = text.charCodeAt(at)
+    if (!(code >= 48 && code <= 57)) return false
+  }
+  const next = text.charCodeAt(comma + 4)
+  return !(next >= 48 && next <= 57)
+}
+
+/** What is longer is data, not a word that anyone types again. */
+const longestWord = 200
+
+/** `.`, `-` and `@` around a word are not part of it. */
+function isEdge(code: number): boolean {
+  return code === 46 || code === 45 || code === 64
+}
+
+function isSpecific(word: string): boolean {
+  let digits = 0
+  let letters = 0
+  let slashes = 0
+  let dot = -1
+  let isJoined = false
+  for (let i = 0; i < word.length; i++) {
+    const code = word.charCodeAt(i)
+    if (code >= 48 && code <= 57) digits++
+    else if (code === 47) slashes++
+    else if (code === 46) dot = i
+    else if (code === 95 || code === 64) isJoined ||= i > 0 && i < word.length - 1
+    else if (code !== 45 && code !== 126) {
+      letters++
+      if (code >= 65 && code <= 90 && i > 0) isJoined ||= isLower(word.charCodeAt(i - 1))
+    }
+  }
+  if (digits > 0 && digits + letters > 1) return true
+  if (letters < 2) return false
+  return isJoined || slashes > 0 || (dot > 0 && word.length - dot <= longestExtension && dot < word.length - 1)
+}
+
+/** With the dot. */
+const longestExtension = 6
+
+function isLower(code: number): boolean {
+  return code >= 97 && code <= 122
+}
+
+function isCapitalised(word: string): boolean {
+  const first = word.charCodeAt(0)
+  if (!((first >= 65 && first <= 90) || (first >= 0xc0 && first < 0xdf))) return false
+  for (let i = 1; i < word.length; i++) {
+    const code = word.charCodeAt(i)
+    if (!isLower(code) && code < 0xdf) return false
+  }
+  return true
+}
+
+/** Two or three capitalised words with a space between them are a name, of a person or a thing. */
+function readName(text: string, from: number, to: number, end: number, into: Set<string>): number {
+  let last = to
+  for (let words = 1; words < 3 && text.charCodeAt(last) === 32; words++) {
+    let next = last + 1
+    while (next < text.length && isNameLetter(text.charCodeAt(next))) next++
+    if (next - last < 3 || !isCapitalised(text.slice(last + 1, next))) break
+    last = next
+  }
+  if (last > to) into.add(text.slice(from, last))
+  else if (isInSentence(text, from)) into.add(text.slice(from, to))
+  return Math.max(last, end)
+}
+
+/** After a word in small letters a capital begins a name, not a sentence. */
+function isInSentence(text: string, from: number): boolean {
+  return text.charCodeAt(from - 1) === 32 && isLower(text.charCodeAt(from - 2)) && isLower(text.charCodeAt(from - 3))
+}
+
+function isNameLetter(code: number): boolean {
+  return isLower(code) || (code >= 65 && code <= 90) || isLetter(code)
+}
+
+function isIdeograph(code: number): boolean {
+  return (code >= 0x3400 && code < 0xa000) || isKatakana(code) || isHangul(code)
+}
+
+function isKatakana(code: number): boolean {
+  return code >= 0x30a0 && code < 0x3100
+}
+
+function isHangul(code: number): boolean {
+  return code >= 0xac00 && code < 0xd7b0
+}
+
+/** Characters that join words in Chinese, and rarely are part of a name or a term. */
+const joining = new Set(
+  '的了是在和与及或也就都而但把被让对从向到给为以于之其这那我你他她它们不没有很会能要请吗呢吧啊着过',
+)
+
+/** Terms of Chinese are cut at the characters that join them, as there are no spaces; a digit may be part of one. */
+function readTerm(text: string, start: number, into: Set<string>): number {
+  let end = start
+  let from = start
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end)
+    const isDigit = code >= 48 && code <= 57
+    if (!isIdeograph(code) && !isDigit) break
+    if (isDigit || !joining.has(text.charAt(end))) continue
+    add(from, end)
+    from = end + 1
+  }
+  add(from, end)
+  return end
+
+  function add(first: number, last: number): void {
+    if (last - first >= 2 && last - first <= longestTerm) into.add(text.slice(first, last))
+  }
+}
+
+const longestTerm = 12

@@ -1,0 +1,84 @@
+// What goes by counting, in steps. It depends on nothing but the messages, so a longer history has the same cuts and
+// perhaps a new one at its end (P4). Where both tool turns and messages are limited, turns are folded when the window
+// moves: two rhythms side by side would break the prompt cache twice as often.
+
+import { sizesOf } from './count.ts'
+import type { PolicySettings } from '../settings/policy.ts'
+import { findToolTurns, foldedTurns, foldToolTurns, olderTurns, type Folding } from './tool-turns.ts'
+import type { View } from './view.ts'
+import { cutView, window, windowMoves, type WindowSize } from './window.ts'
+
+/** Batches that cost the least over recorded sessions and all kinds of prices, when three turns stay. */
+const usualStep = 5
+
+/** Who wants none to stay wants them gone at once. */
+function stepOf(step: number | undefined, keep: number): number {
+  return step ?? (keep === 0 ? 1 : Math.max(usualStep, Math.ceil(keep / 2)))
+}
+
+export function stepwise(view: View, settings: PolicySettings): View {
+  const { maxMessages, maxTokens, rhythm } = settings
+  const foldings = stepFolds(view, settings)
+  let next = foldToolTurns(view, foldings)
+  if (rhythm !== 'economy' && typeof maxMessages === 'number') {
+    const move = windowMoves(view.messages, windowSize(maxMessages, settings.step)).at(-1)
+    if (move) next = cutView(next, indexAfter(view, foldings, move.start), `over ${maxMessages} messages`)
+  }
+  if (typeof maxTokens === 'number') {
+    const sizes = sizesOf(next.messages)
+    next = window(next, { most: maxTokens, downTo: maxTokens / 2, sizes }, `over ${maxTokens} tokens`)
+  }
+  return next
+}
+
+/** Where the message at an index, which is in no result, stands once turns are folded. */
+function indexAfter(view: View, foldings: readonly Folding[], index: number): number {
+  const folded = foldedTurns(view, foldings)
+  let gone = 0
+  for (const [i, { turn }] of foldings.entries()) {
+    if (turn.start < index) gone += turn.end - turn.start - (folded[i]?.length ?? 0)
+  }
+  return index - gone
+}
+
+/** The turns that go, oldest first, each with the place at which it went. */
+export function stepFolds(view: View, settings: PolicySettings): Folding[] {
+  const { maxToolTurns: keep, fold: style = 'stub', rhythm } = settings
+  if (rhythm === 'economy' || typeof keep !== 'number') return []
+  const turns = findToolTurns(view.messages)
+  const older = olderTurns(view.messages, turns, keep)
+  const why = `older than the last ${keep} tool turns`
+  const foldings: Folding[] = []
+  let before = 0
+  for (const moment of foldMoments(view, settings, keep)) {
+    while (before < turns.length && (turns[before]?.start ?? 0) < moment) before++
+    const at = view.places[moment - 1] ?? 0
+    const end = Math.min(before - keep, older.length)
+    for (const turn of older.slice(foldings.length, Math.max(foldings.length, end)))
+      foldings.push({ turn, style, why, at })
+  }
+  return foldings
+}
+
+/** After how many messages turns are folded: when the window moves, and until it does, by their own count. */
+function foldMoments(view: View, { step, maxMessages }: PolicySettings, keep: number): number[] {
+  const turns = findToolTurns(view.messages)
+  const batch = stepOf(step, keep)
+  const moves =
+    typeof maxMessages === 'number' && batch > 1
+      ? windowMoves(view.messages, windowSize(maxMessages, step)).map((move) => move.end)
+      : []
+  const [firstMove = Infinity] = moves
+  const own: number[] = []
+  for (let last = keep + batch - 1; last < turns.length; last += batch) {
+    const moment = (turns[last]?.start ?? 0) + 1
+    if (moment >= firstMove) break
+    own.push(moment)
+  }
+  return [...own, ...moves]
+}
+
+function windowSize(maxMessages: number, step: number | undefined): WindowSize {
+  const by = Math.min(step ?? Math.floor(maxMessages / 2), maxMessages)
+  return { most: maxMessages, downTo: maxMessages - by + 1 }
+}
