@@ -85,7 +85,7 @@ async function respond(visit: Visit): Promise<globalThis.Response> {
 }
 
 async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): Promise<globalThis.Response> {
-  const { door, principal, request: http, size } = visit
+  const { principal, request: http, size } = visit
   allow(principal, 'write')
   const { wire } = operation
   const { body, name, model, request } = await read(visit, operation.model)
