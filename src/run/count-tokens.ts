@@ -32,8 +32,8 @@ export async function countTokens(
   const { looking, history } = await lookingAhead(runtime, conversationId, log, settings)
   const { endpoint, transport } = looking
   const { counting, provider, protocol, model } = endpoint
-  const { prepared } = await planRequest(lookingOn(looking), history, { look: true, whole: true })
-  const estimate = prepared.estimate.input
+  const { prepared, past } = await planRequest(lookingOn(looking), history, { look: true, whole: true })
+  const estimate = Math.round(prepared.estimate.input * past.ratio)
   if (!counting) {
     throw badInput(
       `${provider.name} does not count tokens on request over ${protocol.id}; by estimate there are ${estimate}.`,

@@ -77,12 +77,14 @@ export async function planRequest(
   const refused = [...(recorded.refused ?? []), ...learned]
   const plain = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
   const before = plain.decisions
-  const offered = offersRecall(run, plain, baseView(plain), before)
+  // After an overflow every token counts, and its definition has some.
+  const hasRoom = planOptions.limit === undefined
+  const offered = hasRoom && offersRecall(run, plain, baseView(plain), before)
   let draft = offered ? withRecall(plain) : plain
   let facts = gather(run, draft, settings, history, exchanges.items, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
   const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
-  if (!offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
+  if (hasRoom && !offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
     draft = withRecall(plain)
     facts = gather(run, draft, settings, history, exchanges.items, overlays)
   }

@@ -193,9 +193,9 @@ export async function endpointFinder(options: SynapseOptions): Promise<Runtime['
 function modelCheck(options: SynapseOptions) {
   let rows: ReturnType<typeof rowsOf> | undefined
   return async (model: string, protocol: string | undefined): Promise<void> => {
-    const ref = parseModelRef(model)
-    if (options.adapters?.some(({ id }) => id === ref.provider)) return
+    if (options.adapters?.some(({ id }) => id === parseModelRef(model).provider)) return
     const known = await (rows ??= rowsOf(options))
+    const ref = await findModel(model, { rows: known, env: options.env, keys: options.keys })
     const place = { env: {}, keyless: true, baseUrl: 'https://not-asked.invalid' }
     await resolve({ ...ref, ...place, ...(protocol !== undefined && { protocol }), ...(known && { rows: known }) })
   }

@@ -307,6 +307,12 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['sessions', '--all'])),
   },
   {
+    text: 'Name the program after "--"',
+    wrong: ['run', '--offline'],
+    says: /synapse run -m anthropic\/claude-opus-5 -- codex/,
+    remedy: async (home) => void (await works(home, ['run', '--offline', '--', process.execPath, '--version'])),
+  },
+  {
     text: 'was not trusted; "synapse trust --list"',
     wrong: ['trust', '--remove', '.'],
     says: /"synapse trust --list" shows what is/,

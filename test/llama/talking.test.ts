@@ -88,7 +88,8 @@ test('a cancelled run keeps what was said, and the server takes the next message
   await collect(next)
   assert.match((await next.ended).outcome, /^(done|length)$/)
   const roles = (await chat.history()).map(({ message }) => message.role)
-  assert.deepEqual(roles, ['user', 'assistant', 'user', 'assistant'])
+  // The next reply may be empty: the model says random letters, or none.
+  assert.deepEqual(roles.slice(0, 3), ['user', 'assistant', 'user'])
 })
 
 test(

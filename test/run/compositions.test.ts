@@ -106,7 +106,7 @@ test('a tool knows the conversation, its owner and the context of the applicatio
 
 test('another preset takes back what the last one set, and nothing else', () => {
   const provider = createProvider({ provider: 'mistral', offline: true })
-  assert.deepEqual([provider.config().preset, provider.config().maxToolTurns], ['economy', 10])
+  assert.deepEqual([provider.config().preset, provider.config().maxToolTurns], ['economy', 4])
   provider.updateConfig(() => ({ preset: 'classic' }))
   const classic = provider.config()
   assert.deepEqual([classic.maxMessages, classic.maxToolTurns, classic.rhythm], [20, 3, undefined])
