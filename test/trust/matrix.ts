@@ -68,6 +68,8 @@ export const commandLines: string[][] = [
   ['convert', 'chat.json', '--to', 'evil/m'],
   ['convert', 'chat.json', '--to', 'codex'],
   ['check', 'chat.json', '--for', 'openai'],
+  ['run', '--', 'true'],
+  ['run', '--offline', '--', 'true'],
   ['sessions'],
   ['sessions', '--all'],
   ['carry', 'latest', '--to', 'codex'],
