@@ -25,7 +25,7 @@ export function checkByDocument(providers: readonly string[], most: number): num
     const root = { $ref: `#/components/schemas/${schema}`, components } as Schema
     const validator = new Validator(root, '2020-12')
     for (const { from, body } of bodiesFor(protocol, providers, most)) {
-      const { valid, errors } = validator.validate(withIds(body))
+      const { valid, errors } = validator.validate(withReplyFields(body))
       const deepest = errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length).slice(0, 5)
       assert.ok(valid, `${from} on ${protocol}: ${JSON.stringify(deepest, null, 1)}`)
       count++
@@ -34,13 +34,15 @@ export function checkByDocument(providers: readonly string[], most: number): num
   return count
 }
 
-/** The document wants what only a reply has: ids, a status, annotations. Items that came without are taken all the same. */
-export function withIds(body: JsonObject): JsonObject {
+/** The document wants what only a reply has: a status and annotations. Items that came without are taken all the same. */
+export function withReplyFields(body: JsonObject): JsonObject {
   if (!Array.isArray(body['input'])) return body
   const input = body['input'].map((item) => {
     if (!isObject(item)) return item
-    const whole: JsonObject = { id: 'msg_0', status: 'completed', ...item }
-    if (item['type'] === 'web_search_call' || item['type'] === 'reasoning') return whole
+    // Encrypted reasoning may name its own id, so that none is made for it.
+    if (item['type'] === 'reasoning') return { id: 'rs_0', ...item }
+    const whole: JsonObject = { status: 'completed', ...item }
+    if (item['type'] === 'web_search_call') return whole
     if (item['role'] !== 'assistant' || !Array.isArray(item['content'])) return item
     const content = item['content'].map((part) => ({ annotations: [], logprobs: [], ...(isObject(part) && part) }))
     return { ...whole, content }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/core/json.ts'
 import { bodiesFor, type Made } from './bodies.ts'
-import { withIds } from './openapi.ts'
+import { withReplyFields } from './openapi.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -38,7 +38,7 @@ const clients: Client[] = [
     provider: 'openai',
     type: 'ResponseCreateParams',
     from: 'openai/resources/responses/responses',
-    shape: withIds,
+    shape: withReplyFields,
   },
   {
     protocol: 'gemini-generate',
