@@ -44,6 +44,9 @@ function bareModel(
     const names = [only, ...others].map(fullName)
     throw badInput(`Several providers offer "${name}". Write one of ${names.slice(0, 5).join(', ')}.`)
   }
+  // A provider that is nearly known is the better suggestion, and its own sentence makes it.
+  const [before, rest] = word.split('/', 2)
+  if (rest !== undefined && known.rows.some(({ id }) => editDistance(before ?? '', id) <= 2)) return undefined
   const near = nearest(word, models)
   if (near.length === 0) return undefined
   throw badInput(`There is no model or provider "${name}". Did you mean ${near.join(' or ')}?`)

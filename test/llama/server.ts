@@ -52,7 +52,19 @@ export async function startLlama({ context = 2048 }: { context?: number } = {}):
 }
 
 async function started(port: number, context: number, url: string): Promise<ChildProcess> {
-  const args = ['-m', join(folder, 'tiny.gguf'), '--jinja', '--host', '127.0.0.1', '--port', String(port)]
+  const args = [
+    '-m',
+    join(folder, 'tiny.gguf'),
+    '--jinja',
+    // The model says random letters: the same ones each time, and never the end of its own accord.
+    '--seed',
+    '1',
+    '--ignore-eos',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+  ]
   const child = spawn(program, [...args, '-c', String(context), '-np', '1', '-t', '1'], { stdio: 'ignore', env: {} })
   for (let tries = 0; child.exitCode === null && tries < 600; tries++) {
     if (await isReady(url)) return child
