@@ -1,5 +1,5 @@
-// The coding agents whose sessions can be carried: where each keeps them, how a session is resumed, and with which
-// version the writer was proven. Formats are private and change: a newer version than that is worth a warning.
+// The coding agents whose sessions can be carried: where each keeps them, how a session is resumed, and which
+// version its sessions are written for. Formats are private and change: a newer version than that is worth a warning.
 
 import { join } from 'node:path'
 import { badInput } from '../core/error.ts'
@@ -12,7 +12,7 @@ export interface Agent {
   name: string
   /** The program that people start. */
   program: string
-  provenWith: string
+  writtenFor: string
   /** Whom it usually asks; absent where that is up to the user's configuration. */
   usual?: { provider: string; model: string }
   /** The folder that holds its sessions, and nothing else is read. */
@@ -31,7 +31,7 @@ export const agents: readonly Agent[] = [
     id: 'claude-code',
     name: 'Claude Code',
     program: 'claude',
-    provenWith: '2.1.325',
+    writtenFor: '2.1.325',
     usual: { provider: 'anthropic', model: 'claude-opus-5-5' },
     folder: ({ home, env }) => join(env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects'),
     files: ['*', '*.jsonl'],
@@ -43,7 +43,7 @@ export const agents: readonly Agent[] = [
     id: 'codex',
     name: 'Codex',
     program: 'codex',
-    provenWith: '0.166.0',
+    writtenFor: '0.166.0',
     usual: { provider: 'openai', model: 'gpt-5.5' },
     folder: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'sessions'),
     files: ['*', '*', '*', 'rollout-*.jsonl'],
@@ -57,7 +57,7 @@ export const agents: readonly Agent[] = [
     id: 'pi',
     name: 'pi',
     program: 'pi',
-    provenWith: '0.74.2',
+    writtenFor: '0.74.2',
     folder: ({ home, env }) =>
       env['PI_CODING_AGENT_SESSION_DIR'] || join(env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent'), 'sessions'),
     files: ['*', '*.jsonl'],
@@ -69,7 +69,7 @@ export const agents: readonly Agent[] = [
     id: 'opencode',
     name: 'opencode',
     program: 'opencode',
-    provenWith: '1.18.33',
+    writtenFor: '1.18.33',
     folder: ({ home, env }) => join(env['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'opencode'),
     files: ['opencode.db'],
     resume: (id) => ['opencode', '--session', id],
@@ -78,7 +78,7 @@ export const agents: readonly Agent[] = [
     id: 'gemini-cli',
     name: 'Gemini CLI',
     program: 'gemini',
-    provenWith: '0.61.0',
+    writtenFor: '0.61.0',
     usual: { provider: 'google', model: 'gemini-3.1-pro-preview' },
     folder: (at) => join(geminiHome(at), 'tmp'),
     files: ['*', 'chats', 'session-*'],
@@ -92,7 +92,7 @@ export const agents: readonly Agent[] = [
     id: 'qwen-code',
     name: 'Qwen Code',
     program: 'qwen',
-    provenWith: '0.24.4',
+    writtenFor: '0.24.4',
     usual: { provider: 'qwen', model: 'qwen3-coder-plus' },
     folder: ({ home, env }) => join(env['QWEN_HOME'] || join(home, '.qwen'), 'projects'),
     files: ['*', 'chats', '*.jsonl'],

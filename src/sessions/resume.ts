@@ -1,5 +1,5 @@
 // What it takes to continue a session in an agent: the command, the room and the money, and whether the agent here is
-// one that the writer was proven with.
+// one that sessions are written for.
 
 import { spawnSync } from 'node:child_process'
 import { catalogue } from '../providers/catalogue.ts'

@@ -150,7 +150,7 @@ test('a newer agent is warned of, and an import that fails is an error', async (
   writeFileSync(join(bin, 'opencode'), '#!/bin/sh\necho Missing key >&2\nexit 1\n', { mode: 0o755 })
   const path = { PATH: `${bin}:${env['PATH']}` }
   const { err } = await synapse(['carry', paths['pi'] ?? '', '--to', 'codex'], { env: path })
-  assert.match(err, /Codex 99\.1\.0 is here; sessions were proven with 0\.166\.0/)
+  assert.match(err, /Codex 99\.1\.0 is here; sessions are written for 0\.166\.0/)
   const failed = await synapse(['carry', paths['pi'] ?? '', '--to', 'opencode'], { env: path })
   assert.equal(failed.code, 2)
   assert.match(failed.err, /"opencode import" ended with 1: Missing key/)

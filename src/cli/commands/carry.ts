@@ -178,8 +178,8 @@ function estimateLine({ tokens, provider, model, contextWindow, fits, cost }: Re
 function versionWarnings(agent: Agent): string[] {
   const { installed, version } = installedVersion(agent, agentEnvironment())
   if (!installed) return [`${agent.name} is not on the path here: "${agent.program}" was not found.`]
-  if (version === undefined || !isNewer(version, agent.provenWith)) return []
+  if (version === undefined || !isNewer(version, agent.writtenFor)) return []
   return [
-    `${agent.name} ${version} is here; sessions were proven with ${agent.provenWith}. Check that it shows the whole session.`,
+    `${agent.name} ${version} is here; sessions are written for ${agent.writtenFor}. Check that it shows the whole session.`,
   ]
 }

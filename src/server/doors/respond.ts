@@ -92,9 +92,10 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   const server = lastingContext(visit.server)
   const stream = operation.stream ?? request.stream
   const createdAt = Math.floor(Date.now() / 1000)
+  const service = await loadService(wire)
   const profile: StreamProfile = {
     model: name,
-    replyId: newId(wire),
+    replyId: newId(service),
     createdAt,
     inputTokens: size.tokens,
     includeUsage: request.includeUsage,
@@ -112,7 +113,6 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   // It may have left while its conversation was looked for.
   if (http.signal.aborted) run.abort()
   http.signal.addEventListener('abort', () => run.abort())
-  const service = await loadService(wire)
   const issue = (error: SynapseError) => issueOf(wire, service, error.failure, size)
   const replying = { wire, profile, run, issueOf: issue }
   return stream ? streamedReply(replying) : wholeReply(replying)

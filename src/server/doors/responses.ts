@@ -9,21 +9,15 @@ import { Refusal } from '../../wires/shared/refusal.ts'
 import { requestFields as fieldsOf } from '../../wires/openai-responses/state-fields.ts'
 import { withItemId } from '../../wires/openai-responses/state-items.ts'
 import { loadTranscript } from '../../wires/list.ts'
+import type { WireService } from '../../wires/service.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import type { DoorWire } from './door.ts'
 import { forgetResponse, notFound, responseOf } from './match.ts'
 import { wholeBody } from './reply.ts'
 
-const prefixes: Record<DoorWire, string> = {
-  'openai-chat': 'chatcmpl-',
-  'openai-responses': 'resp_',
-  'anthropic-messages': 'msg_',
-  'gemini-generate': '',
-}
-
-export function newId(wire: DoorWire): string {
-  return prefixes[wire] + randomBytes(24).toString('hex')
+/** An id for a reply, in the form of its wire. */
+export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): string {
+  return replyPrefix + randomBytes(24).toString('hex')
 }
 
 /** The fields of a response that repeat the request. */
