@@ -1,0 +1,115 @@
+// What a server of Converse needs besides encoding and decoding.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { at, readOptions, reasoningByEffort, type RequestOptions } from '../shared/request-options.ts'
+import type { WireService } from '../service.ts'
+import { listIn, textIn } from '../shared/json-fields.ts'
+import { closed, markOf, segment, type Prompt, type Segment } from '../shared/prompt.ts'
+import { inside } from './types.ts'
+
+export const bedrockConverseService: WireService = {
+  home: 'bedrock',
+  route(method, path) {
+    const [, name, what] = /\/model\/([^/]+)\/(converse|converse-stream|count-tokens)$/.exec(path) ?? []
+    if (method !== 'POST' || name === undefined) return undefined
+    const model = decodeURIComponent(name)
+    return what === 'count-tokens' ? { do: 'count', model } : { do: 'reply', model, stream: what === 'converse-stream' }
+  },
+  listField: 'messages',
+  // The model is in the path.
+  request: (messages) => ({ messages }),
+  options(body) {
+    const fields = body.additionalModelRequestFields
+    const thinking = at(fields, 'thinking', 'type') ?? at(fields, 'reasoningConfig', 'type')
+    const text = at(body, 'outputConfig', 'textFormat', 'structure', 'jsonSchema', 'schema')
+    const schema = typeof text === 'string' ? jsonIn(text) : undefined
+    return readOptions({
+      toolChoice: toolChoiceOf(at(body, 'toolConfig', 'toolChoice')),
+      reasoning:
+        thinking === undefined
+          ? reasoningByEffort(at(fields, 'reasoning_effort'))
+          : thinking === 'disabled'
+            ? 'off'
+            : 'on',
+      answerSchema: isObject(schema) ? schema : undefined,
+      maxOutput: [at(body, 'inferenceConfig', 'maxTokens')],
+      stop: at(body, 'inferenceConfig', 'stopSequences'),
+    })
+  },
+  prompt: promptOf,
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /"metadata":/,
+  counting: {
+    request(body) {
+      const inner = at(body, 'input', 'converse')
+      return isObject(inner) ? inner : body
+    },
+    answer: (tokens) => ({ inputTokens: tokens }),
+    unknownField: (field) => ({ message: `Unknown field ${field}.`, code: null }),
+  },
+  callId: (letters) => `tooluse_${letters(22)}`,
+  overflow: () => ({
+    rule: 'BC-19',
+    status: 400,
+    type: 'ValidationException',
+    message: 'Input is too long for requested model.',
+  }),
+  errors: {
+    429: { message: 'Too many requests, please wait before trying again.', type: 'ThrottlingException' },
+    500: { message: 'The system encountered an unexpected error during processing.', type: 'InternalServerException' },
+    503: { message: 'Bedrock is unable to process your request.', type: 'ServiceUnavailableException' },
+  },
+  errorEvent: {
+    type: 'error',
+    error: { type: 'serviceUnavailableException', message: 'Bedrock is unable to process your request.' },
+  },
+  keyErrors: {
+    missing: [403, { message: 'Missing Authentication Token' }],
+    wrong: [403, { Message: 'Authentication failed: Please make sure your API Key is valid.' }],
+  },
+}
+
+function toolChoiceOf(choice: Json | undefined): RequestOptions['toolChoice'] {
+  const name = at(choice, 'tool', 'name')
+  if (typeof name === 'string') return { tool: name }
+  return at(choice, 'any') === undefined ? 'auto' : 'required'
+}
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+// What the model reads of a body of Converse.
+
+function promptOf(body: JsonObject): Prompt {
+  const segments = [
+    ...marked(inside(body, 'toolConfig')?.tools, (tool) => segment('tools', 'tools', tool)),
+    ...marked(body.system, (block) => segment('system', 'system', block)),
+  ]
+  for (const message of listIn(body.messages)) {
+    if (!isObject(message)) continue
+    segments.push(...closed(marked(message.content, (block) => segment('messages', textIn(message.role), block))))
+  }
+  const fields = body.additionalModelRequestFields ?? null
+  return {
+    segments,
+    settings: '',
+    messageSettings: JSON.stringify([inside(body, 'toolConfig')?.toolChoice ?? null, fields]),
+  }
+}
+
+/** A mark is a separate block here, after the one that it closes. */
+function marked(list: Json | undefined, made: (piece: Json) => Segment): Segment[] {
+  const segments: Segment[] = []
+  for (const piece of listIn(list)) {
+    const point = inside(piece, 'cachePoint')
+    const last = segments.at(-1)
+    if (!point) segments.push(made(piece))
+    else if (last) last.mark = markOf(point) ?? {}
+  }
+  return segments
+}

@@ -1,0 +1,189 @@
+// Messages of Converse: a bare list, or the body of a request. One message of this format can be two of ours: results
+// and the user's next text share a user message.
+
+import type { ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { MediaPart, Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
+import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
+import { listIn } from '../shared/json-fields.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import type { Target } from '../wire.ts'
+import { encodeReply, encodeResults, writing } from './encode-message.ts'
+import { bedrockConverse } from './index.ts'
+import { userPieces } from '../shared/pieces.ts'
+import { documentFormats, imageFormats, inside, kindOf, protocolId } from './types.ts'
+
+export const bedrockConverseFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
+
+const kinds: ReadonlySet<string> = new Set([
+  'text',
+  'toolUse',
+  'toolResult',
+  'reasoningContent',
+  'image',
+  'document',
+  'cachePoint',
+  'citationsContent',
+])
+
+/** No other format has blocks without a type that are identified by the name of their only member. */
+function recognise(json: Json): boolean {
+  const list = listOf(json)
+  if (!list || list.length === 0) return false
+  return list.slice(0, 3).every((message) => {
+    if (!isObject(message) || !Array.isArray(message.content) || message.content.length === 0) return false
+    return message.content.every(
+      (block) => isObject(block) && Object.keys(block).length === 1 && kinds.has(kindOf(block)),
+    )
+  })
+}
+
+function listOf(json: Json): Json[] | undefined {
+  const list = isObject(json) ? json.messages : json
+  return Array.isArray(list) ? list : undefined
+}
+
+function read(json: Json): Transcript {
+  const body = isObject(json) ? json : {}
+  const list = listOf(json)
+  if (!list) throw unreadable(protocolId, '$', 'a list of messages, or an object with one in messages')
+  const model = typeof body.modelId === 'string' ? body.modelId : ''
+  const book = callRegistry()
+  const messages = list.flatMap((message, index) => {
+    const at = `${Array.isArray(json) ? '$' : '$.messages'}[${index}]`
+    if (!isObject(message)) throw unreadable(protocolId, at, 'an object')
+    return sourced(protocolId, message, readMessage(message, at, model, book))
+  })
+  const system = textsIn(body.system)
+  const tools = listIn(inside(body, 'toolConfig')?.tools).flatMap(readTool)
+  return { messages, notes: [], ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }) }
+}
+
+function readMessage(message: JsonObject, at: string, model: string, book: CallRegistry): Message[] {
+  if (!Array.isArray(message.content)) throw unreadable(protocolId, `${at}.content`, 'a list of blocks')
+  const blocks = message.content.map((block, index) => {
+    if (!isObject(block)) throw unreadable(protocolId, `${at}.content[${index}]`, 'a block')
+    return block
+  })
+  switch (message.role) {
+    case 'assistant':
+      return [readReply(blocks, model, book)]
+    case 'user':
+      return readUser(blocks, book)
+    case 'system':
+      return [{ role: 'system', parts: textsIn(blocks) }]
+    default:
+      throw unreadable(protocolId, `${at}.role`, 'user, assistant or system')
+  }
+}
+
+function textsIn(blocks: Json | undefined): TextPart[] {
+  return listIn(blocks).flatMap((block) =>
+    isObject(block) && typeof block.text === 'string' ? [{ type: 'text' as const, text: block.text }] : [],
+  )
+}
+
+function readUser(blocks: readonly JsonObject[], book: CallRegistry): Message[] {
+  const results = blocks.flatMap((block) => {
+    const result = inside(block, 'toolResult')
+    return result ? [readResult(result, book)] : []
+  })
+  const parts: UserMessage['parts'] = blocks.filter((block) => block.toolResult === undefined).map(readUserBlock)
+  const messages: Message[] = []
+  if (results.length > 0) messages.push({ role: 'tool', parts: results })
+  if (parts.length > 0 || results.length === 0) messages.push({ role: 'user', parts })
+  return messages
+}
+
+function readUserBlock(block: JsonObject): UserMessage['parts'][number] {
+  if (typeof block.text === 'string') return { type: 'text', text: block.text }
+  return readMedia(block) ?? { type: 'opaque', kind: `${protocolId}/${kindOf(block)}`, data: block }
+}
+
+function readMedia(block: JsonObject): MediaPart | undefined {
+  const kind = kindOf(block)
+  const formats = kind === 'image' ? imageFormats : kind === 'document' ? documentFormats : {}
+  const value = inside(block, kind)
+  const bytes = inside(value, 'source')?.bytes
+  const mediaType = Object.entries(formats).find(([, format]) => format === value?.format)?.[0]
+  if (typeof bytes !== 'string' || mediaType === undefined) return undefined
+  const name = typeof value?.name === 'string' ? { name: value.name } : {}
+  return { type: 'media', mediaType, ...name, data: { kind: 'base64', base64: bytes } }
+}
+
+function readResult(result: JsonObject, book: CallRegistry): ToolResultPart {
+  const alias = typeof result.toolUseId === 'string' ? result.toolUseId : undefined
+  const { callId, name } = book.answer(alias, undefined) ?? { callId: alias ?? 'call', name: 'tool' }
+  const output = listIn(result.content).map((piece): TextPart | MediaPart => {
+    if (isObject(piece) && typeof piece.text === 'string') return { type: 'text', text: piece.text }
+    const media = isObject(piece) ? readMedia(piece) : undefined
+    return (
+      media ?? { type: 'text', text: JSON.stringify(isObject(piece) && piece.json !== undefined ? piece.json : piece) }
+    )
+  })
+  return { type: 'tool-result', callId, name, output, ...(result.status === 'error' && { failed: true }) }
+}
+
+/** Read by the decoder, like any other reply. */
+function readReply(blocks: readonly JsonObject[], model: string, book: CallRegistry): Reply {
+  book.turn()
+  const names = blocks.flatMap((block) => {
+    const use = inside(block, 'toolUse')
+    return use && use.type === undefined ? [typeof use.name === 'string' ? use.name : ''] : []
+  })
+  const origin: Origin = { protocol: protocolId, provider: 'bedrock', model }
+  const decoder = bedrockConverse.decoder(origin, {
+    callId: (position, alias) => book.register(alias, names[position] ?? ''),
+  })
+  const whole = { output: { message: { role: 'assistant', content: [...blocks] } }, stopReason: 'end_turn' }
+  const { reply } = fold([...decoder.push(whole), ...decoder.end()], origin)
+  return { ...reply, native: [...blocks], stop: { reason: reply.stop.reason } }
+}
+
+function readTool(tool: Json): ToolSpec[] {
+  const spec = inside(tool, 'toolSpec')
+  if (!spec || typeof spec.name !== 'string') return []
+  const description = typeof spec.description === 'string' ? { description: spec.description } : {}
+  return [{ name: spec.name, ...description, input: inside(inside(spec, 'inputSchema'), 'json') ?? { type: 'object' } }]
+}
+
+function write(messages: Message[]): Json {
+  return writeBySource(messages, protocolId, (run) => {
+    const write = writing({ system: [], messages: run, tools: [], cacheAfter: [] }, anywhere, true)
+    const written: { role: string; content: JsonObject[] }[] = []
+    for (const message of run) {
+      const content = contentOf(message, write)
+      const role = message.role === 'tool' ? 'user' : message.role
+      const last = written.at(-1)
+      const isResults = (blocks: JsonObject[]) => blocks.some((block) => block.toolResult !== undefined)
+      if (last && isResults(last.content) && isResults(content)) last.content.push(...content)
+      else if (content.length > 0) written.push({ role, content })
+    }
+    return written
+  })
+}
+
+function contentOf(message: Message, write: ReturnType<typeof writing>): JsonObject[] {
+  switch (message.role) {
+    case 'system':
+      return message.parts.map(({ text }) => ({ text }))
+    case 'user':
+      return userPieces(message, '', write)
+    case 'tool':
+      return encodeResults(message, '', write)
+    case 'assistant':
+      return message.origin.protocol === protocolId && message.native.length > 0
+        ? message.native.filter(isObject)
+        : encodeReply(message, '', write)
+  }
+}
+
+/** A target that accepts everything. */
+const anywhere: Target = {
+  provider: '',
+  model: '',
+  options: {},
+  quirks: {},
+  capabilities: { ...bedrockConverse.capabilities, cacheMarks: false },
+}
