@@ -1,0 +1,121 @@
+// How a reply is requested, in Cohere's fields. An unknown field is refused, so only requested options are sent.
+
+import type { Note, ToolSpec } from '../../core/context.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Effort, Options } from '../../settings/options.ts'
+import type { Writer } from '../message-list/dialect.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
+import { toolDialects } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
+import { mostStopSequences } from './types.ts'
+
+export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
+  const { options } = writer.target
+  const cut = cutting(writer.notes)
+  if (options.store) cut('store', 'the wire keeps no replies')
+  const fields = toolFields(tools, writer, cut)
+  const { stop = [] } = options
+  if (stop.length > mostStopSequences) {
+    cut(`${stop.length - mostStopSequences} stop sequences`, `the wire takes ${mostStopSequences}`, 'CO-13')
+  }
+  return {
+    ...fields,
+    ...(options.maxOutput !== undefined && { max_tokens: options.maxOutput }),
+    ...sampling(writer, cut),
+    ...(stop.length > 0 && { stop_sequences: stop.slice(0, mostStopSequences) }),
+    ...thinking(writer, cut),
+    ...answerFormat(fields.tools !== undefined, writer),
+    ...(options.stream !== undefined && { stream: options.stream }),
+  }
+}
+
+type Cut = (what: string, why: string, rule?: string) => void
+
+function cutting(notes: Note[]): Cut {
+  return (what, why, rule) => notes.push({ kind: 'dropped', what, why, ...(rule && { rule }) })
+}
+
+function sampling({ target, notes }: Writer, cut: Cut): JsonObject {
+  const { temperature, topP } = target.options
+  if (!target.capabilities.sampling) {
+    if (temperature !== undefined || topP !== undefined) cut('temperature and p', 'the model does not take them')
+    return {}
+  }
+  const within = (name: string, value: number, least: number, most: number): number => {
+    const fitted = Math.min(most, Math.max(least, value))
+    if (fitted !== value) {
+      const why = `the wire takes ${least} to ${most}`
+      notes.push({ kind: 'changed', what: `${name} ${value} to ${fitted}`, why, rule: 'CO-13' })
+    }
+    return fitted
+  }
+  return {
+    ...(temperature !== undefined && { temperature: within('temperature', temperature, 0, 1) }),
+    ...(topP !== undefined && { p: within('p', topP, 0.01, 0.99) }),
+  }
+}
+
+/** The thinking budget. The highest effort has no limit of ours. */
+const budgets: Partial<Record<Effort, number>> = { minimal: 1024, low: 2048, medium: 8192 }
+
+function thinking({ target }: Writer, cut: Cut): JsonObject {
+  const { effort } = target.options
+  if (effort === undefined) return {}
+  if (!target.capabilities.efforts.includes(effort)) {
+    cut(`effort ${JSON.stringify(effort)}`, 'the model does not know this effort')
+    return {}
+  }
+  if (effort === 'none') return { thinking: { type: 'disabled' } }
+  const budget = budgets[effort]
+  return { thinking: { type: 'enabled', ...(budget !== undefined && { token_budget: budget }) } }
+}
+
+function answerFormat(hasTools: boolean, { target, notes }: Writer): JsonObject {
+  const answer = answerSchemaFor(target, hasTools, 'cohere', notes)
+  if (!answer) return {}
+  return { response_format: { type: 'json_object', ...(answer.schema && { json_schema: answer.schema }) } }
+}
+
+function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonObject {
+  const { capabilities, quirks, options } = writer.target
+  if (tools.length === 0) return {}
+  if (!capabilities.tools) {
+    cut('tools', 'the model does not take tools')
+    return {}
+  }
+  if (options.parallelTools === false) cut('parallel tools', 'the wire has no field for it')
+  const { offered, choice } = chosen(options.toolChoice, tools, writer, cut)
+  const dialect = toolDialects[quirks.toolSchema ?? 'cohere']
+  return {
+    tools: offered.map((tool) => {
+      const { description, schema } = fitTool(tool, dialect, `tools[${tools.indexOf(tool)}]`, writer.notes)
+      const name = writer.names.toWire(tool.name)
+      const fn = { name, ...(description !== undefined && { description }), parameters: schema }
+      return { type: 'function', function: fn }
+    }),
+    ...(choice !== undefined && { tool_choice: choice }),
+  }
+}
+
+interface Chosen {
+  offered: readonly ToolSpec[]
+  choice?: string
+}
+
+/** The only way to choose a tool is to offer no other (CO-5). */
+function chosen(choice: Options['toolChoice'], tools: readonly ToolSpec[], writer: Writer, cut: Cut): Chosen {
+  const { capabilities, quirks } = writer.target
+  if (choice === undefined || choice === 'auto') return { offered: tools }
+  if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'none')) {
+    cut('tool choice', 'the model does not take it')
+    return { offered: tools }
+  }
+  if (choice === 'none') return { offered: tools, choice: 'NONE' }
+  if (choice === 'required') return { offered: tools, choice: 'REQUIRED' }
+  const named = tools.filter((tool) => tool.name === choice.tool)
+  if (named.length > 0 && named.length < tools.length) {
+    const why = 'a call of one tool can only be forced by offering no other'
+    cut(`${tools.length - named.length} tools`, why, 'CO-5')
+  }
+  return { offered: named.length > 0 ? named : tools, choice: 'REQUIRED' }
+}
