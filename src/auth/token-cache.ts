@@ -1,0 +1,31 @@
+// Temporary cloud tokens, in memory: requested once for all callers, and again before they expire.
+
+interface Expiring {
+  /** Milliseconds since 1970; absent: never. */
+  expiresAt?: number
+}
+
+/** A token is not used this long before its expiry: a request may take minutes to start. */
+const early = 5 * 60_000
+
+const held = new Map<string, Promise<Expiring>>()
+
+/** `name` must identify the identity; it is not logged. */
+export async function cached<T extends Expiring>(name: string, now: number, fetch: () => Promise<T>): Promise<T> {
+  const known = held.get(name)
+  if (known) {
+    const value = await (known as Promise<T>).catch(() => undefined)
+    if (value && (value.expiresAt === undefined || value.expiresAt - early > now)) return value
+    if (held.get(name) !== known) return cached(name, now, fetch)
+  }
+  const asking = fetch()
+  held.set(name, asking)
+  return asking.catch((error: unknown) => {
+    if (held.get(name) === asking) held.delete(name)
+    throw error
+  })
+}
+
+export function forget(name: string): void {
+  held.delete(name)
+}
