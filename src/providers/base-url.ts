@@ -1,20 +1,24 @@
-// The address of a wire: the caller's, else the environment's, else the row's. An address without a path gets the path of
-// the row, so that OLLAMA_HOST and AZURE_OPENAI_ENDPOINT can be given as their owners write them.
+// The address of a wire: the caller's, else the environment's, else the row's. An address without a path gets the path
+// of the row, so that OLLAMA_HOST and AZURE_OPENAI_ENDPOINT work in their documented form.
 
+import type { Env } from '../auth/authorizer.ts'
 import { badInput } from '../core/error.ts'
+import { exampleOf, filledIn } from './places.ts'
 import type { ProviderRow, ProviderWire } from './provider.ts'
 
+/** `seen`: nothing is sent, the caller only wants to see the address. */
 export function baseUrlOf(
   row: ProviderRow,
   wire: ProviderWire,
   given: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
+  seen = false,
 ): string {
   const variable = row.baseUrlVariables?.find((name) => env[name]?.trim())
   const address = (given ?? (variable && env[variable]))?.trim()
-  const home = URL.parse(wire.baseUrl)
+  const home = URL.parse(exampleOf(wire.baseUrl, row))
   if (!address) {
-    if (home) return trimmed(wire.baseUrl)
+    if (home) return trimmed(filledIn(wire.baseUrl, row, env, seen))
     const where = row.baseUrlVariables ? `set ${row.baseUrlVariables.join(' or ')}, or ` : ''
     throw badInput(`${row.name} has no address yet: ${where}give a base URL.`)
   }
@@ -23,20 +27,27 @@ export function baseUrlOf(
   const bare = !/^[a-z]+:\/\//i.test(address)
   const url = URL.parse(bare ? `${home?.protocol ?? 'https:'}//${address}` : address)
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') {
-    throw badInput(`${source} is no address that can be asked: "${address}". Write it like https://host/v1.`)
+    throw badInput(`${source} is not a valid URL: "${address}". Write it like https://host/v1.`)
   }
   if (url.username || url.password || url.search || url.hash) {
     throw badInput(`${source} may have a host and a path only: keys go into ${row.keyVariables.join(' or ')}.`)
   }
-  // Where a server listens on every interface, a client asks its own.
+  // If a server listens on every interface, a client uses loopback.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   if (bare && home && !/:\d+(\/|$)/.test(address)) url.port = home.port
-  if (url.pathname === '/') url.pathname = home?.pathname ?? wire.baseUrl
+  // Nothing is sent to a placeholder, so it needs no account.
+  if (url.pathname === '/')
+    url.pathname = filledIn(
+      wire.baseUrl.replace(/^https?:\/\/[^/]+/, ''),
+      row,
+      env,
+      seen || url.hostname.endsWith('.invalid'),
+    )
   else if (given === undefined) url.pathname = withPath(url.pathname, row.baseUrlPath)
   return trimmed(url.href)
 }
 
-/** In a variable of its SDK an address stands without the path that the SDK adds. */
+/** In an SDK's variable an address lacks the path that the SDK adds. */
 function withPath(pathname: string, added: string | undefined): string {
   const path = trimmed(pathname)
   return added === undefined || path.endsWith(added) ? path : `${path}${added}`

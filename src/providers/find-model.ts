@@ -1,5 +1,5 @@
-// A model by the name that people say: `gpt-5.6` instead of `openai/gpt-5.6`. A name that one provider offers is that
-// provider's; of several, the one that there is a key for. Everything else is one sentence with suggestions.
+// A model by its common name: `gpt-5.6` instead of `openai/gpt-5.6`. A name that one provider offers is that
+// provider's; of several, the one with a key. Everything else is one sentence with suggestions.
 
 import { editDistance } from '../core/edit-distance.ts'
 import { badInput } from '../core/error.ts'
@@ -11,20 +11,25 @@ interface Known {
   /** Absent: the rows that are built in. */
   rows?: readonly ProviderRow[] | undefined
   env?: Readonly<Record<string, string | undefined>> | undefined
+  /** The user's own names for models, such as `fast`. A provider of that name takes precedence. */
+  aliases?: Readonly<Record<string, string>> | undefined
   /** Keys that the caller has, by provider. */
   keys?: Readonly<Record<string, string>> | undefined
 }
 
-/** Loads the list of models only where the text does not begin with a provider. */
+/** Loads the list of models only if the text does not begin with a provider. */
 export async function findModel(text: string, known: Known): Promise<ModelRef> {
   const ref = parseModelRef(text)
   const rows = known.rows ?? (await import('./rows.ts')).rows
   if (rows.some((row) => row.id === ref.provider)) return ref
+  const alias = known.aliases && Object.hasOwn(known.aliases, text.trim()) ? known.aliases[text.trim()] : undefined
+  // An alias of an alias is not followed: it could be a cycle.
+  if (alias !== undefined) return findModel(alias, { ...known, aliases: undefined })
   const { catalogue } = await import('./catalogue.ts')
   return bareModel(text.trim(), listModels(rows, catalogue), { ...known, rows }) ?? ref
 }
 
-/** Undefined: nothing is called nearly so. */
+/** Undefined: no similar name. */
 function bareModel(
   name: string,
   models: readonly ListedModel[],
@@ -38,13 +43,15 @@ function bareModel(
       known,
     ),
   )
-  const [only, ...others] = usable.length > 0 ? usable : offered
+  // Without a key for any, the maker comes before those that only host it.
+  const made = offered.filter((one) => known.rows.some((row) => row.id === one.provider && isMaker(row)))
+  const [only, ...others] = [usable, made].find((some) => some.length > 0) ?? offered
   if (only && others.length === 0) return only
   if (only) {
     const names = [only, ...others].map(fullName)
     throw badInput(`Several providers offer "${name}". Write one of ${names.slice(0, 5).join(', ')}.`)
   }
-  // A provider that is nearly known is the better suggestion, and its own sentence makes it.
+  // A provider with a similar name is the better suggestion, with its own error message.
   const [before, rest] = word.split('/', 2)
   if (rest !== undefined && known.rows.some(({ id }) => editDistance(before ?? '', id) <= 2)) return undefined
   const near = nearest(word, models)
@@ -57,11 +64,15 @@ function hasKey(row: ProviderRow | undefined, { env = process.env, keys }: Known
   return keys?.[row.id] !== undefined || row.keyVariables.some((variable) => env[variable]?.trim())
 }
 
+function isMaker({ catalogue, credentials }: ProviderRow): boolean {
+  return catalogue === undefined && !credentials
+}
+
 function fullName({ provider, model }: ListedModel): string {
   return `${provider}/${model}`
 }
 
-/** Almost so spelled, or longer names that begin so. */
+/** Similar spellings, or longer names with this prefix. */
 function nearest(word: string, models: readonly ListedModel[]): string[] {
   if (word.length < 4) return []
   const scored = models.flatMap((one) => {

@@ -1,4 +1,4 @@
-// A provider by its id, or one sentence that helps to find the right one.
+// A provider by its id, or one sentence that helps to find it.
 
 import { editDistance } from '../core/edit-distance.ts'
 import { badInput } from '../core/error.ts'
@@ -15,7 +15,7 @@ export function findRow(id: string, rows: readonly ProviderRow[]): ProviderRow {
   throw badInput(`There is no provider "${id}". ${help}`)
 }
 
-/** Ids that are spelled almost so, or whose name has the word. */
+/** Ids with a similar spelling, or whose name contains the word. */
 function nearest(wrong: string, rows: readonly ProviderRow[]): string[] {
   const word = wrong.toLowerCase()
   const scored = rows.flatMap((row) => {

@@ -1,5 +1,4 @@
-// The models that are known by name: those that a row speaks of, its default, and what the catalogue has. Others can be
-// asked too.
+// The models that are known by name: those in a row, its default, and those in the catalogue. Others can be used too.
 
 import type { Catalogue, Price } from './price.ts'
 import type { ProviderRow } from './provider.ts'

@@ -1,4 +1,4 @@
-// `provider/model`, as people write it. The model may have slashes of its own.
+// `provider/model`, as people write it. The model itself may contain slashes.
 
 import { badInput } from '../core/error.ts'
 
@@ -17,7 +17,7 @@ export function parseModelRef(text: string): ModelRef {
   return { provider, ...(model !== '' && { model }) }
 }
 
-/** Some wires put the model into the path of the address, which it must not lead out of. */
+/** Some wires put the model into the URL path, which it must not escape. */
 function checkModelName(model: string): void {
   if (model.split('/').some((segment) => segment === '.' || segment === '..'))
     throw badInput(`"${model}" is not the name of a model: "." and ".." cannot be parts of one.`)

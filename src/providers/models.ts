@@ -1,6 +1,6 @@
-// What differs by model: rows of data, each a patch of what its protocol and provider say. Every row that fits a model
-// counts, a later one over an earlier one. A name that no one knows yet gets the newest, strictest rules of its family,
-// because those are valid on older models too. Facts checked 2026-11.
+// What differs by model: rows of data, each a patch of the capabilities of its wire and provider. Every row that
+// matches a model applies, later ones over earlier ones. An unknown name gets the newest, strictest rules of its
+// family, because those are valid on older models too. Facts checked 2026-11.
 
 import type { Capabilities } from '../wires/wire.ts'
 import type { Caching } from './provider.ts'
@@ -10,10 +10,11 @@ export interface ModelPatch {
   cache: Omit<Caching, 'kind'>
 }
 
-export function patchFor(provider: string, protocol: string, model: string): ModelPatch {
+/** `providers`: who serves it, and whose rules apply to it. */
+export function patchFor(providers: readonly string[], protocol: string, model: string): ModelPatch {
   const patch: ModelPatch = { capabilities: {}, cache: {} }
   for (const row of modelRows) {
-    if (!row.providers.includes(provider) || (row.protocol && row.protocol !== protocol)) continue
+    if (!row.providers.some((one) => providers.includes(one)) || (row.protocol && row.protocol !== protocol)) continue
     if (row.model && !row.model.test(model)) continue
     Object.assign(patch.capabilities, row.capabilities)
     Object.assign(patch.cache, row.cache)
@@ -37,20 +38,37 @@ const openai = ['openai', 'azure-openai']
 const anthropic = ['anthropic']
 const google = ['google']
 const mistral = ['mistral']
+const cohere = ['cohere']
 const xai = ['xai']
 
-/** Hosts of other people's models: what a model can see does not depend on the host. */
-const hosts = ['groq', 'together', 'fireworks', 'cerebras', 'moonshot', 'qwen', 'deepseek']
+/** Hosts of other makers' models: what a model can see does not depend on the host. */
+const hosts = [
+  'groq',
+  'together',
+  'fireworks',
+  'cerebras',
+  'moonshot',
+  'qwen',
+  'deepseek',
+  'zai',
+  'huggingface',
+  'cloudflare',
+  'nvidia',
+  'nebius',
+  'baseten',
+  'ovhcloud',
+  'chutes',
+]
 const home = ['ollama', 'lmstudio', 'vllm', 'llama.cpp', 'openai-compatible']
 
 const openaiRows: ModelRow[] = [
   {
     providers: openai,
-    // Patches of 32 × 32, each a little more than a token (measured by others on GPT-6.1, 2026-10).
+    // Patches of 32 × 32, each a little more than a token (measured by third parties on GPT-6.1, 2026-10).
     capabilities: { maxImages: 500, imageTokens: { pixels: 853 } },
     cache: { minimum: 1024, lifetimeMs: 5 * minute },
   },
-  // Tiles, of an image whose shorter side is made 768 pixels long.
+  // Tiles of an image whose shorter side is scaled to 768 pixels.
   {
     providers: openai,
     model: /^(gpt-4|o[13]|gpt-5(-|$))(?!.*(mini|nano))/,
@@ -72,7 +90,7 @@ const openaiRows: ModelRow[] = [
     model: /^(gpt-4-(turbo|1106|0125)|gpt-3\.5-turbo($|-(1106|0125))|gpt-4o-2024-05|chatgpt-4o)/,
     capabilities: { answer: 'json' },
   },
-  // Reasoning models: C15 and C16; `developer` is their word for the system's role.
+  // Reasoning models: C15 and C16; `developer` is their name for the system role.
   {
     providers: openai,
     model: /^(o\d|gpt-([5-9]|\d\d))/,
@@ -94,7 +112,7 @@ const openaiRows: ModelRow[] = [
   { providers: openai, model: /^gpt-5\.\d+-pro/, capabilities: { efforts: ['medium', 'high', 'xhigh'] } },
   { providers: openai, model: /^gpt-5-pro/, capabilities: { efforts: ['high'] } },
   { providers: openai, model: /^gpt-5[.\d]*-chat/, capabilities: { efforts: [], maxOutput: 16_384 } },
-  // From GPT-5.6 on caches have breakpoints and live for half an hour; their fields are refused by older models.
+  // From GPT-5.6 on caches have breakpoints and last half an hour; older models refuse their fields.
   { providers: openai, model: /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/, cache: { lifetimeMs: 30 * minute } },
   { providers: ['openai'], model: /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/, capabilities: { cacheMarks: true } },
   {
@@ -120,7 +138,7 @@ const anthropicRows: ModelRow[] = [
       contextWindow: 1_000_000,
       maxOutput: 128_000,
       maxImages: 600,
-      // R-28. Newer models look at more pixels than older ones.
+      // R-28. Newer models accept more pixels than older ones.
       imageLimits: { side: 8000, many: { over: 20, side: 2000 }, size: 10_000_000 },
       imageTokens: { pixels: 750, longer: 2576, most: 4784 },
       sampling: false,
@@ -186,7 +204,7 @@ const anthropicRows: ModelRow[] = [
     capabilities: { maxOutput: 4096, thinking: [], efforts: [] },
   },
   { providers: anthropic, model: /claude-3[-.]5/, capabilities: { maxOutput: 8192 } },
-  // Schemas of answers are known to 4.5 and what came after, and to Opus 4.1.
+  // Answer schemas are supported by 4.5 and later, and by Opus 4.1.
   { providers: anthropic, model: /(opus|sonnet)-4(-0)?(-\d{8})?$|claude-[123]/, capabilities: { answer: 'none' } },
 ]
 
@@ -198,7 +216,7 @@ const googleRows: ModelRow[] = [
       sampling: false,
       efforts: ['low', 'medium', 'high'],
       maxImages: 3000,
-      imageTokens: { base: 1120 },
+      imageTokens: { base: 1120, page: 560 },
     },
     cache: { minimum: 4096 },
   },
@@ -222,16 +240,18 @@ const googleRows: ModelRow[] = [
       signedCalls: false,
       sampling: true,
       efforts: [],
-      imageTokens: { tile: { side: 768, tokens: 258 } },
+      imageTokens: { tile: { side: 768, tokens: 258 }, page: 258 },
     },
     cache: { minimum: 2048 },
   },
   { providers: google, model: /gemini-2\.5-pro/, capabilities: { efforts: ['low', 'medium', 'high'] } },
   { providers: google, model: /gemini-2\.5-flash/, capabilities: { efforts: ['none', 'low', 'medium', 'high'] } },
   { providers: google, model: /gemini-(1|2\.0)/, capabilities: { maxOutput: 8192 } },
-  // G-15: before Gemini 3 an answer in JSON does not go together with functions.
+  // G-15: before Gemini 3, a JSON answer cannot be combined with functions.
   { providers: google, model: /gemini-[12]/, capabilities: { answerWithTools: 'none' } },
   { providers: google, model: /gemini-1/, capabilities: { answer: 'json' } },
+  // Before Gemini 3, Vertex refused ids of calls; since then an answer without them may be empty.
+  { providers: ['vertex', 'vertex-express'], model: /gemini-[12]/, capabilities: { callIds: false } },
 ]
 
 const mistralRows: ModelRow[] = [
@@ -257,6 +277,18 @@ const mistralRows: ModelRow[] = [
     capabilities: { media: [] },
   },
   { providers: mistral, model: /^(codestral-mamba|open-(mistral-7b|mixtral))/, capabilities: { answer: 'json' } },
+]
+
+const cohereRows: ModelRow[] = [
+  { providers: cohere, capabilities: { media: [], efforts: [] } },
+  { providers: cohere, model: /vision|command-a-plus/, capabilities: { media: images } },
+  {
+    providers: cohere,
+    model: /reasoning|command-a-plus/,
+    capabilities: { efforts: ['none', 'low', 'medium', 'high'] },
+  },
+  // Tool choice came with Command R7B.
+  { providers: cohere, model: /^command-r(-plus)?(-0|$)/, capabilities: { forcedTool: false } },
 ]
 
 const xaiRows: ModelRow[] = [
@@ -287,16 +319,70 @@ const openModelRows: ModelRow[] = [
     capabilities: { maxImages: 5, imageLimits: { size: 4_000_000 } },
     cache: { lifetimeMs: 120 * minute },
   },
-  // Only these of Groq's models take a schema, and none of them beside tools.
+  // Only these of Groq's models support a schema, and none of them together with tools.
   { providers: ['groq'], capabilities: { answer: 'json', answerWithTools: 'none' } },
   { providers: ['groq'], model: /gpt-oss|llama-4|kimi-k2/, capabilities: { answer: 'schema' } },
   { providers: ['moonshot'], model: /^moonshot-v1/, capabilities: { answer: 'json' } },
   { providers: ['qwen'], model: /^qwen3\.[89]-max/, capabilities: { answer: 'schema' } },
-  // "Hours to days" by its own word; the lower end is assumed.
+  // "Hours to days" according to its documentation; the lower end is assumed.
   { providers: ['deepseek'], cache: { minimum: 64, lifetimeMs: 360 * minute, units: true } },
-  // Only this one sees, and it takes pictures from tools too.
+  // Only this one supports images, and it accepts them from tools too.
   { providers: ['deepseek'], model: /deepseek-(reasoner|r1)/i, capabilities: { alternation: true } },
   { providers: ['deepseek'], model: /vision/, capabilities: { resultMedia: images } },
+]
+
+const converse = { providers: ['bedrock'], protocol: 'bedrock-converse' } as const
+const documents = ['application/pdf', 'text/csv', 'text/html', 'text/plain', 'text/markdown']
+
+/** The capabilities of models on Converse depend on their makers; an unknown one is treated conservatively. */
+const converseRows: ModelRow[] = [
+  { ...converse, capabilities: { media: [], resultMedia: [], forcedTool: false } },
+  // Names of Amazon's and other makers' models that support images.
+  {
+    ...converse,
+    model: /^nova-(?!micro)/,
+    capabilities: { media: [...images, ...documents], resultMedia: images },
+  },
+  { ...converse, model: /^nova/, capabilities: { forcedTool: true } },
+  {
+    ...converse,
+    model: /^nova-2/,
+    capabilities: { efforts: ['none', 'low', 'medium', 'high'], effortField: 'reasoningConfig' },
+  },
+  { ...converse, model: /^(llama4|llama3-2-(11|90)b|pixtral|qwen3-vl|kimi-k2\.5)/, capabilities: { media: images } },
+  // BM-3: these call tools only without streaming.
+  { ...converse, model: /^(llama|mistral-(7b|large-24|small-24)|mixtral)/, capabilities: { toolsInStream: false } },
+  { ...converse, model: /^r1/, capabilities: { tools: false } },
+  {
+    ...converse,
+    model: /^(mistral|mixtral|ministral|magistral|devstral|pixtral)/,
+    capabilities: { callIdLength: 9, forcedTool: true },
+  },
+  {
+    ...converse,
+    model: /^gpt-oss/,
+    capabilities: { efforts: ['low', 'medium', 'high'], effortField: 'reasoning_effort' },
+  },
+  {
+    ...converse,
+    model: /claude/,
+    capabilities: {
+      media: [...images, ...documents],
+      resultMedia: images,
+      sampling: false,
+      cacheMarks: true,
+      efforts: ['low', 'medium', 'high', 'max'],
+      effortField: 'output_config',
+    },
+    cache: { minimum: 4096, lifetimeMs: 5 * minute },
+  },
+  // Up to 4.5 thinking has a budget, which is not requested on this wire.
+  {
+    ...converse,
+    model: /(opus|sonnet|haiku)-4([-.][0-5])?(-\d{8})?$|claude-[123]/,
+    capabilities: { sampling: true, efforts: [], forcedTool: true },
+  },
+  { ...converse, model: /(opus|sonnet)-(4[-.][6-9]|5(-\d{8})?$)/, capabilities: { forcedTool: true } },
 ]
 
 export const modelRows: readonly ModelRow[] = [
@@ -304,6 +390,8 @@ export const modelRows: readonly ModelRow[] = [
   ...anthropicRows,
   ...googleRows,
   ...mistralRows,
+  ...cohereRows,
   ...xaiRows,
   ...openModelRows,
+  ...converseRows,
 ]

@@ -1,18 +1,18 @@
-// What a model costs and how much it reads, as the catalogue has it. In US dollars per million tokens.
+// The price and context window of a model, from the catalogue. In US dollars per million tokens.
 
 export interface Price {
   input: number
   output: number
-  /** Absent: as input. */
+  /** Absent: same as input. */
   cacheRead?: number
   cacheWrite?: number
-  /** A write that is kept for an hour. */
+  /** A write with a lifetime of an hour. */
   cacheWriteLong?: number
-  /** What everything costs once the prompt is longer than this many tokens. */
+  /** The prices once the prompt is longer than this many tokens. */
   beyond?: { tokens: number } & Omit<Price, 'beyond'>
 }
 
-/** What a request costs whose prompt has so many tokens. */
+/** The prices for a request whose prompt has this many tokens. */
 export function ratesFor(price: Price, promptTokens: number): Omit<Price, 'beyond'> {
   return price.beyond && promptTokens > price.beyond.tokens ? price.beyond : price
 }
@@ -29,7 +29,7 @@ export interface Catalogue {
   models: Record<string, Record<string, ModelFacts>>
 }
 
-/** The facts of a model; a dated or otherwise marked name counts as the plain one, if that is known. */
+/** The facts of a model; a dated or otherwise suffixed name counts as the plain one, if that is known. */
 export function factsOf(catalogue: Catalogue, provider: string, model: string): ModelFacts {
   const models = catalogue.models[provider] ?? {}
   for (const name of namesOf(model)) {

@@ -10,10 +10,10 @@ for (const wire of wires) {
     await using server = await startLlama()
     const histories = [
       ...recorded(
-        (file) => file % 8 === 0,
+        (file) => file % 16 === 0,
         () => [3, 8],
       ),
-      ...generated(40),
+      ...generated(20),
     ]
     assert.deepEqual(await refusals(server, wire, histories), [])
     t.diagnostic(`${histories.length} histories`)

@@ -50,7 +50,7 @@ export function generated(count: number): NamedHistory[] {
   return histories.map((messages, i) => ({ name: `history ${i}`, messages: messages.map(withoutMedia) }))
 }
 
-/** The model has no projector for images: `talking.test.ts` tests what is said about that. */
+/** The model has no projector for images: `talking.test.ts` tests the error. */
 function withoutMedia(message: Message): Message {
   if (message.role === 'system') return message
   const all: readonly Part[] = message.parts

@@ -18,7 +18,7 @@ test(
     const find = await endpointFinder({ baseUrls: { 'llama.cpp': `${server.url}/v1` }, env: {} })
     for (const wire of ['openai-chat', 'openai-responses']) {
       const { endpoint, transport } = await find('llama.cpp/tiny', wire)
-      const steps = planProbe(endpoint).filter(({ id }) => !notForThisModel.has(id))
+      const steps = (await planProbe(endpoint)).filter(({ id }) => !notForThisModel.has(id))
       const found = await runProbe({ endpoint, transport, steps, budget: 0 })
       const other = found.filter(({ outcome }) => outcome !== 'as-expected')
       assert.deepEqual(

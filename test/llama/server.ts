@@ -1,6 +1,6 @@
-// A real llama.cpp server with a tiny model of random weights, which is kept beside the repository, not in it. It is an
-// implementation of three wires that no one here wrote. Its context is small, so that a long prompt is answered at once:
-// `exceed_context_size_error` comes only after the body was read, checked and rendered.
+// A real llama.cpp server with a tiny model of random weights, which is stored next to the repository, not in it. It is
+// an implementation of three wires that this project did not write. Its context is small, so that a long prompt is
+// answered at once: `exceed_context_size_error` comes only after the body was read, checked and rendered.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -25,10 +25,16 @@ export interface LlamaServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function startLlama({ context = 2048 }: { context?: number } = {}): Promise<LlamaServer> {
+export interface LlamaOptions {
+  context?: number
+  /** A file with a chat template, instead of the one in the model. */
+  template?: string
+}
+
+export async function startLlama({ context = 2048, template }: LlamaOptions = {}): Promise<LlamaServer> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  let child = await started(port, context, url)
+  let child = await started(port, context, url, template)
 
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -45,18 +51,18 @@ export async function startLlama({ context = 2048 }: { context?: number } = {}):
     },
     kill,
     async restart() {
-      child = await started(port, context, url)
+      child = await started(port, context, url, template)
     },
     [Symbol.asyncDispose]: kill,
   }
 }
 
-async function started(port: number, context: number, url: string): Promise<ChildProcess> {
+async function started(port: number, context: number, url: string, template?: string): Promise<ChildProcess> {
   const args = [
     '-m',
     join(folder, 'tiny.gguf'),
     '--jinja',
-    // The model says random letters: the same ones each time, and never the end of its own accord.
+    // The model writes random letters: the same ones each time, without ever ending by itself.
     '--seed',
     '1',
     '--ignore-eos',
@@ -64,6 +70,7 @@ async function started(port: number, context: number, url: string): Promise<Chil
     '127.0.0.1',
     '--port',
     String(port),
+    ...(template === undefined ? [] : ['--chat-template-file', template]),
   ]
   const child = spawn(program, [...args, '-c', String(context), '-np', '1', '-t', '1'], { stdio: 'ignore', env: {} })
   for (let tries = 0; child.exitCode === null && tries < 600; tries++) {

@@ -54,23 +54,23 @@ describe('the cost of', () => {
     )
   }
 
-  test('a cache that is kept for an hour', () => {
+  test('a cache with a lifetime of an hour', () => {
     const used = usage({ input: million, cacheWrite: million })
     assert.equal(costOf(used, marked, '1h'), 8)
     assert.equal(costOf(used, marked, '5m'), 5)
     assert.equal(costOf(used, { input: 4, output: 20, cacheWrite: 5 }, '1h'), 5)
   })
 
-  test('a model without a price is not known, which is not nothing', () => {
+  test('a model without a price has an unknown cost, not zero', () => {
     assert.equal(costOf(usage({ input: 5 }), undefined), undefined)
   })
 
-  test('what was billed is what it is', () => {
+  test('the billed amount is used as it is reported', () => {
     assert.equal(costOf(usage({ input: 5, raw: { cost: 0.0123 } }), marked), 0.0123)
     assert.equal(costOf(usage({ input: 5, raw: { cost_in_usd_ticks: 37_756_000 } }), marked), 0.0037756)
   })
 
-  test('a request with a key of one’s own at the provider behind a gateway is what both have billed', () => {
+  test('a request through a gateway with your own upstream key costs what both have billed', () => {
     const raw = { cost: 0.25, is_byok: true, cost_details: { upstream_inference_cost: 5 } }
     assert.equal(costOf(usage({ input: 5, raw }), marked), 5.25)
     assert.equal(costOf(usage({ input: 5, raw: { ...raw, is_byok: false } }), marked), 0.25)
@@ -99,7 +99,13 @@ describe('the catalogue', () => {
     for (const model of ['claude-opus-5', 'claude-3-5-haiku-latest']) assert.ok(price('anthropic', model), model)
   })
 
-  test('does not take one model for another', () => {
+  test('is of the tokens that were billed, where those are not the ones that were read', () => {
+    const raw = { billed_units: { input_tokens: 51, output_tokens: 13 }, tokens: { input_tokens: 1533 } }
+    const usage = { input: 1533, output: 36, cacheRead: 1440, cacheWrite: 0, reasoning: 0, raw }
+    assert.equal(costOf(usage, { input: 2.5, output: 10 }), (51 * 2.5 + 13 * 10) / 1_000_000)
+  })
+
+  test('does not confuse two models', () => {
     assert.notDeepEqual(price('anthropic', 'claude-opus-5-5'), price('anthropic', 'claude-opus-5'))
     assert.equal(price('openai', 'gpt-5-imaginary'), undefined)
     assert.equal(price('openai', 'constructor'), undefined)

@@ -28,7 +28,7 @@ test('a name that one provider offers needs no provider', async () => {
   assert.equal(await named('maker/gamma'), 'two/maker/gamma')
 })
 
-test('of several providers the one with a key is taken', async () => {
+test('of several providers the one with a key is used', async () => {
   assert.equal(await named('shared', { TWO_KEY: 'k' }), 'two/shared')
   await assert.rejects(named('shared'), /Several providers offer "shared"\. Write one of one\/shared, two\/shared\./)
   await assert.rejects(named('shared', { ONE_KEY: 'k', TWO_KEY: 'k' }), /Several providers/)
@@ -47,7 +47,7 @@ test('the names of the built-in providers that people say most are found', async
   assert.deepEqual((await findModel('claude-opus-5', { rows, env })).provider, 'anthropic')
 })
 
-test('the library takes a bare name', async () => {
+test('the library accepts a bare name', async () => {
   const synapse = await openSynapse({ offline: true, rows: [row('mine', 'my-model')] })
   const chat = await synapse.start({ model: 'my-model' })
   assert.match(await chat.send('Hello').text(), /Hello/)

@@ -126,7 +126,7 @@ for (const [target, cases] of Object.entries(known)) {
   })
 }
 
-test('the fields of older and newer caches are told apart on OpenAI, and not promised on Azure', async () => {
+test('the fields of older and newer caches are distinguished on OpenAI, and not assumed on Azure', async () => {
   const marks = async (provider: string, model: string) =>
     (await resolve({ provider, model, keyless: true, env: { AZURE_OPENAI_ENDPOINT: 'https://a.b' } })).capabilities
       .cacheMarks

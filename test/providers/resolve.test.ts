@@ -5,11 +5,24 @@ import { loadWire, wireIds } from '../../src/wires/list.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { prepare } from '../../src/index.ts'
 import { parseModelRef } from '../../src/providers/model-ref.ts'
-import { resolve, resolveWith } from '../../src/providers/resolve.ts'
+import { resolveWith } from '../../src/providers/resolve-with.ts'
+import { resolve } from '../../src/providers/resolve.ts'
 import { compatible, rows } from '../../src/providers/rows.ts'
 
 const key = 'canary-key-0123456789'
-const hosts = { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/', OPENAI_COMPATIBLE_BASE_URL: 'http://box:9000' }
+/** What an account decides, for every provider that asks. */
+const places = Object.fromEntries(
+  rows.flatMap((row) =>
+    Object.values(row.places ?? {}).flatMap((place) =>
+      'from' in place ? [] : [[place.variables[0] ?? '', place.example] as const],
+    ),
+  ),
+)
+const hosts = {
+  AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/',
+  OPENAI_COMPATIBLE_BASE_URL: 'http://box:9000',
+  ...places,
+}
 
 const rejects = (wanted: Parameters<typeof resolve>[0], message: RegExp | string) =>
   assert.rejects(resolve(wanted), { name: 'SynapseError', kind: 'bad-input', message })
@@ -22,13 +35,15 @@ describe('every wire of every row', () => {
         const endpoint = await resolve({
           provider: row.id,
           protocol: wire.protocol,
-          model: row.defaultModel ?? 'm',
+          model: wire.defaultModel ?? row.defaultModel ?? 'm',
           env,
         })
         assert.equal(endpoint.protocol.id, wire.protocol)
         assert.equal(endpoint.provider, row)
         assert.equal(endpoint.keyVariable, row.keyVariables[0])
-        assert.deepEqual(endpoint.headers, { [row.auth.header]: `${row.auth.prefix ?? ''}${key}` })
+        const { header, prefix = '' } = wire.auth ?? row.auth
+        assert.equal(endpoint.headers[header], `${prefix}${key}`)
+        assert.deepEqual(new Set(Object.keys(endpoint.headers)), new Set([header, ...Object.keys(wire.headers ?? {})]))
         assert.match(endpoint.baseUrl, /^https?:\/\/[^?#]*[^/]$/)
         assert.ok(!endpoint.baseUrl.includes(key))
         assert.equal(endpoint.caching.kind, wire.caching)
@@ -65,7 +80,7 @@ describe('protocols', () => {
 })
 
 describe('the key', () => {
-  test('that is missing is asked for by the name of its variable', () =>
+  test('that is missing is requested by the name of its variable', () =>
     rejects(
       { provider: 'anthropic', env: {} },
       'Anthropic needs a key: set ANTHROPIC_API_KEY (keys are at https://platform.claude.com/settings/keys).',
@@ -78,7 +93,7 @@ describe('the key', () => {
     assert.equal(endpoint.keyVariable, 'GOOGLE_API_KEY')
   })
 
-  test('that is given wins over the environment', async () => {
+  test('that is given overrides the environment', async () => {
     const endpoint = await resolve({ provider: 'openai', key: 'given-key', env: { OPENAI_API_KEY: key } })
     assert.deepEqual(endpoint.headers, { authorization: 'Bearer given-key' })
     assert.equal(endpoint.keyVariable, undefined)
@@ -113,7 +128,7 @@ describe('the provider', () => {
     test(`"${id}" does not exist, and the sentence helps`, () => rejects({ provider: id, env: {} }, message))
   }
 
-  test('may be a row of the user’s own', async () => {
+  test('may be a custom row', async () => {
     const mine = compatible('http://box:9000/v1', 'mine', 'My box')
     const endpoint = await resolve({ provider: 'mine', model: 'a/b', rows: [...rows, mine], env: {} })
     assert.equal(endpoint.baseUrl, 'http://box:9000/v1')
@@ -126,7 +141,7 @@ describe('the provider', () => {
       'google does not speak "openai-chat". It speaks gemini-generate and gemini-interactions.',
     ))
 
-  test('without a default wants a model', () => rejects({ provider: 'ollama', env: {} }, /^Name a model for ollama/))
+  test('without a default requires a model', () => rejects({ provider: 'ollama', env: {} }, /^Name a model for ollama/))
 })
 
 describe('the address', () => {
@@ -150,7 +165,7 @@ describe('the address', () => {
     })
   }
 
-  test('of Azure is the endpoint as Azure gives it', async () => {
+  test('of Azure is the endpoint in the form of Azure', async () => {
     const env = { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/' }
     assert.equal(await at('azure-openai', env), 'https://mine.openai.azure.com/openai/v1')
     await rejects(
@@ -182,7 +197,7 @@ describe('the address', () => {
     assert.ok(same.state && same.compaction && same.counting)
   })
 
-  test('of any compatible server is given by a variable', async () => {
+  test('of any compatible server is set by a variable', async () => {
     assert.equal(await at('openai-compatible', { OPENAI_COMPATIBLE_BASE_URL: 'http://box:1' }), 'http://box:1/v1')
     await rejects(
       { provider: 'openai-compatible', model: 'm', env: {} },
@@ -190,7 +205,7 @@ describe('the address', () => {
     )
   })
 
-  test('that the caller gives wins, with its own path', async () => {
+  test('from the caller takes precedence, with its own path', async () => {
     assert.equal(await at('openai', {}, undefined, 'http://127.0.0.1:4000/openai/'), 'http://127.0.0.1:4000/openai')
     assert.equal(await at('anthropic', {}, undefined, 'http://127.0.0.1:4000'), 'http://127.0.0.1:4000/v1')
   })
@@ -227,5 +242,101 @@ test('a model whose name leads out of the path of the provider is refused', () =
   assert.deepEqual(parseModelRef('google/a..b/c'), { provider: 'google', model: 'a..b/c' })
   assert.throws(() => prepare({ messages: [], provider: 'google', model: '../../v1/evil' }), {
     message: /is not the name of a model/,
+  })
+})
+
+describe('the address of a cloud', () => {
+  const at = async (provider: string, env: Record<string, string>, model?: string) =>
+    (await resolve({ provider, key: 'k', env, ...(model !== undefined && { model }) })).baseUrl
+
+  test('has the region, the project and the location of the account', async () => {
+    assert.equal(
+      await at('bedrock', { AWS_REGION: 'eu-central-1' }),
+      'https://bedrock-runtime.eu-central-1.amazonaws.com/anthropic/v1',
+    )
+    assert.equal(
+      await at('bedrock', { AWS_DEFAULT_REGION: 'cn-north-1' }, 'openai.gpt-oss-20b-1:0'),
+      'https://bedrock-runtime.cn-north-1.amazonaws.com.cn/openai/v1',
+    )
+    const project = { GOOGLE_CLOUD_PROJECT: 'mine' }
+    const path = '/v1beta1/projects/mine/locations'
+    assert.equal(await at('vertex', project), `https://aiplatform.googleapis.com${path}/global/publishers/google`)
+    for (const [GOOGLE_VERTEX_LOCATION, host] of [
+      ['eu', 'aiplatform.eu.rep.googleapis.com'],
+      ['europe-west4', 'europe-west4-aiplatform.googleapis.com'],
+    ] as const) {
+      assert.equal(
+        await at('vertex', { ...project, GOOGLE_VERTEX_LOCATION }),
+        `https://${host}${path}/${GOOGLE_VERTEX_LOCATION}/publishers/google`,
+      )
+    }
+  })
+
+  test('without them is one sentence that names the variable', async () => {
+    await rejects({ provider: 'bedrock', key: 'k', env: {} }, /Amazon Bedrock needs a region of AWS: set AWS_REGION or/)
+    await rejects(
+      { provider: 'vertex', key: 'k', env: {} },
+      /needs a project of Google Cloud: set GOOGLE_VERTEX_PROJECT/,
+    )
+    await rejects({ provider: 'foundry', key: 'k', env: {} }, /set ANTHROPIC_FOUNDRY_RESOURCE/)
+    const env = { AWS_REGION: 'us-east-1' }
+    await rejects({ provider: 'claude-aws', key: 'k', env }, /id of a workspace: set ANTHROPIC_AWS_WORKSPACE_ID/)
+  })
+
+  test('cannot be led to another host by a region', async () => {
+    for (const AWS_REGION of ['evil.example/', 'x@evil.example', 'x..', 'a/b', 'a?b', '#']) {
+      await rejects({ provider: 'bedrock', key: 'k', env: { AWS_REGION } }, /AWS_REGION is not a region of AWS/)
+    }
+  })
+
+  test('is another one if a variable of its own tools sets it', async () => {
+    const env = { AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'https://vpce-1.example' }
+    assert.equal(await at('bedrock', env), 'https://vpce-1.example/anthropic/v1')
+  })
+})
+
+describe('a model of Bedrock', () => {
+  const env = { AWS_REGION: 'us-east-1' }
+  const resolved = (model: string) => resolve({ provider: 'bedrock', key: 'k', env, model })
+
+  test('is asked on the wire that serves it', async () => {
+    for (const [model, wire] of [
+      ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'anthropic-messages'],
+      ['openai.gpt-oss-120b-1:0', 'openai-chat'],
+      ['global.openai.gpt-5.6-sol', 'openai-responses'],
+      ['xai.grok-4.6', 'openai-responses'],
+    ] as const) {
+      assert.equal((await resolved(model)).protocol.id, wire, model)
+    }
+  })
+
+  test('has the rules of its maker, under any name', async () => {
+    const old = await resolved('us.anthropic.claude-sonnet-4-5-20250929-v1:0')
+    assert.deepEqual(old.capabilities.thinking, ['enabled', 'disabled'])
+    assert.equal(old.capabilities.answer, 'none')
+    const arn = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/eu.anthropic.claude-opus-4-6-v1'
+    assert.equal((await resolved(arn)).capabilities.forcedTool, true)
+    assert.equal((await resolved('global.openai.gpt-5.6-sol')).capabilities.outputField, 'max_completion_tokens')
+  })
+
+  test('costs what its prefix costs', async () => {
+    const [global, european] = await Promise.all(
+      ['global', 'eu'].map(async (prefix) => (await resolved(`${prefix}.anthropic.claude-opus-5`)).price?.input ?? 0),
+    )
+    assert.equal(european, (global ?? 0) * 1.1)
+  })
+
+  test('is signed for where there is no key', async () => {
+    const endpoint = await resolve({
+      provider: 'bedrock',
+      env: { ...env, AWS_ACCESS_KEY_ID: 'A', AWS_SECRET_ACCESS_KEY: 's' },
+    })
+    assert.deepEqual(endpoint.headers, {})
+    const request = { method: 'POST', url: `${endpoint.baseUrl}/messages`, headers: {}, body: '{}' }
+    const headers = await endpoint.authorize?.headers(request, () => assert.fail('nothing is asked'))
+    assert.match(
+      headers?.['authorization'] ?? '',
+      /^AWS4-HMAC-SHA256 Credential=A\/\d{8}\/us-east-1\/bedrock\/aws4_request/,
+    )
   })
 })

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import { wireIds } from '../../src/wires/list.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { modelRows } from '../../src/providers/models.ts'
-import { factsOf } from '../../src/providers/price.ts'
+import { exampleOf } from '../../src/providers/places.ts'
+import { factsFor, wireOf } from '../../src/providers/resolve-with.ts'
 import { compatible, rows } from '../../src/providers/rows.ts'
 
 test('every provider that is promised has a row', () => {
@@ -15,8 +16,16 @@ test('every provider that is promised has a row', () => {
       'anthropic',
       'google',
       'mistral',
+      'cohere',
       'deepseek',
       'xai',
+      'bedrock',
+      'bedrock-invoke',
+      'bedrock-mantle',
+      'claude-aws',
+      'vertex',
+      'vertex-express',
+      'foundry',
       'openrouter',
       'groq',
       'together',
@@ -24,6 +33,17 @@ test('every provider that is promised has a row', () => {
       'cerebras',
       'moonshot',
       'qwen',
+      'vercel',
+      'zai',
+      'huggingface',
+      'cloudflare',
+      'nvidia',
+      'nebius',
+      'baseten',
+      'ovhcloud',
+      'inception',
+      'upstage',
+      'chutes',
       'ollama',
       'lmstudio',
       'vllm',
@@ -45,7 +65,11 @@ for (const row of rows) {
       for (const { baseUrl } of row.wires) {
         assert.doesNotMatch(baseUrl, /\/$/)
         if (baseUrl.startsWith('/')) assert.ok(row.baseUrlVariables, 'a host must be given somehow')
-        else assert.match(baseUrl, row.keyOptional ? /^http:\/\/localhost:\d+/ : /^https:\/\/[a-z0-9.-]+(\/|$)/)
+        else
+          assert.match(
+            exampleOf(baseUrl, row),
+            row.keyOptional ? /^http:\/\/localhost:\d+/ : /^https:\/\/[a-z0-9.-]+(\/|$)/,
+          )
       }
     })
 
@@ -58,12 +82,14 @@ for (const row of rows) {
 
     test('has a default model that the catalogue knows, unless it serves what its owner loads', () => {
       if (row.keyOptional) return assert.equal(row.defaultModel, undefined)
-      const facts = factsOf(catalogue, row.catalogue ?? row.id, row.defaultModel ?? '')
-      assert.ok(facts.price, row.defaultModel)
-      assert.ok(facts.contextWindow, row.defaultModel)
+      for (const model of [row.defaultModel, ...row.wires.flatMap((wire) => wire.defaultModel ?? [])]) {
+        const facts = factsFor(catalogue, row, wireOf(row, undefined, model), model ?? '')
+        assert.ok(facts.price, model)
+        assert.ok(facts.contextWindow, model)
+      }
     })
 
-    test('keeps state only where a wire is known to', () => {
+    test('has state only on wires that are known to support it', () => {
       for (const { protocol, state } of row.wires) {
         if (!state) continue
         assert.ok(state.lifetimeMs > 0)
@@ -78,7 +104,7 @@ for (const row of rows) {
   })
 }
 
-test('a server of one’s own is one call', () => {
+test('a custom server is one call', () => {
   const row = compatible('http://10.0.0.5:9000/v1', 'my-box', 'My box')
   assert.equal(row.wires[0].baseUrl, 'http://10.0.0.5:9000/v1')
   assert.deepEqual(row.keyVariables, ['MY_BOX_API_KEY'])

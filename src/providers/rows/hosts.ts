@@ -1,4 +1,4 @@
-// Those who serve models, their own or others', on OpenAI's chat wire.
+// Hosts that serve models, their own or others', on OpenAI's chat wire.
 
 import type { ProviderRow } from '../provider.ts'
 import { bearer, compatibleChat, images } from './shared.ts'
@@ -18,7 +18,7 @@ export const hosts: readonly ProviderRow[] = [
           cacheKey: true,
           toolSchema: 'compatible',
         },
-        // Efforts are translated for whoever answers.
+        // Effort levels are translated for the model that answers.
         capabilities: {
           ...compatibleChat,
           media: [...images, 'application/pdf'],
@@ -28,7 +28,7 @@ export const hosts: readonly ProviderRow[] = [
         },
         caching: 'marks',
       },
-      // Keeps nothing: `store: true` and an earlier id are refused.
+      // Stores nothing: `store: true` and an earlier id are refused.
       {
         protocol: 'openai-responses',
         baseUrl: 'https://openrouter.ai/api/v1',
@@ -55,7 +55,7 @@ export const hosts: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.groq.com/openai/v1',
-        // `reasoning` is read, but refused from models that do not think, so nothing is sent back.
+        // `reasoning` is read, but refused by models that do not think, so nothing is sent back.
         quirks: { reasoningField: 'reasoning', toolSchema: 'compatible', answerSchema: 'bounded' },
         capabilities: { ...compatibleChat, media: [], outputField: 'max_completion_tokens' },
         caching: 'prefix',

@@ -1,15 +1,18 @@
-// Local servers, and any other that speaks OpenAI's chat wire.
+// Local servers, and any other server with OpenAI's chat wire.
 
 import type { Capabilities, Quirks } from '../../wires/wire.ts'
 import type { ProviderRow, ProviderWire } from '../provider.ts'
 import { bearer, compatibleChat, images } from './shared.ts'
 
-/** The chat templates behind these servers want one system message first, and then user and assistant in turn. */
+/** The chat templates of these servers want one system message first, and then user and assistant in turn. */
 const templated: Partial<Capabilities> = { ...compatibleChat, midSystem: false }
+
+/** For an unknown chat template; one that the server reports is looked up (templates.ts). */
+const carefulCalls: Quirks = { separateCalls: true, oneCallPerTurn: true }
 
 const localSchemas: Quirks = { toolSchema: 'compatible', answerSchema: 'compatible' }
 
-/** Responses as these servers have it: without state that could be relied on, and without a key for the cache. */
+/** Responses as these servers implement it: without reliable state, and without a cache key. */
 function homeResponses(baseUrl: string, differs: Pick<ProviderWire, 'quirks' | 'capabilities'> = {}): ProviderWire {
   return {
     protocol: 'openai-responses',
@@ -28,14 +31,21 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'ollama-chat',
         baseUrl: 'http://localhost:11434',
-        // A format keeps a model from calling tools.
+        quirks: carefulCalls,
+        // An output format keeps a model from calling tools.
         capabilities: { answerWithTools: 'none' },
         caching: 'prefix',
       },
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:11434/v1',
-        quirks: { reasoningField: 'reasoning', noToolChoice: true, toolSchema: 'ollama', answerSchema: 'compatible' },
+        quirks: {
+          reasoningField: 'reasoning',
+          noToolChoice: true,
+          ...carefulCalls,
+          toolSchema: 'ollama',
+          answerSchema: 'compatible',
+        },
         capabilities: { ...compatibleChat, mediaUrls: false, forcedTool: false },
         caching: 'prefix',
       },
@@ -47,6 +57,7 @@ export const local: readonly ProviderRow[] = [
     keyVariables: ['OLLAMA_API_KEY'],
     auth: bearer,
     keyOptional: true,
+    describes: 'show',
     baseUrlVariables: ['OLLAMA_HOST'],
   },
   {
@@ -56,7 +67,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:1234/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true, ...localSchemas },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...carefulCalls, ...localSchemas },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -74,7 +85,7 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8000/v1',
-        quirks: { reasoningField: 'reasoning', alternate: true, ...localSchemas },
+        quirks: { reasoningField: 'reasoning', alternate: true, ...carefulCalls, ...localSchemas },
         capabilities: templated,
         caching: 'prefix',
       },
@@ -95,25 +106,33 @@ export const local: readonly ProviderRow[] = [
       {
         protocol: 'openai-chat',
         baseUrl: 'http://localhost:8080/v1',
-        quirks: { reasoningField: 'reasoning_content', alternate: true, ...localSchemas, toolSchema: 'llama' },
+        quirks: {
+          reasoningField: 'reasoning_content',
+          alternate: true,
+          ...carefulCalls,
+          ...localSchemas,
+          toolSchema: 'llama',
+        },
         capabilities: templated,
         caching: 'prefix',
+        rendersPrompt: true,
       },
       homeResponses('http://localhost:8080/v1', {
         quirks: { alternate: true, echoReasoning: 'always', toolSchema: 'llama' },
-        // A tool that must be called and a schema of the answer are accepted and have no effect (probe, 2026-11).
+        // A forced tool call and an answer schema are accepted and have no effect (probe, 2026-11).
         capabilities: { midSystem: false, forcedTool: false, answer: 'none' },
       }),
     ],
     keyVariables: ['LLAMA_API_KEY'],
     auth: bearer,
     keyOptional: true,
+    describes: 'props',
     baseUrlVariables: ['LLAMA_BASE_URL'],
   },
   { ...compatible('/v1', 'openai-compatible'), baseUrlVariables: ['OPENAI_COMPATIBLE_BASE_URL'] },
 ]
 
-/** A row for any server that speaks OpenAI's chat wire. */
+/** A row for any server with OpenAI's chat wire. */
 export function compatible(baseUrl: string, id: string, name = 'OpenAI-compatible server'): ProviderRow {
   return {
     id,

@@ -1,6 +1,7 @@
-// Those who make the models they serve.
+// Makers that serve their own models.
 
 import type { ProviderRow, StateStrategy } from '../provider.ts'
+import { azureCredentials } from './clouds.ts'
 import { bearer, compatibleChat } from './shared.ts'
 
 const minute = 60_000
@@ -25,7 +26,7 @@ const thread: StateStrategy = {
   branches: false,
 }
 
-/** One day is what the free tier keeps; whether an id can be continued twice is not documented. */
+/** The free tier stores it for one day; whether an id can be continued twice is not documented. */
 const interaction: StateStrategy = {
   kind: 'interaction',
   field: 'previous_interaction_id',
@@ -84,6 +85,7 @@ export const makers: readonly ProviderRow[] = [
     ],
     keyVariables: ['AZURE_OPENAI_API_KEY'],
     auth: { header: 'api-key' },
+    ...azureCredentials,
     keysAt: 'https://portal.azure.com',
     baseUrlVariables: ['AZURE_OPENAI_ENDPOINT'],
     defaultModel: 'gpt-5.6',
@@ -143,7 +145,7 @@ export const makers: readonly ProviderRow[] = [
       {
         protocol: 'mistral-chat',
         baseUrl: 'https://api.mistral.ai/v1',
-        // No `state`: Conversations bill the whole history again and are not known to use the cache (checked 2026-11).
+        // No `state`: Conversations bill the whole history again, with no known use of the cache (checked 2026-11).
         quirks: { cacheKey: true },
         caching: 'key',
       },
@@ -154,13 +156,24 @@ export const makers: readonly ProviderRow[] = [
     defaultModel: 'mistral-medium-latest',
   },
   {
+    id: 'cohere',
+    name: 'Cohere',
+    wires: [{ protocol: 'cohere-chat', baseUrl: 'https://api.cohere.com', caching: 'prefix' }],
+    otherWires: ['openai-chat'],
+    keyVariables: ['CO_API_KEY', 'COHERE_API_KEY'],
+    auth: bearer,
+    keysAt: 'https://dashboard.cohere.com/api-keys',
+    baseUrlVariables: ['CO_API_URL'],
+    defaultModel: 'command-a-plus-05-2026',
+  },
+  {
     id: 'deepseek',
     name: 'DeepSeek',
     wires: [
       {
         protocol: 'openai-chat',
         baseUrl: 'https://api.deepseek.com',
-        // A tool turn without its reasoning is refused in thinking mode, which is on unless switched off (D1).
+        // A tool turn without its reasoning is refused in thinking mode, which is on by default (D1).
         quirks: {
           reasoningField: 'reasoning_content',
           echoReasoning: 'tool-turns',
@@ -177,7 +190,7 @@ export const makers: readonly ProviderRow[] = [
         caching: 'prefix',
       },
     ],
-    // What it wants back of its reasoning on this wire is not known.
+    // Which reasoning it expects back on this wire is unknown.
     otherWires: ['openai-responses'],
     keyVariables: ['DEEPSEEK_API_KEY'],
     auth: bearer,

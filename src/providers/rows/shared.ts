@@ -1,4 +1,4 @@
-// How keys are mostly sent, and what can mostly be relied on.
+// How keys are usually sent, and the usual capabilities.
 
 import type { Capabilities } from '../../wires/wire.ts'
 import type { Auth } from '../provider.ts'
@@ -7,7 +7,7 @@ export const bearer: Auth = { header: 'authorization', prefix: 'Bearer ' }
 
 export const images: string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
-/** What can be relied on where somebody else serves OpenAI's chat wire. */
+/** What can be relied on when a third party serves OpenAI's chat wire. */
 export const compatibleChat: Partial<Capabilities> = {
   media: images,
   systemRole: 'system',
