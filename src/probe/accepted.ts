@@ -1,5 +1,5 @@
-// The requests that every service should accept: each is one promise of the encoder, as small as it can be. The words are
-// fixed, so a report never holds anything that a user wrote.
+// The requests that every service should accept: each tests one feature of the encoder, as small as possible. The texts
+// are fixed, so a report never contains anything that a user wrote.
 
 import type { ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -12,16 +12,16 @@ import { foreignReply } from './foreign-reply.ts'
 
 export interface AcceptedCheck {
   id: string
-  /** What is sent, in a few words. */
+  /** A short description of the request. */
   about: string
   /** Continues the reply to this check. */
   after?: string
-  /** The provider is asked for the number of tokens instead of a reply. */
+  /** The provider counts the tokens instead of replying. */
   counts?: true
-  /** Whether this service can be asked; without it, every one can. */
+  /** Whether this service supports it; by default every one does. */
   applies?(endpoint: Endpoint): boolean
   draft(endpoint: Endpoint, reply: Reply): Draft
-  /** What an accepted request should have brought and did not. */
+  /** What an accepted request should have returned and did not. */
   missing?(answer: Answer, endpoint: Endpoint): string | undefined | Promise<string | undefined>
 }
 
@@ -32,7 +32,7 @@ export interface Draft {
   options?: Options
 }
 
-/** What was read of an accepted request. */
+/** What was read from an accepted request. */
 interface Answer {
   reply: Reply
   usage?: Usage
@@ -49,7 +49,7 @@ const clock: ToolSpec = {
   },
 }
 
-/** A schema with what providers differ in: a reference, a choice, a tuple and null. */
+/** A schema with features in which providers differ: a reference, a choice, a tuple and null. */
 const intricate: ToolSpec = {
   name: 'plan',
   description: 'Plans a route.',
@@ -65,7 +65,7 @@ const intricate: ToolSpec = {
   },
 }
 
-/** Names that most wires do not take as they are. */
+/** Names that most wires do not accept unchanged. */
 const oddlyNamed: ToolSpec = { ...clock, name: `time.zones/clock ${'x'.repeat(70)}` }
 
 const answerSchema: JsonObject = {
@@ -188,7 +188,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
   },
   {
     id: 'interrupted',
-    about: 'a history with a reply that broke off',
+    about: 'a history with an interrupted reply',
     draft: () => ({
       history: [
         say('Count to ten.'),
@@ -251,7 +251,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
       options: { answerSchema, maxOutput: 200 },
     }),
     async missing({ reply }, { capabilities }) {
-      // Without support for schemas the model is only asked to comply, which says nothing about the service.
+      // Without support for schemas the model is only asked to comply, which shows nothing about the service.
       const { answer = 'schema' } = capabilities
       if (reply.stop.reason === 'length' || answer === 'none') return undefined
       const checked = await checkAnswer(answer === 'schema' ? answerSchema : { type: 'object' }, textOf(reply.parts))
@@ -279,7 +279,7 @@ function takesPng(media: readonly string[]): boolean {
   return media.includes('image/png') || media.includes('image/*')
 }
 
-/** An answer that the limit has cut off says nothing about the service. */
+/** An answer that was cut off at the limit shows nothing about the service. */
 function noText({ reply }: Pick<Answer, 'reply'>): string | undefined {
   return reply.stop.reason === 'length' || textOf(reply.parts) !== '' ? undefined : 'a reply without text'
 }
@@ -296,7 +296,7 @@ function say(text: string): Message {
   return { role: 'user', parts: [{ type: 'text', text }] }
 }
 
-/** A reply that no wire has in its own words. */
+/** A reply that is not in the native form of any wire. */
 export function made(parts: Reply['parts']): Reply {
   const asks = parts.some((part) => part.type === 'tool-call')
   return {

@@ -1,4 +1,4 @@
-// One request of a probe, as it is: the status and the text that came back, with as little between as possible.
+// One request of a probe, sent directly: the status and text of the response, with as little in between as possible.
 
 import { asFailure, type Failure } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
@@ -12,7 +12,7 @@ import { jsonIn, tooLarge } from '../transport/unframe.ts'
 import { readFailure } from '../wires/shared/failure.ts'
 import type { ProbeRequest } from './plan.ts'
 
-/** What came back. Without a status nothing did, and `failure` says why. */
+/** The response. Without a status there was none, and `failure` says why. */
 export interface Asked {
   status?: number
   text: string
@@ -20,15 +20,13 @@ export interface Asked {
 }
 
 export interface Asking {
-  /** How the service is called in sentences. */
+  /** The service's name in messages. */
   name: string
   transport: Transport
   signal?: AbortSignal | undefined
 }
 
-/**
- * Waits and asks again where the service says that it has no time now. `final`: statuses that are the expected answer.
- */
+/** Waits and retries if the service is busy. `final`: statuses that are the expected answer. */
 export async function ask(
   request: ProbeRequest,
   { name, transport, signal }: Asking,
@@ -48,18 +46,22 @@ async function once(request: ProbeRequest, { name, transport, signal }: Asking):
   const limits = { ...defaultLimits, ...transport.limits }
   const late = AbortSignal.timeout(limits.headersMs)
   try {
+    const body = JSON.stringify(request.body)
+    const given = { 'content-type': 'application/json', ...request.headers }
+    const outgoing = { method: 'POST', url: request.url, headers: given, body }
+    const added = await transport.authorize?.headers(outgoing, transport.fetch ?? fetch)
     const reply = await (transport.fetch ?? fetch)(request.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...request.headers },
-      body: JSON.stringify(request.body),
+      headers: { ...added, ...given },
+      body,
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, late]) : late,
     })
     const text = await textOf(reply, limits.replySize)
     const { status } = reply
     if (status >= 200 && status < 300) return { status, text }
-    const body: Json = jsonIn(text) ?? text
-    return { status, text, failure: readFailure({ status, body, headers: Object.fromEntries(reply.headers) }) }
+    const said: Json = jsonIn(text) ?? text
+    return { status, text, failure: readFailure({ status, body: said, headers: Object.fromEntries(reply.headers) }) }
   } catch (error) {
     signal?.throwIfAborted()
     return {
@@ -71,15 +73,20 @@ async function once(request: ProbeRequest, { name, transport, signal }: Asking):
   }
 }
 
-async function textOf({ body }: FetchedReply, most: number): Promise<string> {
+/** Binary frames in base64, as in recordings. */
+async function textOf({ body, headers }: FetchedReply, most: number): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0
-  for await (const piece of body ?? []) {
-    size += piece.length
+  const reader = body?.getReader()
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {}
+    if (done || !value) break
+    size += value.length
     if (size > most) throw tooLarge('The reply', most)
-    pieces.push(piece)
+    pieces.push(value)
   }
-  return Buffer.concat(pieces).toString()
+  const isBinary = headers.get('content-type')?.includes('amazon.eventstream')
+  return Buffer.concat(pieces).toString(isBinary ? 'base64' : 'utf8')
 }
 
 function tooLate(ms: number): Failure {

@@ -1,9 +1,9 @@
-// A reply with thinking and a call as another provider sent it: the seals in it are worth nothing elsewhere, and a service
-// that is given them refuses the request.
+// A reply with thinking and a call as another provider sent it: its signatures are invalid elsewhere, and a service
+// that gets them refuses the request.
 
 import type { Reply } from '../core/message.ts'
 
-/** One that the wire did not make. */
+/** One from another wire. */
 export function foreignReply(wire: string): Reply {
   return wire === 'anthropic-messages' ? ofResponses : ofMessages
 }

@@ -1,4 +1,4 @@
-// What a probe of one wire consists of: the requests, what is expected of each, and what it costs. Nothing is sent here.
+// The plan of a probe of one wire: the requests, the expected answers, and the cost. Nothing is sent here.
 
 import type { JsonObject } from '../core/json.ts'
 import type { Origin, Reply } from '../core/message.ts'
@@ -7,10 +7,10 @@ import { costOf } from '../providers/cost.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import { countQuestion } from '../run/count-tokens.ts'
 import type { Options } from '../settings/options.ts'
+import { loadService } from '../wires/list.ts'
+import type { RefusedCheck } from '../wires/shared/refused-check.ts'
 import type { Issue } from '../wires/wire.ts'
 import { acceptedChecks, callOf, made, type AcceptedCheck, type Draft } from './accepted.ts'
-import { refusedChecks } from './refused/all.ts'
-import type { RefusedCheck } from './refused/change.ts'
 
 export interface ProbeStep {
   /** The name of the check, or the number of the rule that it breaks. */
@@ -18,10 +18,10 @@ export interface ProbeStep {
   about: string
   /** Continues the reply to the step of this name. */
   after?: string
-  /** What the service should refuse it with, any of these; empty: it should accept it. */
+  /** The expected refusals, any of these; empty: it should be accepted. */
   issues: readonly Issue[]
   missing?: AcceptedCheck['missing']
-  /** The answer has a number of tokens in this field, and is no reply. */
+  /** The answer has a number of tokens in this field, and is not a reply. */
   countField?: string
   request(reply?: Reply): ProbeRequest
   cost: Cost | undefined
@@ -34,18 +34,19 @@ export interface ProbeRequest {
   origin: Origin
 }
 
-/** In US dollars: with an answer as short as usual, and with one as long as allowed. */
+/** In US dollars: with an answer of the usual length, and with the longest one allowed. */
 export interface Cost {
   likely: number
   most: number
 }
 
-export function planProbe(endpoint: Endpoint): ProbeStep[] {
+export async function planProbe(endpoint: Endpoint): Promise<ProbeStep[]> {
   const accepted = acceptedChecks.filter(({ applies }) => applies?.(endpoint) ?? true)
-  return [...accepted.map((check) => acceptedStep(endpoint, check)), ...refusedSteps(endpoint)]
+  const refused = (await (await loadService(endpoint.protocol.id)).refusedRequests?.()) ?? []
+  return [...accepted.map((check) => acceptedStep(endpoint, check)), ...refusedSteps(endpoint, refused)]
 }
 
-/** The sum of the steps; undefined where prices are not known. */
+/** The sum of the steps; undefined if prices are unknown. */
 export function totalCost(steps: readonly ProbeStep[]): Cost | undefined {
   let total: Cost = { likely: 0, most: 0 }
   for (const { cost } of steps) {
@@ -57,7 +58,7 @@ export function totalCost(steps: readonly ProbeStep[]): Cost | undefined {
 
 const usualOptions: Options = { maxOutput: 60, effort: 'none', stream: false }
 
-/** What takes the place of a reply that is not there yet, to know what the request will cost. */
+/** A placeholder for a reply that does not exist yet, to estimate the cost of the request. */
 const replyToCome = made([callOf('later', 'UTC')])
 
 function acceptedStep(endpoint: Endpoint, check: AcceptedCheck): ProbeStep {
@@ -83,8 +84,8 @@ function acceptedStep(endpoint: Endpoint, check: AcceptedCheck): ProbeStep {
   }
 }
 
-/** One request for each rule that this service is expected to know. */
-function refusedSteps(endpoint: Endpoint): ProbeStep[] {
+/** One request for each rule that this service is expected to enforce. */
+function refusedSteps(endpoint: Endpoint, checks: readonly RefusedCheck[]): ProbeStep[] {
   const { protocol, provider, model } = endpoint
   const options = { ...usualOptions, maxOutput: 16 }
   const valid = assembled(
@@ -94,7 +95,7 @@ function refusedSteps(endpoint: Endpoint): ProbeStep[] {
   )
   const profile = { provider: provider.family ?? provider.id, model }
   const cost = costWith(endpoint, valid, { likely: 0, most: 16 })
-  return (refusedChecks[protocol.id] ?? []).flatMap(({ rule, about, change }: RefusedCheck): ProbeStep[] => {
+  return checks.flatMap(({ rule, about, change }): ProbeStep[] => {
     const body = change(valid.body)
     const issues = protocol.refuse(body, profile)
     if (!issues.some((issue) => issue.rule === rule)) return []
@@ -141,7 +142,7 @@ function costWith(
   { estimate }: Assembled,
   output: { likely: number; most: number },
 ): Cost | undefined {
-  // A server of one's own bills no one.
+  // Your own server is not billed.
   if (offline || (provider.keyOptional && !price)) return { likely: 0, most: 0 }
   const dollars = (tokens: number): number | undefined =>
     costOf({ input: estimate.input, output: tokens, cacheRead: 0, cacheWrite: estimate.input, reasoning: 0 }, price)
@@ -149,7 +150,7 @@ function costWith(
   return likely === undefined || most === undefined ? undefined : { likely, most }
 }
 
-/** Manual thinking raises the limit over what was asked for. */
+/** Manual thinking raises the limit above the requested one. */
 function outputLimit({ body }: Assembled, { maxOutput = 0 }: Options): number {
   return typeof body.max_tokens === 'number' ? Math.max(body.max_tokens, maxOutput) : maxOutput
 }

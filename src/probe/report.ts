@@ -1,4 +1,4 @@
-// A probe as a file to attach to an issue. Keys never get this far; what could tell whose account it was is taken out here.
+// A probe as a file to attach to an issue. Keys never get this far; what could identify the account is removed here.
 
 import { catalogue } from '../providers/catalogue.ts'
 import { factsOf } from '../providers/price.ts'
@@ -68,7 +68,7 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
 const ownProvider = '[own provider]'
 const ownModel = '[own model]'
 
-/** A name from the catalogue belongs to no one; any other may be that of a deployment or a fine-tuned model. */
+/** A name from the catalogue is public; any other may be that of a deployment or a fine-tuned model. */
 function isKnownModel({ provider, model }: ProbeRow): boolean {
   const row = builtInRows.find(({ id }) => id === provider)
   return (

@@ -1,4 +1,4 @@
-// Sends the requests of a probe one after the other and compares each answer with what is expected of it.
+// Sends the requests of a probe one at a time and compares each answer with the expected one.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { Reply } from '../core/message.ts'
@@ -14,7 +14,7 @@ import type { Issue } from '../wires/wire.ts'
 import { ask, type Asked } from './ask.ts'
 import type { ProbeRequest, ProbeStep } from './plan.ts'
 
-/** `unanswered`: something else was in the way, such as a rate limit. `not-sent`: it was not asked. */
+/** `unanswered`: something else prevented an answer, such as a rate limit. `not-sent`: it was not sent. */
 export type Outcome = 'as-expected' | 'differs' | 'unanswered' | 'not-sent'
 
 export interface ProbeRow {
@@ -26,12 +26,12 @@ export interface ProbeRow {
   about: string
   outcome: Outcome
   expected: string
-  /** What the service said, without keys; or why it was not asked. */
+  /** The service's answer, without keys; or why it was not sent. */
   observed: string
   status?: number
   /** In US dollars. */
   cost?: number
-  /** The request, where the answer differs and it holds nothing of an earlier reply. */
+  /** The request, if the answer differs and it contains nothing of an earlier reply. */
   body?: Json
 }
 
@@ -39,7 +39,7 @@ export interface ProbeRun {
   endpoint: Endpoint
   steps: readonly ProbeStep[]
   transport: Transport
-  /** What is left to spend, in US dollars. No request is sent that could cost more. */
+  /** The remaining budget, in US dollars. No request is sent that could cost more. */
   budget: number
   onRow?(row: ProbeRow): void
   signal?: AbortSignal
@@ -49,7 +49,7 @@ export async function runProbe(run: ProbeRun): Promise<ProbeRow[]> {
   const replies = new Map<string, Reply>()
   const rows: ProbeRow[] = []
   let spent = 0
-  /** Why nothing more is asked. */
+  /** Why nothing more is sent. */
   let blocked: string | undefined
   for (const step of run.steps) {
     const first = step.after === undefined ? undefined : replies.get(step.after)
@@ -70,7 +70,7 @@ export async function runProbe(run: ProbeRun): Promise<ProbeRow[]> {
 
 interface Observed extends Pick<ProbeRow, 'outcome' | 'observed' | 'status' | 'cost' | 'body'> {
   reply?: Reply
-  /** It makes no sense to ask anything else, and why. */
+  /** Further requests are pointless, and why. */
   blocks?: string
 }
 
@@ -124,21 +124,21 @@ const comparedWithIssues: Compare = async (asked, { issues, ...step }, request, 
   const { status } = asked
   const sameStatus = issues.filter((issue) => issue.status === status)
   if (sameStatus.length === 0) return refusedInstead(asked)
-  const said = saidIn(asked.text)
+  const said = messageOf(asked.text)
   const isSame = sameStatus.some(({ message }) => sameWords(message, said))
   return { outcome: isSame ? 'as-expected' : 'differs', observed: `${status} ${said}` }
 }
 
 function refusedInstead({ status, text, failure }: Asked): Observed {
   const kind = failure?.kind ?? 'internal'
-  const observed = status === undefined ? (failure?.message ?? 'no answer') : `${status} ${saidIn(text)}`
+  const observed = status === undefined ? (failure?.message ?? 'no answer') : `${status} ${messageOf(text)}`
   const blocks = blocking[kind]
   if (blocks !== undefined) return { outcome: 'unanswered', observed, blocks }
   const isBusy = status === undefined || busyKinds.has(kind)
   return { outcome: isBusy ? 'unanswered' : 'differs', observed }
 }
 
-/** Failures that every other request would end with too. */
+/** Failures that every other request would have too. */
 const blocking: Partial<Record<ErrorKind, string>> = {
   auth: 'the key was refused',
   permission: 'the key may not do this',
@@ -148,7 +148,7 @@ const blocking: Partial<Record<ErrorKind, string>> = {
   timeout: 'the service took too long',
 }
 
-/** Failures that say nothing about the request. */
+/** Failures that are unrelated to the request. */
 const busyKinds: ReadonlySet<ErrorKind> = new Set(['rate-limit', 'overloaded'])
 
 function countedTokens({ text }: Asked, field: string): Observed {
@@ -159,7 +159,7 @@ function countedTokens({ text }: Asked, field: string): Observed {
     : { outcome: 'differs', observed: `an answer without a number in "${field}"` }
 }
 
-/** What the service reports, at its price; without a report, what it may have been. */
+/** What the service reports, at its price; without a report, the maximum. */
 function costIn(
   usage: Usage | undefined,
   { cost }: Pick<ProbeStep, 'cost' | 'issues'>,
@@ -193,8 +193,8 @@ function clipped(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
 
-/** The words of an error, whatever form it has. */
-function saidIn(text: string): string {
+/** The message of an error, whatever form it has. */
+function messageOf(text: string): string {
   const body = jsonIn(text)
   const words = body === undefined ? text : messagesIn(body).join(' ') || text
   return words.replaceAll(/\s+/g, ' ').trim()
@@ -210,7 +210,7 @@ function messagesIn(value: Json): string[] {
 
 const messageFields = new Set(['error', 'message', 'msg', 'detail', 'details', 'loc'])
 
-/** Numbers, quotes and ids differ from request to request: what is compared is the sentence around them. */
+/** Numbers, quotes and ids differ from request to request: the sentence around them is compared. */
 function sameWords(expected: string, said: string): boolean {
   return sentence(said).includes(sentence(expected))
 }

@@ -1,4 +1,4 @@
-// The list of wires: a new one is a folder, and its entry here. Loaded one by one, because a process mostly speaks one
+// The list of wires: a new one is a folder, and its entry here. Loaded one by one, because a process usually needs one
 // or two of them.
 
 import { badInput } from '../core/error.ts'
@@ -48,11 +48,35 @@ const folders = {
     transcript: async () => (await import('./ollama-chat/transcript.ts')).ollamaChatFormat,
     service: async () => (await import('./ollama-chat/service.ts')).ollamaChatService,
   },
+  'cohere-chat': {
+    wire: async () => (await import('./cohere-chat/index.ts')).cohereChat,
+    transcript: async () => (await import('./cohere-chat/transcript.ts')).cohereChatFormat,
+    service: async () => (await import('./cohere-chat/service.ts')).cohereChatService,
+  },
+  'bedrock-converse': {
+    wire: async () => (await import('./bedrock-converse/index.ts')).bedrockConverse,
+    transcript: async () => (await import('./bedrock-converse/transcript.ts')).bedrockConverseFormat,
+    service: async () => (await import('./bedrock-converse/service.ts')).bedrockConverseService,
+  },
 } satisfies Record<string, WireFolder>
 
 export type WireId = keyof typeof folders
 
-const byId: ReadonlyMap<string, WireFolder> = new Map(Object.entries(folders))
+const byId: ReadonlyMap<string, WireFolder> = new Map(
+  Object.entries(folders).map(([id, { wire, transcript, service }]: [string, WireFolder]) => [
+    id,
+    { wire: once(wire), transcript: once(transcript), service: once(service) },
+  ]),
+)
+
+/** To import a module that is loaded already takes time, too: a request asks for its wire several times. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  return () => {
+    loaded ??= load()
+    return loaded
+  }
+}
 
 export const wireIds: readonly string[] = [...byId.keys()]
 
@@ -65,7 +89,7 @@ export async function loadTranscript(id: string): Promise<TranscriptFormat> {
   return folderOf(id).transcript()
 }
 
-/** What a server of the wire has to know. */
+/** What a server for the wire needs. */
 export async function loadService(id: string): Promise<WireService> {
   return folderOf(id).service()
 }

@@ -1,79 +1,152 @@
-// The contract of a wire's service: what a server that speaks the wire has to know beside encoding and decoding. Where
-// requests come in, what a body asks for, what of it the model reads, ids, errors in the provider's words, and what the
-// server remembers. The emulator answers with these alone and names no wire.
+// The contract of a wire's service: what a server for the wire needs besides encoding and decoding: paths, options in a
+// body, the prompt that the model reads, ids, errors with the provider's messages, and the server's state. The emulator
+// answers with these alone and names no wire.
 
+import type { Failure } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
+import type { ServerTool } from '../settings/options.ts'
 import type { Prompt } from './shared/prompt.ts'
+import type { RefusedCheck } from './shared/refused-check.ts'
 import type { RequestOptions } from './shared/request-options.ts'
+import type { StreamProfile, StreamWriter } from './shared/stream-writer.ts'
 import type { CountTokens } from './shared/tokens.ts'
 import type { Transcript } from './shared/transcript.ts'
 import type { Framing, Issue, Quirks, Wire } from './wire.ts'
 
 export interface WireService {
-  /** The provider whose wire it is, for a path that names none. */
+  /** The provider of the wire, for a path that names none. */
   home: string
-  /** The same at a host that no provider row names, where that is not `home`. */
+  /** The same at a host without a provider row, if that is not `home`. */
   homeElsewhere?: string
-  /** What a request asks for, by the end of its path, because base URLs differ. */
+  /** The operation of a request, by the end of its path, because base URLs differ. */
   route(method: string, path: string, provider: string | undefined): Operation | undefined
 
-  /** Where the provider lists its models; `/models` without it. */
+  /** The provider's path for models; `/models` by default. */
   modelsPath?: string
 
-  /** The field of a body that has the conversation. */
+  /** The field of a body with the conversation. */
   listField: string
-  /** The least body that carries a list of this wire. */
+  /** The smallest body with a list of this wire. */
   request(list: Json, model: string): JsonObject
   options(body: JsonObject, provider: string): RequestOptions
+  /** What a tool of a request is that the provider runs itself; undefined: no other provider has such a tool. */
+  readServerTool?(tool: JsonObject): ServerTool | undefined
   /** What the model reads of a body: counted, and compared by prompt caches. */
   prompt(body: JsonObject): Prompt
-  /** Whether the reply is to be streamed; without it, if `stream` is true. */
+  /** Whether the reply should be streamed; by default if `stream` is true. */
   streams?(body: JsonObject): boolean
   /** Whether a stream is one JSON array instead of events. */
   asArray?(query: URLSearchParams): boolean
   counting?: ServiceCounting
 
   replyPrefix?: string
-  /** The id of a call from letters that are its own; without it, `call_` and 24 of them. */
+  /** The id of a call from its unique letters; by default `call_` and 24 of them. */
   callId?(letters: (length: number) => string): string
-  /** The words of reasoning that are shown are a summary: what was thought stays with the provider. */
+  /** Visible reasoning is a summary: the original stays with the provider. */
   hidesReasoning?: true
-  /** The whole reply with what this provider has in it beside the common fields. */
+  /** The complete reply with this provider's additional fields. */
   complete?(whole: JsonObject, about: ReplyFacts): JsonObject
   /** The chunks of a reply as this provider sends them. */
   chunks?(chunks: JsonObject[], whole: JsonObject, incoming: Incoming): JsonObject[]
 
+  /** Small requests that the service must refuse, one for each rule that can be broken alone: `synapse probe` sends them. */
+  refusedRequests?(): Promise<readonly RefusedCheck[]>
+
+  /** How the wire is written for clients; without it, it is only used with providers. */
+  door?: WireDoor
+  /** Occurs in the last piece of a stream, and rarely anywhere else. */
+  ends: RegExp
   overflow(overflow: Overflow): Issue
-  /** The context window that a body asks for itself. */
+  /** The context window that a body itself requests. */
   window?(body: JsonObject): number | undefined
-  /** The request cut to fit, where the server does not refuse it. */
+  /** The request truncated to fit, if the server does not refuse it. */
   truncate?(view: JsonObject, fits: (view: JsonObject) => boolean): JsonObject | undefined
-  /** Bodies with more characters are refused. */
+  /** Larger bodies are refused. */
   largest?: { size: number; issue: Issue }
-  /** What it says about a status that no request can help, where that is not what most say. */
+  /** Its error for a status that no request can avoid, if it differs from the common one. */
   errors?: Record<number, ErrorWords>
-  /** An overload in the middle of a stream, where that is not the error body. */
+  /** An overload in the middle of a stream, if it differs from the error body. */
   errorEvent?: Json
-  /** About a key that is missing or wrong, where the wire and not the provider decides: status and body. */
+  /** For a missing or invalid key, if the wire and not the provider decides: status and body. */
   keyErrors?: Record<'missing' | 'wrong', [number, Json]>
 
-  /** The ids of state that a body names. */
+  /** The ids of state in a body. */
   stateIds?(body: JsonObject): (Json | undefined)[]
-  /** What a server remembers; a wire without it has no state. */
+  /** The state of a server; a wire without it has none. */
   state?(): Promise<ServerState>
 }
 
+export interface WireDoor {
+  writer(): Promise<(profile: StreamProfile) => StreamWriter>
+  /** The list of models in its own format. */
+  models: ModelForm
+  /** The client's id of a call, from its 24 unique letters; `call_` and the letters by default. */
+  callId?(key: string): string
+  /** Errors have a type and a code, as OpenAI's do; elsewhere the status says everything. */
+  codes?: true
+  /** The status of an overload, if it is not 503. */
+  overloaded?: number
+  /** Keys may be in the query. */
+  keyInQuery?: true
+  /** Its requests may arrive over a WebSocket. */
+  sockets?: true
+  /** It cannot carry what a provider wants back with its replies: another wire of the provider is preferred. */
+  losesReasoning?: true
+  /** Whether the requested stream would not report its usage. */
+  isUnmetered?(body: JsonObject): boolean
+  /** The answers at paths unrelated to a conversation, by name. */
+  fixed?: Readonly<Record<string, (version: string) => Json>>
+  /** Replies that can be retrieved later by their ids; without it there are none. */
+  stored?: StoredReplies
+}
+
+/** Stored replies: a client retrieves them by their ids, and continues them without sending them again. */
+export interface StoredReplies {
+  /** The name of their paths. */
+  endpoint: string
+  /** The fields of a reply that repeat its request. */
+  fields(body: JsonObject): JsonObject
+  /** The reply that a request continues. */
+  previousId(body: JsonObject): Json | undefined
+  /** The conversation that a request names. */
+  conversationId?(body: JsonObject): Json | undefined
+  /** For an unknown id of a reply that is retrieved or continued. */
+  unknown(id: string): Failure
+  unknownPrevious(id: string): Failure
+  deleted(id: string): Json
+  /** Nothing runs in the background, so nothing can be cancelled: the error for that. */
+  notCancellable: string
+  /** Further paths besides the replies; none by default. */
+  items?: StoredItems
+}
+
+/** Items with their own ids: of the input of a reply, of conversations, and of compaction. */
+export interface StoredItems {
+  withId(item: JsonObject, seed: string): JsonObject
+  /** Whether a request asks for a compaction instead of an answer. */
+  asksForCompaction(body: JsonObject): boolean
+  /** The item that represents everything before it. */
+  compaction(exchangeId: string, token: string): JsonObject
+  compacted(about: { replyId: string; createdAt: number; output: JsonObject[]; usage: Usage }): Json
+}
+
+export interface ModelForm {
+  one(name: string): Json
+  list(models: Json[], names: readonly string[]): Json
+}
+
 export type Operation =
-  | { do: 'reply'; model?: string; stream?: boolean }
+  /** `framing`: if it differs from that of the wire. */
+  | { do: 'reply'; model?: string; stream?: boolean; framing?: Framing }
   /** The number of tokens of a request. */
   | { do: 'count'; model?: string }
   /** The models of the provider, or one of them. */
   | { do: 'models'; id?: string }
   | Endpoint
 
-/** Any other address of the wire. */
+/** Any other path of the wire. */
 export interface Endpoint {
   do: 'other'
   name: string
@@ -83,11 +156,11 @@ export interface Endpoint {
 }
 
 interface ServiceCounting {
-  /** The request that is to be counted, where it is inside another one. */
+  /** The request to count, if it is inside another one. */
   request?(body: JsonObject): JsonObject
-  /** `unedited`: the number before the server took anything out. */
+  /** `unedited`: the number before the server removed anything. */
   answer(tokens: number, body: JsonObject, unedited: () => number): Json
-  /** About a field that is no part of the question. */
+  /** For an unknown field. */
   unknownField(field: string): Pick<Issue, 'message' | 'code'>
 }
 
@@ -99,12 +172,12 @@ export interface Overflow {
   window: number
 }
 
-/** What a prompt costs, as the cache accounts for it. */
+/** The cost of a prompt, as accounted by the cache. */
 export interface Charge {
   /** The whole prompt. */
   input: number
   read: number
-  /** Tokens written at a price of their own, by the lifetime that was asked for; empty where writing is free. */
+  /** Tokens written at a separate price, by the requested lifetime; empty if writing is free. */
   written: Record<string, number>
 }
 
@@ -114,7 +187,7 @@ export interface ReplyFacts {
   charge: Charge
 }
 
-/** One request for a reply, as it came. */
+/** One request for a reply, as received. */
 export interface Incoming {
   provider: string
   protocol: Wire
@@ -123,38 +196,38 @@ export interface Incoming {
   body: JsonObject
   /** The values of `anthropic-beta`. */
   betas: ReadonlySet<string>
-  /** Whose state and cache it is: a digest of provider and key. */
+  /** The owner of its state and cache: a digest of provider and key. */
   owner: string
-  /** The id that the reply will have. */
+  /** The id of the reply to come. */
   replyId: string
   now: number
   count: CountTokens
   read(body: JsonObject): Transcript
-  /** A stretch of conversation in a few lines. */
+  /** A summary of a conversation in a few lines. */
   summarise(messages: readonly Message[]): string
 }
 
 export interface Opened {
-  /** The request with all that the server remembers: what the rules judge. */
+  /** The request with all state of the server: the input of the rules. */
   body: JsonObject
-  /** Called when the rules have nothing against it. Throws a Refusal for what only the server can judge. */
+  /** Called when the rules accept it. Throws a Refusal for what only the server can check. */
   see(): Seen
-  /** Called instead of `commit` when no reply came of it. */
+  /** Called instead of `commit` if there was no reply. */
   abandon?(): void
 }
 
 export interface Seen {
-  /** The request as the model sees it, less what the server took out: what is counted, cached and answered from. */
+  /** The request as the model sees it, without what the server removed: what is counted, cached and answered. */
   view: JsonObject
-  /** Where the model is to read something else than what is counted, such as a summary that is sealed. */
+  /** If the model should read something else than what is counted, such as an encrypted summary. */
   readable?: JsonObject
   /** Signs and completes the reply. */
   finish?(whole: JsonObject): JsonObject
-  /** Keeps the reply; called when it has been sent. */
+  /** Stores the reply; called when it has been sent. */
   commit?(whole: JsonObject): void
 }
 
-/** A reply that can be sent whole or in chunks. */
+/** A reply that can be sent complete or in chunks. */
 export interface Exchanged {
   whole: JsonObject
   usage: Usage
@@ -165,36 +238,36 @@ export interface Exchanged {
 /** A body, or a reply that may be streamed. */
 export type Outcome = { body: Json } | { exchanged: Exchanged; framing?: Framing }
 
-/** One request for something else than a reply. */
+/** One request for something other than a reply. */
 export interface EndpointRequest {
   method: string
   body: JsonObject
   query: URLSearchParams
   owner: string
   now: number
-  /** Not the same for two requests. */
+  /** Different for each request. */
   seed: string
   count: CountTokens
-  /** The context window of a model, where it is known. */
+  /** The context window of a model, if known. */
   windowOf(model: string): number | undefined
   /** The request as one for a reply. */
   incoming(): Promise<Incoming>
-  /** The reply to another body, and how it is streamed if that is asked for. */
+  /** The reply to another body, and how it is streamed if requested. */
   reply(body: JsonObject): Promise<{ exchanged: Exchanged; framing?: Framing }>
 }
 
-/** What a server does around the model: what it looks up, takes out, signs and remembers. */
+/** What a server does around the model: lookups, removals, signatures and state. */
 export interface ServerState {
   /** Throws a Refusal. */
   open(incoming: Incoming): Opened
-  /** Answers at the other addresses of the wire. Throws a Refusal. */
+  /** Answers at the other paths of the wire. Throws a Refusal. */
   visit?(endpoint: Endpoint, request: EndpointRequest): Outcome | Promise<Outcome>
-  /** Forgets one id. */
+  /** Deletes one id. */
   expire(id: string): boolean
   clear(): void
 }
 
-/** The state of a server that remembers nothing. */
+/** The state of a stateless server. */
 export const stateless: ServerState = {
   open: ({ body }) => ({ body, see: () => ({ view: body }) }),
   expire: () => false,

@@ -42,7 +42,7 @@ test('probe --json has one object per request', async (t) => {
   })
 })
 
-test('where no one can be asked, probe names the price and sends nothing', async (t) => {
+test('when not interactive, probe shows the price and sends nothing', async (t) => {
   const { code, err } = await newHome(t).synapse(['probe', 'anthropic'], { env: { ANTHROPIC_API_KEY: 'not-a-key' } })
   assert.equal(code, 2)
   assert.match(err, /^Anthropic, claude-opus-5: \d+ requests, about \$0\.0\d+, at most \$0\.05\d*$/m)

@@ -31,7 +31,7 @@ export async function probeEmulated(model: string, wire: string, options: Emulat
   const endpoint = { ...found, headers }
   return runProbe({
     endpoint,
-    steps: planProbe(endpoint),
+    steps: await planProbe(endpoint),
     transport: { fetch, sleep: async () => {} },
     budget: options.budget ?? 1,
   })

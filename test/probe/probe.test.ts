@@ -5,8 +5,8 @@ import test from 'node:test'
 import { planProbe, totalCost } from '../../src/probe/plan.ts'
 import { reportOf } from '../../src/probe/report.ts'
 import type { ProbeRow } from '../../src/probe/run.ts'
-import { refusedChecks } from '../../src/probe/refused/all.ts'
 import { rows } from '../../src/providers/rows.ts'
+import { loadService, wireIds } from '../../src/wires/list.ts'
 import { endpointOf, probeEmulated, type Emulated } from './emulated.ts'
 
 for (const row of rows) {
@@ -23,7 +23,7 @@ for (const row of rows) {
   }
 }
 
-test('a request that is refused though it should be accepted is a difference, with the words of the service', async () => {
+test('a refused request that should be accepted is a difference, with the error message of the service', async () => {
   const found = await claude({
     instead: (body) => (body.includes('image/png') ? refusal(400, 'No images today.') : undefined),
   })
@@ -54,7 +54,7 @@ test('a request that is accepted though it should be refused is a difference', a
   assert.equal(row.observed, 'accepted')
 })
 
-test('another status and other words are differences', async () => {
+test('another status and another message are differences', async () => {
   const status = await claude({
     instead: (body) => (body.includes('"mood"') ? refusal(422, 'mood: Extra inputs are not permitted') : undefined),
   })
@@ -64,7 +64,7 @@ test('another status and other words are differences', async () => {
   assert.equal(rowOf(words, 'R-29').observed, '400 No.')
 })
 
-test('a reply without the call that was asked for, and a stream that breaks off, are differences', async () => {
+test('a reply without the requested call, and an interrupted stream, are differences', async () => {
   const cut =
     'event: message_start\ndata: {"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}\n\n'
   const found = await claude({
@@ -109,7 +109,7 @@ test('a probe of a provider with its default model costs less than five cents', 
   for (const row of rows.filter(({ defaultModel, keyOptional }) => defaultModel !== undefined && !keyOptional)) {
     let likely = 0
     for (const { protocol } of row.wires) {
-      const cost = totalCost(planProbe(await endpointOf(row.id, protocol)))
+      const cost = totalCost(await planProbe(await endpointOf(row.id, protocol)))
       assert.ok(cost, `the price of ${row.id} is known`)
       likely += cost.likely
     }
@@ -121,18 +121,20 @@ test('every request that breaks a rule is refused by that rule at some provider'
   const used = new Set<string>()
   for (const row of rows) {
     for (const { protocol } of row.wires) {
-      const steps = planProbe(await endpointOf(`${row.id}/${row.defaultModel ?? 'a-model'}`, protocol))
+      const steps = await planProbe(await endpointOf(`${row.id}/${row.defaultModel ?? 'a-model'}`, protocol))
       for (const { id } of steps) used.add(`${protocol} ${id}`)
     }
   }
-  for (const { id } of planProbe(await endpointOf('openai/gpt-5.4', 'openai-chat'))) used.add(`openai-chat ${id}`)
-  const unused = Object.entries(refusedChecks).flatMap(([wire, checks]) =>
-    checks.map(({ rule }) => `${wire} ${rule}`).filter((name) => !used.has(name)),
-  )
+  for (const { id } of await planProbe(await endpointOf('openai/gpt-5.4', 'openai-chat'))) used.add(`openai-chat ${id}`)
+  const unused: string[] = []
+  for (const wire of wireIds) {
+    const checks = (await (await loadService(wire)).refusedRequests?.()) ?? []
+    unused.push(...checks.map(({ rule }) => `${wire} ${rule}`).filter((name) => !used.has(name)))
+  }
   assert.deepEqual(unused, [])
 })
 
-test('a report holds no key, no account, no address and no name that the user chose', async () => {
+test('a report contains no key, no account, no address and no name that the user chose', async () => {
   const key = 'sk-ant-0123456789abcdefghij'
   const said =
     `Key ${key} of organization org-AbCdEf123456 (jane@example.com) in project 123456789012 at https://gate.corp.example/v1 ` +

@@ -69,7 +69,7 @@ function sent(messages: readonly Message[], folds: readonly FoldDecision[]): str
   return applyCuts(wholeView(messages), decisions).messages.map((message) => JSON.stringify(message))
 }
 
-test('a fold is the same whatever comes after it, and whatever was worked out before', () => {
+test('a fold is the same whatever follows it, and whatever was computed before', () => {
   check(({ history, folds, end }) => {
     const then = sent(history.slice(0, end), folds)
     const now = sent([...history, user('file_one and 4711 again')], folds)
@@ -101,7 +101,7 @@ test('every number that a fold names leads to a result that was folded', () => {
   })
 })
 
-test('no specific word is lost, where there is room for it', () => {
+test('no specific word is lost if there is room for it', () => {
   check(({ history, folds }) => {
     const view = sent(history, folds).join('\n')
     for (const [name] of JSON.stringify(history).matchAll(/only_in_\d+_\d+/g)) {

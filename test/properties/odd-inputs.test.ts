@@ -9,7 +9,7 @@ import { prepare, refuse } from '../../src/index.ts'
 import { messagesOf } from '../body.ts'
 import { result, user } from '../histories.ts'
 import { inOwnWords } from '../own-words.ts'
-import { everyTarget, tools } from '../targets.ts'
+import { someTargets, tools } from '../targets.ts'
 
 function deep(levels: number): Json {
   return JSON.parse(`${'{"a":'.repeat(levels)}"the core"${'}'.repeat(levels)}`) as Json
@@ -25,7 +25,7 @@ function calling(input: Json): Reply {
   }
 }
 
-for (const target of everyTarget) {
+for (const target of someTargets) {
   const name = `${target.provider}/${target.model} on ${target.protocol}`
 
   test(`arguments nested 3,000 deep are sent to ${name} as text, with a note`, () => {

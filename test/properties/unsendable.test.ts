@@ -10,7 +10,7 @@ import { inOwnWords } from '../own-words.ts'
 import { everyTarget } from '../targets.ts'
 
 for (const target of everyTarget) {
-  test(`no unsendable character goes to ${target.provider}/${target.model} on ${target.protocol}`, () => {
+  test(`no unsendable character is sent to ${target.provider}/${target.model} on ${target.protocol}`, () => {
     for (const character of ['\uD83D', '\uDE42', '\0']) {
       for (const reply of [said(character), inOwnWords(said(character), target)]) {
         const { body } = prepare({ ...target, messages: around(reply, character), system: `s${character}` })

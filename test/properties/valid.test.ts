@@ -23,7 +23,7 @@ for (const target of everyTarget) {
     )
   })
 
-  test(`whatever is said is in the body for ${name}, or in a note`, () => {
+  test(`every text is in the body for ${name}, or in a note`, () => {
     fc.assert(
       fc.property(keptHistory, (messages) => {
         const { body, notes } = prepare({ ...target, messages, tools })

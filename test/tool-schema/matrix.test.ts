@@ -14,19 +14,15 @@ test('there are enough schemas', () => {
 })
 
 for (const target of everyTarget) {
-  test(`${target.provider} ${target.protocol} ${target.model} takes every schema, and no parameter is lost`, () => {
+  test(`${target.provider} ${target.protocol} ${target.model} accepts every schema, and no parameter is lost`, () => {
     for (const [form, input] of Object.entries(schemas)) {
       const tools = [{ name: 'tool', description: 'Does it.', input }]
       const { body, notes } = prepare({ messages, tools, ...target })
       const found = refuse(target.protocol, body, target)
       assert.deepEqual(found, [], `${form}: ${JSON.stringify(body.tools)}`)
-      const sent = JSON.stringify(body.tools)
+      const sent = toolsIn(body)
       for (const name of namesIn(input)) assert.ok(sent.includes(name), `${form}: ${name} is not in ${sent}`)
-      assert.equal(
-        sent,
-        JSON.stringify(prepare({ messages, tools: structuredClone(tools), ...target }).body.tools),
-        form,
-      )
+      assert.equal(sent, toolsIn(prepare({ messages, tools: structuredClone(tools), ...target }).body), form)
       assert.ok(sent.length < 100_000, `${form} has ${sent.length} characters`)
       assert.ok(
         isAsGiven(sent, input) || notes.some(({ at }) => at === 'tools[0]'),
@@ -37,7 +33,7 @@ for (const target of everyTarget) {
 }
 
 for (const target of everyTarget) {
-  test(`${target.provider} ${target.protocol} ${target.model} takes every schema for an answer, with tools and without`, () => {
+  test(`${target.provider} ${target.protocol} ${target.model} accepts every answer schema, with tools and without`, () => {
     const tool = { name: 'clock', input: { type: 'object', properties: {} } }
     for (const [form, answerSchema] of Object.entries(schemas)) {
       for (const tools of [[], [tool]]) {
@@ -56,7 +52,7 @@ const dialects: [string, SchemaDialect][] = [
 ]
 
 for (const [name, dialect] of dialects) {
-  test(`a schema that was written for ${name} stays as it is`, () => {
+  test(`a schema that was written for ${name} is not changed`, () => {
     for (const [form, input] of Object.entries(schemas)) {
       const once = fitSchema(input, dialect)
       const twice = fitSchema(structuredClone(once.schema), dialect)
@@ -64,6 +60,11 @@ for (const [name, dialect] of dialects) {
       assert.deepEqual(twice.changes, [], form)
     }
   })
+}
+
+/** Converse has them in a configuration. */
+function toolsIn(body: JsonObject): string {
+  return JSON.stringify(body['tools'] ?? body['toolConfig'])
 }
 
 /** The names of all properties that a schema names anywhere. */

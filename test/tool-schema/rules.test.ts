@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refuse } from '../../src/runtime/prepare.ts'
+import { prepare, refuse } from '../../src/runtime/prepare.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 
 const text = { type: 'string' }
@@ -13,7 +13,7 @@ const loop = {
   $defs: { And: { type: 'object', properties: { left: { $ref: '#/$defs/And' } }, required: ['left'] } },
 }
 
-/** The provider, the schema of a function named `f`, and what it is told. */
+/** The provider, the schema of a function named `f`, and the error. */
 const functions: [string, string, Json, string][] = [
   [
     'openai',
@@ -180,7 +180,7 @@ for (const [provider, protocol, schema, message] of functions) {
 const user = { role: 'user', content: 'hi' }
 const closed = { type: 'object', properties: { a: text }, required: ['a'], additionalProperties: false }
 
-/** The provider, the model, the fields that ask for a form of the answer, and what it is told; nothing: it is taken. */
+/** The provider, the model, the fields of the answer format, and the error; none: it is accepted. */
 const answers: [string, string, JsonObject, string?][] = [
   [
     'openai',
@@ -254,7 +254,36 @@ for (const [provider, model, fields, message] of answers) {
   })
 }
 
-test('Anthropic takes only closed objects without bounds as the schema of an answer', () => {
+test('each object in the schema of an answer of Cohere requires a property, and choices and types stay', () => {
+  const answerSchema = {
+    type: 'object',
+    properties: {
+      size: { oneOf: [text, { type: 'integer', minimum: 3 }] },
+      place: { type: 'object', properties: { city: text, street: text }, required: ['street'] },
+    },
+  }
+  const { body, notes } = prepare({
+    protocol: 'cohere-chat',
+    provider: 'cohere',
+    model: 'command-a-03-2025',
+    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
+    options: { answerSchema },
+  })
+  assert.deepEqual(body['response_format'], {
+    type: 'json_object',
+    json_schema: {
+      type: 'object',
+      properties: {
+        size: { anyOf: [text, { type: 'integer', description: '(minimum: 3)' }] },
+        place: answerSchema.properties.place,
+      },
+      required: ['size'],
+    },
+  })
+  assert.match(notes.map(({ what }) => what).join(), /one property required/)
+})
+
+test('Anthropic accepts only closed objects without bounds as an answer schema', () => {
   const told = (schema: JsonObject, model = 'claude-opus-5') =>
     refuse('anthropic-messages', {
       model,

@@ -58,24 +58,29 @@ function asParameters({ contents, generationConfig, toolConfig, ...config }: Jso
 
 /** Compiles the bodies of all clients, and gives their number. */
 export function checkByTypes(most: number, largest: number): number {
+  let count = 0
+  const programs: Record<string, string> = {}
+  for (const client of clients) {
+    const made = [...bodiesFor(client.protocol, [client.provider], most)].filter((each) => fits(each, client, largest))
+    count += made.length
+    programs[`${client.protocol}.ts`] = programOf(client, made)
+  }
+  compile(programs)
+  return count
+}
+
+/** Programs by file name, with the packages of this project. */
+export function compile(programs: Record<string, string>): void {
   const folder = mkdtempSync(join(tmpdir(), 'sdk-types-'))
   try {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    let count = 0
-    for (const client of clients) {
-      const made = [...bodiesFor(client.protocol, [client.provider], most)].filter((each) =>
-        fits(each, client, largest),
-      )
-      count += made.length
-      writeFileSync(join(folder, `${client.protocol}.ts`), programOf(client, made))
-    }
+    for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder, name), text)
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext']
-    const files = clients.map(({ protocol }) => `${protocol}.ts`)
     const tsc = join(root, 'node_modules', '.bin', 'tsc')
-    const { status, stdout } = spawnSync(tsc, [...options, ...files], { cwd: folder, encoding: 'utf8' })
+    const args = [...options, ...Object.keys(programs)]
+    const { status, stdout } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })
     assert.equal(status, 0, stdout.slice(0, 4000))
-    return count
   } finally {
     rmSync(folder, { recursive: true })
   }

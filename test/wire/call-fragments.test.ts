@@ -320,7 +320,7 @@ for (const id of Object.keys(wires)) {
   }
 }
 
-test('openai-chat: an empty function_call beside an answer is no call, whole and streamed', () => {
+test('openai-chat: an empty function_call next to an answer is not a call, complete and streamed', () => {
   const empty = { content: 'Noon.', function_call: { name: '', arguments: '' } }
   const whole = { id: 'r', model: 'm', choices: [{ index: 0, message: empty, finish_reason: 'stop' }] }
   for (const chunks of [[chunk(empty), chunk({}, 'stop')], openaiChat.split(whole), [whole]]) {

@@ -41,7 +41,7 @@ for (const { name, protocol, provider, model, body } of clientBodies) {
   })
 }
 
-test('what Codex writes on its items goes to OpenAI alone', { skip: noBodies }, () => {
+test('what Codex adds to its items is sent only to OpenAI', { skip: noBodies }, () => {
   const codex = clientBodies.find(({ name }) => name === 'codex-openai-provider-compaction-trigger') as ClientBody
   const key = 'internal_chat_message_metadata_passthrough'
   assert.ok(JSON.stringify(codex.body).includes(key))
@@ -66,12 +66,14 @@ function offered(body: JsonObject): number {
 /** Every tool in a body, by the name that it has on flat wires. */
 function toolNames(body: Json): Set<string> {
   const names = new Set<string>()
-  collect(isObject(body) ? body.tools : undefined, '')
+  const { tools, toolConfig } = isObject(body) ? body : {}
+  collect(tools ?? (isObject(toolConfig) ? toolConfig.tools : undefined), '')
   return names
 
   function collect(list: Json | undefined, prefix: string): void {
     for (const tool of Array.isArray(list) ? list.filter(isObject) : []) {
-      const { type, name, function: inner } = tool
+      const { type, name, function: fn, toolSpec } = tool
+      const inner = fn ?? toolSpec
       if (type === 'namespace') collect(tool.tools, `${String(name)}__`)
       else if (tool.functionDeclarations) collect(tool.functionDeclarations, '')
       else if (type === 'tool_search') names.add('tool_search')

@@ -46,19 +46,19 @@ describe('the wait that a provider asks for', () => {
     })
   }
 
-  test('a date is measured by the clock of the reply where no other is given', () => {
+  test('a date is measured by the clock of the reply by default', () => {
     const headers = { date: 'Sun, 15 Nov 2026 10:00:00 GMT', 'retry-after': 'Sun, 15 Nov 2026 10:00:07 GMT' }
     assert.equal(readFailure({ status: 503, body: null, headers }).retryAfterMs, 7000)
   })
 
-  test('is not told for an error that waiting does not heal', () => {
+  test('is not set for an error that waiting does not fix', () => {
     const failure = readFailure({ status: 401, body: null, headers: { 'retry-after': '9' } })
     assert.equal(failure.retryAfterMs, undefined)
   })
 })
 
 describe('the message of a failure', () => {
-  test('keeps the words of the provider, names it, and says what to do', () => {
+  test('keeps the error message of the provider, names it, and says what to do', () => {
     const failure = readFailure({
       status: 401,
       body: anthropic('authentication_error', 'invalid x-api-key'),
@@ -82,7 +82,7 @@ describe('the message of a failure', () => {
     assert.equal(message, 'mistral answered 422: body.user: Extra inputs are not permitted.')
   })
 
-  test('shows the words of the provider behind a gateway', () => {
+  test('shows the error message of the provider through a gateway', () => {
     const body = {
       error: {
         code: 429,

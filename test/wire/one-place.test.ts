@@ -1,4 +1,4 @@
-// A wire is one folder and one entry in the list: no one else names it, and a made-up one is picked up from there.
+// A wire is one folder and one entry in the list: nothing else names it, and a made-up one is picked up from there.
 
 import assert from 'node:assert/strict'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -12,14 +12,24 @@ import type { everyTarget } from '../targets.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('the emulator, the command line and the providers name no wire, except in rows of data', () => {
-  const files = globSync('src/{emulator,cli,providers}/**/*.ts', { cwd: root })
+test('the emulator, the server, the run loop, the command line and the providers name no wire, except in rows of data', () => {
+  const files = globSync('src/{emulator,server,run,cli,providers}/**/*.ts', { cwd: root })
   const isData = (file: string) => /providers[/\\](rows[/\\]|models\.ts|catalogue)/.test(file)
   const naming = files
     .filter((file) => !isData(file))
-    .filter((file) => wireIds.some((id) => readFileSync(join(root, file), 'utf8').includes(`'${id}'`)))
+    .filter((file) => wireIds.some((id) => readFileSync(join(root, file), 'utf8').match(new RegExp(`['/]${id}['/]`))))
   assert.ok(files.length > 50)
   assert.deepEqual(naming, [])
+})
+
+test('every wire can be imported alone, as the package says', () => {
+  const text = readFileSync(join(root, 'package.json'), 'utf8')
+  const { exports } = JSON.parse(text) as { exports: Record<string, unknown> }
+  const exported = Object.keys(exports).flatMap((path) => path.match(/^\.\/wires\/(.+)$/)?.[1] ?? [])
+  const files = globSync('*.ts', { cwd: join(root, 'src', 'one-wire') }).map((file) => file.slice(0, -'.ts'.length))
+  const sorted = wireIds.toSorted()
+  assert.deepEqual(exported.toSorted(), sorted)
+  assert.deepEqual(files.toSorted(), sorted)
 })
 
 test('a made-up wire is its folder, its entry in the list and a row', async (t) => {
@@ -65,7 +75,7 @@ test('a made-up wire is its folder, its entry in the list and a row', async (t) 
 function copyOfSource(): string {
   const copy = mkdtempSync(join(tmpdir(), 'synapse-wire-'))
   cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true })
-  cpSync(join(root, 'test', 'targets.ts'), join(copy, 'test', 'targets.ts'))
+  for (const name of ['targets.ts', 'thorough.ts']) cpSync(join(root, 'test', name), join(copy, 'test', name))
   cpSync(join(root, 'package.json'), join(copy, 'package.json'))
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction')
   return copy

@@ -62,7 +62,7 @@ test('a Claude model refuses an effort that it does not have', () => {
   assert.equal(refusal('claude-opus-5', 'xhigh'), undefined)
 })
 
-test('whatever is asked for, nothing that a service refuses is sent', () => {
+test('no value that a service refuses is ever sent', () => {
   const efforts: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
   const asked = [
     // The settings refuse everything beyond; some services take less than that.

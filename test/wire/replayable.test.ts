@@ -14,25 +14,25 @@ const made: Reply = {
 }
 const isOwn = (reply: Reply) => isReplayable(reply, 'a-wire', { provider: 'a-provider' })
 
-test('a reply goes back in its own words to the provider and the wire that made it', () => {
+test('a reply is sent back unchanged to its own provider and wire', () => {
   assert.equal(isOwn(made), true)
   assert.equal(isReplayable(made, 'a-wire', { provider: 'another' }), false)
   assert.equal(isReplayable(made, 'another-wire', { provider: 'a-provider' }), false)
 })
 
-test('a reply without words of its provider is never sent in them', () => {
+test('a reply without native data is never sent natively', () => {
   assert.equal(isOwn({ ...made, native: [] }), false)
 })
 
 for (const reason of ['interrupted', 'cancelled', 'failed'] satisfies StopReason[]) {
-  test(`a reply that was ${reason} is sent in its own words only if every part is among them`, () => {
+  test(`a reply that was ${reason} is sent in its native form only if that has every part`, () => {
     const cut: Reply = { ...made, stop: { reason } }
     assert.equal(isOwn(cut), true)
     assert.equal(isOwn({ ...cut, parts: [...made.parts, { type: 'text', text: 'and' }] }), false)
   })
 }
 
-test('a reply that came to an end of its own is not interrupted', () => {
+test('a reply that ended normally is not interrupted', () => {
   const ended: StopReason[] = ['done', 'length', 'tool-calls', 'paused']
   assert.deepEqual(
     ended.filter((reason) => isInterrupted({ reason })),

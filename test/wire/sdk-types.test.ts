@@ -46,6 +46,6 @@ test('a claim that the types do not bear out is found', () => {
   }
 })
 
-test('what the types call reply-only is left out of requests', () => {
+test('reply-only fields by the types are left out of requests', () => {
   assert.ok(replyOnlyFields.has('annotations'))
 })

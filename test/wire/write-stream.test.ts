@@ -9,7 +9,11 @@ import type { Json } from '../../src/core/json.ts'
 import type { Origin, Part, Reply, Stop } from '../../src/core/message.ts'
 import type { Usage } from '../../src/core/usage.ts'
 import { writer as messagesWriter } from '../../src/wires/anthropic-messages/write-stream.ts'
+import { writer as cohereWriter } from '../../src/wires/cohere-chat/write-stream.ts'
 import { writer as geminiWriter } from '../../src/wires/gemini-generate/write-stream.ts'
+import { writer as interactionsWriter } from '../../src/wires/gemini-interactions/write-stream.ts'
+import { writer as mistralWriter } from '../../src/wires/mistral-chat/write-stream.ts'
+import { writer as ollamaWriter } from '../../src/wires/ollama-chat/write-stream.ts'
 import { loadWire } from '../../src/wires/list.ts'
 import { writer as chatWriter } from '../../src/wires/openai-chat/write-stream.ts'
 import { writer as responsesWriter } from '../../src/wires/openai-responses/write-stream.ts'
@@ -19,6 +23,10 @@ const writers = {
   'openai-responses': responsesWriter,
   'anthropic-messages': messagesWriter,
   'gemini-generate': geminiWriter,
+  'gemini-interactions': interactionsWriter,
+  'mistral-chat': mistralWriter,
+  'ollama-chat': ollamaWriter,
+  'cohere-chat': cohereWriter,
 }
 const origin: Origin = { protocol: 'other', provider: 'other', model: 'other' }
 const usage: Usage = { input: 120, output: 30, cacheRead: 100, cacheWrite: 0, reasoning: 10 }
@@ -101,10 +109,10 @@ function joined(given: ReturnType<typeof read>, protocol: string): unknown {
   }
   // A chat message has a text and calls, and no order between them.
   const isCall = ({ type }: Part) => Number(type === 'tool-call')
-  return { ...given, parts: protocol === 'openai-chat' ? parts.toSorted((a, b) => isCall(a) - isCall(b)) : parts }
+  return { ...given, parts: protocol.endsWith('-chat') ? parts.toSorted((a, b) => isCall(a) - isCall(b)) : parts }
 }
 
-test('what goes out first can be read first', () => {
+test('what is sent first can be read first', () => {
   const events = eventsOf(replies['reasoning and text'] ?? { parts: [], stop: { reason: 'done' } }, 4, false)
   for (const write of Object.values(writers)) {
     const writer = write({ ...profile, inputTokens: 1 })

@@ -1,5 +1,5 @@
-// The beta headers that a body needs, read off the body itself, so that header and body cannot differ.
-// Names checked 2026-11 (@anthropic-ai/sdk 1.8.0).
+// The beta headers that a body needs, derived from the body itself, so that header and body cannot differ. Names
+// checked 2026-11 (@anthropic-ai/sdk 1.8.0).
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { isBlock, type Block } from './types.ts'

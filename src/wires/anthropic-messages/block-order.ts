@@ -1,5 +1,5 @@
-// What must stand where: system messages in the middle, server tools with their results, and the last assistant
-// message. All of it looks at turns as they will be sent, because whether a block is legal depends on its neighbours.
+// The required order: system messages in the middle, server tools with their results, and the last assistant message.
+// All of it works on turns as they will be sent, because whether a block is valid depends on its neighbours.
 
 import { placeOf, type Context, type Note } from '../../core/context.ts'
 import type { Message } from '../../core/message.ts'
@@ -10,10 +10,10 @@ import { isServerCall, isServerResult, isThinking, textBlock, type Block } from 
 import { isReplayed, type Item } from './writer.ts'
 
 /**
- * To be called when nothing is left away any more: an empty turn is no neighbour.
+ * Call it after empty turns were removed: they are not neighbours.
  *
- * A system message is taken after a user's turn, at the end or before an assistant's (R-12, checked 2026-11).
- * Anywhere else, and on models that do not know the role, it becomes labelled text of the user.
+ * A system message is accepted after a user turn, at the end or before an assistant turn (R-12, checked 2026-11).
+ * Anywhere else, and on models without the role, it becomes labelled text of the user.
  */
 export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes: Note[]): readonly Turn<Item>[] {
   if (!turns.some((turn) => turn.role === 'system')) return turns
@@ -35,8 +35,8 @@ export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes:
 }
 
 /**
- * A server tool's result needs its call before it, and a call without a result is only taken where the server will go
- * on with it: with nothing but results of client tools behind it, or at the end of a reply that paused (R-25).
+ * A server tool's result needs its call before it, and a call without a result is only accepted if the server will
+ * continue it: with only results of client tools after it, or at the end of a paused reply (R-25).
  */
 export function pairServerTools(
   turns: readonly Turn<Item>[],
@@ -56,10 +56,10 @@ export function pairServerTools(
   }
   const lastUser = turns.findLastIndex(({ role, items }) => (role === 'user' || role === 'system') && items.length > 0)
   const last = turns.findLast(({ items }) => items.length > 0)
-  const goesOn = last?.role === 'tool' || isPaused(messages[last?.items.at(-1)?.message ?? -1], target)
+  const isContinued = last?.role === 'tool' || isPaused(messages[last?.items.at(-1)?.message ?? -1], target)
   return turns.map((turn, index) => {
     const items = turn.items.filter((item) => {
-      const open = isServerCall(item.block) && !paired.has(item) && !(goesOn && index > lastUser)
+      const open = isServerCall(item.block) && !paired.has(item) && !(isContinued && index > lastUser)
       const lone = isServerResult(item.block) && !paired.has(item)
       if (!open && !lone) return true
       const why = open ? 'its result never came' : 'its call is not in this request'
@@ -80,7 +80,7 @@ export function resultsFirst(turn: Turn<Item>): Turn<Item> {
   return turnOf(turn.role, items, turn.at)
 }
 
-/** An assistant message at the very end is continued by the model, and may not end in white space. */
+/** A final assistant message is continued by the model, and may not end in white space. */
 export function trimEnd(turns: readonly Turn<Item>[], context: Context, notes: Note[]): Turn<Item>[] {
   const last = turns.at(-1)
   if (last?.role !== 'assistant') return [...turns]
@@ -103,9 +103,9 @@ export function trimEnd(turns: readonly Turn<Item>[], context: Context, notes: N
 }
 
 /**
- * Whether the last turn may stay the last one, or a user must speak behind it (R-14): a system message may stand
- * there, a paused reply is continued, and a model that takes prefill continues any other. But it does not continue
- * where it is to think first, or where thinking was (R-17): taking that away would change what was sent before.
+ * Whether the last turn may be last, or needs a user turn after it (R-14): a system message may be last, a paused reply
+ * is continued, and a model with prefill continues any other. But it does not continue if it should think first, or
+ * after thinking (R-17): removing that would change what was sent before.
  */
 export function isContinued(
   turns: readonly Turn<Item>[],
@@ -124,7 +124,7 @@ export function isContinued(
   return target.capabilities.prefill && !thinks && !blocks.some(isThinking)
 }
 
-/** What a pause is made of; without it the reply is like any other. */
+/** What identifies a pause; otherwise the reply is like any other. */
 function isOfServer(block: Block): boolean {
   return isOfServerTool(block) || block.type === 'compaction'
 }

@@ -1,5 +1,5 @@
-// Where the prompt cache is written. At most four marks count, over tools, system and messages together, never
-// on thinking or empty text. All marks of a request have one lifetime, because a long one may not follow a
+// Where the prompt cache is written. At most four marks are allowed, over tools, system and messages together,
+// never on thinking or empty text. All marks of a request have one lifetime, because a long one may not follow a
 // short one.
 
 import type { Note } from '../../core/context.ts'
@@ -15,7 +15,7 @@ export interface Marked {
 }
 
 export interface MarksAsked {
-  /** As in a Context: after the message of this index; -1 = after tools and system. */
+  /** As in a Context: after the message with this index; -1 = after tools and system. */
   after: readonly number[]
   ttl: '5m' | '1h' | undefined
   /** How many are left: a mark for the whole request takes one. */
@@ -53,7 +53,7 @@ export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Mark
   return { ...markHead(given, head, mark), turns }
 }
 
-/** The last item that was written for a message up to this one and can hold a mark, and the index of its turn. */
+/** The last item of a message up to this one that can have a mark, and the index of its turn. */
 function lastUpTo(index: number, turns: readonly Turn<Item>[]): { item: Item; turn: number } | undefined {
   for (let turn = turns.length - 1; turn >= 0; turn--) {
     const item = turns[turn]?.items.findLast(

@@ -1,6 +1,6 @@
-// Results and thoughts that the server leaves out by itself. The whole history is sent as it was, so that thinking which
-// is bound to its prefix stays valid; what the model sees less of was decided before, and stands still between two
-// decisions: what is kept is counted from the newest, and grows with the conversation.
+// Tool results and thinking that the server drops by itself. The whole history is sent unchanged, so that thinking
+// which is bound to its prefix stays valid; what is dropped was decided before, and does not change between two
+// decisions: what stays is counted from the newest, and grows with the conversation.
 
 import type { Context, Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -8,7 +8,7 @@ import type { Turn } from '../shared/turns.ts'
 import { isThinking } from './types.ts'
 import type { Item } from './writer.ts'
 
-/** The least that a summary can wait for (checked 2026-11). */
+/** The smallest trigger of a summary (checked 2026-11). */
 const leastTrigger = 50_000
 
 export function contextEdits(
@@ -30,7 +30,7 @@ function clearing(turns: readonly Turn<Item>[], cleared: number, thinks: boolean
   const thoughts = turns.flatMap(({ items }) => items.find(({ block }) => isThinking(block)) ?? [])
   const keptThoughts = thoughts.filter(({ message }) => message >= cleared).length
   return [
-    // Asked for first where it is asked for at all, with one turn that stays at least (checked 2026-11).
+    // Must come first if requested at all, and keeps at least one turn (checked 2026-11).
     ...(thinks && thoughts.length > keptThoughts
       ? [{ type: 'clear_thinking_20251015', keep: { type: 'thinking_turns', value: Math.max(1, keptThoughts) } }]
       : []),
@@ -46,7 +46,7 @@ function clearing(turns: readonly Turn<Item>[], cleared: number, thinks: boolean
   ]
 }
 
-/** What the server says that it left out. */
+/** What the server reports that it dropped. */
 export function appliedEdits(management: Json | undefined): Note[] {
   const applied = isObject(management) && Array.isArray(management.applied_edits) ? management.applied_edits : []
   return applied.filter(isObject).map((edit): Note => {
@@ -57,7 +57,7 @@ export function appliedEdits(management: Json | undefined): Note[] {
   })
 }
 
-/** Thoughts that it did not take, and why. */
+/** Thinking that it did not accept, and why. */
 export function transformations(given: Json | undefined): Note[] {
   const all = Array.isArray(given) ? given.filter(isObject) : []
   return all.map(({ type, path, reason }): Note => ({

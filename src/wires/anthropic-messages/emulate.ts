@@ -1,4 +1,4 @@
-// How the API would have sent a reply, and how it says no.
+// How the API would have sent a reply, and its refusals.
 
 import { createHash } from 'node:crypto'
 import type { Json } from '../../core/json.ts'
@@ -15,7 +15,9 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     type: 'message',
     role: 'assistant',
     model: profile.model,
-    content: own ? reply.native : reply.parts.flatMap((part, index) => blocksFor(part, `${profile.replyId}/${index}`)),
+    content: own
+      ? reply.native
+      : reply.parts.flatMap((part, index) => blocksFor(part, `${profile.replyId}/${index}`, profile)),
     stop_reason: stopReason(reply),
     stop_sequence: reply.stop.sequence ?? null,
     stop_details: explanation === undefined ? null : { type: 'refusal', category: null, explanation },
@@ -48,13 +50,19 @@ const errorTypes: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-export function blocksFor(part: Part, seed: string): Block[] {
+export function blocksFor(part: Part, seed: string, { token }: Pick<WholeProfile, 'token'> = {}): Block[] {
   switch (part.type) {
     case 'text':
       return [{ ...textBlock(part.text), ...(part.citations && { citations: part.citations }) }]
     case 'reasoning':
       if (part.hidden && part.text === '') return [{ type: 'redacted_thinking', data: madeUp('', seed, 64) }]
-      return [{ type: 'thinking', thinking: part.text, signature: madeUp('', `${seed}${part.text}`, 64) }]
+      return [
+        {
+          type: 'thinking',
+          thinking: part.text,
+          signature: token ? (token() ?? '') : madeUp('', `${seed}${part.text}`, 64),
+        },
+      ]
     case 'tool-call':
       return [{ type: 'tool_use', id: callIdFor(part.callId, part.alias), name: part.name, input: part.input }]
     case 'server-tool':
@@ -63,7 +71,7 @@ export function blocksFor(part: Part, seed: string): Block[] {
       return [{ type: 'compaction', content: part.text ?? null }]
     case 'opaque':
       return part.kind.startsWith(`${protocolId}/`) && isBlock(part.data) ? [part.data] : []
-    // A refusal is told beside the content; this wire's replies carry no media and no client results.
+    // A refusal is reported outside of the content; this wire's replies carry no media and no client results.
     case 'refusal':
     case 'media':
     case 'tool-result':

@@ -1,20 +1,14 @@
-// A reply as assistant content: in its own words where they are good for the target, else built from its parts.
+// A reply as assistant content: its native data if it is valid for the target, otherwise built from its parts.
 //
-// Client calls come last in an assistant message: with text after a `tool_use` the API says that its result is
-// missing, even though it is there (recorded 2026).
+// Client calls come last in an assistant message: with text after a `tool_use` the API says that its result is missing,
+// even though it is there (recorded 2026).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../shared/clean-json.ts'
+import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText, isBlank, isClean } from '../shared/text.ts'
-import {
-  flatCall,
-  flatResult,
-  flatResultLabel,
-  malformedInput,
-  mediaStandIn,
-  summaryLabel,
-} from '../shared/injected-text.ts'
+import { flatCall, malformedInput, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { isClaude } from './models.ts'
 import { blockFields, isBlock, isThinking, protocolId, replyOnlyFields, textBlock, type Block } from './types.ts'
 import { isOfIssuer, isReplayed, type Writer } from './writer.ts'
@@ -40,7 +34,10 @@ function replay(reply: Reply, at: string, writer: Writer): Block[] {
   return callsLast(blocks, at, writer)
 }
 
-/** Thinking goes whole or not at all: a block that cannot be sent as it was takes the others of its reply along. */
+/**
+ * Thinking is sent completely or not at all: if one block cannot be sent unchanged, the others of its reply are left
+ * out too.
+ */
 function mayThink(reply: Reply, at: string, writer: Writer): boolean {
   const signed = isClaude(writer.target.model)
   const bad = reply.native.some(
@@ -95,8 +92,8 @@ function replayCall(block: Block, call: ToolCallPart, at: string, writer: Writer
 }
 
 /**
- * Less what is known to be in replies only, and what says nothing. A field that is not known here goes back: the API
- * may want it, as it once began to want signatures, and says so by name where it does not take it.
+ * Without fields that are known to be only in replies or meaningless. An unknown field is sent back: the API may
+ * require it, as it once began to require signatures, and names it if it does not accept it.
  */
 function forRequest(native: Block): Block {
   if (!blockFields[native.type]) return native
@@ -131,10 +128,8 @@ function callsLast(blocks: Block[], at: string, writer: Writer): Block[] {
 function build(reply: Reply, at: string, writer: Writer): Block[] {
   const blocks: Block[] = []
   let thoughts = 0
-  let cited = false
-  for (const part of reply.parts) {
+  for (const part of withSources(reply, at, writer.notes).parts) {
     if (part.type === 'reasoning') thoughts++
-    if (part.type === 'text' && part.citations && part.citations.length > 0) cited = true
     const block = buildPart(part, reply, at, writer)
     if (block) blocks.push(block)
   }
@@ -142,7 +137,6 @@ function build(reply: Reply, at: string, writer: Writer): Block[] {
     const why = 'only the model that thought it can read it, and it must not become the words of the answer'
     writer.notes.push({ kind: 'dropped', what: 'reasoning', why, at, rule: 'R-18' })
   }
-  if (cited) writer.notes.push({ kind: 'dropped', what: 'citations', why: 'they point into another request', at })
   return callsLast(blocks, at, writer)
 }
 
@@ -164,10 +158,10 @@ function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block 
     case 'tool-call':
       return buildCall(part, at, writer)
     case 'server-tool': {
-      if (part.output === undefined) return drop(`call of ${part.name}`, 'its provider ran it and gave no result')
+      const text = serverToolText(part)
+      if (text === undefined) return drop(`call of ${part.name}`, 'it has no input or output')
       writer.notes.push({ kind: 'changed', what: `${part.name} to labelled text`, why: 'another provider ran it', at })
-      const output = flatResult(flatResultLabel, part.name, JSON.stringify(part.output), false)
-      return say(`${flatCall(part.name, part.input ?? {})}\n${output}`)
+      return say(text)
     }
     case 'compaction':
       if (!part.text) return drop('compaction', 'only its own provider can read it')
@@ -186,7 +180,7 @@ function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block 
 }
 
 function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
-  if (writer.target.quirks.flattenToolHistory || !writer.target.capabilities.tools) {
+  if (writer.target.quirks.toolMessages || !writer.target.capabilities.tools) {
     writer.notes.push({
       kind: 'changed',
       what: `call of ${call.name} to labelled text`,

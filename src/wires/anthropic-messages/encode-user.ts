@@ -1,4 +1,4 @@
-// What the user and the tools say, as content of user messages. Results take media here, unlike on most wires.
+// User messages and tool results, as content of user messages. Results support media here, unlike on most wires.
 
 import type { JsonObject } from '../../core/json.ts'
 import type { MediaPart, TextPart, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
@@ -31,12 +31,12 @@ export function encodeUser(message: UserMessage, at: string, writer: Writer): Bl
   return blocks
 }
 
-/** All results of the message, and after them what a result has no place for. */
+/** All results of the message, and after them what a result cannot contain. */
 export function encodeResults(message: ToolMessage, at: string, writer: Writer): Block[] {
-  const behind: Block[] = []
-  const flat = writer.target.quirks.flattenToolHistory || !writer.target.capabilities.tools
+  const following: Block[] = []
+  const flat = writer.target.quirks.toolMessages || !writer.target.capabilities.tools
   const results = message.parts.map((part) => {
-    const content = resultContent(part, at, writer, behind)
+    const content = resultContent(part, at, writer, following)
     if (!flat) {
       return {
         type: 'tool_result',
@@ -52,10 +52,10 @@ export function encodeResults(message: ToolMessage, at: string, writer: Writer):
       at,
     })
     const text = typeof content === 'string' ? content : textIn(content)
-    if (typeof content !== 'string') behind.push(...content.filter((block) => block.type !== 'text'))
+    if (typeof content !== 'string') following.push(...content.filter((block) => block.type !== 'text'))
     return textBlock(flatResult(flatResultLabel, part.name, text, part.failed === true))
   })
-  return [...results, ...behind]
+  return [...results, ...following]
 }
 
 export function encodeSystem(parts: readonly TextPart[], at: string, writer: Writer): Block[] {
@@ -73,8 +73,8 @@ function pushText(text: string, at: string, writer: Writer, blocks: Block[]): vo
   blocks.push(textBlock(cleanText(text, at, writer.notes)))
 }
 
-/** A string where there is only text; a failed result must not be empty (R-7), and no result is left without words. */
-function resultContent(part: ToolResultPart, at: string, writer: Writer, behind: Block[]): string | Block[] {
+/** A string if there is only text; a failed result must not be empty (R-7), and no result is left without text. */
+function resultContent(part: ToolResultPart, at: string, writer: Writer, following: Block[]): string | Block[] {
   const { capabilities } = writer.target
   const blocks: Block[] = []
   let lines: string[] = []
@@ -103,7 +103,7 @@ function resultContent(part: ToolResultPart, at: string, writer: Writer, behind:
       flush()
       blocks.push(inside)
     } else if (outside) {
-      behind.push(outside)
+      following.push(outside)
       lines.push(`[${piece.mediaType}, shown below the tool results]`)
       const what = `${piece.mediaType} of the result of ${part.name} to user content after the results`
       writer.notes.push({ kind: 'changed', what, why: 'a result does not take it here', at })

@@ -1,11 +1,12 @@
-// A context as a body of `POST /v1/messages`. All results of a turn stand first in one user message, joined with what
-// the user says next; input is an object; nothing is blank; user and assistant take turns.
+// A context as a body of `POST /v1/messages`. All results of a turn come first in one user message, merged with the
+// user's next text; input is an object; nothing is blank; user and assistant alternate.
 //
-// Up to `settle` there is one turn per message, so that a place in the list is a place in the context.
+// Up to `settle` there is one turn per message, so that an index in the list is an index in the context.
 
-import type { Context, Note } from '../../core/context.ts'
+import { placeOf, type Context, type Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
+import { fromPlace, originsIn } from '../shared/body-bytes.ts'
 import { wireIds } from '../shared/ids.ts'
 import { encodeCache } from '../shared/encode-cache.ts'
 import { mapNames } from '../shared/names.ts'
@@ -83,35 +84,39 @@ export function encode(context: Context, target: Target): Encoded {
     },
     notes,
   )
+  const messages = wireList(
+    marked.turns,
+    (turn) => [wireMessage(turn)],
+    (turn) => placesIn(turn, context),
+  )
   const { betas, ...extra } = target.options.extra ?? {}
   const body: JsonObject = {
     model: target.model,
     max_tokens: asked.maxTokens,
     ...(marked.system.length > 0 && { system: marked.system }),
-    messages: wireList(marked.turns, (turn) => [wireMessage(turn)]),
+    messages,
     ...(marked.tools.length > 0 && { tools: marked.tools }),
     ...(thinking.config && { thinking: thinking.config }),
     ...asked.fields,
     ...threadOf(context, target),
-    // Not together with a summary on demand.
+    // Not combined with a summary on demand.
     ...(extra.compaction === undefined && contextEdits(sent, context, thinking.state === 'on')),
     ...extra,
   }
   return {
-    path: '/messages',
-    headers: headersFor(body, betas),
-    body,
+    ...onCloud(body, headersFor(body, betas), target),
     notes,
     toolNames: names.changed,
+    origins: originsIn('messages', messages),
     ...(binding && { basis: (isDraft(whole) ? binding : checkThinkingPrefix(head, whole, context.messages)).basis }),
   }
 
-  /** Then what was hashed of it need not be hashed again: that takes longer than everything else. */
+  /** Then it need not be hashed again, which takes longer than everything else. */
   function isDraft(some: readonly Turn<Item>[]): boolean {
     return some.length === draft.length && some.every((turn, i) => turn === draft[i])
   }
 
-  /** A reply that was paused is continued by sending nothing new at all. */
+  /** A paused reply is continued by sending nothing new. */
   function finishTail(tail: readonly Turn<Item>[]): Turn<Item>[] {
     return tail.length === 0 && isPaused(context.messages.at(-1), target) ? [] : finish(tail, notes)
   }
@@ -125,10 +130,10 @@ const turnRules = {
 
 interface History {
   turns: readonly Turn<Item>[]
-  /** The index of the first message that is sent: a summary that the provider signed represents all before it. */
+  /** The index of the first message that is sent: a summary signed by the provider replaces everything before it. */
   start: number
   compacted: boolean
-  /** Some reply of it goes with its thinking. */
+  /** One of its replies is sent with thinking. */
   thinks: boolean
 }
 
@@ -159,7 +164,7 @@ function writeHistory(context: Context, writer: Writer): History {
   }
   const start = Math.max(0, summary)
   if (start > 0) {
-    const why = 'the summary after them stands in their place'
+    const why = 'the summary after them replaces them'
     writer.notes.push({ kind: 'dropped', what: `the first ${start} messages`, why, rule: 'compaction' })
   }
   const covered = context.state?.kind === 'thread' ? context.state.covers : 0
@@ -187,9 +192,14 @@ function writeMessage(message: Message, at: string, writer: Writer): Block[] {
   }
 }
 
-/** Compaction on demand: its block must be the very first of the conversation (checked 2026-11). */
+/** Compaction on demand: its block must be the first of the conversation (checked 2026-11). */
 function isSignedSummary(block: Block): boolean {
   return block.type === 'compaction' && typeof block.signature === 'string'
+}
+
+function placesIn({ items }: Turn<Item>, context: Context): string[] {
+  const indexes = new Set(items.map(({ message }) => message).filter((index) => index >= 0))
+  return [...indexes].flatMap((index) => fromPlace(placeOf(context, index)))
 }
 
 function wireMessage({ role, items }: Turn<Item>): JsonObject {
@@ -204,4 +214,30 @@ function threadOf({ state }: Context, { options }: Target): JsonObject {
 function headersFor(body: JsonObject, betas: Json | undefined): Record<string, string> {
   const all = new Set([...betasOf(body), ...(Array.isArray(betas) ? betas.map(String) : [])])
   return { 'anthropic-version': apiVersion, ...(all.size > 0 && { 'anthropic-beta': [...all].join(',') }) }
+}
+
+// The same request with the model in the path: InvokeModel of Amazon Bedrock, and Google Vertex AI.
+
+type Address = Pick<Encoded, 'path' | 'headers' | 'body'>
+
+function onCloud(body: JsonObject, headers: Record<string, string>, target: Target): Address {
+  const { cloud } = target.quirks
+  if (!cloud) return { path: '/messages', headers, body }
+  const { model, stream, ...rest } = body
+  const name = encodeURIComponent(String(model))
+  if (cloud === 'vertex') {
+    const { 'anthropic-version': _, ...betas } = headers
+    return {
+      // Google keeps `@`.
+      path: `/models/${name.replaceAll('%40', '@')}:${stream ? 'streamRawPredict' : 'rawPredict'}`,
+      headers: betas,
+      body: { anthropic_version: 'vertex-2023-10-16', ...rest, ...(stream !== undefined && { stream }) },
+    }
+  }
+  const betas = headers['anthropic-beta']?.split(',')
+  return {
+    path: `/model/${name}/invoke${stream ? '-with-response-stream' : ''}`,
+    headers: {},
+    body: { anthropic_version: 'bedrock-2023-05-31', ...(betas && { anthropic_beta: betas }), ...rest },
+  }
 }

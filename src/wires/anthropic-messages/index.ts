@@ -7,13 +7,14 @@ import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { split } from './split.ts'
 import { imageTypes, protocolId } from './types.ts'
+import { declareServerTool } from './server-tools.ts'
 
 const media = [...imageTypes, 'application/pdf', 'text/plain']
 
 export const anthropicMessages: Wire = {
   id: protocolId,
   framing: { kind: 'sse', named: true },
-  // What every model on sale takes (checked 2026-11); older and newer ones differ by their rows.
+  // What every available model supports (checked 2026-11); older and newer ones differ by their rows.
   capabilities: {
     contextWindow: 200_000,
     maxOutput: 64_000,
@@ -36,8 +37,10 @@ export const anthropicMessages: Wire = {
   refuse,
   errorBody,
   whole,
-  // The answer is one signed block and nothing else (beta, checked 2026-11).
+  declareServerTool,
+  // The answer is only one signed block (beta, checked 2026-11).
   compacting: { kind: 'reply', fields: { compaction: { type: 'summarize' } } },
+  states: ['thread'],
   counting: {
     path: '/messages/count_tokens',
     // What @anthropic-ai/sdk 1.8.0 has for it (checked 2026-11).

@@ -1,6 +1,5 @@
-// What differs by model on this wire, read from the model's name, for the rules of the API. The encoder does not look
-// here: it goes by the capabilities that it is given. A name that is no Claude's has no rules of its own.
-// Facts checked 2026-11.
+// What differs by model on this wire, read from the model's name, for the rules of the API. The encoder does not use
+// this: it uses the given capabilities. A name that is not a Claude model has no special rules. Facts checked 2026-11.
 
 export interface Model {
   family: 'opus' | 'sonnet' | 'haiku' | 'fable' | 'mythos'
@@ -19,12 +18,12 @@ export function modelOf(model: string | undefined): Model | undefined {
   return { family: found[1] as Model['family'], version: Number(`${found[2]}.${found[3] ?? 0}`) }
 }
 
-/** Signatures are good on every host of a Claude model, and on no other model. */
+/** Signatures are valid on every host of a Claude model, and on no other model. */
 export function isClaude(model: string): boolean {
   return /claude/i.test(model)
 }
 
-/** A name that Anthropic's own API answers with 404: of the claude line, but of no family that ever was. */
+/** A name that Anthropic's own API answers with 404: of the claude line, but of an unknown family. */
 export function isUnheardOf(model: string): boolean {
   return model.startsWith('claude-') && !/^claude-(\d|instant|opus|sonnet|haiku|fable|mythos)/.test(model)
 }
@@ -37,7 +36,7 @@ export function takesSampling({ version }: Model): boolean {
   return version <= 4.6
 }
 
-/** Takes `temperature` or `top_p`, but not both. */
+/** Accepts `temperature` or `top_p`, but not both. */
 export function takesOneSampling({ family, version }: Model): boolean {
   return version >= 4.5 || (family === 'opus' && version >= 4.1)
 }
@@ -60,13 +59,13 @@ export function takesForcedTool({ family, version }: Model): boolean {
   return !(family === 'opus' && version >= 5.5)
 }
 
-/** Sonnet 5 does not; what Sonnet 5.5 and Haiku 5.5 do is not documented, so they are not refused. */
+/** Sonnet 5 does not; the behaviour of Sonnet 5.5 and Haiku 5.5 is not documented, so they are not refused. */
 export function takesMidSystem({ family, version }: Model): boolean {
   if (family === 'sonnet') return version > 5
   return version >= 4.8
 }
 
-/** Where it is surely known. */
+/** Only what is certain. */
 export function maxOutputOf({ family, version }: Model): number | undefined {
   if (version < 3.5) return 4096
   if (version < 3.7) return 8192
@@ -74,7 +73,7 @@ export function maxOutputOf({ family, version }: Model): number | undefined {
   return undefined
 }
 
-/** The levels of `output_config.effort`; none: the model does not know the field. */
+/** The levels of `output_config.effort`; empty: the model does not support the field. */
 export function effortsOf({ family, version }: Model): string[] {
   if (version < 4.5 || (version < 4.6 && family !== 'opus')) return []
   if (version < 4.6) return ['low', 'medium', 'high']

@@ -1,5 +1,5 @@
-// How a reply is asked for: output, thinking, sampling, tool choice. What a model does not take is left out with a
-// note. `max_tokens` must always be there on this wire.
+// How a reply is requested: output, thinking, sampling, tool choice. What a model does not support is left out with a
+// note. `max_tokens` is required on this wire.
 
 import type { JsonObject } from '../../core/json.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
@@ -41,7 +41,7 @@ export function encodeOptions(declared: Declared, loop: Loop, writer: Writer): E
   }
 }
 
-/** Enough for a long answer, and no more than a runaway reply should cost. */
+/** Enough for a long answer, and a limit on the cost of a runaway reply. */
 const usualOutput = 32_000
 const unknownOutput = 8192
 

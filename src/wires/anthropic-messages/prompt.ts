@@ -15,7 +15,7 @@ export function promptOf(body: JsonObject): Prompt {
       ...closed(blocksOf(message.content, 'text').map((block) => segment('messages', textIn(message.role), block))),
     )
   }
-  // Automatic caching: one mark on the last block that can carry one; it moves forward with every request.
+  // Automatic caching: one mark on the last block that can have one; it moves forward with every request.
   if (isObject(body.cache_control)) {
     const last = segments.findLast((one) => !/^\S+ \{"type":"(redacted_)?thinking"/.test(one.text))
     const mark = markOf(body.cache_control)

@@ -1,23 +1,17 @@
-// One content block, read piece by piece: its start, its deltas, and at its stop the whole block as the API would have
-// sent it unstreamed, with our reading of it. Pieces are joined once, at the end.
+// One content block, read piece by piece: its start, its deltas, and at its stop the complete block as in a reply
+// without streaming, with our reading of it. Pieces are joined once, at the end.
 //
-// A delta of a type that is not known here still grows the block: texts and lists are joined to the field of the same
-// name, anything else replaces it. So nothing of an unknown block is lost.
+// A delta of an unknown type still extends the block: texts and lists are appended to the field of the same name,
+// anything else replaces it. So nothing of an unknown block is lost.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ToolResultPart } from '../../core/message.ts'
 import { readArguments } from '../shared/arguments.ts'
+import type { BlockReader } from '../shared/block-stream.ts'
 import { malformedInput } from '../shared/injected-text.ts'
 import { isServerCall, isServerResult, protocolId, type Block } from './types.ts'
 
-export interface BlockReader {
-  start: Block
-  /** What there is to show of it, if anything. */
-  delta(delta: JsonObject): string | undefined
-  finish(): { block: Block; malformed?: string }
-}
-
-export function readBlock(start: Block): BlockReader {
+export function readBlock(start: Block): BlockReader<Block> {
   const texts = new Map<string, string[]>()
   const lists = new Map<string, Json[]>()
   const values: JsonObject = {}
@@ -37,7 +31,6 @@ export function readBlock(start: Block): BlockReader {
   }
 
   return {
-    start,
     delta(delta) {
       switch (delta.type) {
         case 'text_delta':
@@ -75,7 +68,7 @@ export function readBlock(start: Block): BlockReader {
   }
 }
 
-/** Some hosts put the whole input into the start of the block, as an object or even as text. */
+/** Some hosts put the complete input into the start of the block, as an object or even as text. */
 function readInput(start: Json | undefined, streamed: string): { input: Json; malformed?: string } {
   if (streamed.trim() !== '') return readArguments(streamed)
   if (typeof start === 'string') return readArguments(start)
@@ -109,7 +102,7 @@ export function partOf(block: Block): Exclude<Part, ToolResultPart> {
   return { type: 'opaque', kind: `${protocolId}/${block.type}`, data: block }
 }
 
-/** What a server tool gave; an MCP server says beside it that it failed. */
+/** The result of a server tool; an MCP server reports separately that it failed. */
 export function outputOf(block: Block): Json {
   const output = block.content ?? null
   return block.is_error === true ? { is_error: true, content: output } : output

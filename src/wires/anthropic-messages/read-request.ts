@@ -1,4 +1,4 @@
-// What a request's user content says, read back into parts: for transcripts, which are requests that somebody kept.
+// Reads the user content of a request back into parts: for transcripts, which are stored requests.
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { MediaPart, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
@@ -9,7 +9,7 @@ export function readUserBlock(block: Block): UserMessage['parts'][number] {
   return readMedia(block) ?? { type: 'opaque', kind: `${protocolId}/${block.type}`, data: block }
 }
 
-/** The content of a `tool_result`. What has no word among our parts is kept as the text of its JSON. */
+/** The content of a `tool_result`. What our parts do not support is kept as the text of its JSON. */
 export function readOutput(content: Json | undefined): ToolResultPart['output'] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   if (!Array.isArray(content)) return []

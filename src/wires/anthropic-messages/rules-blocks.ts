@@ -1,4 +1,4 @@
-// Every block for itself: its fields, its text, its image.
+// Every block by itself: its fields, its text, its image.
 
 import { isObject, type Json } from '../../core/json.ts'
 import { isBlank } from '../shared/text.ts'
@@ -36,7 +36,7 @@ const tags = Object.keys(blockFields)
   .map((tag) => `'${tag}'`)
   .join(', ')
 
-/** Types that stand in results only. */
+/** Types that occur only in results. */
 const resultTypes: Readonly<Record<string, readonly string[] | undefined>> = {
   tool_reference: ['tool_name'],
   browser_state: undefined,
@@ -109,7 +109,7 @@ const callNamePattern = /^[a-zA-Z0-9_-]{1,200}$/
 const serverIdPattern = /^srvtoolu_[a-zA-Z0-9_]+$/
 const idPattern = /^[a-zA-Z0-9_-]+$/
 
-/** An empty text is told apart from a block that never takes a mark. */
+/** An empty text has a different error than a block that never accepts a mark. */
 function isMarkable(block: Block): boolean {
   return block.type === 'text' || isCacheable(block)
 }
@@ -160,7 +160,7 @@ function checkSource(block: Block, path: string, images: Found[], report: Report
 /** Counted in characters of base64 (third party, 2026-11). */
 const mostImageSize = 10 * 1024 * 1024
 
-/** An image that was fine alone is too large once many others have joined it. */
+/** An image that was fine alone is too large once there are many others. */
 function checkImages(images: readonly Found[], report: Report): void {
   const many = images.length > 20
   const most = many ? 2000 : 8000

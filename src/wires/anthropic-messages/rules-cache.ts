@@ -1,4 +1,4 @@
-// Cache marks: how many, where, and in which order their lifetimes may come.
+// Cache marks: their number, positions, and the order of their lifetimes.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Report } from './rules.ts'

@@ -1,5 +1,5 @@
-// Threads, compaction and context editing: what does not go together, by the API's error codes. Whether a thread, a
-// signature or a summary is good only its server knows; the wording where there is no code is ours.
+// Threads, compaction and context editing: invalid combinations, with the API's error codes. Only the server knows
+// whether a thread, a signature or a summary is valid; texts without a code are ours.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Report } from './rules.ts'

@@ -89,12 +89,12 @@ function checkBudget(body: JsonObject, thinking: JsonObject, report: Report): vo
   }
 }
 
-/** What stands last, and what the tool loop at the end began with. */
+/** The last turn, and how the tool loop at the end began. */
 function checkEnd(body: JsonObject, messages: readonly WireMessage[], model: Model | undefined, report: Report): void {
   const last = messages.at(-1)
   const type = isObject(body.thinking) ? body.thinking.type : undefined
   if (type === 'enabled') checkLoop(messages, report)
-  // A request for a summary ends where the conversation stands: nothing is prefilled.
+  // A request for a summary ends at the current position: nothing is prefilled.
   if (last?.role !== 'assistant' || last.content.length === 0 || isObject(body.compaction)) return
   const at = `messages.${last.index}`
   const final = last.content.at(-1)
@@ -104,7 +104,7 @@ function checkEnd(body: JsonObject, messages: readonly WireMessage[], model: Mod
   if (final && isThinking(final)) {
     report('final-thinking', `${at}: The final block in an assistant message cannot be \`${final.type}\`.`)
   }
-  // A reply that paused is sent back as it is; it always has something of the server's in it.
+  // A paused reply is sent back unchanged; it always contains server tool blocks.
   const paused = last.content.some(
     (block) => isServerCall(block) || isServerResult(block) || block.type === 'compaction',
   )
@@ -161,7 +161,7 @@ function checkSampling(body: JsonObject, model: Model, report: Report): void {
   }
 }
 
-/** The words for both cases are on record (checked 2026-11). */
+/** The texts for both cases are recorded (checked 2026-11). */
 function checkEffort(body: JsonObject, model: Model, report: Report): void {
   const effort = isObject(body.output_config) ? body.output_config.effort : undefined
   if (typeof effort !== 'string') return

@@ -1,26 +1,26 @@
-// The outer shape of a body: which fields there are, and of what type.
+// The outer shape of a body: its fields and their types.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { isBlank } from '../shared/text.ts'
 import type { Report } from './rules.ts'
 import { isBlock, type Block } from './types.ts'
 
-/** A message as the rules see it: text content is one text block. */
+/** A message for the rules: text content is one text block. */
 export interface WireMessage {
   role: 'user' | 'assistant' | 'system'
   content: Block[]
-  /** Its place in the body. */
+  /** Its position in the body. */
   index: number
 }
 
-/** Gives the messages, unless they are too broken to look at. */
+/** Returns the messages, unless they are too broken to check. */
 export function checkShape(body: JsonObject, report: Report): WireMessage[] | undefined {
   const onCloud = body.anthropic_version !== undefined
   for (const field of Object.keys(body)) {
     const known = fields.has(field) || (onCloud && field.startsWith('anthropic_'))
     if (!known) report('R-29', `${field}: Extra inputs are not permitted`)
   }
-  // Bedrock and Google name the model in the address.
+  // Bedrock and Google name the model in the URL.
   if (body.model === undefined && !onCloud) report('shape', 'model: Field required')
   if (body.model !== undefined && typeof body.model !== 'string')
     report('shape', 'model: Input should be a valid string')

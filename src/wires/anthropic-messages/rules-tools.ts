@@ -1,4 +1,4 @@
-// Tools and the choice among them.
+// Tools and tool choice.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { schemaComplaint } from '../tool-schema/meta-schema.ts'
@@ -64,7 +64,7 @@ const bounds: Record<string, readonly string[]> = {
   object: ['minProperties', 'maxProperties'],
 }
 
-/** The schema of an answer, which models know from 4.5 on; what older ones say is not recorded. */
+/** Answer schemas, which models support from 4.5 on; the error of older ones is not recorded. */
 export function checkAnswer(body: JsonObject, model: string, report: Report): void {
   const format = isObject(body.output_config) ? body.output_config.format : undefined
   if (!isObject(format)) return

@@ -1,5 +1,5 @@
-// Calls and their results, system messages in the middle, server tools. The API joins neighbouring messages of one
-// role before it looks: two assistant messages in a row, the second with the call, were accepted (recorded 2026).
+// Calls and their results, system messages in the middle, server tools. The API merges adjacent messages of one role
+// before it checks: two assistant messages in a row, the second with the call, were accepted (recorded 2026).
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Report } from './rules.ts'
@@ -10,7 +10,8 @@ export function checkTurns(body: JsonObject, messages: readonly WireMessage[], r
   const continues = isObject(body.thread) && body.thread.type === 'continue'
   checkSystemPlaces(messages, continues, report)
   const turns = joined(messages)
-  // With an assistant message first the API counts one more: it seems to put a user's before it (recorded 2026).
+  // With an assistant message first the API counts one more: it seems to insert a user message before it (recorded
+  // 2026).
   const shift = messages[0]?.role === 'assistant' ? 1 : 0
   for (const [i, turn] of turns.entries()) {
     if (turn.role === 'assistant') checkCalls(turn, turns[i + 1], shift, report)
@@ -29,7 +30,7 @@ export function checkTurns(body: JsonObject, messages: readonly WireMessage[], r
 
 interface Placed {
   block: Block
-  /** Its message's place in the body, and its own place there. */
+  /** The position of its message in the body, and its own position in it. */
   message: number
   index: number
 }
@@ -117,17 +118,17 @@ function checkServerTools(turns: readonly JoinedTurn[], report: Report): void {
       report('R-25', `messages.${message}.content.${index}: ${text}`)
     }
   }
-  const lastSaid = turns.findLastIndex(
+  const lastSpoken = turns.findLastIndex(
     ({ role, blocks }) => role === 'user' && blocks.some(({ block }) => block.type !== 'tool_result'),
   )
   for (const [id, { name, turn }] of asked) {
-    if (answered.has(id) || turn > lastSaid) continue
+    if (answered.has(id) || turn > lastSpoken) continue
     const text = `\`${name}\` tool use with id \`${id}\` was found without a corresponding \`${name}_tool_result\` block`
     report('R-25', text)
   }
 }
 
-/** The API's words for a wrong place are not known; these are ours. */
+/** The API's text for a wrong position is unknown; this one is ours. */
 function checkSystemPlaces(messages: readonly WireMessage[], continues: boolean, report: Report): void {
   for (const [i, { role, index }] of messages.entries()) {
     if (role !== 'system') continue

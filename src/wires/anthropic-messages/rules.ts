@@ -1,5 +1,5 @@
-// What the Messages API refuses, in its own words, in about the order in which it looks. Written from what the API
-// answers, not from what the encoder writes. A body does not show its headers, so beta fields count as allowed.
+// What the Messages API refuses, with its error messages, in about the order in which it checks. Written from the API's
+// answers, not from the encoder's output. A body does not show its headers, so beta fields count as allowed.
 //
 // Rule numbers are those of docs/protocols/anthropic-messages.md.
 
@@ -48,7 +48,7 @@ export function refuse(body: Json, profile?: Profile): Issue[] {
 
 const maxBytes = 32 * 1024 * 1024
 
-/** Roughly how large the body is, and whether it holds half a surrogate pair. */
+/** The approximate size of the body, and whether it contains half a surrogate pair. */
 function measure(value: Json | undefined): { size: number; broken: boolean } {
   let size = 0
   let broken = false

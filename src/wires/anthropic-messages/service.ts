@@ -1,14 +1,24 @@
-// What a server of the Messages API has to know beside encoding and decoding.
+// What a server of the Messages API needs besides encoding and decoding.
 
+import { noDate } from '../shared/model-forms.ts'
 import { isObject } from '../../core/json.ts'
 import { at, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import type { WireService } from '../service.ts'
 import { promptOf } from './prompt.ts'
+import { readServerTool } from './server-tools.ts'
 
 export const anthropicMessagesService: WireService = {
   home: 'anthropic',
   route(method, path) {
     if (method !== 'POST') return undefined
+    const [, invoked, streamed] = /\/model\/([^/]+)\/invoke(-with-response-stream)?$/.exec(path) ?? []
+    if (invoked !== undefined) {
+      const framing = { kind: 'aws-events', wrapped: true } as const
+      return { do: 'reply', model: decodeURIComponent(invoked), stream: streamed !== undefined, framing }
+    }
+    const [, predicted] = /\/models\/([^/:]+):(?:streamR|r)awPredict$/.exec(path) ?? []
+    if (predicted === 'count-tokens') return { do: 'count' }
+    if (predicted !== undefined) return { do: 'reply', model: decodeURIComponent(predicted) }
     if (path.endsWith('/messages') && !path.includes('/conversations/')) return { do: 'reply' }
     return path.endsWith('/messages/count_tokens') ? { do: 'count' } : undefined
   },
@@ -43,6 +53,18 @@ export const anthropicMessagesService: WireService = {
     }
     return { ...whole, usage: { ...whole.usage, cache_creation } }
   },
+  readServerTool,
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: {
+      one: (name) => ({ type: 'model', id: name, display_name: name, created_at: noDate }),
+      list: (data, names) => ({ data, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null }),
+    },
+    callId: (key) => `toolu_${key}`,
+    overloaded: 529,
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /message_stop/,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

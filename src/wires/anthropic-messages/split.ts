@@ -1,4 +1,4 @@
-// A whole reply, cut into the events that would have carried it.
+// Splits a complete reply into the events that would have carried it.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { splitText } from '../shared/text.ts'
@@ -6,7 +6,7 @@ import { isBlock, type Block } from './types.ts'
 
 export function split(whole: Json, piece = Infinity): Json[] {
   if (!isObject(whole) || whole.type === 'error') return [whole]
-  // A host may leave the content of a message out where there is none.
+  // A host may omit the content of an empty message.
   if (whole.type !== 'message' && !Array.isArray(whole.content)) return [whole]
   const { content, stop_reason, stop_sequence, stop_details, context_management, usage, ...rest } = whole
   const events: Json[] = [

@@ -1,5 +1,5 @@
-// What the Anthropic server takes out of a conversation by itself: old tool results, old thinking, and everything in
-// front of a compaction block. The client continues sending all of it; only the model sees less.
+// What the Anthropic server drops from a conversation by itself: old tool results, old thinking, and everything before
+// a compaction block. The client keeps sending all of it; only the model sees less.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { blocksOf, isCompaction } from './state-thinking.ts'
@@ -35,7 +35,7 @@ export function edited(body: JsonObject, count: CountTokens): Edited {
   return { body: current, applied }
 }
 
-/** The threshold compaction that the body asks for, if its prompt has grown past the trigger. */
+/** The threshold compaction that the body requests, if its prompt has grown past the trigger. */
 export function dueCompaction(body: JsonObject, count: CountTokens): JsonObject | undefined {
   const edit = editsOf(body).find((one) => one.type === 'compact_20260112')
   if (!edit) return undefined
@@ -43,7 +43,7 @@ export function dueCompaction(body: JsonObject, count: CountTokens): JsonObject 
   return tokensOf(body, count) >= trigger ? edit : undefined
 }
 
-/** The body less everything in front of its last compaction block. */
+/** The body without everything before its last compaction block. */
 export function afterCompaction(body: JsonObject): JsonObject {
   const last = [...blocksOf(body)].findLast(({ block }) => isCompaction(block))
   if (!last || !Array.isArray(body.messages)) return body
@@ -93,7 +93,7 @@ function clearThinking(body: JsonObject, edit: JsonObject): Cleared | undefined 
   return { body: next, cleared: old.size, counted: 'cleared_thinking_turns' }
 }
 
-/** The body with each block changed, or left out where `change` gives nothing. */
+/** The body with each block changed, or left out if `change` returns undefined. */
 export function mapBlocks(
   body: JsonObject,
   change: (block: JsonObject, message: number, index: number) => JsonObject | undefined,

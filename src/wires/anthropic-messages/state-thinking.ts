@@ -1,8 +1,8 @@
-// Signatures of thinking. A signature vouches for the words of its block; on models that bind thinking to its prefix it
-// also vouches for everything that came before it: system, tools and all earlier content (R-18, R-19; checked 2026-11).
+// Signatures of thinking. A signature covers the text of its block; on models that bind thinking to its prefix it also
+// covers everything before it: system, tools and all earlier content (R-18, R-19; checked 2026-11).
 //
-// Not in the prefix: cache marks, and other thinking. Thinking may be taken away from the start, but a gap makes what
-// follows it invalid, and what was taken away may not come back: each block also names the one before it.
+// Not in the prefix: cache marks, and other thinking. Thinking may be removed from the start, but a gap makes what
+// follows it invalid, and removed thinking may not come back: each block also names the previous one.
 
 import { createHash, type Hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -26,14 +26,14 @@ export function signThinking(content: readonly JsonObject[], body: JsonObject, m
   })
 }
 
-/** The thinking blocks of the body that would not be accepted, in order. */
+/** The thinking blocks of the body that would be refused, in order. */
 export function brokenThinking(body: JsonObject, bound: boolean): BrokenBlock[] {
   const prefix = prefixOf(body)
   let broken: BrokenBlock[] = []
   for (const { role, block, at } of blocksOf(body)) {
     const why = block.type === 'thinking' ? faultOf(block, prefix, bound) : undefined
     if (why) broken.push({ ...at, why })
-    // What is in front of a compaction is not read any more.
+    // What comes before a compaction is not read any more.
     if (isCompaction(block)) broken = []
     prefix.add(role, block)
   }
@@ -79,7 +79,7 @@ function prefixOf(body: JsonObject): Prefix {
         last = digest(textIn(block.signature ?? block.data))
         return
       }
-      // The server's own compaction is no edit: what came before it may be gone or still be there.
+      // The server's own compaction is not an edit: what came before it may or may not be there.
       if (isCompaction(block)) {
         hash = createHash('sha256').update(start)
         last = undefined
@@ -93,7 +93,7 @@ function prefixOf(body: JsonObject): Prefix {
   }
 }
 
-/** A block without content is a compaction that failed, and represents nothing. */
+/** A block without content is a failed compaction, and replaces nothing. */
 export function isCompaction(block: JsonObject): boolean {
   return block.type === 'compaction' && typeof block.content === 'string'
 }
@@ -113,7 +113,7 @@ export function* blocksOf(
   }
 }
 
-/** A block as the model reads it: without cache marks, and without what only replies carry. */
+/** A block as the model reads it: without cache marks, and without reply-only fields. */
 function unmarked(value: Json): Json {
   if (Array.isArray(value)) return value.map(unmarked)
   if (!isObject(value)) return value

@@ -1,7 +1,7 @@
-// Message threads: a conversation that the Anthropic server holds between turns, under the id of its last reply. Each
+// Message threads: a conversation that the Anthropic server stores between turns, under the id of its last reply. Each
 // reply can be continued once, within five minutes, with the new messages alone (beta, checked 2026-11).
 //
-// The error codes are the contract; the words around them are not on record, and are ours.
+// The error codes are documented; their texts are not recorded, and are ours.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { textIn } from '../shared/json-fields.ts'
@@ -20,13 +20,13 @@ interface StoredThread {
 
 export interface Threads {
   stored: ExpiringMap<StoredThread>
-  /** The request in full, and the thread it continues from. Throws a Refusal. */
+  /** The complete request, and the thread it continues from. Throws a Refusal. */
   resolve(incoming: Incoming): { body: JsonObject; from?: StoredThread }
   keep(incoming: Incoming, body: JsonObject, reply: JsonObject, from: StoredThread | undefined): void
 }
 
 const lifetimeMs = 5 * 60_000
-/** Fields that must stay the same; which they are is assumed, because no list is published. */
+/** Fields that must stay the same; the list is assumed, because none is published. */
 const fixedFields = ['model', 'thinking'] as const
 
 export function createThreads(): Threads {
@@ -100,7 +100,7 @@ function fixedIn(body: JsonObject): Record<string, string> {
   return Object.fromEntries(fixedFields.map((field) => [field, JSON.stringify(body[field] ?? null)]))
 }
 
-/** The marks of an answered message were set for the request that sent it. */
+/** The marks of an answered message were set for its own request. */
 function unmarkedMessages(messages: Json | undefined): Json[] {
   if (!Array.isArray(messages)) return []
   return messages.map((message) => {

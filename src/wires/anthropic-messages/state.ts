@@ -55,13 +55,13 @@ function seen(incoming: Incoming, body: JsonObject): Seen {
   }
 }
 
-/** Where the words are not to be shown, the signature alone carries them. */
+/** If the text must not be shown, only the signature carries it. */
 function shownThinking(content: JsonObject[], { thinking }: JsonObject): JsonObject[] {
   if (!isObject(thinking) || thinking.display !== 'omitted') return content
   return content.map((block) => (block.type === 'thinking' ? { ...block, thinking: '' } : block))
 }
 
-/** Fable 5.1, Opus 5.5, Sonnet 5.5, and announced for what comes after them (checked 2026-11). */
+/** Fable 5.1, Opus 5.5, Sonnet 5.5, and announced for later ones (checked 2026-11). */
 function bindsThinking(name: string): boolean {
   const model = modelOf(name)
   return model !== undefined && model.version >= (model.family === 'fable' || model.family === 'mythos' ? 5.1 : 5.5)
@@ -96,7 +96,7 @@ interface Position {
   block: number
 }
 
-/** The failing block and all thinking behind it. */
+/** The failing block and all thinking after it. */
 function thinkingFrom(body: JsonObject, first: Position): Position[] {
   return [...blocksOf(body)]
     .filter(({ block }) => block.type === 'thinking' || block.type === 'redacted_thinking')
@@ -116,7 +116,7 @@ function transformation(at: Position): JsonObject {
   }
 }
 
-/** Refuses thinking that is not good; gives the blocks that are to be dropped instead, where that was asked for. */
+/** Refuses invalid thinking; returns the blocks to drop instead, if that was requested. */
 function checkedThinking(incoming: Incoming, body: JsonObject): Position[] {
   const broken = brokenThinking(body, bindsThinking(incoming.model))
   const unbound = dropsBroken(body) ? broken.find(({ why }) => why === 'prefix') : undefined
@@ -213,7 +213,7 @@ function checkCompactionBlocks({ betas, protocol }: Incoming, body: JsonObject):
   }
 }
 
-/** A compaction is billed in `iterations` alone; where nothing is said after it, the rest of the usage is nothing. */
+/** A compaction is billed only in `iterations`; without output after it, the rest of the usage is zero. */
 function usageWith(compaction: Compaction, whole: JsonObject): JsonObject {
   const usage = isObject(whole.usage) ? whole.usage : {}
   const none = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }

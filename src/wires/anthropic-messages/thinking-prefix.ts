@@ -1,7 +1,7 @@
-// Thinking that is bound to its prefix: the newest models take a thinking block back only if `system`, `tools` and all
-// messages before it are what they were when it was made (R-19). Cache marks, effort and the like do not count.
+// Thinking that is bound to its prefix: the newest models accept a thinking block back only if `system`, `tools` and
+// all messages before it are what they were when it was made (R-19). Cache marks, effort and the like do not count.
 //
-// The API joins neighbouring messages of one role, so the digest runs over blocks and changes of role, not messages.
+// The API merges adjacent messages of one role, so the digest runs over blocks and changes of role, not messages.
 
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../core/json.ts'
@@ -40,7 +40,7 @@ export function checkThinkingPrefix(
         if (thinks && basis === undefined && broken.size === 0) unproven = true
         else if (thinks && basis !== hash.copy().digest('base64url')) broken.add(message)
       }
-      // A thought that is dropped is no part of the prefix that the next thought is checked against.
+      // Dropped thinking is not part of the prefix for the next thinking block.
       if (broken.has(message) && isThinking(block)) continue
       if (wireRole !== role) hash.update(`\n${wireRole}`)
       role = wireRole

@@ -1,5 +1,5 @@
-// Whether and how the model is asked to think. The wire has three switches and each model knows some of them (R-20);
-// the manual one is refused in the middle of a tool loop that began without thinking (R-16).
+// Whether and how thinking is requested. The wire has three switches and each model supports some of them (R-20); the
+// manual one is refused in the middle of a tool loop that began without thinking (R-16).
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
@@ -9,15 +9,15 @@ import { isThinking } from './types.ts'
 import type { Item, Writer } from './writer.ts'
 
 export interface Thinking {
-  /** What is sent as `thinking`, if anything. */
+  /** The value of `thinking`, if any. */
   config?: JsonObject
-  /** What is sent as `output_config.effort`, if anything. */
+  /** The value of `output_config.effort`, if any. */
   effort?: string
-  /** `default`: the model does as it does when nothing is said. */
+  /** `default`: the model's default behaviour. */
   state: 'on' | 'off' | 'default'
 }
 
-/** The least the API takes. */
+/** The API's minimum. */
 const leastBudget = 1024
 
 const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
@@ -29,7 +29,7 @@ const budgets: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   max: 65_536,
 }
 
-/** How much of the output manual thinking would like to have. */
+/** The preferred share of the output for manual thinking. */
 export function budgetOf(writer: Writer): number {
   const { options, capabilities } = writer.target
   const types = capabilities.thinking ?? []
@@ -66,7 +66,7 @@ export function planThinking(loop: Loop, maxTokens: number, forced: boolean, wri
 
 const levels: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** The level asked for, or the next lower one that the model knows. */
+/** The requested level, or the next lower one that the model supports. */
 function levelOf(effort: Effort, writer: Writer): string | undefined {
   const known = levels.filter((level) => writer.target.capabilities.efforts.includes(level))
   const wanted = Math.max(0, levels.indexOf(effort))
@@ -78,10 +78,10 @@ function levelOf(effort: Effort, writer: Writer): string | undefined {
   return level
 }
 
-/** `thinks`: the turn of the assistant that is open at the end began with thinking; `silent`: it did not. */
+/** `thinks`: the open assistant turn at the end began with thinking; `silent`: it did not. */
 export type Loop = 'none' | 'thinks' | 'silent'
 
-/** Open is a tool loop that ends in results, and a reply that paused. */
+/** A tool loop that ends in results, or a paused reply, is open. */
 export function loopAtEnd(turns: readonly Turn<Item>[], paused: boolean): Loop {
   const conversation = turns.filter(({ role }) => role !== 'system')
   const hasResult = (turn: Turn<Item> | undefined) =>
@@ -96,8 +96,8 @@ export function loopAtEnd(turns: readonly Turn<Item>[], paused: boolean): Loop {
 }
 
 /**
- * The thinking of earlier replies goes with the request as it is, unless this request thinks no more (then the API
- * would ignore it, or refuse it in an open tool loop), or the model would find that its prefix has changed.
+ * The thinking of earlier replies is sent unchanged, unless this request does not think (then the API would ignore it,
+ * or refuse it in an open tool loop), or the model would find that its prefix has changed.
  */
 export function keepThinking(
   turns: readonly Turn<Item>[],

@@ -1,5 +1,5 @@
-// Tools as this wire declares them. A schema is an object schema without a choice at its top, and a history
-// with tool turns needs tools, even if none is offered any more.
+// Tools in the form of this wire. A schema is an object schema without a choice at its top, and a history with
+// tool turns needs tools, even if none is offered any more.
 
 import type { Context } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 
 export interface Declared {
   tools: JsonObject[]
-  /** They are there for the history's sake only: no call may come of them. */
+  /** They are declared only for the history: they must not be called. */
   historyOnly: boolean
 }
 
@@ -38,7 +38,7 @@ export function declareTools(context: Context, writer: Writer): Declared {
   }
 
   const named = new Set<string>()
-  if (!quirks.flattenToolHistory) {
+  if (!quirks.toolMessages) {
     for (const { parts } of context.messages) {
       for (const part of parts) if (part.type === 'tool-call') named.add(part.name)
     }

@@ -1,6 +1,6 @@
-// Messages of the Anthropic API: a bare list, a request body, or an object that keeps such a list with usage beside it.
+// Messages of the Anthropic API: a bare list, a request body, or an object that contains such a list with usage.
 //
-// One message of this format can be two of ours: results and what the user says after them share a user message.
+// One message of this format can be two of ours: results and the user's next text share a user message.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { fold } from '../../core/fold.ts'
@@ -24,7 +24,7 @@ const telling: ReadonlySet<string> = new Set([
   'compaction',
 ])
 
-/** Plain text messages look alike on several wires: a block, a field or a tool of this one must be there. */
+/** Plain text messages look alike on several wires: a block, a field or a tool of this one is required. */
 function recognise(json: Json): boolean {
   const wrapper = isObject(json) ? json : {}
   const list = Array.isArray(json) ? json : wrapper.messages
@@ -58,10 +58,10 @@ function read(json: Json): Transcript {
   if (!Array.isArray(list)) throw unreadable(protocolId, path, 'a list of messages')
   const notes: Note[] = []
   const book = callBook()
-  const told = toldBeside(wrapper)
+  const metadata = metadataOf(wrapper)
   const messages = list.flatMap((message, index) => {
     if (!isObject(message)) throw unreadable(protocolId, `${path}[${index}]`, 'an object')
-    return sourced(protocolId, message, readMessage(message, `${path}[${index}]`, told(index), book, notes))
+    return sourced(protocolId, message, readMessage(message, `${path}[${index}]`, metadata(index), book, notes))
   })
   for (const compaction of Array.isArray(wrapper.compactions) ? wrapper.compactions : []) {
     const at = isObject(compaction) ? compaction.beforeMessage : undefined
@@ -74,23 +74,23 @@ function read(json: Json): Transcript {
   return { messages, ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }), notes }
 }
 
-export interface Told {
+export interface ReplyMetadata {
   model: string
   replyId?: string
   stopReason?: string
 }
 
-/** Model, id and stop reason of a reply, where the wrapper has them in a list of its own. */
-function toldBeside(wrapper: JsonObject): (index: number) => Told {
+/** Model, id and stop reason of a reply, if the wrapper has them in a separate list. */
+function metadataOf(wrapper: JsonObject): (index: number) => ReplyMetadata {
   const model = typeof wrapper.model === 'string' ? wrapper.model : ''
   const byIndex = new Map<number, JsonObject>()
   for (const row of Array.isArray(wrapper.usage) ? wrapper.usage : []) {
     if (isObject(row) && typeof row.message === 'number') byIndex.set(row.message, row)
   }
-  return (index) => toldBy(byIndex.get(index) ?? {}, model)
+  return (index) => replyMetadata(byIndex.get(index) ?? {}, model)
 }
 
-export function toldBy(row: JsonObject, model: string): Told {
+export function replyMetadata(row: JsonObject, model: string): ReplyMetadata {
   return {
     model: typeof row.model === 'string' ? row.model : model,
     ...(typeof row.id === 'string' && { replyId: row.id }),
@@ -98,11 +98,17 @@ export function toldBy(row: JsonObject, model: string): Told {
   }
 }
 
-function readMessage(message: JsonObject, path: string, told: Told, book: CallBook, notes: Note[]): Message[] {
+function readMessage(
+  message: JsonObject,
+  path: string,
+  metadata: ReplyMetadata,
+  book: CallBook,
+  notes: Note[],
+): Message[] {
   const blocks = blocksOf(message.content, `${path}.content`)
   switch (message.role) {
     case 'assistant':
-      return [readReply(blocks, { ...told, ...toldBy(message, told.model) }, book)]
+      return [readReply(blocks, { ...metadata, ...replyMetadata(message, metadata.model) }, book)]
     case 'user':
       return readUser(blocks, book)
     case 'system': {
@@ -127,7 +133,7 @@ export function blocksOf(content: Json | undefined, path: string): Block[] {
   })
 }
 
-/** Results first, as the API wants them, then what the user says. */
+/** Results first, as the API requires, then the user's text. */
 export function readUser(blocks: readonly Block[], book: CallBook): Message[] {
   const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [readResult(block, book)] : []))
   const parts: UserMessage['parts'] = blocks.filter((block) => block.type !== 'tool_result').map(readUserBlock)
@@ -147,17 +153,17 @@ function readResult(block: Block, book: CallBook): ToolResultPart {
 }
 
 /** Read by the decoder, like any other reply. */
-export function readReply(blocks: readonly Block[], told: Told, book: CallBook): Reply {
+export function readReply(blocks: readonly Block[], metadata: ReplyMetadata, book: CallBook): Reply {
   book.turn()
-  const origin: Origin = { protocol: protocolId, provider: 'anthropic', model: told.model }
+  const origin: Origin = { protocol: protocolId, provider: 'anthropic', model: metadata.model }
   const decoder = anthropicMessages.decoder(origin, {
     callId: (position, alias) => book.open(alias ?? `call-${position}`),
   })
   const whole = {
     type: 'message',
     content: [...blocks],
-    ...(told.replyId !== undefined && { id: told.replyId }),
-    ...(told.stopReason !== undefined && { stop_reason: told.stopReason }),
+    ...(metadata.replyId !== undefined && { id: metadata.replyId }),
+    ...(metadata.stopReason !== undefined && { stop_reason: metadata.stopReason }),
   }
   const chunks = anthropicMessages.split(whole)
   const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
@@ -166,12 +172,14 @@ export function readReply(blocks: readonly Block[], told: Told, book: CallBook):
 }
 
 export interface CallBook {
-  /** A reply begins: what its calls are named counts from here. */
+  /** A reply starts: its calls are named from here on. */
   turn(): void
   /** Our id for a call: the provider's, unless an earlier call has it. */
   open(alias: string): string
   name(callId: string, name: string): void
-  /** Which call a result is for: the first of this id in the last reply that has no result, else the last of all. */
+  /**
+   * The call of a result: the first one with this id in the last reply that has no result, otherwise the last of all.
+   */
   answer(alias: string): { callId: string; name: string }
 }
 
@@ -228,7 +236,7 @@ function write(messages: Message[]): Json {
   return writeBySource(messages, protocolId, (run) => joinResults(run).map(({ role, content }) => ({ role, content })))
 }
 
-/** All results of a turn belong into one message. */
+/** All results of a turn belong in one message. */
 function joinResults(run: Message[]): ReturnType<typeof writeMessages> {
   const joined: ReturnType<typeof writeMessages> = []
   for (const message of writeMessages(run)) {

@@ -1,8 +1,7 @@
-// The wire of `POST /v1/messages`: what its blocks are called and which fields a request may carry.
+// The wire of `POST /v1/messages`: its block types and the allowed fields of a request.
 //
-// A reply's blocks are not quite a request's blocks: what clients and hosts add to them is refused
-// ("Extra inputs are not permitted").
-// Types and fields checked 2026-11 against @anthropic-ai/sdk 1.8.0 (stable and beta `*Param` types).
+// A reply's blocks are not quite a request's blocks: what clients and hosts add to them is refused ("Extra inputs are
+// not permitted"). Types and fields checked 2026-11 against @anthropic-ai/sdk 1.8.0 (stable and beta `*Param` types).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { IdGrammar } from '../shared/ids.ts'
@@ -11,13 +10,13 @@ export const protocolId = 'anthropic-messages'
 
 /**
  * The older of the two versions in use (checked 2026-11). Everything written here works under it, every other host of
- * this wire knows it, and what else 2026-10-21 changed beside the sampling fields is not documented.
+ * this wire supports it, and what else 2026-10-21 changed besides the sampling fields is not documented.
  */
 export const apiVersion = '2023-06-01'
 
 export const callIdGrammar: IdGrammar = { prefix: 'toolu_', length: 24, fits: /^[a-zA-Z0-9_-]+$/ }
 
-/** The API takes 128 characters; 64 are taken by every host of this wire (checked 2026-11). */
+/** The API accepts 128 characters; all hosts of this wire accept 64 (checked 2026-11). */
 export const toolNamePattern = /^[a-zA-Z0-9_-]{1,64}$/
 export const toolNameLength = 64
 
@@ -44,14 +43,14 @@ export function isServerCall(block: Block): boolean {
   return block.type === 'server_tool_use' || block.type === 'mcp_tool_use'
 }
 
-/** What came of such a call: `web_search_tool_result`, `mcp_tool_result` and their like. */
+/** The result of such a call: `web_search_tool_result`, `mcp_tool_result` and the like. */
 export function isServerResult(block: Block): boolean {
   return block.type.endsWith('_tool_result')
 }
 
 const result = ['tool_use_id', 'content']
 
-/** The fields a request may carry in each type of block, beside `type` and `cache_control`. */
+/** The allowed request fields of each block type, besides `type` and `cache_control`. */
 export const blockFields: Readonly<Record<string, readonly string[]>> = {
   text: ['text', 'citations'],
   image: ['source', 'transformations'],
@@ -79,7 +78,7 @@ export const blockFields: Readonly<Record<string, readonly string[]>> = {
   tool_removal: ['tool'],
 }
 
-/** Put into blocks by the official client's helpers and by hosts, and refused in a request. */
+/** Added to blocks by the official client's helpers and by hosts, and refused in a request. */
 export const replyOnlyFields: ReadonlySet<string> = new Set(['parsed_output', 'parsed', 'index'])
 
 /** These have no `cache_control` in their types. */

@@ -1,11 +1,11 @@
-// Tokens of one reply. The API counts what came from a cache and what was written to one beside `input_tokens`, not
-// in it, and reports running totals: a later number replaces an earlier one, unless it is 0, which hosts with the same
-// API write for what they have said already.
+// Tokens of one reply. The API counts cache reads and writes separately from `input_tokens`, and reports running
+// totals: a later number replaces an earlier one, unless it is 0, which hosts with the same API write for what they
+// have already reported.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
 
-/** The later of two reports; a number that the later one leaves out, or sets to null or 0, stays. */
+/** The later of two reports; a number that the later one omits, or sets to null or 0, stays. */
 export function laterUsage(earlier: JsonObject | undefined, later: Json | undefined): JsonObject | undefined {
   if (!isObject(later)) return earlier
   const merged: JsonObject = { ...earlier }
@@ -17,7 +17,7 @@ export function laterUsage(earlier: JsonObject | undefined, later: Json | undefi
 
 export function readUsage(raw: JsonObject): Usage {
   const total = countsIn(raw)
-  // A compaction runs on the same model, but its tokens stand in `iterations` alone (checked 2026-11).
+  // A compaction runs on the same model, but its tokens are only in `iterations` (checked 2026-11).
   for (const iteration of Array.isArray(raw.iterations) ? raw.iterations : []) {
     if (!isObject(iteration) || iteration.type !== 'compaction') continue
     const more = countsIn(iteration)

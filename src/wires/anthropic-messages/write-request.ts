@@ -1,5 +1,5 @@
-// Messages of a request as somebody would keep them: everything this wire has a place for, nothing joined, added or
-// fitted to a model. For transcripts; a request that is to be sent is written by `encode`.
+// Messages of a request for storage: everything this wire supports, with nothing merged, added or adapted to a model.
+// For transcripts; a request to be sent is written by `encode`.
 
 import type { Message, Origin } from '../../core/message.ts'
 import { wireIds } from '../shared/ids.ts'
@@ -14,7 +14,7 @@ export interface WrittenMessage {
   content: Block[]
 }
 
-/** One message each; those with nothing to write are left out. */
+/** One message each; empty ones are left out. */
 export function writeMessages(messages: readonly Message[]): WrittenMessage[] {
   const idOf = wireIds(
     messages,
@@ -47,7 +47,7 @@ function contentOf(message: Message, idOf: Writer['idOf']): Block[] {
   }
 }
 
-/** A target that takes everything, and is the issuer of the reply that is written. */
+/** A target that accepts everything, and is the issuer of the reply. */
 function anywhere(origin: Origin | undefined): Target {
   const media = [...imageTypes, 'application/pdf', 'text/plain']
   return {

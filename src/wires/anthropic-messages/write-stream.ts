@@ -1,5 +1,5 @@
-// A reply as the events of a message, while it is coming: blocks one after the other. Thinking of another provider has no
-// signature: a made-up one would be refused by the real API, to which a client may send it one day.
+// A reply as the events of a message, while it is streaming: one block at a time. Thinking of another provider has no
+// signature, or a token of our server: the real API would refuse an invented one.
 
 import { folding } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -33,10 +33,11 @@ export function writer(profile: StreamProfile): StreamWriter {
             index,
             delta: { type: 'citations_delta', citation },
           })),
+          ...signatureOf(part, index),
           { type: 'content_block_stop', index },
         ]
       }
-      return blocksFor(part, `${profile.replyId}/${blocks}`).flatMap((block) => {
+      return blocksFor(part, `${profile.replyId}/${blocks}`, profile).flatMap((block) => {
         const index = blocks++
         return [
           { type: 'content_block_start', index, content_block: block },
@@ -65,6 +66,12 @@ export function writer(profile: StreamProfile): StreamWriter {
     fail: (issue) => [errorBody(issue)],
   }
 
+  function signatureOf(part: Part, index: number): Json[] {
+    const signature = part.type === 'reasoning' ? profile.token?.() : undefined
+    if (signature === undefined) return []
+    return [{ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature } }]
+  }
+
   function opened(events: Json[]): Json[] {
     if (begun || events.length === 0) return events
     begun = true
@@ -82,7 +89,7 @@ export function writer(profile: StreamProfile): StreamWriter {
   }
 }
 
-/** A block that comes in pieces, as it begins; nothing for one that comes whole. */
+/** The start of a block that arrives in pieces; undefined for a complete one. */
 function growing(part: Part): JsonObject | undefined {
   switch (part.type) {
     case 'text':

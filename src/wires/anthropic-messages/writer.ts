@@ -1,5 +1,4 @@
-// What the parts of the encoder hand to each other, and the question that decides how a reply is written: may it be
-// sent in its own words?
+// What the parts of the encoder share, and the decision how a reply is written: can its native data be sent?
 
 import type { Note } from '../../core/context.ts'
 import type { Reply } from '../../core/message.ts'
@@ -16,18 +15,18 @@ export interface Writer {
   idOf(callId: string): string
 }
 
-/** A block, and the index of the message in the context that it was written for; -1 = ours. */
+/** A block, and the index of its message in the context; -1 = ours. */
 export interface Item {
   block: Block
   message: number
 }
 
 /**
- * A thinking signature is good on every host of a Claude model, so a Claude's reply may be replayed to any other
- * Claude; a reply of another model that speaks this wire is good at its own provider only.
+ * A thinking signature is valid on every host of a Claude model, so a Claude reply may be replayed to any other Claude;
+ * a reply of another model on this wire is valid at its own provider only.
  */
 export function isReplayed(reply: Reply, target: Target): boolean {
-  if (target.quirks.flattenToolHistory || !target.capabilities.tools) return false
+  if (target.quirks.toolMessages || !target.capabilities.tools) return false
   return isOfIssuer(reply, target) && isIntact(reply)
 }
 

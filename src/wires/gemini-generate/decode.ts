@@ -1,132 +1,117 @@
-// A stream of generateContent. There is no last event: a chunk with a `finishReason` makes the answer complete, and a
-// stream that ends without one was cut off. Errors come as chunks, sometimes wrapped in a list.
+// A stream of generateContent. There is no last event: a chunk with a `finishReason` completes the answer, and a stream
+// without one was cut off. Errors come as chunks, sometimes wrapped in a list.
 
-import type { Failure } from '../../core/error.ts'
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin } from '../../core/message.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { addPart, decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
+import { failedWith, stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { splitText } from '../shared/text.ts'
-import { partReader } from './read-parts.ts'
+import { closeContent, emptyContent, nativeParts, readPart, type Content } from './read-parts.ts'
 import { badFinish, stopReason } from './stop.ts'
 import { readUsage } from './usage.ts'
 import { aboutTheAnswer, listOf, protocolId } from './types.ts'
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
-  let origin = given
-  let events: ReplyEvent[] = []
-  let started = false
-  let ended: { raw: string; message?: string; blocked: boolean } | undefined
-  let failure: Failure | undefined
-  let usage: JsonObject | undefined
-  const about = new Map<string, Json[]>()
-  const reader = partReader((event) => events.push(event), options)
+interface State extends Content {
+  /** Metadata of candidates, by field. */
+  readonly about: Map<string, Json[]>
+  /** How the provider ended the reply. */
+  finish: { raw: string; message?: string; blocked: boolean } | undefined
+  usage: JsonObject | undefined
+}
 
+export function decoder(given: Origin, options?: DecoderOptions): Decoder {
+  const state: State = {
+    ...emptyContent(decoding(given, options)),
+    about: new Map(),
+    finish: undefined,
+    usage: undefined,
+  }
   return {
     push(chunk) {
-      for (const item of listOf(chunk)) if (isObject(item)) readChunk(item)
-      return taken()
+      for (const item of listOf(chunk)) if (isObject(item)) read(state, item)
+      return takeEvents(state)
     },
     end(cause) {
-      start()
-      const { stop, failure: wrong } = outcome(cause)
-      finishParts()
-      events.push({
-        type: 'reply-end',
-        origin,
-        stop,
-        native: reader.native,
-        ...(usage && { usage: readUsage(usage) }),
-        ...(wrong && { failure: wrong }),
-      })
-      return taken()
+      startReply(state)
+      const { usage } = state
+      const ended = outcome(state, cause)
+      finishParts(state)
+      return endReply(state, { ...ended, native: nativeParts(state), usage: usage && readUsage(usage) })
     },
     get done() {
-      return ended !== undefined || failure !== undefined
+      return state.finish !== undefined || state.failure !== undefined
     },
-  }
-
-  function taken(): ReplyEvent[] {
-    const all = events
-    events = []
-    return all
-  }
-
-  function start(): void {
-    if (started) return
-    started = true
-    events.push({ type: 'reply-start', origin })
-  }
-
-  function readChunk(chunk: JsonObject): void {
-    const { responseId, modelVersion, usageMetadata, promptFeedback } = chunk
-    if (typeof responseId === 'string' && responseId !== '') origin = { ...origin, replyId: responseId }
-    if (typeof modelVersion === 'string' && origin.model === '') origin = { ...origin, model: modelVersion }
-    start()
-    if (chunk.error !== undefined && chunk.error !== null) {
-      failure = readFailure({ body: chunk, provider: origin.provider })
-      return
-    }
-    // The last counts hold; on most chunks Vertex has only the kind of traffic in this place.
-    if (isObject(usageMetadata) && typeof usageMetadata.promptTokenCount === 'number') usage = usageMetadata
-    if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') {
-      const message = promptFeedback.blockReasonMessage
-      ended = { raw: promptFeedback.blockReason, blocked: true, ...(typeof message === 'string' && { message }) }
-    }
-    const candidate = listOf(chunk.candidates).find((item) => isObject(item) && (item.index ?? 0) === 0)
-    if (isObject(candidate)) readCandidate(candidate)
-  }
-
-  function readCandidate(candidate: JsonObject): void {
-    const { content, finishReason, finishMessage } = candidate
-    let head = true
-    for (const part of isObject(content) ? listOf(content.parts) : []) if (reader.read(part, head)) head = false
-    for (const key of aboutTheAnswer) {
-      const value = candidate[key]
-      if (value === undefined || value === null) continue
-      const values = about.get(key)
-      if (values) values.push(value)
-      else about.set(key, [value])
-    }
-    if (typeof finishReason === 'string' && finishReason !== 'FINISH_REASON_UNSPECIFIED') {
-      ended = {
-        raw: finishReason,
-        blocked: false,
-        ...(typeof finishMessage === 'string' && { message: finishMessage }),
-      }
-    }
-  }
-
-  function outcome(cause: EndCause | undefined): Outcome {
-    if (failure) return { stop: { reason: 'failed', ...(failure.code && { raw: failure.code }) }, failure }
-    if (ended) {
-      const { raw, message, blocked } = ended
-      const reason = blocked ? 'refusal' : stopReason(raw)
-      if (reason === 'failed') return { stop: { reason, raw }, failure: badFinish(raw, message) }
-      return { stop: { reason: reason === 'done' && reader.calls > 0 ? 'tool-calls' : reason, raw } }
-    }
-    return stopAfterInterruption(cause)
-  }
-
-  function finishParts(): void {
-    const citations = [...(about.get('groundingMetadata') ?? []), ...(about.get('citationMetadata') ?? [])]
-    const cited = reader.close(citations)
-    for (const [key, values] of about) {
-      if (cited && (key === 'groundingMetadata' || key === 'citationMetadata')) continue
-      const data = values.length === 1 ? values[0] : values
-      reader.add({ type: 'opaque', kind: `${protocolId}/${key}`, ...(data !== undefined && { data }) })
-    }
-    // Only where the model said nothing: the provider's words about a refusal are not the model's.
-    const refused = ended !== undefined && (ended.blocked || stopReason(ended.raw) === 'refusal')
-    if (refused && ended?.message !== undefined && reader.count === 0) {
-      reader.add({ type: 'refusal', text: ended.message })
-    }
   }
 }
 
-/** Two texts of one answer stay two: the end of the first and the head of the second travel in one chunk. */
+function read(state: State, chunk: JsonObject): void {
+  const { responseId, modelVersion, usageMetadata, promptFeedback } = chunk
+  if (typeof responseId === 'string' && responseId !== '') state.origin = { ...state.origin, replyId: responseId }
+  if (typeof modelVersion === 'string' && state.origin.model === '') {
+    state.origin = { ...state.origin, model: modelVersion }
+  }
+  startReply(state)
+  if (chunk.error !== undefined && chunk.error !== null) {
+    state.failure = readFailure({ body: chunk, provider: state.origin.provider })
+    return
+  }
+  // The last counts apply; on most chunks Vertex has only the kind of traffic here.
+  if (isObject(usageMetadata) && typeof usageMetadata.promptTokenCount === 'number') state.usage = usageMetadata
+  if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') {
+    state.finish = { ...finishWith(promptFeedback.blockReason, promptFeedback.blockReasonMessage), blocked: true }
+  }
+  const candidate = listOf(chunk.candidates).find((item) => isObject(item) && (item.index ?? 0) === 0)
+  if (isObject(candidate)) readCandidate(state, candidate)
+}
+
+function readCandidate(state: State, candidate: JsonObject): void {
+  const { content, finishReason, finishMessage } = candidate
+  let head = true
+  for (const part of isObject(content) ? listOf(content.parts) : []) if (readPart(state, part, head)) head = false
+  for (const key of aboutTheAnswer) {
+    const value = candidate[key]
+    if (value === undefined || value === null) continue
+    const values = state.about.get(key)
+    if (values) values.push(value)
+    else state.about.set(key, [value])
+  }
+  if (typeof finishReason === 'string' && finishReason !== 'FINISH_REASON_UNSPECIFIED') {
+    state.finish = { ...finishWith(finishReason, finishMessage), blocked: false }
+  }
+}
+
+function finishWith(raw: string, message: Json | undefined): { raw: string; message?: string } {
+  return { raw, ...(typeof message === 'string' && { message }) }
+}
+
+function finishParts(state: State): void {
+  const { about, finish } = state
+  const citations = [...(about.get('groundingMetadata') ?? []), ...(about.get('citationMetadata') ?? [])]
+  const cited = closeContent(state, citations)
+  for (const [key, values] of about) {
+    if (cited && (key === 'groundingMetadata' || key === 'citationMetadata')) continue
+    const data = values.length === 1 ? values[0] : values
+    addPart(state, { type: 'opaque', kind: `${protocolId}/${key}`, ...(data !== undefined && { data }) })
+  }
+  // Only if the model produced nothing: the provider's text about a refusal is not the model's.
+  const refused = finish !== undefined && (finish.blocked || stopReason(finish.raw) === 'refusal')
+  if (refused && finish.message !== undefined && state.parts === 0) {
+    addPart(state, { type: 'refusal', text: finish.message })
+  }
+}
+
+function outcome({ failure, finish, calls }: State, cause: EndCause | undefined): Outcome {
+  if (failure) return failedWith(failure)
+  if (!finish) return stopAfterInterruption(cause)
+  const { raw, message, blocked } = finish
+  const reason = blocked ? 'refusal' : stopReason(raw)
+  if (reason === 'failed') return { stop: { reason, raw }, failure: badFinish(raw, message) }
+  return { stop: { reason: reason === 'done' && calls > 0 ? 'tool-calls' : reason, raw } }
+}
+
+/** Two texts of one answer stay two: the end of the first and the start of the second share a chunk. */
 export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
   if (Array.isArray(whole)) return whole
   if (!isObject(whole)) return [whole]
@@ -158,7 +143,7 @@ function hasParts(candidate: JsonObject): candidate is JsonObject & { content: J
   return isObject(candidate.content) && Array.isArray(candidate.content.parts)
 }
 
-/** A signature belongs to its text as it is, so that text is not cut. */
+/** A signature covers its exact text, so that text is not split. */
 function cut(part: Json, piece: number): Json[] {
   if (!isObject(part) || typeof part.text !== 'string' || part.text.length <= piece) return [part]
   if (!Object.keys(part).every((key) => key === 'text' || key === 'thought')) return [part]

@@ -1,4 +1,4 @@
-// What the API would have answered: a whole body for a reply, and the error body for a refusal.
+// The API's answers: a complete body for a reply, and the error body for a refusal.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Part, Reply, ToolCallPart } from '../../core/message.ts'
@@ -80,11 +80,16 @@ function serverTool(name: string, input: Json | undefined, output: Json | undefi
   ]
 }
 
-/** Gemini 3 signs the first call of a step; whoever sends it back without is refused (G-6). */
-function signed(parts: GeminiPart[], profile: WholeProfile): GeminiPart[] {
+/** Gemini 3 signs the first call of a step; without the signature it is refused (G-6). */
+export function signed(parts: GeminiPart[], profile: Pick<WholeProfile, 'token' | 'model' | 'replyId'>): GeminiPart[] {
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const call = parts[first]
-  if (!call || (geminiVersion(profile.model) ?? 0) < 300) return parts
+  if (!call) return parts
+  if (profile.token) {
+    const thoughtSignature = profile.token()
+    return parts.with(first, { ...call, ...(thoughtSignature !== undefined && { thoughtSignature }) })
+  }
+  if ((geminiVersion(profile.model) ?? 0) < 300) return parts
   return parts.with(first, { ...call, thoughtSignature: Buffer.from(`synapse ${profile.replyId}`).toString('base64') })
 }
 

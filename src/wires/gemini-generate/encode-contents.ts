@@ -1,20 +1,21 @@
 // Messages as contents. Everything between two replies becomes one user content, function responses first: the API
-// joins neighbours of one role itself (checked 2026-11 on recorded requests), and joined is what every model takes.
+// merges adjacent contents of one role itself (checked 2026-11 on recorded requests), and every model accepts merged
+// contents.
 //
-// Nothing is joined over a reply, not even over one that could not be sent: the contents of a shorter history must
-// stay a prefix of those of a longer one (P4). For the same reason a reply after a reply gets a "Continue." between.
+// Nothing is merged across a reply, not even across one that could not be sent: the contents of a shorter history must
+// stay a prefix of those of a longer one (P4). For the same reason a reply after a reply gets a "Continue." in between.
 
 import type { Context } from '../../core/context.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Message, Reply, SystemMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
-import { takesMedia } from '../shared/media.ts'
-import { cleanText } from '../shared/text.ts'
+import type { Message, Reply, ToolResultPart } from '../../core/message.ts'
+import { isText, resultPieces, systemPieces, userPieces, type Writing } from '../shared/pieces.ts'
+import { fromPlace } from '../shared/body-bytes.ts'
+import { continueText, emptyResultText } from '../shared/injected-text.ts'
 import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
-import { continueText, emptyResultText, mediaStandIn, systemLabel } from '../shared/injected-text.ts'
-import { encodeReply, mediaPart, opaquePart, summaryPart, textPart, type Writing } from './encode-reply.ts'
+import { encodeReply } from './encode-reply.ts'
 import type { GeminiContent, GeminiPart } from './types.ts'
 
-/** `whole`: a request, with what the wire misses at either end. `bare`: these messages and no more. */
+/** `whole`: a request, with missing turns added at either end. `bare`: these messages and no more. */
 export function encodeContents(context: Context, write: Writing, extent: 'whole' | 'bare'): GeminiContent[] {
   const turns: Turn<GeminiPart>[] = []
   let stretch: Said[] = []
@@ -55,13 +56,13 @@ function replyTurn(reply: Reply, at: string, write: Writing): Turn<GeminiPart> {
   return turnOf('assistant', items, at)
 }
 
-/** What one message between two replies gives to the content that they become. */
+/** What one message between two replies contributes to their content. */
 interface Said {
   at: string
   responses: GeminiPart[]
   media: GeminiPart[]
   rest: GeminiPart[]
-  /** What became of it, together with those after it. */
+  /** The merged content, with the messages after it. */
   turn?: { of: readonly Said[]; turn: Turn<GeminiPart> }
 }
 
@@ -73,9 +74,14 @@ function stretchOf(said: readonly Said[]): Turn<GeminiPart> {
     ...said.flatMap(({ media }) => media),
     ...said.flatMap(({ rest }) => rest),
   ]
-  const turn = turnOf('user', items, said[0]?.at ?? '')
+  const from = said.filter(isSent).flatMap(({ at }) => fromPlace(at))
+  const turn = turnOf('user', items, said[0]?.at ?? '', from)
   if (said[0]) said[0].turn = { of: said, turn }
   return turn
+}
+
+function isSent({ responses, media, rest }: Said): boolean {
+  return responses.length + media.length + rest.length > 0
 }
 
 function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> {
@@ -90,70 +96,30 @@ function encodeSaid(message: Exclude<Message, Reply>, at: string, write: Writing
     const responses = results.map(({ response }) => response)
     return { at, responses, media: results.flatMap(({ media }) => media), rest: [] }
   }
-  const rest = message.role === 'user' ? encodeUser(message, at, write) : encodeSystem(message, at, write)
+  const rest = message.role === 'user' ? userPieces(message, at, write) : systemPieces(message, at, write)
   if (rest.length === 0) {
     write.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
   }
   return { at, responses: [], media: [], rest }
 }
 
-function encodeUser(message: UserMessage, at: string, write: Writing): GeminiPart[] {
-  return message.parts.flatMap((part): GeminiPart[] => {
-    switch (part.type) {
-      case 'text':
-        return textPart(part.text, at, write)
-      case 'media':
-        return [mediaPart(part, at, write)]
-      case 'compaction':
-        return summaryPart(part, at, write)
-      default:
-        return opaquePart(part, at, write)
-    }
-  })
-}
-
-function encodeSystem(message: SystemMessage, at: string, write: Writing): GeminiPart[] {
-  const text = message.parts.map((part) => part.text).join('\n')
-  if (text === '') return []
-  const why = 'a system message cannot stand inside the history'
-  write.notes.push({ kind: 'changed', what: 'system message to user text', why, at, rule: 'G-1' })
-  return textPart(`${systemLabel}\n${text}`, at, write)
-}
-
-/** One function response, and the media of it that the response itself cannot hold. */
+/** One function response, and its media that the response itself cannot contain. */
 function encodeResult(part: ToolResultPart, at: string, write: Writing): { response: GeminiPart; media: GeminiPart[] } {
-  const texts: string[] = []
-  const inside: GeminiPart[] = []
-  const media: GeminiPart[] = []
-  for (const output of part.output) {
-    if (output.type === 'text') {
-      if (output.text !== '') texts.push(cleanText(output.text, at, write.notes))
-      continue
-    }
-    const written = mediaPart(output, at, write)
-    if (written.text !== undefined) {
-      texts.push(mediaStandIn(output.mediaType, output.name))
-    } else if (takesMedia(write.target.capabilities.resultMedia, output.mediaType)) {
-      inside.push(written)
-    } else {
-      texts.push(followingText(output.mediaType, output.name))
-      media.push(written)
-      const what = `${output.mediaType} of a tool result to a part after the results`
-      write.notes.push({ kind: 'changed', what, why: 'a function response cannot hold it', at })
-    }
-  }
-  const text = texts.length > 0 || inside.length > 0 ? texts.join('\n') : emptyResultText
-  const id = write.resultId(part.callId)
+  const { inside, after } = resultPieces(part, at, write)
+  const media = inside.filter((piece) => !isText(piece))
+  const text = inside.length > 0 ? textOf(inside) : emptyResultText
   const response: JsonObject = {
-    ...(id !== undefined && { id }),
+    // Without an id a response is matched by its name and position.
+    ...(write.target.capabilities.callIds !== false &&
+      !write.isIdless(part.callId) && { id: write.wireId(part.callId) }),
     name: write.resultName(part),
-    // Must be an object; `output` and `error` are the keys that models are taught.
+    // Must be an object; `output` and `error` are the keys that models are trained on.
     response: part.failed ? { error: text } : { output: text },
-    ...(inside.length > 0 && { parts: inside satisfies Json[] }),
+    ...(media.length > 0 && { parts: media satisfies Json[] }),
   }
-  return { response: { functionResponse: response }, media }
+  return { response: { functionResponse: response }, media: after }
 }
 
-function followingText(mediaType: string, name: string | undefined): string {
-  return `[${mediaType}${name ? ` ${JSON.stringify(name)}` : ''}, follows below]`
+function textOf(pieces: readonly JsonObject[]): string {
+  return pieces.flatMap((piece) => (isText(piece) ? [piece.text] : [])).join('\n')
 }

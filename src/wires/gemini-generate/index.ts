@@ -1,40 +1,22 @@
 // The wire of Google's generateContent and streamGenerateContent.
 
+import { geminiCapabilities, geminiImages } from '../google/capabilities.ts'
 import type { Wire } from '../wire.ts'
 import { decoder, split } from './decode.ts'
 import { errorBody, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { protocolId } from './types.ts'
+import { declareServerTool } from './server-tools.ts'
 
 export const geminiGenerate: Wire = {
   id: protocolId,
   framing: { kind: 'sse' },
   capabilities: {
-    contextWindow: 1_048_576,
-    maxOutput: 65_536,
-    media: [
-      'image/png',
-      'image/jpeg',
-      'image/webp',
-      'image/heic',
-      'image/heif',
-      'audio/*',
-      'video/*',
-      'application/pdf',
-      'text/*',
-    ],
-    mediaUrls: true,
-    // Gemini 3 takes some; behind the responses every model does.
+    ...geminiCapabilities,
+    media: [...geminiImages, 'audio/*', 'video/*', 'application/pdf', 'text/*'],
+    // Gemini 3 supports some; next to the responses every model does.
     resultMedia: [],
-    tools: true,
-    maxTools: 512,
-    sampling: true,
-    forcedTool: true,
-    prefill: false,
-    midSystem: false,
-    efforts: ['minimal', 'low', 'medium', 'high'],
-    signedCalls: true,
   },
   encode,
   decoder,
@@ -42,6 +24,7 @@ export const geminiGenerate: Wire = {
   refuse,
   errorBody,
   whole,
+  declareServerTool,
   counting: {
     path: '/models/{model}:countTokens',
     fields: [
@@ -53,7 +36,7 @@ export const geminiGenerate: Wire = {
       'safetySettings',
       'cachedContent',
     ],
-    // Beside bare `contents` nothing would be counted of tools and system (checked 2026-11).
+    // With bare `contents`, tools and system would not be counted (checked 2026-11).
     question: (counted, model) => ({ generateContentRequest: { model: `models/${model}`, ...counted } }),
     answer: 'totalTokens',
   },

@@ -1,10 +1,10 @@
-// A call whose arguments come in pieces (Vertex, `streamFunctionCallArguments`): each piece says by a JSON path where
-// it belongs, and texts continue until one comes without `willContinue`. Elsewhere a call is whole in one chunk.
+// A call whose arguments come in pieces (Vertex, `streamFunctionCallArguments`): each piece has a JSON path for its
+// position, and texts continue until one comes without `willContinue`. Elsewhere a call is complete in one chunk.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 export interface PartialCall {
-  /** Takes what a further `functionCall` of the stream brings. */
+  /** Adds a further `functionCall` of the stream. */
   add(call: JsonObject): void
   /** The arguments so far. */
   args(): JsonObject
@@ -66,7 +66,7 @@ function get(at: Json, step: string | number): Json | undefined {
   return isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
 }
 
-/** A list grows by one at most, whatever index comes; and `__proto__` is a name like any other. */
+/** A list grows by one at most, whatever the index; and `__proto__` is a name like any other. */
 function put(at: Json, step: string | number, value: Json): void {
   if (Array.isArray(at)) {
     if (typeof step === 'number') at[Math.min(step, at.length)] = value

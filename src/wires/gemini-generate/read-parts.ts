@@ -1,26 +1,27 @@
-// The parts of one candidate, as they come: our reading of them, and the words to send back.
+// The parts of one candidate, as they arrive: our reading of them, and the native data to send back.
 //
-// Only a text at the head of a chunk continues from the text before it: parts inside one chunk are parts of their own. A
-// part with a signature is never joined with another in `native`, but our reading continues over it, because signatures
-// come in the middle of a sentence.
+// Only a text at the start of a chunk continues the previous text: parts inside one chunk are separate. A part with a
+// signature is never merged with another in `native`, but our reading continues across it, because signatures occur in
+// the middle of a sentence.
 
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Part, ReasoningPart, ServerToolPart, TextPart } from '../../core/message.ts'
-import { callIds } from '../shared/call-ids.ts'
-import type { DecoderOptions } from '../wire.ts'
+import type { Part, ReasoningPart, ServerToolPart, TextPart, ToolCallPart } from '../../core/message.ts'
+import { addPart, endPart, growPart, startedCall, startPart, type Decoding } from '../shared/decoding.ts'
 import { partialCall, type PartialCall } from './partial-call.ts'
 import { dataKeys, protocolId } from './types.ts'
 
-export interface PartReader {
-  /** `head`: nothing comes before it in its chunk. Says whether there was anything in it. */
-  read(part: Json, head: boolean): boolean
-  /** Ends what is open; `citations` go to the text that is. */
-  close(citations: Json[]): boolean
-  add(part: Part): void
+/** The content of the candidate so far. */
+export interface Content extends Decoding {
   readonly native: Json[]
-  readonly calls: number
-  readonly count: number
+  /** Calls that have arrived, to recognise a repeated one. */
+  readonly seen: Set<string>
+  /** Server tools without results so far. */
+  readonly serverTools: Map<string, { index: number; part: ServerToolPart }>
+  calls: number
+  text: OpenText | undefined
+  call: OpenCall | undefined
+  /** The unsigned text at the end of `native` that may still grow. */
+  run: { at: number; thought: boolean; pieces: string[] } | undefined
 }
 
 interface OpenText {
@@ -32,223 +33,183 @@ interface OpenText {
 
 interface OpenCall {
   index: number
-  name: string
-  alias: string | undefined
-  callId: string
+  part: ToolCallPart
   frame: JsonObject
   pieces: PartialCall
 }
 
-/** What a text has beside its words. */
+/** The other fields of a text. */
 const husk: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'])
 
-export function partReader(emit: (event: ReplyEvent) => void, options: DecoderOptions | undefined): PartReader {
-  const ids = callIds(options)
-  const native: Json[] = []
-  const seen = new Set<string>()
-  let count = 0
-  let calls = 0
-  let text: OpenText | undefined
-  /** The unsigned text at the end of `native` that may still grow. */
-  let run: { at: number; thought: boolean; pieces: string[] } | undefined
-  let call: OpenCall | undefined
-  const serverTools = new Map<string, { index: number; part: ServerToolPart }>()
-
+export function emptyContent(state: Decoding): Content {
   return {
-    read,
-    close,
-    add,
-    get native() {
-      endRun()
-      return native
-    },
-    get calls() {
-      return calls
-    },
-    get count() {
-      return count
-    },
+    ...state,
+    native: [],
+    seen: new Set(),
+    serverTools: new Map(),
+    calls: 0,
+    text: undefined,
+    call: undefined,
+    run: undefined,
   }
+}
 
-  function read(part: Json, head: boolean): boolean {
-    if (!isObject(part)) return false
-    if (typeof part.text === 'string') return readText(part, part.text, head)
-    // An empty text is left out on the way; its part must be sent back with it, or not at all (G-9).
-    if (Object.keys(part).every((key) => husk.has(key))) return readText({ ...part, text: '' }, '', head)
-    const functionCall = isObject(part.functionCall) ? part.functionCall : undefined
-    if (functionCall) {
-      readCall(part, functionCall)
-      return true
-    }
-    endText([])
-    endCall()
-    const from = keep(part)
-    if (isObject(part.executableCode)) startServerTool('code_execution', part.executableCode, from)
-    else if (isObject(part.codeExecutionResult)) endServerTool('code_execution', part.codeExecutionResult, from)
-    else if (isObject(part.toolCall)) startServerTool(nameOf(part.toolCall), part.toolCall, from)
-    else if (isObject(part.toolResponse)) endServerTool(nameOf(part.toolResponse), part.toolResponse, from)
-    else add(readOther(part, from))
+/** `head`: it is the first in its chunk. Returns whether it had any content. */
+export function readPart(state: Content, part: Json, head: boolean): boolean {
+  if (!isObject(part)) return false
+  if (typeof part.text === 'string') return readText(state, part, part.text, head)
+  // An empty text is left out; its part must be sent back with it, or not at all (G-9).
+  if (Object.keys(part).every((key) => husk.has(key))) return readText(state, { ...part, text: '' }, '', head)
+  if (isObject(part.functionCall)) {
+    readCall(state, part, part.functionCall)
     return true
   }
+  endText(state, [])
+  endCall(state)
+  const from = keep(state, part)
+  const { executableCode, codeExecutionResult, toolCall, toolResponse } = part
+  if (isObject(executableCode)) startServerTool(state, 'code_execution', executableCode, from)
+  else if (isObject(codeExecutionResult)) endServerTool(state, 'code_execution', codeExecutionResult, from)
+  else if (isObject(toolCall)) startServerTool(state, nameOf(toolCall), toolCall, from)
+  else if (isObject(toolResponse)) endServerTool(state, nameOf(toolResponse), toolResponse, from)
+  else addPart(state, readOther(part, from))
+  return true
+}
 
-  function readText(part: JsonObject, words: string, head: boolean): boolean {
-    const type = part.thought === true ? 'reasoning' : 'text'
-    const bare = Object.keys(part).every((key) => key === 'text' || key === 'thought')
-    if (words === '' && bare) return false
-    const goesOn = head && call === undefined && text?.type === type
-    if (!goesOn && words !== '') endText([])
-    endCall()
+function readText(state: Content, part: JsonObject, words: string, head: boolean): boolean {
+  const type = part.thought === true ? 'reasoning' : 'text'
+  const bare = Object.keys(part).every((key) => key === 'text' || key === 'thought')
+  if (words === '' && bare) return false
+  const continues = head && state.call === undefined && state.text?.type === type
+  if (!continues && words !== '') endText(state, [])
+  endCall(state)
+  const from = bare ? keepBareText(state, type, words, continues) : keep(state, part)
+  if (words === '') return true
+  state.text ??= { index: startPart(state, { type, text: '' }), type, from, pieces: [] }
+  state.text.pieces.push(words)
+  growPart(state, state.text.index, words)
+  return true
+}
 
-    let from: number
-    if (!bare) {
-      from = keep(part)
-    } else if (run && goesOn && run.at === native.length - 1) {
-      run.pieces.push(words)
-      from = run.at
-    } else {
-      from = keep(null)
-      run = { at: from, thought: type === 'reasoning', pieces: [words] }
-    }
-
-    if (words === '') return true
-    if (!text) {
-      text = { index: count++, type, from, pieces: [] }
-      emit({ type: 'part-start', index: text.index, part: { type, text: '' } })
-    }
-    text.pieces.push(words)
-    emit({ type: 'part-delta', index: text.index, text: words })
-    return true
+/** Text without a signature is one part of `native`, however many chunks carry it. */
+function keepBareText(state: Content, type: OpenText['type'], words: string, continues: boolean): number {
+  const { run, native } = state
+  if (run && continues && run.at === native.length - 1) {
+    run.pieces.push(words)
+    return run.at
   }
+  const at = keep(state, null)
+  state.run = { at, thought: type === 'reasoning', pieces: [words] }
+  return at
+}
 
-  function readCall(part: JsonObject, functionCall: JsonObject): void {
-    endText([])
-    const goesOn = call !== undefined && typeof functionCall.name !== 'string'
-    if (!goesOn) {
-      endCall()
-      if (functionCall.willContinue !== true && functionCall.partialArgs === undefined) {
-        readWholeCall(part, functionCall)
-        return
-      }
-      call = startCall(part, functionCall)
-    }
-    call?.pieces.add(functionCall)
-    if (functionCall.willContinue !== true) endCall(true)
-  }
-
-  function readWholeCall(part: JsonObject, { id, name, args }: JsonObject): void {
-    const alias = typeof id === 'string' && id !== '' ? id : undefined
-    // The very same call under the same id is the same chunk come twice.
-    const said = JSON.stringify([id, name, args])
-    if (alias !== undefined && seen.has(said)) return
-    seen.add(said)
-    const wrong = args !== undefined && args !== null && !isObject(args)
-    calls++
-    add({
-      type: 'tool-call',
-      callId: ids(alias),
-      ...(alias !== undefined && { alias }),
-      name: ourName(name),
-      input: isObject(args) ? args : {},
-      ...(wrong && { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
-      from: keep(part),
-    })
-  }
-
-  function startCall(part: JsonObject, { id, name }: JsonObject): OpenCall {
-    const alias = typeof id === 'string' && id !== '' ? id : undefined
-    const open = { index: count++, name: ourName(name), alias, callId: ids(alias), frame: part, pieces: partialCall() }
-    calls++
-    emit({
-      type: 'part-start',
-      index: open.index,
-      part: { type: 'tool-call', callId: open.callId, name: open.name, input: {} },
-    })
-    return open
-  }
-
-  /** A call that was not brought to its end is kept as it is, marked so that no one runs it. */
-  function endCall(whole = false): void {
-    if (!call) return
-    const { index, name, alias, callId, frame, pieces } = call
-    call = undefined
-    const input = pieces.args()
-    const sent = isObject(frame.functionCall) ? frame.functionCall.name : name
-    const said: JsonObject = { ...(alias !== undefined && { id: alias }), name: sent, args: input }
-    const part: Part = {
-      type: 'tool-call',
-      callId,
-      ...(alias !== undefined && { alias }),
-      name,
-      ...(whole
-        ? { input, from: keep({ ...frame, functionCall: said }) }
-        : { input: {}, malformed: JSON.stringify(input) }),
-    }
-    emit({ type: 'part-end', index, part })
-  }
-
-  function startServerTool(name: string, tool: JsonObject, from: number): void {
-    const { id, toolType: _, args, ...rest } = tool
-    const input = name === 'code_execution' ? rest : args
-    const part: ServerToolPart = { type: 'server-tool', name, ...(input !== undefined && { input }), from }
-    const key = keyOf(name, id)
-    const unanswered = serverTools.get(key)
-    if (unanswered) emit({ type: 'part-end', ...unanswered })
-    const index = count++
-    emit({ type: 'part-start', index, part })
-    serverTools.set(key, { index, part })
-  }
-
-  function endServerTool(name: string, tool: JsonObject, from: number): void {
-    const { id, toolType: _, response, ...rest } = tool
-    const output = name === 'code_execution' ? rest : (response ?? {})
-    const open = serverTools.get(keyOf(name, id))
-    if (!open) {
-      add({ type: 'server-tool', name, output, from })
+function readCall(state: Content, part: JsonObject, call: JsonObject): void {
+  endText(state, [])
+  const continues = state.call !== undefined && typeof call.name !== 'string'
+  if (!continues) {
+    endCall(state)
+    if (call.willContinue !== true && call.partialArgs === undefined) {
+      readWholeCall(state, part, call)
       return
     }
-    serverTools.delete(keyOf(name, id))
-    emit({ type: 'part-end', index: open.index, part: { ...open.part, output } })
+    state.call = startCall(state, part, call)
   }
+  state.call?.pieces.add(call)
+  if (call.willContinue !== true) endCall(state, true)
+}
 
-  function close(citations: Json[]): boolean {
-    endCall()
-    const took = endText(citations)
-    for (const { index, part } of serverTools.values()) emit({ type: 'part-end', index, part })
-    serverTools.clear()
-    return took
-  }
+function readWholeCall(state: Content, part: JsonObject, { id, name, args }: JsonObject): void {
+  // The same call with the same id is a repeated chunk.
+  const written = JSON.stringify([id, name, args])
+  if (typeof id === 'string' && id !== '' && state.seen.has(written)) return
+  state.seen.add(written)
+  const wrong = args !== undefined && args !== null && !isObject(args)
+  state.calls++
+  addPart(state, {
+    ...startedCall(state, id, name),
+    input: isObject(args) ? args : {},
+    ...(wrong && { malformed: typeof args === 'string' ? args : JSON.stringify(args) }),
+    from: keep(state, part),
+  })
+}
 
-  function endText(citations: Json[]): boolean {
-    if (!text) return false
-    const { index, type, from, pieces } = text
-    text = undefined
-    const took = type === 'text' && citations.length > 0
-    const part: TextPart | ReasoningPart = { type, text: pieces.join(''), ...(took && { citations }), from }
-    emit({ type: 'part-end', index, part })
-    return took
-  }
+function startCall(state: Content, frame: JsonObject, { id, name }: JsonObject): OpenCall {
+  const part = startedCall(state, id, name)
+  const { alias: _, ...shown } = part
+  state.calls++
+  return { index: startPart(state, shown), part, frame, pieces: partialCall() }
+}
 
-  function endRun(): void {
-    if (run) native[run.at] = { text: run.pieces.join(''), ...(run.thought && { thought: true }) }
-    run = undefined
-  }
+/** An incomplete call is kept, marked so that it is never run. */
+function endCall(state: Content, whole = false): void {
+  if (!state.call) return
+  const { index, part, frame, pieces } = state.call
+  state.call = undefined
+  const input = pieces.args()
+  const name = isObject(frame.functionCall) ? frame.functionCall.name : part.name
+  const functionCall = { ...(part.alias !== undefined && { id: part.alias }), name, args: input }
+  endPart(state, index, {
+    ...part,
+    ...(whole
+      ? { input, from: keep(state, { ...frame, functionCall }) }
+      : { input: {}, malformed: JSON.stringify(input) }),
+  })
+}
 
-  function keep(part: Json): number {
-    endRun()
-    return native.push(part) - 1
-  }
+function startServerTool(state: Content, name: string, tool: JsonObject, from: number): void {
+  const { id, toolType: _, args, ...rest } = tool
+  const input = name === 'code_execution' ? rest : args
+  const part: ServerToolPart = { type: 'server-tool', name, ...(input !== undefined && { input }), from }
+  const key = keyOf(name, id)
+  const unanswered = state.serverTools.get(key)
+  if (unanswered) endPart(state, unanswered.index, unanswered.part)
+  state.serverTools.set(key, { index: startPart(state, part), part })
+}
 
-  function add(part: Part): void {
-    const index = count++
-    emit({ type: 'part-start', index, part })
-    emit({ type: 'part-end', index, part })
-  }
+function endServerTool(state: Content, name: string, tool: JsonObject, from: number): void {
+  const { id, toolType: _, response, ...rest } = tool
+  const output = name === 'code_execution' ? rest : (response ?? {})
+  const key = keyOf(name, id)
+  const open = state.serverTools.get(key)
+  state.serverTools.delete(key)
+  if (open) endPart(state, open.index, { ...open.part, output })
+  else addPart(state, { type: 'server-tool', name, output, from })
+}
 
-  function ourName(name: Json | undefined): string {
-    const said = typeof name === 'string' ? name : ''
-    const names = options?.toolNames
-    return (names && Object.hasOwn(names, said) ? names[said] : undefined) ?? said
-  }
+/** Ends open parts; `citations` go to the open text. Returns whether it used them. */
+export function closeContent(state: Content, citations: Json[]): boolean {
+  endCall(state)
+  const took = endText(state, citations)
+  for (const { index, part } of state.serverTools.values()) endPart(state, index, part)
+  state.serverTools.clear()
+  return took
+}
+
+function endText(state: Content, citations: Json[]): boolean {
+  if (!state.text) return false
+  const { index, type, from, pieces } = state.text
+  state.text = undefined
+  const took = type === 'text' && citations.length > 0
+  const part: TextPart | ReasoningPart = { type, text: pieces.join(''), ...(took && { citations }), from }
+  endPart(state, index, part)
+  return took
+}
+
+/** The native content to send back. */
+export function nativeParts(state: Content): Json[] {
+  endRun(state)
+  return state.native
+}
+
+function endRun(state: Content): void {
+  const { run, native } = state
+  if (run) native[run.at] = { text: run.pieces.join(''), ...(run.thought && { thought: true }) }
+  state.run = undefined
+}
+
+function keep(state: Content, part: Json): number {
+  endRun(state)
+  return state.native.push(part) - 1
 }
 
 function readOther(part: JsonObject, from: number): Part {

@@ -16,7 +16,7 @@ export function checking(profile: Profile, issues: Issue[]): Check {
   }
 }
 
-/** What the parser says of a field that a message does not have. */
+/** The parser's error for an unknown field of a message. */
 export function unknownName(key: string, at: string): string {
   const where = at === '' ? '' : ` at '${at}'`
   return `Invalid JSON payload received. Unknown name "${key}"${where}: Cannot find field.`

@@ -1,5 +1,5 @@
-// Tool declarations. `parameters` is a protobuf message with a fixed set of fields, so anything else in it does not
-// parse; `parametersJsonSchema` is free JSON.
+// Tool declarations. `parameters` is a protobuf message with a fixed set of fields, so anything else in it is a parse
+// error; `parametersJsonSchema` is free JSON.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { referenceFault } from '../tool-schema/gemini-rules.ts'
@@ -43,7 +43,7 @@ function checkDeclaration(declaration: JsonObject, at: string, names: Set<string
   checkSchema(parameters, { parse: `${at}.parameters`, validate: `${at}.parameters` }, check)
 }
 
-/** The arguments are an object, and references lead somewhere. Keywords that are not known are ignored. */
+/** The arguments are an object, and references resolve. Unknown keywords are ignored. */
 function checkJsonSchema(schema: JsonObject, name: string, check: Check): void {
   if (schema.type !== 'object') {
     const message = `Unable to submit request because \`${name}\` functionDeclaration \`parameters\` schema should be of type OBJECT. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling`

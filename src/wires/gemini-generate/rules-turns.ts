@@ -1,4 +1,4 @@
-// The order of turns, as the API sees it after it has joined neighbouring contents of one role.
+// The order of turns, as the API sees it after merging adjacent contents of one role.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../shared/gemini.ts'
@@ -9,9 +9,9 @@ interface JoinedTurn {
   role: 'user' | 'model'
   calls: JsonObject[]
   results: JsonObject[]
-  /** Something that is no function response: the user speaks, and a new turn of the conversation begins. */
+  /** A part other than a function response: a new turn of the user begins. */
   speaks: boolean
-  /** The first call of each content, with its place: each was a step of its own. */
+  /** The first call of each content, with its position: each was a separate step. */
   steps: { part: JsonObject; position: number }[]
 }
 
@@ -72,7 +72,7 @@ function addContent(turn: JoinedTurn, parts: readonly Json[], position: number):
   }
 }
 
-/** The newest models also compare ids and names (G-5); the words of that refusal are not known. */
+/** The newest models also compare ids and names (G-5); the text of that refusal is unknown. */
 function checkMatch(turn: JoinedTurn, after: JoinedTurn, check: Check): void {
   if ((geminiVersion(check.profile.model) ?? 0) < 308) return
   const key = (item: JsonObject) => JSON.stringify([item.id ?? null, item.name])
@@ -88,7 +88,7 @@ function checkEnd(turns: readonly JoinedTurn[], contents: number, check: Check):
   check.refuse('G-5', contents === 1 ? single : several)
 }
 
-/** Gemini 3 and later: each step since the user last spoke. */
+/** Gemini 3 and later: each step since the last user message. */
 function checkSignatures(turns: readonly JoinedTurn[], check: Check): void {
   if ((geminiVersion(check.profile.model) ?? 0) < 300) return
   const start = turns.findLastIndex((turn) => turn.role === 'user' && turn.speaks)

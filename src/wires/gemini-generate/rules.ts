@@ -1,8 +1,8 @@
-// What the API refuses in a generateContent body, in the order in which it looks: first whether the JSON fits the
-// shapes at all, then each content by itself, then the order of turns, and last what the model at hand cannot do.
+// What the API refuses in a generateContent body, in the order in which it checks: first the shape of the JSON, then
+// each content by itself, then the order of turns, and last what the model does not support.
 //
-// Written from recorded answers and Google's own texts. Neighbouring contents of one role are joined before the order
-// of turns is looked at: the API does so too (recorded requests, checked 2026-11).
+// Written from recorded answers and Google's own texts. Adjacent contents of one role are merged before the order of
+// turns is checked, as in the API (recorded requests, checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../shared/gemini.ts'
@@ -47,7 +47,7 @@ function checkNames(object: JsonObject, at: string, known: ReadonlySet<string>, 
   }
 }
 
-/** The contents as objects, or nothing if there is no way to continue with them. */
+/** The contents as objects, or undefined if they are too broken to check. */
 function checkContents(body: JsonObject, check: Check): JsonObject[] | undefined {
   const contents = listOf(body.contents)
   if (contents.length === 0) {
@@ -91,7 +91,7 @@ function checkPart(part: Json, at: string, check: Check): void {
   checkNames(part, at, partFields, check)
   const held = dataKeys.filter((key) => field(part, key) !== undefined && field(part, key) !== null)
   const signature = field(part, 'thoughtSignature')
-  // Empty text counts as no data, unless a signature came on it: then the key must stay (G-9).
+  // Empty text counts as no data, unless it had a signature: then the key must stay (G-9).
   const empty = held.length === 1 && part.text === '' && !signature
   if (held.length === 0 || empty) {
     check.refuse(
@@ -141,7 +141,7 @@ function checkCache(body: JsonObject, check: Check): void {
   }
 }
 
-/** G-15: before Gemini 3 an answer in JSON does not go together with functions. */
+/** G-15: before Gemini 3, a JSON answer cannot be combined with functions. */
 function checkAnswer(body: JsonObject, config: JsonObject, check: Check): void {
   const schema = field(config, 'responseJsonSchema')
   const fault = isObject(schema) ? referenceFault(schema) : undefined
@@ -174,7 +174,7 @@ function checkConfig(body: JsonObject, check: Check): void {
     }
   }
   if (!newest) return
-  // Zero is let through (google-gemini/cookbook#1290, checked 2026-11).
+  // Zero is accepted (google-gemini/cookbook#1290, checked 2026-11).
   if (field(config, 'presencePenalty') || field(config, 'frequencyPenalty')) {
     check.refuse('G-14', 'Penalty is not enabled for this model')
   }

@@ -1,15 +1,17 @@
-// What a server of generateContent has to know beside encoding and decoding.
+// What a server of generateContent needs besides encoding and decoding.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
+import { googleModels } from '../shared/model-forms.ts'
 import { at, readOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/standard-errors.ts'
 import type { WireService } from '../service.ts'
 import { promptOf } from './prompt.ts'
+import { readServerTool } from './server-tools.ts'
 
 export const geminiGenerateService: WireService = {
   home: 'google',
   route(method, path) {
-    const call = /\/models\/([^/:]+):(generateContent|streamGenerateContent|countTokens)$/.exec(path)
+    const call = /\/models\/(.{1,200}):(generateContent|streamGenerateContent|countTokens)$/.exec(path)
     if (method === 'POST' && call) {
       const model = decodeURIComponent(call[1] ?? '')
       if (call[2] === 'countTokens') return { do: 'count', model }
@@ -19,7 +21,7 @@ export const geminiGenerateService: WireService = {
     return caches ? { do: 'other', name: 'caches', ...(caches[1] && { id: caches[1] }) } : undefined
   },
   listField: 'contents',
-  // The model stands in the path.
+  // The model is in the path.
   request: (contents) => ({ contents }),
   options: (body) =>
     readOptions({
@@ -45,6 +47,14 @@ export const geminiGenerateService: WireService = {
       code: null,
     }),
   },
+  readServerTool,
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: googleModels,
+    keyInQuery: true,
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /"finishReason"/,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

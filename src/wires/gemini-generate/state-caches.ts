@@ -1,4 +1,5 @@
-// Explicit caches of Gemini: content that is stored under a name, and put before the contents of requests that name it.
+// Explicit caches of Gemini: content that is stored under a name, and prepended to the contents of requests that name
+// it.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { lettersFrom } from '../shared/letters.ts'
@@ -11,7 +12,7 @@ import { Refusal } from '../shared/refusal.ts'
 export interface GeminiCaches {
   /** Creates, lists, reads, changes and deletes. Throws a Refusal. */
   visit(id: string | undefined, visit: EndpointRequest): Json
-  /** The request with the content that it names, and how many tokens of it are cached. Throws a Refusal. */
+  /** The request with the cached content, and how many tokens of it are cached. Throws a Refusal. */
   expand(body: JsonObject, owner: string, now: number): { body: JsonObject; cached: number }
   expire(id: string): boolean
   clear(): void
@@ -51,7 +52,7 @@ export function createGeminiCaches(): GeminiCaches {
     },
     expand(body, owner, now) {
       const name = textIn(body.cachedContent)
-      // A request that also brings what the cache has is refused by the rules, as it came.
+      // A request that also sends what the cache contains is refused by the rules.
       if (name === '' || ['systemInstruction', 'tools', 'toolConfig'].some((field) => body[field] !== undefined)) {
         return { body, cached: 0 }
       }
@@ -92,7 +93,7 @@ export function createGeminiCaches(): GeminiCaches {
   }
 }
 
-/** When the cache ends, by `ttl` in seconds or by a time. */
+/** When the cache expires, by `ttl` in seconds or by a time. */
 function expiryOf({ ttl, expireTime }: JsonObject, now: number): number | undefined {
   const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textIn(ttl))?.[1]
   if (seconds !== undefined) return now + Number(seconds) * 1000

@@ -1,6 +1,6 @@
-// What a server does around generateContent: explicit caches, and thought signatures. These are given with the first call
-// of a step, and judged on the calls of the current turn alone. The escape that Google documents for foreign history is
-// let through.
+// What a server does around generateContent: explicit caches, and thought signatures. These are issued with the first
+// call of a step, and checked only on the calls of the current turn. Google's documented placeholder for calls from
+// elsewhere is accepted.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../shared/gemini.ts'
@@ -52,7 +52,7 @@ function checkSignatures({ body, protocol }: Incoming): void {
   }
 }
 
-/** The whole reply with the emulator's signature on its first call. */
+/** The complete reply with the emulator's signature on its first call. */
 function signed(whole: JsonObject, model: string): JsonObject {
   const [candidate, ...others] = listOf(whole.candidates)
   if (!isObject(candidate) || !isObject(candidate.content)) return whole

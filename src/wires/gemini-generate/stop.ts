@@ -7,7 +7,7 @@ export function stopReason(finish: string): StopReason {
   return reasons[finish] ?? 'failed'
 }
 
-/** Checked 2026-11. Whatever is not here came without an answer that could be used. */
+/** Checked 2026-11. Any other reason came without a usable answer. */
 const reasons: Partial<Record<string, StopReason>> = {
   STOP: 'done',
   MAX_TOKENS: 'length',
@@ -24,7 +24,7 @@ const reasons: Partial<Record<string, StopReason>> = {
   IMAGE_RECITATION: 'refusal',
 }
 
-/** A call that the model could not write, a tool it made up: the same request often goes well the next time. */
+/** A malformed call, an invented tool: the same request often succeeds the next time. */
 export function badFinish(finish: string, message: string | undefined): Failure {
   const said = message === undefined ? '' : `: ${message}`
   return { kind: 'malformed-reply', message: `The model's answer ended with ${finish}${said}`, code: finish }

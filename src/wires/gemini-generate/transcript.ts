@@ -1,6 +1,6 @@
 // Gemini contents, bare or inside a request body.
 //
-// Older models give calls no ids, so a response is matched to its call by id, and else by name and order.
+// Older models give calls no ids, so a response is matched to its call by id, otherwise by name and order.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { fold } from '../../core/fold.ts'
@@ -67,7 +67,7 @@ function read(json: Json): Transcript {
   }
 }
 
-/** One content, and the model that made it where something else than the request says so. */
+/** One content, and its model if that differs from the request's. */
 export interface GivenContent {
   content: Json
   model?: string
@@ -92,7 +92,7 @@ export function readContents(entries: readonly GivenContent[], path: string): Me
 }
 
 interface OpenCalls {
-  /** Our id for a call: its own where that is new in the conversation. */
+  /** Our id for a call: its own if it is new in the conversation. */
   name(alias: string | undefined): string
   asked(reply: Reply): void
   /** The call that a response answers. */
@@ -224,7 +224,7 @@ function jsonSchema(schema: Json): Json {
   return Object.fromEntries(plain)
 }
 
-/** The API takes snake_case too; what is read here is camelCase. Arguments and responses are not touched. */
+/** The API also accepts snake_case; here it is camelCase. Arguments and responses are not changed. */
 function camelPart(part: JsonObject): JsonObject {
   const entries = Object.entries(part).map(([key, value]): [string, Json | undefined] => {
     const name = camel(key)
@@ -259,14 +259,14 @@ function write(messages: Message[]): Json {
       : message,
   )
   const empty = { system: [], tools: [], cacheAfter: [] }
-  // Ids are found over the whole conversation: a result may be new where its call is not.
+  // Ids are collected over the whole conversation: a result may be new while its call is not.
   const pen = writing({ ...empty, messages: ours }, paper, true)
   return writeBySource(ours, id, (run) => encodeContents({ ...empty, messages: run }, pen, 'bare'))
 }
 
 const everything = ['image/*', 'audio/*', 'video/*', 'application/*', 'text/*']
 
-/** A file takes what a model may refuse. */
+/** A file may contain what a model would refuse. */
 const paper: Target = {
   provider,
   model: '',

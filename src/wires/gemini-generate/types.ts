@@ -1,11 +1,11 @@
-// The shapes of generateContent, as far as they are written or read here. Keys are camelCase on the way out; the API
-// takes snake_case as well, so what others wrote has to be read in both.
+// The shapes of generateContent, as far as they are written or read here. Keys are written in camelCase; the API also
+// accepts snake_case, so both are read.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 export const protocolId = 'gemini-generate'
 
-/** One of the data keys below, and beside it `thought`, `thoughtSignature` and whatever else the API sent. */
+/** One of the data keys below, plus `thought`, `thoughtSignature` and any other field that the API sent. */
 export type GeminiPart = JsonObject
 
 export type GeminiContent = {
@@ -13,7 +13,7 @@ export type GeminiContent = {
   parts: GeminiPart[]
 }
 
-/** What a part can hold: exactly one of these. */
+/** What a part can contain: exactly one of these. */
 export const dataKeys = [
   'text',
   'inlineData',
@@ -26,7 +26,7 @@ export const dataKeys = [
   'toolResponse',
 ] as const
 
-/** Said about a candidate, not by it: nothing of this can be sent back as a part. */
+/** Metadata about a candidate: it cannot be sent back as a part. */
 export const aboutTheAnswer: readonly string[] = [
   'groundingMetadata',
   'citationMetadata',
@@ -34,7 +34,7 @@ export const aboutTheAnswer: readonly string[] = [
   'logprobsResult',
 ]
 
-/** A field under its camelCase name or, where that is missing, its snake_case one. */
+/** A field under its camelCase name or, if that is missing, its snake_case one. */
 export function field(object: JsonObject, name: string): Json | undefined {
   return object[name] ?? object[snake(name)]
 }
@@ -43,7 +43,7 @@ export function snake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** A repeated field; the API takes a single value for a list of one. */
+/** A repeated field; the API accepts a single value for a list of one. */
 export function listOf(value: Json | undefined): Json[] {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value : [value]

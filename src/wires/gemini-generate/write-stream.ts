@@ -1,11 +1,11 @@
-// A reply as the chunks of streamGenerateContent, while it is coming: texts and thoughts in pieces, calls whole, and the
-// reason of the end with the usage in the last chunk.
+// A reply as the chunks of streamGenerateContent, while it is streaming: texts and thoughts in pieces, calls complete,
+// and the finish reason with the usage in the last chunk.
 
 import { folding } from '../../core/fold.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
-import { errorBody, partsOf, whole } from './emulate.ts'
+import { errorBody, partsOf, signed, whole } from './emulate.ts'
 import { protocolId, type GeminiPart } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
@@ -19,7 +19,8 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     close(part) {
       if (part.type === 'text' || part.type === 'reasoning') return []
-      const written = partsOf(part)
+      // Only a token of the server: nothing else is invented.
+      const written = profile.token ? signed(partsOf(part), profile) : partsOf(part)
       return written.length === 0 ? [] : [chunk(written)]
     },
   })

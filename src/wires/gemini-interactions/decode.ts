@@ -1,119 +1,104 @@
-// A stream of the Interactions API: named events, each with its `event_type`. The last one is
-// `interaction.completed`, whatever became of the interaction; its `status` tells. Event ids are there to take a
-// stream up again; here they only tell an event that came twice.
+// A stream of the Interactions API: named events, each with its `event_type`. The last one is `interaction.completed`,
+// whatever its outcome; `status` has it. Event ids are meant for resuming a stream; here they only identify repeated
+// events.
 
 import type { Failure } from '../../core/error.ts'
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin } from '../../core/message.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
+import { failedWith, stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { splitText } from '../shared/text.ts'
-import { stepReader } from './read-steps.ts'
+import { closeSteps, nativeSteps, noSteps, startStep, stopStep, type Steps } from './read-steps.ts'
 import { stopReason } from './stop.ts'
 import { readUsage } from './usage.ts'
 import { serverToolOf, type Step } from './types.ts'
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
-  let origin = given
-  let events: ReplyEvent[] = []
-  let started = false
-  let status: string | undefined
-  let done = false
-  let failure: Failure | undefined
-  let usage: JsonObject | undefined
-  let lastEvent: Json | undefined
-  const reader = stepReader((event) => events.push(event), options)
+interface State extends Steps {
+  status: string | undefined
+  done: boolean
+  usage: JsonObject | undefined
+  /** The id of the last event. */
+  lastEvent: Json | undefined
+}
 
+export function decoder(given: Origin, options?: DecoderOptions): Decoder {
+  const state: State = {
+    ...noSteps(decoding(given, options)),
+    status: undefined,
+    done: false,
+    usage: undefined,
+    lastEvent: undefined,
+  }
   return {
     push(chunk) {
-      if (isObject(chunk)) readEvent(chunk)
-      return taken()
+      if (isObject(chunk)) read(state, chunk)
+      return takeEvents(state)
     },
     end(cause) {
-      start()
-      reader.close(done && !failure)
-      const { stop, failure: wrong } = outcome(cause)
-      events.push({
-        type: 'reply-end',
-        origin,
-        stop,
-        native: reader.native,
-        ...(usage && { usage: readUsage(usage) }),
-        ...(wrong && { failure: wrong }),
+      startReply(state)
+      closeSteps(state, state.done && !state.failure)
+      const { usage } = state
+      return endReply(state, {
+        ...outcome(state, cause),
+        native: nativeSteps(state),
+        usage: usage && readUsage(usage),
       })
-      return taken()
     },
     get done() {
-      return done || failure !== undefined
+      return state.done || state.failure !== undefined
     },
   }
+}
 
-  function taken(): ReplyEvent[] {
-    const all = events
-    events = []
-    return all
+function read(state: State, event: JsonObject): void {
+  if (typeof event.event_id === 'string' && event.event_id === state.lastEvent) return
+  state.lastEvent = event.event_id
+  if (isObject(event.interaction)) readInteraction(state, event.interaction)
+  else if (typeof event.interaction_id === 'string') learnId(state, event.interaction_id)
+  startReply(state)
+  if (isObject(event.metadata) && isObject(event.metadata.usage)) state.usage = event.metadata.usage
+  if (typeof event.status === 'string') state.status = event.status
+  const index = typeof event.index === 'number' ? event.index : 0
+  switch (event.event_type) {
+    case 'step.start':
+      if (isObject(event.step)) startStep(state, index, event.step)
+      break
+    case 'step.delta':
+      if (isObject(event.delta)) state.open.get(index)?.delta(event.delta)
+      break
+    case 'step.stop':
+      stopStep(state, index)
+      break
+    case 'interaction.completed':
+      state.done = true
+      break
+    default:
+      if (isObject(event.error)) state.failure = readFailure({ body: event, provider: state.origin.provider })
   }
+}
 
-  function start(): void {
-    if (started) return
-    started = true
-    events.push({ type: 'reply-start', origin })
-  }
+function readInteraction(state: State, { id, model, status, usage, error }: JsonObject): void {
+  if (typeof id === 'string') learnId(state, id)
+  if (typeof model === 'string' && state.origin.model === '') state.origin = { ...state.origin, model }
+  if (typeof status === 'string') state.status = status
+  if (isObject(usage)) state.usage = usage
+  if (isObject(error)) state.failure = readFailure({ body: { error }, provider: state.origin.provider })
+}
 
-  function readEvent(event: JsonObject): void {
-    if (typeof event.event_id === 'string' && event.event_id === lastEvent) return
-    lastEvent = event.event_id
-    if (isObject(event.interaction)) readInteraction(event.interaction)
-    else if (typeof event.interaction_id === 'string') named(event.interaction_id)
-    start()
-    if (isObject(event.metadata) && isObject(event.metadata.usage)) usage = event.metadata.usage
-    if (typeof event.status === 'string') status = event.status
-    const index = typeof event.index === 'number' ? event.index : 0
-    switch (event.event_type) {
-      case 'step.start':
-        if (isObject(event.step)) reader.start(index, event.step)
-        break
-      case 'step.delta':
-        if (isObject(event.delta)) reader.delta(index, event.delta)
-        break
-      case 'step.stop':
-        reader.stop(index)
-        break
-      case 'interaction.completed':
-        done = true
-        break
-      default:
-        if (isObject(event.error)) failure = readFailure({ body: event, provider: origin.provider })
-    }
-  }
+/** An empty id means that the interaction was not stored. */
+function learnId(state: State, id: string): void {
+  if (id !== '' && state.origin.replyId !== id) state.origin = { ...state.origin, replyId: id }
+}
 
-  function readInteraction(interaction: JsonObject): void {
-    if (typeof interaction.id === 'string') named(interaction.id)
-    if (typeof interaction.model === 'string' && origin.model === '') origin = { ...origin, model: interaction.model }
-    if (typeof interaction.status === 'string') status = interaction.status
-    if (isObject(interaction.usage)) usage = interaction.usage
-    if (isObject(interaction.error)) {
-      failure = readFailure({ body: { error: interaction.error }, provider: origin.provider })
-    }
-  }
-
-  /** Nothing is stored under an empty id: an interaction that is not kept has none. */
-  function named(id: string): void {
-    if (id !== '' && origin.replyId !== id) origin = { ...origin, replyId: id }
-  }
-
-  function outcome(cause: EndCause | undefined): Outcome {
-    if (failure) return { stop: { reason: 'failed', ...(failure.code && { raw: failure.code }) }, failure }
-    if (done && status !== undefined) {
-      const reason = stopReason(status, reader.calls)
-      const message = 'The provider says that the interaction failed, and not why.'
-      const unnamed: Failure = { kind: 'malformed-reply', message, code: status }
-      return { stop: { reason, raw: status }, ...(reason === 'failed' && { failure: unnamed }) }
-    }
-    return stopAfterInterruption(cause)
-  }
+function outcome({ failure, done, status, calls }: State, cause: EndCause | undefined): Outcome {
+  if (failure) return failedWith(failure)
+  if (!done || status === undefined) return stopAfterInterruption(cause)
+  const reason = stopReason(status, calls)
+  const message = 'The provider says that the interaction failed, and not why.'
+  const unnamed: Failure = { kind: 'malformed-reply', message, code: status }
+  return { stop: { reason, raw: status }, ...(reason === 'failed' && { failure: unnamed }) }
 }
 
 export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
@@ -127,12 +112,13 @@ export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
   return [
     { interaction: begun, event_type: 'interaction.created' },
     { interaction_id: id, status: 'in_progress', event_type: 'interaction.status_update' },
-    ...steps.flatMap((step, index) => (isObject(step) ? stepEvents(step, index, piece) : [])),
+    ...steps.flatMap((step, index) => (isObject(step) ? eventsOf(step, index, piece) : [])),
     { interaction, event_type: 'interaction.completed' },
   ]
 }
 
-function stepEvents(step: Step, index: number, piece: number): Json[] {
+/** A step as the events of a stream. */
+export function eventsOf(step: Step, index: number, piece = Number.POSITIVE_INFINITY): Json[] {
   const { frame, deltas } = inPieces(step, piece)
   return [
     { index, step: frame, event_type: 'step.start' },
@@ -141,7 +127,7 @@ function stepEvents(step: Step, index: number, piece: number): Json[] {
   ]
 }
 
-/** What a step is started with, and what comes after. */
+/** The initial content of a step, and the rest. */
 function inPieces(step: Step, piece: number): { frame: Step; deltas: JsonObject[] } {
   if (step.type === 'function_call' && isObject(step.arguments)) {
     const texts = [...splitText(JSON.stringify(step.arguments), piece)]
@@ -170,7 +156,7 @@ function inPieces(step: Step, piece: number): { frame: Step; deltas: JsonObject[
   return { frame: step, deltas: [] }
 }
 
-/** Deltas cannot tell where one text ends and the next begins: such an output is started with all it has. */
+/** Deltas cannot mark where one text ends and the next begins: such an output starts with everything. */
 function outputEvents(step: Step, content: Json[], piece: number): { frame: Step; deltas: JsonObject[] } {
   const isText = (item: Json | undefined) => isObject(item) && item.type === 'text'
   if (content.some((item, index) => !isObject(item) || (isText(item) && isText(content[index + 1])))) {

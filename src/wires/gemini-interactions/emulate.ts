@@ -1,6 +1,6 @@
-// What the API would have answered: a whole interaction for a reply, and the error body for a refusal.
+// The API's answers: a complete interaction for a reply, and the error body for a refusal.
 
-import { isObject, type Json } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Part, Reply, ServerToolPart } from '../../core/message.ts'
 import { geminiVersion } from '../shared/gemini.ts'
 import type { WholeProfile, Issue } from '../wire.ts'
@@ -24,7 +24,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
   }
 }
 
-function stepsOf(part: Part, index: number): Step[] {
+export function stepsOf(part: Part, index = 0): Step[] {
   switch (part.type) {
     case 'text': {
       const cited = part.citations === undefined ? {} : { annotations: part.citations }
@@ -75,22 +75,34 @@ function opaqueOf(kind: string, data: Step): Step[] {
   return kind.startsWith(`${protocolId}/`) ? [data] : []
 }
 
-/** Gemini 3 signs the thought before a call; whoever sends the call back without is refused. */
+/** Gemini 3 signs the thought before a call; without it the call is refused. */
 function signed(steps: Step[], profile: WholeProfile): Step[] {
+  if (profile.token) return steps.map(sealing(profile))
   const call = steps.findIndex((step) => step.type === 'function_call')
   if (call < 0 || (geminiVersion(profile.model) ?? 0) < 300) return steps
   const thought = steps.findLastIndex((step, index) => index < call && step.type === 'thought')
-  // Without a thought the call bears it itself: a thought that no one had would be one more part of the reply.
+  // Without a thought the call itself has it: an invented thought would be one more part of the reply.
   const place = thought < 0 ? call : thought
   const signature = Buffer.from(`synapse ${profile.replyId}`).toString('base64')
   return steps.with(place, { ...steps[place], signature })
 }
 
-export function errorBody(issue: Issue): Json {
+/** The steps of a server's reply, in order, with its token on thoughts, and on a call without one. */
+export function sealing({ token }: Pick<WholeProfile, 'token'>): (step: Step) => Step {
+  let isSealed = false
+  return (step) => {
+    const signature = step.type === 'thought' || (step.type === 'function_call' && !isSealed) ? token?.() : undefined
+    if (signature === undefined) return step
+    isSealed = true
+    return { ...step, signature }
+  }
+}
+
+export function errorBody(issue: Issue): JsonObject {
   return { error: { message: issue.message, code: issue.code ?? codes[issue.status] ?? 'api_error' } }
 }
 
-/** Codes are words on this wire, where generateContent has numbers (checked 2026-11). */
+/** Codes are strings on this wire, where generateContent has numbers (checked 2026-11). */
 const codes: Partial<Record<number, string>> = {
   400: 'invalid_request',
   401: 'authentication',

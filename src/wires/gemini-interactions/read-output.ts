@@ -1,12 +1,12 @@
-// What a model says in one `model_output` step: texts that grow by deltas, their citations, and media.
+// The content of one `model_output` step: texts that grow by deltas, their citations, and media.
 
-import type { ReplyEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { MediaPart, OpaquePart, TextPart } from '../../core/message.ts'
+import { endPart, growPart, startPart, type Decoding } from '../shared/decoding.ts'
 import { contentKind, listOf, mediaKind, type Content } from './types.ts'
 
 export interface OutputReader {
-  /** A piece of content that came whole. */
+  /** A complete piece of content. */
   item(content: Content): void
   delta(delta: JsonObject): void
   end(from: number | undefined): Content[]
@@ -20,9 +20,9 @@ interface OpenText {
   annotations: Json[]
 }
 
-export function outputReader(emit: (event: ReplyEvent) => void, nextIndex: () => number): OutputReader {
+export function outputReader(state: Decoding): OutputReader {
   const content: Content[] = []
-  /** Parts wait for the end of their step, which says where they are in `native`. */
+  /** Parts wait for the end of their step, which determines their index in `native`. */
   const parts: { index: number; part: TextPart | MediaPart | OpaquePart }[] = []
   let text: OpenText | undefined
 
@@ -53,7 +53,7 @@ export function outputReader(emit: (event: ReplyEvent) => void, nextIndex: () =>
     end(from) {
       endText()
       for (const { index, part } of parts) {
-        emit({ type: 'part-end', index, part: from === undefined ? part : { ...part, from } })
+        endPart(state, index, from === undefined ? part : { ...part, from })
       }
       return content
     },
@@ -63,14 +63,14 @@ export function outputReader(emit: (event: ReplyEvent) => void, nextIndex: () =>
   }
 
   function startText(frame: Content, annotations: Json[]): void {
-    text = { index: nextIndex(), frame, pieces: [], annotations: [...annotations] }
-    emit({ type: 'part-start', index: text.index, part: { type: 'text', text: '' } })
+    const index = startPart(state, { type: 'text', text: '' })
+    text = { index, frame, pieces: [], annotations: [...annotations] }
   }
 
   function more(words: string): void {
     if (!text) return
     text.pieces.push(words)
-    emit({ type: 'part-delta', index: text.index, text: words })
+    growPart(state, text.index, words)
   }
 
   function endText(): void {
@@ -85,10 +85,8 @@ export function outputReader(emit: (event: ReplyEvent) => void, nextIndex: () =>
 
   function other(item: Content): void {
     const part = readMedia(item)
-    const index = nextIndex()
-    emit({ type: 'part-start', index, part })
     content.push(item)
-    parts.push({ index, part })
+    parts.push({ index: startPart(state, part), part })
   }
 }
 

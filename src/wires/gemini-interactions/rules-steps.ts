@@ -1,11 +1,11 @@
-// Steps, seen as the models see them: what the model wrote in a row is one turn, and so is what it was given.
+// Steps as the models see them: consecutive model steps are one turn, and so are consecutive inputs.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../shared/gemini.ts'
 import { hasSignature, isStep, listOf, serverToolOf } from './types.ts'
 
 interface Asked {
-  /** Something before the first step is kept at the provider. */
+  /** Something before the first step is stored at the provider. */
   chained: boolean
   model: string | undefined
   add: (rule: string, message: string) => void
@@ -15,7 +15,7 @@ interface StepTurn {
   role: 'user' | 'model'
   calls: { step: JsonObject; position: number; signed: boolean }[]
   results: Json[]
-  /** The user says something: a new turn of the conversation begins. */
+  /** A user message: a new turn of the conversation begins. */
   speaks: boolean
 }
 
@@ -80,7 +80,7 @@ function turnsOf(steps: readonly JsonObject[]): StepTurn[] {
   return turns
 }
 
-/** Results may also stand in the content of what the user says: clients have sent them so. */
+/** Results may also be in the content of a user message: some clients send them this way. */
 function addInput(turn: StepTurn, content: readonly Json[]): void {
   for (const item of content) {
     if (isStep(item, 'function_result')) turn.results.push(item.call_id ?? null)
@@ -116,7 +116,7 @@ function checkTurn(
   }
 }
 
-/** Gemini 3 and later: each step since the user last spoke. Only its first call is looked at. */
+/** Gemini 3 and later: each step since the last user message. Only its first call is checked. */
 function checkSignatures(turns: readonly StepTurn[], { model, add }: Asked): void {
   if ((geminiVersion(model) ?? 0) < 300) return
   const start = turns.findLastIndex((turn) => turn.role === 'user' && turn.speaks)

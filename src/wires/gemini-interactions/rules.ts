@@ -1,6 +1,6 @@
 // What the API refuses in the body of an interaction. The rules about turns, calls and signatures are those of the
-// models behind it (G-…, the same as for generateContent), seen through steps; the others (I-…) are its own. Texts
-// that no one has published are Google's general ones.
+// models (G-…, the same as for generateContent), applied to steps; the others (I-…) are its own. Unpublished
+// texts are Google's general ones.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { geminiVersion } from '../shared/gemini.ts'
@@ -34,7 +34,7 @@ export function refuse(body: Json, profile: Profile = {}): Issue[] {
 
 type AddIssue = (rule: string, message: string, code?: string) => void
 
-/** What Google says where it says nothing. */
+/** Google's general error. */
 const vague = 'Request contains an invalid argument.'
 
 const parameters: ReadonlySet<string> = new Set(
@@ -56,7 +56,7 @@ function checkState(body: JsonObject, hasAgent: boolean, add: AddIssue): void {
 
 const contentTypes: ReadonlySet<Json | undefined> = new Set(['text', 'image', 'audio', 'video', 'document'])
 
-/** The input as steps: a text or a list of content is what the user says now. */
+/** The input as steps: a text or a list of content is the current user message. */
 function inputOf(body: JsonObject, add: AddIssue): JsonObject[] {
   const { input } = body
   if (typeof input === 'string' && input !== '')
@@ -93,7 +93,7 @@ function checkTools(body: JsonObject, add: AddIssue): void {
   }
 }
 
-/** G-12: the arguments are an object, and references lead somewhere. */
+/** G-12: the arguments are an object, and references resolve. */
 function checkSchema(schema: JsonObject, add: AddIssue): void {
   if (schema.type !== 'object') add('G-12', vague)
   const fault = referenceFault(schema)

@@ -1,22 +1,26 @@
-// What a server of the Interactions API has to know beside encoding and decoding.
+// What a server of the Interactions API needs besides encoding and decoding.
 
-import { at, readOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import type { Json } from '../../core/json.ts'
+import { googleModels } from '../shared/model-forms.ts'
+import { at, readOptions, schemaIn, toolChoiceIn, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/standard-errors.ts'
 import type { WireService } from '../service.ts'
+import { storedInteractions } from './door.ts'
 import { promptOf } from './prompt.ts'
+import { readServerTool } from './server-tools.ts'
 
 export const geminiInteractionsService: WireService = {
   home: 'google',
   route(method, path) {
     if (method === 'POST' && path.endsWith('/interactions')) return { do: 'reply' }
-    const id = /\/interactions\/([^/]+)$/.exec(path)?.[1]
-    return id ? { do: 'other', name: 'interactions', id } : undefined
+    const [, id, part] = /\/interactions\/([^/]+)(?:\/(cancel))?$/.exec(path) ?? []
+    return id ? { do: 'other', name: 'interactions', id, ...(part && { part }) } : undefined
   },
   listField: 'input',
   request: (input, model) => ({ model, input }),
   options: (body) =>
     readOptions({
-      toolChoice: toolChoiceIn(at(body, 'generation_config', 'tool_choice')),
+      toolChoice: choiceIn(at(body, 'generation_config', 'tool_choice')),
       reasoning: at(body, 'generation_config', 'thinking_level') === undefined ? 'free' : 'on',
       answerSchema: schemaIn(body.response_format),
       maxOutput: [at(body, 'generation_config', 'max_output_tokens')],
@@ -24,6 +28,15 @@ export const geminiInteractionsService: WireService = {
     }),
   prompt: promptOf,
   replyPrefix: 'v1_',
+  readServerTool,
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: googleModels,
+    keyInQuery: true,
+    stored: storedInteractions,
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /interaction\.completed/,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,
@@ -42,4 +55,12 @@ export const geminiInteractionsService: WireService = {
   },
   stateIds: ({ previous_interaction_id: id }) => [id],
   state: async () => (await import('./state.ts')).createInteractionsState(),
+}
+
+/** A forced tool is a list of allowed tools. */
+function choiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
+  const allowed = at(choice, 'allowed_tools', 'tools')
+  const [only, ...others] = Array.isArray(allowed) ? allowed : []
+  if (typeof only === 'string' && others.length === 0) return { tool: only }
+  return toolChoiceIn(at(choice, 'allowed_tools', 'mode') ?? choice)
 }

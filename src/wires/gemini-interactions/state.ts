@@ -1,5 +1,5 @@
-// Server state of the Interactions wire: the steps of earlier interactions, under the id of the last one. Only the steps
-// are kept: tools, system instruction and settings must be sent again (checked 2026-11).
+// Server state of the Interactions wire: the steps of earlier interactions, under the id of the last one. Only the
+// steps are stored: tools, system instruction and settings must be sent again (checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { digestOf, escapes } from '../shared/thought-signature.ts'
@@ -56,12 +56,12 @@ export function createInteractionsState(): ServerState {
   }
 }
 
-/** Neither status nor words are on record; the table of codes has `not_found` with 404. */
+/** Neither status nor text is recorded; the table of codes has `not_found` with 404. */
 function unknownInteraction(id: string): Refusal {
   return new Refusal(404, { error: { code: 'not_found', message: `Interaction ${id} not found.` } })
 }
 
-/** Input as steps: a string or bare content is what the user said. */
+/** Input as steps: a string or bare content is a user message. */
 function stepsOf(input: Json | undefined): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'user_input', content: [{ type: 'text', text: input }] }]
   const list = isObject(input) ? [input] : objectsIn(input)

@@ -1,4 +1,4 @@
-// The status of an interaction, as the reason why a reply stopped.
+// From the status of an interaction to the stop reason of a reply.
 
 import type { StopReason } from '../../core/message.ts'
 
@@ -15,7 +15,7 @@ const reasons: Partial<Record<string, StopReason>> = {
   in_progress: 'paused',
 }
 
-/** A status that is not known ended the interaction all the same. */
+/** An unknown status also ends the interaction. */
 export function stopReason(status: string, calls: number): StopReason {
   const reason = reasons[status] ?? 'done'
   if (reason === 'done' && calls > 0) return 'tool-calls'

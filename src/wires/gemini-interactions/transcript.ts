@@ -1,5 +1,5 @@
-// Steps of the Interactions API: the input of a request, or the steps of an interaction. What a model wrote in a row is
-// one reply, so a reply remembers a list of steps as its source; everything else is one step, one message.
+// Steps of the Interactions API: the input of a request, or the steps of an interaction. Consecutive model steps are
+// one reply, so a reply has a list of steps as its source; everything else is one step, one message.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { fold } from '../../core/fold.ts'
@@ -21,7 +21,7 @@ export const geminiInteractionsFormat: TranscriptFormat = { id, recognise, read,
 const plainSteps: ReadonlySet<Json | undefined> = new Set(['user_input', 'model_output', 'thought'])
 const contentTypes: ReadonlySet<Json | undefined> = new Set(['text', 'image', 'audio', 'video', 'document'])
 
-/** Other wires have function calls too, so one of this wire's own steps must be among the first. */
+/** Other wires have function calls too, so a step that only this wire has must be among the first. */
 function recognise(json: Json): boolean {
   if (Array.isArray(json)) return json.slice(0, 4).some((step) => isObject(step) && plainSteps.has(step.type))
   if (!isObject(json)) return false
@@ -40,7 +40,7 @@ function read(json: Json): Transcript {
   const answered = listOf(steps)
   const tools = toolsIn(json, notes)
   return {
-    // An interaction holds its input and the answer to it; a result among the steps belongs to a call of the input.
+    // An interaction contains its input and the answer to it; a result among the steps belongs to a call of the input.
     messages: readSteps([...given, ...answered], given.length > 0 ? '$.input' : '$.steps', model),
     ...(typeof system === 'string' && system !== '' && { system: [{ type: 'text', text: system }] }),
     ...(tools.length > 0 && { tools }),
@@ -48,7 +48,7 @@ function read(json: Json): Transcript {
   }
 }
 
-/** Input may also be a text, or content without steps around it. */
+/** Input may also be a text, or content without steps. */
 function stepsIn(input: Json | undefined): Json[] {
   if (typeof input === 'string') return [userInput([textContent(input)])]
   const items = listOf(input)
@@ -105,7 +105,7 @@ function readReply(steps: JsonObject[], model: string, nameCall: (alias: string 
   return { ...reply, stop: { reason: reply.stop.reason } }
 }
 
-/** Results may stand in the content of what the user says; they are messages of their own here. */
+/** Results may be in the content of a user message; here they become separate messages. */
 function readInput(step: JsonObject, answer: (alias: Json | undefined) => string): (UserMessage | ToolMessage)[] {
   return inRuns(
     listOf(step.content).map((item) =>
@@ -174,14 +174,14 @@ function write(messages: Message[]): Json {
       : message,
   )
   const empty = { system: [], tools: [], cacheAfter: [] }
-  // Ids are found over the whole conversation: a result may be new where its call is not.
+  // Ids are collected over the whole conversation: a result may be new while its call is not.
   const pen = writing({ ...empty, messages: ours }, paper, true)
   return writeBySource(ours, id, (run) => encodeSteps({ ...empty, messages: run }, pen, 'bare')).flat()
 }
 
 const everything = ['image/*', 'audio/*', 'video/*', 'application/*', 'text/*']
 
-/** A file takes what a model may refuse. */
+/** A file may contain what a model would refuse. */
 const paper: Target = {
   provider,
   model: '',

@@ -1,11 +1,11 @@
 // The shapes of the Interactions API, as far as they are written or read here. A conversation is a flat list of steps;
-// what a model said and what it called are steps of their own, and there are no roles.
+// texts and calls of a model are separate steps, and there are no roles.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 export const protocolId = 'gemini-interactions'
 
-/** How opaque content is told from opaque steps. */
+/** Distinguishes opaque content from opaque steps. */
 export const contentKind = `${protocolId}/content.`
 
 /** Has a `type`; `user_input` and `model_output` hold a list of content, the others their own fields. */
@@ -22,18 +22,18 @@ export function userInput(content: Content[]): Step {
   return { type: 'user_input', content }
 }
 
-/** What a media type is called here; the API has no word for other kinds. */
+/** The name of a media type here; the API has none for other kinds. */
 export function mediaKind(mediaType: string): 'image' | 'audio' | 'video' | 'document' | undefined {
   const [kind] = mediaType.split('/')
   if (kind === 'image' || kind === 'audio' || kind === 'video') return kind
   return kind === 'application' || kind === 'text' ? 'document' : undefined
 }
 
-/** The tool behind a step that a server tool wrote: `google_search_call` → `google_search`, call. */
+/** The tool of a server tool step: `google_search_call` → `google_search`, call. */
 export function serverToolOf(step: JsonObject): { name: string; side: 'call' | 'result' } | undefined {
   const match = typeof step.type === 'string' ? /^(.+)_(call|result)$/.exec(step.type) : null
   if (!match?.[1] || match[1] === 'function') return undefined
-  // An MCP server's tool has a name of its own.
+  // An MCP server's tool has its own name.
   const name = match[1] === 'mcp_server_tool' && typeof step.name === 'string' ? step.name : match[1]
   return { name, side: match[2] === 'call' ? 'call' : 'result' }
 }
@@ -47,7 +47,7 @@ export function isStep(value: Json | undefined, type: string): value is JsonObje
   return isObject(value) && value.type === type
 }
 
-/** A signature that is there: the API also sends empty ones, which say nothing. */
+/** A non-empty signature: the API also sends empty ones, which are meaningless. */
 export function hasSignature(step: JsonObject): boolean {
   return typeof step.signature === 'string' && step.signature !== ''
 }

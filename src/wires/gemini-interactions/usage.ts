@@ -1,5 +1,5 @@
-// Tokens on this wire: the input has the cached part in it, but not what server tools put into the prompt, and thoughts
-// are counted beside the output (checked 2026-11: the four add up to the total).
+// Tokens on this wire: the input includes the cached part, but not what server tools added to the prompt, and thoughts
+// are counted separately from the output (checked 2026-11: the four add up to the total).
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'

@@ -1,178 +1,161 @@
-// The assistant message that grows out of a stream's deltas: our parts as they come, and at the end the message in
-// Mistral's own words. Pieces are collected and joined once, so that a long reply costs no more than its length.
+// Builds the assistant message from a stream's deltas: our parts as they arrive, and at the end the message in
+// Mistral's own form. Pieces are collected and joined once, so that a long reply costs no more than its length.
 
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Part, ReasoningPart, TextPart, ToolCallPart } from '../../core/message.ts'
-import { readArguments } from '../shared/arguments.ts'
-import { callFragments, type GatheredCall } from '../shared/call-fragments.ts'
-import { callIds } from '../shared/call-ids.ts'
-import type { DecoderOptions } from '../wire.ts'
+import type { ReasoningPart, TextPart } from '../../core/message.ts'
+import { callFragments, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
+import { addPart, endPart, growPart, startPart, type Decoding } from '../shared/decoding.ts'
+import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import { protocolId } from './types.ts'
-
-export interface Assembly {
-  add(delta: JsonObject): ReplyEvent[]
-  /** `whole`: the reply came to its own end; otherwise what is still open is left out of the native message. */
-  end(whole: boolean): { events: ReplyEvent[]; native?: JsonObject; calls: number }
-}
 
 interface Block {
   kind: 'text' | 'thinking' | 'other'
   fields: JsonObject
-  /** Runs of text, and between them what a thinking chunk holds besides text. */
+  /** Runs of text, and in between what a thinking chunk contains besides text. */
   runs: (string[] | { item: Json })[]
   part?: number
 }
 
-export function assembling(options: DecoderOptions | undefined): Assembly {
-  const nextCallId = callIds(options)
-  const blocks: Block[] = []
-  const fragments = callFragments()
-  const opened = new Map<GatheredCall, { callId: string; place: number }>()
-  const extra: JsonObject = {}
-  const seen = { string: false, list: false, null: false }
-  let role: Json = 'assistant'
-  let open: Block | undefined
-  let parts = 0
+/** The message so far. */
+export interface Assembly extends OpenCalls {
+  readonly blocks: Block[]
+  readonly fragments: CallFragments
+  readonly extra: JsonObject
+  /** The forms of the content so far. */
+  readonly seen: { string: boolean; list: boolean; null: boolean }
+  role: Json
+  open: Block | undefined
+}
 
-  function add(delta: JsonObject): ReplyEvent[] {
-    const events: ReplyEvent[] = []
-    for (const field in delta) {
-      const value = delta[field]
-      if (field === 'content') addContent(value, events)
-      else if (field === 'tool_calls') {
-        if (Array.isArray(value)) for (const fragment of value) if (isObject(fragment)) addCall(fragment, events)
-      } else if (field === 'role') role = value ?? role
-      else if (value !== undefined) extra[field] = value
-    }
-    return events
+export function assembling(state: Decoding): Assembly {
+  return {
+    ...state,
+    opened: new Map(),
+    blocks: [],
+    fragments: callFragments(),
+    extra: {},
+    seen: { string: false, list: false, null: false },
+    role: 'assistant',
+    open: undefined,
   }
+}
 
-  function addContent(content: Json | undefined, events: ReplyEvent[]): void {
-    if (content === null) seen.null = true
-    if (typeof content === 'string') {
-      seen.string = true
-      if (content !== '') addText(block('text', { type: 'text' }, false, events), content, events)
-    }
-    if (!Array.isArray(content)) return
-    seen.list = true
-    let before: Json | undefined
-    for (const chunk of content) {
-      const type = isObject(chunk) ? chunk.type : undefined
-      addChunk(chunk, type !== undefined && type === before, events)
-      before = type
-    }
+export function addDelta(message: Assembly, delta: JsonObject): void {
+  for (const field in delta) {
+    const value = delta[field]
+    if (field === 'content') addContent(message, value)
+    else if (field === 'tool_calls') {
+      if (Array.isArray(value)) for (const fragment of value) if (isObject(fragment)) addCall(message, fragment)
+    } else if (field === 'role') message.role = value ?? message.role
+    else if (value !== undefined) message.extra[field] = value
   }
+}
 
-  function addChunk(chunk: Json, isNew: boolean, events: ReplyEvent[]): void {
-    if (isObject(chunk) && chunk.type === 'text' && typeof chunk.text === 'string') {
-      const { text: _, ...fields } = chunk
-      addText(block('text', fields, isNew, events), chunk.text, events)
-    } else if (isObject(chunk) && chunk.type === 'thinking' && Array.isArray(chunk.thinking)) {
-      const { thinking: _, ...fields } = chunk
-      const thought = block('thinking', fields, isNew, events)
-      for (const item of chunk.thinking) {
-        if (isObject(item) && item.type === 'text' && typeof item.text === 'string') addText(thought, item.text, events)
-        else thought.runs.push({ item })
-      }
-    } else {
-      close(events, true)
-      blocks.push({ kind: 'other', fields: isObject(chunk) ? chunk : {}, runs: [{ item: chunk }] })
-      const type = isObject(chunk) && typeof chunk.type === 'string' ? chunk.type : 'chunk'
-      const part: Part = { type: 'opaque', kind: `${protocolId}/${type}`, data: chunk, from: 0 }
-      events.push({ type: 'part-start', index: parts, part }, { type: 'part-end', index: parts, part })
-      parts++
-    }
+function addContent(message: Assembly, content: Json | undefined): void {
+  const { seen } = message
+  if (content === null) seen.null = true
+  if (typeof content === 'string') {
+    seen.string = true
+    if (content !== '') addText(message, blockFor(message, 'text', { type: 'text' }, false), content)
   }
+  if (!Array.isArray(content)) return
+  seen.list = true
+  let before: Json | undefined
+  for (const chunk of content) {
+    const type = isObject(chunk) ? chunk.type : undefined
+    addChunk(message, chunk, type !== undefined && type === before)
+    before = type
+  }
+}
 
-  /** The block that this delta continues with, or a new one. */
-  function block(kind: 'text' | 'thinking', fields: JsonObject, isNew: boolean, events: ReplyEvent[]): Block {
-    if (open?.kind === kind && !isNew) {
-      Object.assign(open.fields, fields)
-      return open
-    }
-    close(events, true)
-    open = { kind, fields: { ...fields }, runs: [] }
-    blocks.push(open)
+function addChunk(message: Assembly, chunk: Json, isNew: boolean): void {
+  if (isObject(chunk) && chunk.type === 'text' && typeof chunk.text === 'string') {
+    const { text: _, ...fields } = chunk
+    addText(message, blockFor(message, 'text', fields, isNew), chunk.text)
+  } else if (isObject(chunk) && chunk.type === 'thinking' && Array.isArray(chunk.thinking)) {
+    const { thinking: _, ...fields } = chunk
+    addThinking(message, blockFor(message, 'thinking', fields, isNew), chunk.thinking)
+  } else {
+    closeBlock(message, true)
+    message.blocks.push({ kind: 'other', fields: isObject(chunk) ? chunk : {}, runs: [{ item: chunk }] })
+    const type = isObject(chunk) && typeof chunk.type === 'string' ? chunk.type : 'chunk'
+    addPart(message, { type: 'opaque', kind: `${protocolId}/${type}`, data: chunk, from: 0 })
+  }
+}
+
+function addThinking(message: Assembly, block: Block, items: readonly Json[]): void {
+  for (const item of items) {
+    if (isObject(item) && item.type === 'text' && typeof item.text === 'string') addText(message, block, item.text)
+    else block.runs.push({ item })
+  }
+}
+
+/** The block that this delta continues, or a new one. */
+function blockFor(message: Assembly, kind: 'text' | 'thinking', fields: JsonObject, isNew: boolean): Block {
+  const { open } = message
+  if (open?.kind === kind && !isNew) {
+    Object.assign(open.fields, fields)
     return open
   }
+  closeBlock(message, true)
+  const block: Block = { kind, fields: { ...fields }, runs: [] }
+  message.open = block
+  message.blocks.push(block)
+  return block
+}
 
-  function addText(target: Block, text: string, events: ReplyEvent[]): void {
-    if (text === '') return
-    if (target.part === undefined) {
-      target.part = parts++
-      events.push({ type: 'part-start', index: target.part, part: partOf(target, '') })
-    }
-    const last = target.runs.at(-1)
-    if (Array.isArray(last)) last.push(text)
-    else target.runs.push([text])
-    events.push({ type: 'part-delta', index: target.part, text })
-  }
+function addText(message: Assembly, block: Block, text: string): void {
+  if (text === '') return
+  block.part ??= startPart(message, partOf(block, ''))
+  const last = block.runs.at(-1)
+  if (Array.isArray(last)) last.push(text)
+  else block.runs.push([text])
+  growPart(message, block.part, text)
+}
 
-  /** Ends the open block; `kept` says whether it stands in the native message. */
-  function close(events: ReplyEvent[], kept: boolean): void {
-    if (open?.part !== undefined) {
-      const part = partOf(open, textOfRuns(open))
-      events.push({ type: 'part-end', index: open.part, part: kept ? { ...part, from: 0 } : part })
-    }
-    open = undefined
-  }
+/** Ends the open block; `kept`: it is in the native message. */
+function closeBlock(message: Assembly, kept: boolean): void {
+  const { open } = message
+  message.open = undefined
+  if (open?.part === undefined) return
+  const part = partOf(open, textOfRuns(open))
+  endPart(message, open.part, kept ? { ...part, from: 0 } : part)
+}
 
-  function addCall(fragment: JsonObject, events: ReplyEvent[]): void {
-    const { call, text } = fragments.push(fragment)
-    const known = opened.get(call)
-    if (known && text !== '') events.push({ type: 'part-delta', index: known.place, text })
-    else if (!known && call.name !== '') openCall(call, events)
-  }
+function addCall(message: Assembly, fragment: JsonObject): void {
+  const { call, text } = message.fragments.push(fragment)
+  const known = message.opened.get(call)
+  if (known && text !== '') growPart(message, known.index, text)
+  else if (!known && call.name !== '') beginCall(message, call)
+}
 
-  function openCall(call: GatheredCall, events: ReplyEvent[]): { callId: string; place: number } {
-    close(events, true)
-    const begun = { callId: nextCallId(call.id), place: parts++ }
-    opened.set(call, begun)
-    events.push({ type: 'part-start', index: begun.place, part: { ...callHead(call, begun.callId), input: {} } })
-    if (call.length > 0) events.push({ type: 'part-delta', index: begun.place, text: call.pieces.join('') })
-    return begun
-  }
+function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof openCall> {
+  closeBlock(message, true)
+  return openCall(message, call)
+}
 
-  function callHead(call: GatheredCall, callId: string): Omit<ToolCallPart, 'input'> {
-    return { type: 'tool-call', callId, ...(call.id !== undefined && { alias: call.id }), name: ourName(call.name) }
-  }
+/** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
+export function endMessage(message: Assembly, whole: boolean): { native: JsonObject[]; calls: number } {
+  const { open, opened, fragments, blocks, seen } = message
+  const dangling = open?.kind === 'thinking' && !whole ? open : undefined
+  closeBlock(message, dangling === undefined)
+  // In the order of their parts, by which each is found again when it is sent back: a name may arrive late, or never.
+  const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
+  const kept = whole ? calls : calls.slice(0, -1)
+  for (const call of calls) endCall(message, call, kept.includes(call), opened.get(call) ?? beginCall(message, call))
+  const finished = blocks.filter((candidate) => candidate !== dangling)
+  const isEmpty = finished.length === 0 && kept.length === 0
+  const native = isEmpty && !(whole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, kept)]
+  return { native, calls: calls.length }
+}
 
-  function ourName(wire: string): string {
-    const names = options?.toolNames
-    return names && Object.hasOwn(names, wire) ? (names[wire] ?? wire) : wire
-  }
-
-  function end(whole: boolean): ReturnType<Assembly['end']> {
-    const events: ReplyEvent[] = []
-    const dangling = open?.kind === 'thinking' && !whole ? open : undefined
-    close(events, dangling === undefined)
-
-    // In the order of their parts, by which each is found again when it is sent back: a name may come late, or never.
-    const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
-    const kept = whole ? calls : calls.slice(0, -1)
-    for (const call of calls) {
-      const { callId, place } = opened.get(call) ?? openCall(call, events)
-      const read = call.object ? { input: call.object } : readArguments(call.pieces.join(''))
-      const part: ToolCallPart = { ...callHead(call, callId), ...read, ...(kept.includes(call) && { from: 0 }) }
-      events.push({ type: 'part-end', index: place, part })
-    }
-    const finished = blocks.filter((candidate) => candidate !== dangling)
-    const isEmpty = finished.length === 0 && kept.length === 0
-    const native = isEmpty && !(whole && (seen.string || seen.list)) ? undefined : nativeMessage(finished, kept)
-    return { events, ...(native && { native }), calls: calls.length }
-  }
-
-  function nativeMessage(content: readonly Block[], kept: readonly GatheredCall[]): JsonObject {
-    const message: JsonObject = { role }
-    if (seen.list) message.content = content.map(nativeChunk)
-    else if (seen.string) message.content = content.map(textOfRuns).join('')
-    else if (seen.null) message.content = null
-    if (kept.length > 0) message.tool_calls = kept.map(nativeCall)
-    return { ...message, ...extra }
-  }
-
-  return { add, end }
+function nativeMessage({ role, seen, extra }: Assembly, content: Block[], calls: readonly GatheredCall[]): JsonObject {
+  const message: JsonObject = { role }
+  if (seen.list) message.content = content.map(nativeChunk)
+  else if (seen.string) message.content = content.map(textOfRuns).join('')
+  else if (seen.null) message.content = null
+  if (calls.length > 0) message.tool_calls = calls.map(indexedCall)
+  return { ...message, ...extra }
 }
 
 function partOf(block: Block, text: string): TextPart | ReasoningPart {
@@ -194,12 +177,7 @@ function nativeChunk(block: Block): Json {
   return only && !Array.isArray(only) ? only.item : null
 }
 
-function nativeCall({ id, type, name, index, object, pieces, rest, innerRest }: GatheredCall): JsonObject {
-  return {
-    ...(id !== undefined && { id }),
-    ...(type !== undefined && { type }),
-    function: { name, ...innerRest, arguments: object ?? pieces.join('') },
-    ...(index !== undefined && { index }),
-    ...rest,
-  }
+/** Mistral gives each call its index. */
+function indexedCall(call: GatheredCall): JsonObject {
+  return nativeCall(call, call.index === undefined ? {} : { index: call.index })
 }

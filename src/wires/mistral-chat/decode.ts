@@ -1,84 +1,75 @@
-// Mistral's chunks in, reply events out, and a whole reply cut into such chunks.
+// Mistral's chunks in, reply events out, and a complete reply split into such chunks.
 //
-// Content comes as a string or as a list of chunks, and one stream changes from one to the other. A thinking chunk says
-// `closed: true` on every delta, also on the first of many (checked 2026-11): only what follows it ends it.
+// Content comes as a string or as a list of chunks, and one stream changes from one to the other. A thinking chunk has
+// `closed: true` on every delta, even on the first of many (checked 2026-11): only the next chunk ends it.
 
-import type { Failure } from '../../core/error.ts'
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
+import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { splitText } from '../shared/text.ts'
-import { assembling } from './assemble.ts'
+import { addDelta, assembling, endMessage, type Assembly } from './assemble.ts'
+
+interface State extends Assembly {
+  ended: boolean
+  finish: string | undefined
+  usage: Usage | undefined
+}
 
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const message = assembling(options)
-  let from = origin
-  let started = false
-  let ended = false
-  let finish: string | undefined
-  let usage: Usage | undefined
-  let failure: Failure | undefined
-
-  function push(chunk: Json): ReplyEvent[] {
-    if (ended || !isObject(chunk)) return []
-    const events: ReplyEvent[] = []
-    if (!started) events.push(start(chunk))
-    if (isError(chunk)) {
-      failure ??= readFailure({ body: chunk, provider: origin.provider })
-      return events
-    }
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
-    const choice = choices.find((candidate) => candidate.index === undefined || candidate.index === 0)
-    if (choice && isObject(choice.delta)) events.push(...message.add(choice.delta))
-    if (choice && typeof choice.finish_reason === 'string') finish = choice.finish_reason
-    if (isObject(chunk.usage)) usage = readUsage(chunk.usage)
-    return events
+  const state: State = {
+    ...assembling(decoding(origin, options)),
+    ended: false,
+    finish: undefined,
+    usage: undefined,
   }
-
-  function start(chunk: JsonObject): ReplyEvent {
-    started = true
-    from = {
-      ...origin,
-      model: origin.model || (typeof chunk.model === 'string' ? chunk.model : ''),
-      ...(typeof chunk.id === 'string' && { replyId: chunk.id }),
-    }
-    return { type: 'reply-start', origin: from }
-  }
-
-  function end(cause?: EndCause): ReplyEvent[] {
-    if (ended) return []
-    ended = true
-    const events: ReplyEvent[] = started ? [] : [{ type: 'reply-start', origin: from }]
-    const whole = finish !== undefined && failure === undefined
-    const assembled = message.end(whole)
-    const outcome = whole ? finished(finish ?? '', assembled.calls > 0) : broken(cause)
-    events.push(...assembled.events, {
-      type: 'reply-end',
-      origin: from,
-      stop: outcome.stop,
-      native: assembled.native ? [assembled.native] : [],
-      ...(usage && { usage }),
-      ...(outcome.failure && { failure: outcome.failure }),
-    })
-    return events
-  }
-
-  function broken(cause: EndCause | undefined): Outcome {
-    if (failure) return { stop: { reason: 'failed' }, failure }
-    return stopAfterInterruption(cause)
-  }
-
   return {
-    push,
-    end,
+    push(chunk) {
+      if (!state.ended && isObject(chunk)) read(state, chunk)
+      return takeEvents(state)
+    },
+    end(cause) {
+      if (state.ended) return []
+      state.ended = true
+      startReply(state)
+      const whole = state.finish !== undefined && state.failure === undefined
+      const { native, calls } = endMessage(state, whole)
+      const outcome = whole ? finished(state.finish ?? '', calls > 0) : unfinished(state, cause)
+      return endReply(state, { ...outcome, native, usage: state.usage })
+    },
     get done() {
-      return finish !== undefined && usage !== undefined
+      return state.finish !== undefined && state.usage !== undefined
     },
   }
+}
+
+function read(state: State, chunk: JsonObject): void {
+  if (!state.started) learnOrigin(state, chunk)
+  startReply(state)
+  if (isError(chunk)) {
+    state.failure ??= readFailure({ body: chunk, provider: state.origin.provider })
+    return
+  }
+  const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
+  const choice = choices.find((candidate) => candidate.index === undefined || candidate.index === 0)
+  if (choice && isObject(choice.delta)) addDelta(state, choice.delta)
+  if (choice && typeof choice.finish_reason === 'string') state.finish = choice.finish_reason
+  if (isObject(chunk.usage)) state.usage = readUsage(chunk.usage)
+}
+
+function learnOrigin(state: State, { id, model }: JsonObject): void {
+  state.origin = {
+    ...state.origin,
+    model: state.origin.model || (typeof model === 'string' ? model : ''),
+    ...(typeof id === 'string' && { replyId: id }),
+  }
+}
+
+function unfinished({ failure }: State, cause: EndCause | undefined): Outcome {
+  return failure ? { stop: { reason: 'failed' }, failure } : stopAfterInterruption(cause)
 }
 
 const reasons: Record<string, StopReason> = {
@@ -123,7 +114,7 @@ function count(value: Json | undefined): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** Calls come whole, as the service sends them; text and thinking come in pieces. */
+/** Calls are complete, as the service sends them; text and thinking arrive in pieces. */
 export function split(whole: Json, piece = 40): Json[] {
   if (!isObject(whole) || !Array.isArray(whole.choices)) return [whole]
   const choice = whole.choices.find(isObject)
@@ -146,7 +137,7 @@ export function split(whole: Json, piece = 40): Json[] {
   return chunks
 }
 
-/** The calls of a whole message are as many as they are, whatever index each of them has. */
+/** The calls of a complete message are all separate, whatever their index. */
 function withPositions(calls: readonly Json[]): Json[] {
   const indexes = new Set(calls.map((call) => (isObject(call) ? call.index : undefined)))
   if (indexes.size === calls.length) return [...calls]
@@ -166,7 +157,8 @@ function* contentDeltas(content: Json | undefined, piece: number): Generator<Jso
     const type = isObject(chunk) ? chunk.type : undefined
     const cut = isObject(chunk) ? [...chunkPieces(chunk, piece)] : [chunk]
     for (const [index, part] of cut.entries()) {
-      // Two neighbours of one type would run together: an empty one in the same delta says that a new one begins.
+      // Two adjacent ones of the same type would be merged: an empty one in the same delta marks the start of a new
+      // one.
       const border = index === 0 && typeof type === 'string' && type === before ? emptyChunks[type] : undefined
       yield { content: border ? [border, part] : [part] }
     }

@@ -1,4 +1,4 @@
-// What Mistral would have sent: the whole body that carries a reply, and the bodies of its refusals.
+// What Mistral would have sent: the complete body of a reply, and the bodies of its refusals.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, StopReason } from '../../core/message.ts'
@@ -43,7 +43,7 @@ const finishReasons: Partial<Record<StopReason, string>> = {
   failed: 'error',
 }
 
-/** An assistant message as the service would have worded it; what has no place on this wire is left out. */
+/** An assistant message in the service's form; what this wire does not support is left out. */
 export function messageFromParts(reply: Reply, idOf: (callId: string) => string): JsonObject {
   const chunks: Chunk[] = []
   const calls: JsonObject[] = []
@@ -62,7 +62,7 @@ export function messageFromParts(reply: Reply, idOf: (callId: string) => string)
   return { role: 'assistant', tool_calls: calls.length > 0 ? calls : null, content }
 }
 
-/** A body that does not fit the schema gets 422 with a list of places; everything else one message with a code. */
+/** A body that does not match the schema gets 422 with a list of places; everything else one message with a code. */
 export function errorBody(issue: Issue): Json {
   if (issue.status === 422) {
     const loc = (issue.param ?? 'body').split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))

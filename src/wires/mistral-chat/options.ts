@@ -1,4 +1,4 @@
-// How a reply is asked for, in Mistral's fields. The body is closed, so nothing is sent that was not asked for.
+// How a reply is requested, in Mistral's fields. The body is closed, so only requested options are sent.
 
 import type { ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -6,7 +6,7 @@ import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
-import type { Writer } from './writer.ts'
+import type { Writer } from '../message-list/dialect.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target

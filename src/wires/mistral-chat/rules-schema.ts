@@ -1,5 +1,5 @@
-// Whether a body fits the closed schema of the request. The service checks this first and answers 422 with pydantic's
-// words for every place at once; `param` holds the place (`body.messages.0.assistant.reasoning_content`).
+// Whether a body matches the closed schema of the request. The service checks this first and answers 422 with
+// pydantic's messages for all places at once; `param` has the place (`body.messages.0.assistant.reasoning_content`).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -18,7 +18,7 @@ export function misfits(body: Json): Issue[] {
   return issues
 }
 
-/** A value as it stands in a message. */
+/** A value as quoted in an error message. */
 export function shown(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,6 +1,6 @@
-// What Mistral's chat completions refuse, in its words. Two stages, as in the service: a body that does not fit the
-// closed schema is refused with 422 before anyone reads the conversation; then comes the order of the messages, then
-// what is in each of them, then the tools. Texts of the second stage are those of mistral-common 1.11 (checked 2026-11).
+// What Mistral's chat completions refuse, with its error messages. Two stages, as in the service: a body that does not
+// match the closed schema is refused with 422 before the conversation is read; then come the order of the messages, the
+// content of each, and the tools. Texts of the second stage are those of mistral-common 1.11 (checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue, Profile } from '../wire.ts'
@@ -62,7 +62,7 @@ function orderIssues(messages: readonly JsonObject[], profile: Profile): Issue[]
   return issues
 }
 
-/** As many results as calls behind each assistant message, and each for one of its calls. */
+/** As many results as calls after each assistant message, and each for one of its calls. */
 function pairIssues(messages: readonly JsonObject[]): Issue[] {
   const counts: Issue[] = []
   const ids: Issue[] = []

@@ -1,4 +1,4 @@
-// What a server of Mistral's chat has to know beside encoding and decoding.
+// What a server of Mistral's chat needs besides encoding and decoding.
 
 import { at, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { chatPrompt } from '../shared/prompt.ts'
@@ -29,6 +29,24 @@ export const mistralChatService: WireService = {
   },
   prompt: chatPrompt,
   callId: (letters) => letters(9),
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: {
+      one: (name) => ({
+        id: name,
+        object: 'model',
+        created: 0,
+        owned_by: 'mistralai',
+        type: 'base',
+        capabilities: { completion_chat: true, function_calling: true },
+      }),
+      list: (data) => ({ object: 'list', data }),
+    },
+    // Exactly nine letters and digits.
+    callId: (key) => key.slice(0, 9),
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /\[DONE\]/,
   overflow: ({ tokens, window }) => ({
     rule: 'context',
     status: 400,

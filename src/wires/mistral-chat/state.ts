@@ -1,5 +1,5 @@
-// Mistral's conversations: the server keeps a list of entries and answers from all of it. Seen from the model it is the
-// chat wire; only the way in and out differs. On append, model, tools and instructions belong to the conversation.
+// Mistral's conversations: the server stores a list of entries and answers from all of it. For the model it is the chat
+// wire; only the API differs. On append, model, tools and instructions belong to the conversation.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { splitText } from '../shared/text.ts'
@@ -64,7 +64,7 @@ async function handleMistral(
   return { exchanged: await said(stored, id, kept, body.inputs, visit) }
 }
 
-/** Documented as 404; the words are not on record. */
+/** Documented as 404; the text is not recorded. */
 function notFound(message: string): Refusal {
   return new Refusal(404, { object: 'error', message, type: 'not_found', param: null, code: null })
 }
@@ -139,7 +139,7 @@ function entriesOf(inputs: Json | undefined, seed: string, now: number): JsonObj
   }))
 }
 
-/** Calls that follow each other, or what was said with them, are one message of the assistant. */
+/** Consecutive calls, and the text with them, are one assistant message. */
 function messagesOf(entries: readonly JsonObject[]): JsonObject[] {
   const messages: JsonObject[] = []
   for (const entry of entries) {

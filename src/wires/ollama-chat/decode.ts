@@ -1,18 +1,27 @@
-// Ollama's lines in, reply events out, and a whole reply cut into such lines.
+// Ollama's lines in, reply events out, and a complete reply split into such lines.
 //
 // Thinking, text and calls are three fields of one message, not a sequence: however the lines alternate, the reply has
-// one part of thinking and one of text. A call comes whole in one line, with or without an id.
+// one part of thinking and one of text. A call is complete in one line, with or without an id.
 
-import type { Failure } from '../../core/error.ts'
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Stop, ToolCallPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import { readArguments } from '../shared/arguments.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import { presentText } from '../shared/call-fragments.ts'
-import { callIds } from '../shared/call-ids.ts'
+import {
+  addPart,
+  decoding,
+  endPart,
+  endReply,
+  growPart,
+  startedCall,
+  startPart,
+  startReply,
+  takeEvents,
+  type Decoding,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
+import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { splitText } from '../shared/text.ts'
 import { protocolId } from './types.ts'
@@ -22,145 +31,137 @@ interface Growing {
   pieces: string[]
 }
 
+interface State extends Decoding {
+  readonly calls: JsonObject[]
+  /** Unknown fields of the message. */
+  readonly extra: JsonObject
+  text: Growing | undefined
+  thinking: Growing | undefined
+  sawContent: boolean
+  /** The last line. */
+  last: JsonObject | undefined
+  ended: boolean
+}
+
 export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const nextCallId = callIds(options)
-  const calls: JsonObject[] = []
-  const extra: JsonObject = {}
-  let from = origin
-  let started = false
-  let ended = false
-  let parts = 0
-  let text: Growing | undefined
-  let thinking: Growing | undefined
-  let last: JsonObject | undefined
-  let sawContent = false
-  let failure: Failure | undefined
-
-  function push(line: Json): ReplyEvent[] {
-    if (ended || last || !isObject(line)) return []
-    const events: ReplyEvent[] = []
-    if (!started) {
-      started = true
-      from = { ...origin, model: origin.model || (typeof line.model === 'string' ? line.model : '') }
-      events.push({ type: 'reply-start', origin: from })
-    }
-    if (line.error !== undefined && line.error !== null) {
-      const status = typeof line.status === 'number' ? { status: line.status } : {}
-      failure ??= readFailure({ ...status, body: line, provider: origin.provider })
-      return events
-    }
-    if (isObject(line.message)) add(line.message, events)
-    if (line.done === true) last = line
-    return events
+  const state: State = {
+    ...decoding(origin, options),
+    calls: [],
+    extra: {},
+    text: undefined,
+    thinking: undefined,
+    sawContent: false,
+    last: undefined,
+    ended: false,
   }
-
-  function add(message: JsonObject, events: ReplyEvent[]): void {
-    for (const field in message) {
-      const value = message[field]
-      if (field === 'thinking') {
-        if (typeof value === 'string' && value !== '') thinking = grow(thinking, 'reasoning', value, events)
-      } else if (field === 'content') {
-        if (typeof value !== 'string') continue
-        sawContent = true
-        if (value !== '') text = grow(text, 'text', value, events)
-      } else if (field === 'tool_calls') {
-        if (Array.isArray(value)) for (const call of value) if (isObject(call)) addCall(call, events)
-      } else if (field !== 'role' && value !== null && value !== undefined) extra[field] = value
-    }
-  }
-
-  function grow(growing: Growing | undefined, type: 'text' | 'reasoning', more: string, events: ReplyEvent[]): Growing {
-    const part = growing ?? { index: parts++, pieces: [] }
-    if (!growing) events.push({ type: 'part-start', index: part.index, part: { type, text: '' } })
-    part.pieces.push(more)
-    events.push({ type: 'part-delta', index: part.index, text: more })
-    return part
-  }
-
-  function addCall(call: JsonObject, events: ReplyEvent[]): void {
-    const fn = isObject(call.function) ? call.function : {}
-    const wireName = presentText(fn.name) ?? ''
-    if (wireName === '' && isEmptyInput(fn.arguments)) return
-    const alias = presentText(call.id)
-    if (
-      alias !== undefined &&
-      calls.some((known) => known.id === alias && JSON.stringify(known) === JSON.stringify(call))
-    ) {
-      return
-    }
-    calls.push(call)
-    const names = options?.toolNames
-    const part: ToolCallPart = {
-      type: 'tool-call',
-      callId: nextCallId(alias),
-      ...(alias !== undefined && { alias }),
-      name: names && Object.hasOwn(names, wireName) ? (names[wireName] ?? wireName) : wireName,
-      ...inputOf(fn.arguments),
-      from: 0,
-    }
-    const index = parts++
-    const written = typeof fn.arguments === 'string' ? fn.arguments : JSON.stringify(fn.arguments ?? {})
-    events.push(
-      { type: 'part-start', index, part: { ...part, input: {} } },
-      { type: 'part-delta', index, text: written },
-      { type: 'part-end', index, part },
-    )
-  }
-
-  function end(cause?: EndCause): ReplyEvent[] {
-    if (ended) return []
-    ended = true
-    const events: ReplyEvent[] = started ? [] : [{ type: 'reply-start', origin: from }]
-    const whole = last !== undefined && failure === undefined
-    const keepsThinking = whole || text !== undefined || calls.length > 0
-    if (thinking) {
-      const part = { type: 'reasoning' as const, text: thinking.pieces.join(''), ...(keepsThinking && { from: 0 }) }
-      events.push({ type: 'part-end', index: thinking.index, part })
-    }
-    if (text) {
-      events.push({ type: 'part-end', index: text.index, part: { type: 'text', text: text.pieces.join(''), from: 0 } })
-    }
-    if (extra.images !== undefined) {
-      const part = { type: 'opaque' as const, kind: `${protocolId}/fields`, data: { images: extra.images }, from: 0 }
-      events.push({ type: 'part-start', index: parts, part }, { type: 'part-end', index: parts, part })
-      parts++
-    }
-    const usage = last && readUsage(last)
-    const outcome = whole && last ? { stop: stopOf(last, calls.length > 0) } : broken(cause)
-    const native = nativeMessage(keepsThinking, whole && sawContent)
-    events.push({
-      type: 'reply-end',
-      origin: from,
-      native: native ? [native] : [],
-      ...(usage && { usage }),
-      ...outcome,
-    })
-    return events
-  }
-
-  function nativeMessage(keepsThinking: boolean, mayBeEmpty: boolean): JsonObject | undefined {
-    if (!mayBeEmpty && !text && calls.length === 0 && !(thinking && keepsThinking)) return undefined
-    return {
-      role: 'assistant',
-      content: text?.pieces.join('') ?? '',
-      ...(thinking && keepsThinking && { thinking: thinking.pieces.join('') }),
-      ...(calls.length > 0 && { tool_calls: [...calls] }),
-      ...extra,
-    }
-  }
-
-  function broken(cause: EndCause | undefined): Outcome {
-    if (failure) return { stop: { reason: 'failed' }, failure }
-    return stopAfterInterruption(cause)
-  }
-
   return {
-    push,
-    end,
+    push(line) {
+      if (!state.ended && !state.last && isObject(line)) read(state, line)
+      return takeEvents(state)
+    },
+    end(cause) {
+      if (state.ended) return []
+      state.ended = true
+      startReply(state)
+      return end(state, cause)
+    },
     get done() {
-      return last !== undefined
+      return state.last !== undefined
     },
   }
+}
+
+function read(state: State, line: JsonObject): void {
+  if (!state.started) {
+    const { origin } = state
+    state.origin = { ...origin, model: origin.model || (typeof line.model === 'string' ? line.model : '') }
+  }
+  startReply(state)
+  if (line.error !== undefined && line.error !== null) {
+    const status = typeof line.status === 'number' ? { status: line.status } : {}
+    state.failure ??= readFailure({ ...status, body: line, provider: state.origin.provider })
+    return
+  }
+  if (isObject(line.message)) readMessage(state, line.message)
+  if (line.done === true) state.last = line
+}
+
+function readMessage(state: State, message: JsonObject): void {
+  for (const field in message) {
+    const value = message[field]
+    if (field === 'thinking') {
+      if (typeof value === 'string' && value !== '') state.thinking = grow(state, state.thinking, 'reasoning', value)
+    } else if (field === 'content') {
+      if (typeof value !== 'string') continue
+      state.sawContent = true
+      if (value !== '') state.text = grow(state, state.text, 'text', value)
+    } else if (field === 'tool_calls') {
+      if (Array.isArray(value)) for (const call of value) if (isObject(call)) readCall(state, call)
+    } else if (field !== 'role' && value !== null && value !== undefined) state.extra[field] = value
+  }
+}
+
+function grow(state: State, growing: Growing | undefined, type: 'text' | 'reasoning', more: string): Growing {
+  const part = growing ?? { index: startPart(state, { type, text: '' }), pieces: [] }
+  part.pieces.push(more)
+  growPart(state, part.index, more)
+  return part
+}
+
+function readCall(state: State, call: JsonObject): void {
+  const fn = isObject(call.function) ? call.function : {}
+  const name = presentText(fn.name) ?? ''
+  if (name === '' && isEmptyInput(fn.arguments)) return
+  const alias = presentText(call.id)
+  if (alias !== undefined && state.calls.some((known) => isSame(known, call))) return
+  state.calls.push(call)
+  const part: ToolCallPart = { ...startedCall(state, alias, name), ...inputOf(fn.arguments), from: 0 }
+  const index = startPart(state, { ...part, input: {} })
+  growPart(state, index, typeof fn.arguments === 'string' ? fn.arguments : JSON.stringify(fn.arguments ?? {}))
+  endPart(state, index, part)
+}
+
+/** The same call with the same id is a repeated line. */
+function isSame(known: JsonObject, call: JsonObject): boolean {
+  return known.id === call.id && JSON.stringify(known) === JSON.stringify(call)
+}
+
+function end(state: State, cause: EndCause | undefined): ReturnType<Decoder['end']> {
+  const { thinking, text, calls, extra, last, failure } = state
+  const whole = last !== undefined && failure === undefined
+  const keepsThinking = whole || text !== undefined || calls.length > 0
+  if (thinking) {
+    const place = keepsThinking && { from: 0 }
+    endPart(state, thinking.index, { type: 'reasoning', text: thinking.pieces.join(''), ...place })
+  }
+  if (text) endPart(state, text.index, { type: 'text', text: text.pieces.join(''), from: 0 })
+  if (extra.images !== undefined) {
+    addPart(state, { type: 'opaque', kind: `${protocolId}/fields`, data: { images: extra.images }, from: 0 })
+  }
+  const outcome = whole ? { stop: stopOf(last, calls.length > 0) } : unfinished(state, cause)
+  return endReply(state, {
+    ...outcome,
+    native: nativeMessage(state, keepsThinking, whole && state.sawContent),
+    usage: last && readUsage(last),
+  })
+}
+
+function nativeMessage(state: State, keepsThinking: boolean, mayBeEmpty: boolean): JsonObject[] {
+  const { text, calls, extra } = state
+  const thinking = keepsThinking ? state.thinking : undefined
+  if (!mayBeEmpty && !text && calls.length === 0 && !thinking) return []
+  const message: JsonObject = {
+    role: 'assistant',
+    content: text?.pieces.join('') ?? '',
+    ...(thinking && { thinking: thinking.pieces.join('') }),
+    ...(calls.length > 0 && { tool_calls: [...calls] }),
+    ...extra,
+  }
+  return [message]
+}
+
+function unfinished({ failure }: State, cause: EndCause | undefined): Outcome {
+  return failure ? { stop: { reason: 'failed' }, failure } : stopAfterInterruption(cause)
 }
 
 function inputOf(args: Json | undefined): Pick<ToolCallPart, 'input' | 'malformed'> {

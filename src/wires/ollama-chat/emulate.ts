@@ -1,4 +1,4 @@
-// What an Ollama server would have sent: the whole body that carries a reply, and the bodies of its refusals.
+// What an Ollama server would have sent: the complete body of a reply, and the bodies of its refusals.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
@@ -29,7 +29,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
   }
 }
 
-/** An assistant message as the server would have worded it; what has no place on this wire is left out. */
+/** An assistant message in the server's form; what this wire does not support is left out. */
 export function messageFromParts(reply: Reply, idOf: (callId: string) => string): JsonObject {
   let content = ''
   let thinking = ''

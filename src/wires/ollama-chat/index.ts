@@ -20,7 +20,7 @@ export const ollamaChat: Wire = {
     forcedTool: false,
     prefill: true,
     midSystem: true,
-    // On and off: every thinking model takes that. Models that know levels say so in their row.
+    // On and off: every thinking model supports that. Models with levels have them in their row.
     efforts: ['none', 'medium'],
   },
   encode,

@@ -1,15 +1,16 @@
-// How a reply is asked for, in Ollama's fields. There is no tool choice: a tool can be offered or not, never forced.
+// How a reply is requested, in Ollama's fields. There is no tool choice: a tool can be offered or not, never forced.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
+import type { Writer } from '../message-list/dialect.ts'
 import type { Target } from '../wire.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import { thinkLevels } from './types.ts'
 
-export function encodeOptions(tools: readonly ToolSpec[], target: Target, notes: Note[]): JsonObject {
+export function encodeOptions(tools: readonly ToolSpec[], { target, notes }: Writer): JsonObject {
   const { capabilities, options } = target
   const cut = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
 
@@ -19,7 +20,10 @@ export function encodeOptions(tools: readonly ToolSpec[], target: Target, notes:
   if (options.parallelTools !== undefined && tools.length > 0) cut('parallel tools', 'the wire has no field for it')
   if (options.store) cut('store', 'the server keeps no replies')
   const think = thinkOf(options, target, cut)
+  const { contextWindow } = capabilities
   const settings = {
+    // The context window that is assumed here must be used by the server: its default is a few thousand tokens.
+    ...(contextWindow !== undefined && { num_ctx: contextWindow }),
     ...(options.maxOutput !== undefined && { num_predict: options.maxOutput }),
     ...(capabilities.sampling && options.temperature !== undefined && { temperature: options.temperature }),
     ...(capabilities.sampling && options.topP !== undefined && { top_p: options.topP }),
@@ -33,14 +37,14 @@ export function encodeOptions(tools: readonly ToolSpec[], target: Target, notes:
     ...(Object.keys(settings).length > 0 && { options: settings }),
     truncate: false,
     shift: false,
-    // Streaming is what the server does when it is not told (checked 2026-11).
+    // The server streams by default (checked 2026-11).
     stream: options.stream ?? false,
   }
 }
 
 type Cut = (what: string, why: string) => void
 
-/** A model that knows one effort beside `none` is switched on and off; one that knows several is given the level. */
+/** A model with one effort besides `none` is switched on and off; one with several gets the level. */
 function thinkOf(options: Options, target: Target, cut: Cut): boolean | string | undefined {
   const { effort } = options
   if (effort === undefined) return undefined
@@ -79,7 +83,7 @@ function toolOf(tool: ToolSpec, index: number, target: Target, notes: Note[]): J
   }
 }
 
-/** A schema that the answer must fit, or only that it must be JSON. */
+/** A schema for the answer, or only JSON mode. */
 function formatOf(hasTools: boolean, target: Target, notes: Note[]): JsonObject {
   const answer = answerSchemaFor(target, hasTools, 'compatible', notes)
   return answer ? { format: answer.schema ?? 'json' } : {}

@@ -1,11 +1,10 @@
-// What an Ollama server refuses on `/api/chat`, in its words. The server is Go: a body is read into typed fields, and
-// the first value of another type ends the request with 400. Null is no one's type and passes everywhere. Fields it
-// does not know are ignored, and so are roles it does not know: it checks neither order nor pairing of messages.
-// Types as of 2026-08, texts from reports up to 2026-09.
+// What an Ollama server refuses on `/api/chat`, with its error messages. The server is written in Go: a body is parsed
+// into typed fields, and the first value of another type ends the request with 400. Null is accepted everywhere.
+// Unknown fields are ignored, and so are unknown roles: it checks neither order nor pairing of messages. Types as of
+// 2026-08, texts from reports up to 2026-09.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue, Profile } from '../wire.ts'
-import { base64Fault } from './base64.ts'
 import { thinkLevels } from './types.ts'
 
 export function refuse(body: Json, _profile?: Profile): Issue[] {
@@ -41,7 +40,7 @@ function kindOf(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** Whether the value is there and of the kind; if it is there and of another, that is an issue. */
+/** Whether the value exists and has the type; if it exists with another type, that is an issue. */
 function typed(
   value: Json | undefined,
   kind: string,
@@ -163,7 +162,7 @@ const floatOptions = new Set([
   'frequency_penalty',
 ])
 
-/** Options are read when the model is loaded, after the request was taken: hence 500. */
+/** Options are read when the model is loaded, after the request was accepted: hence 500. */
 function optionIssues(options: Json | undefined, issues: Issue[]): void {
   if (!isObject(options)) return
   const wrong = (name: string, type: string) =>
@@ -185,4 +184,34 @@ function formatIssues(format: Json | undefined, issues: Issue[]): void {
   if (format === undefined || format === null || format === '' || format === 'json' || isObject(format)) return
   const written = JSON.stringify(JSON.stringify(format))
   issues.push(issue('O-9', `invalid format: ${written}; expected "json" or a valid JSON Schema object`, 500))
+}
+
+// Where Go's base64 decoder stops: an image given as a URL is not refused as such, it is decoded as base64 and fails at
+// the first colon. Line breaks inside are skipped; padding is required.
+
+/** The offset in the error, or undefined if the text is valid. */
+function base64Fault(text: string): number | undefined {
+  const stop = text.search(/[^A-Za-z0-9+/\r\n]/)
+  const head = stop < 0 ? text : text.slice(0, stop)
+  const inGroup = (/[\r\n]/.test(head) ? head.replaceAll(/[\r\n]/g, '') : head).length % 4
+  if (stop < 0) return inGroup === 0 ? undefined : text.length - inGroup
+  return text.charAt(stop) === '=' ? paddingFault(text, stop, inGroup) : stop
+}
+
+/** `at` is the position of the first `=`. */
+function paddingFault(text: string, at: number, inGroup: number): number | undefined {
+  if (inGroup < 2) return at
+  let next = afterBreaks(text, at + 1)
+  if (inGroup === 2) {
+    if (next >= text.length) return text.length
+    if (text.charAt(next) !== '=') return next
+    next = afterBreaks(text, next + 1)
+  }
+  return next < text.length ? next : undefined
+}
+
+function afterBreaks(text: string, from: number): number {
+  let at = from
+  while (text.charAt(at) === '\n' || text.charAt(at) === '\r') at++
+  return at
 }

@@ -1,5 +1,6 @@
-// What a server of Ollama's chat has to know beside encoding and decoding.
+// What a server of Ollama's chat needs besides encoding and decoding.
 
+import { noDate } from '../shared/model-forms.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import { at, readOptions, toolChoiceIn } from '../shared/request-options.ts'
@@ -28,6 +29,16 @@ export const ollamaChatService: WireService = {
     }),
   prompt: chatPrompt,
   streams: (body) => body.stream !== false,
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: {
+      one: (name) => ({ name, model: name, modified_at: noDate, size: 0, digest: '', details: {} }),
+      list: (models) => ({ models }),
+    },
+    fixed: { version: (version) => ({ version }) },
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /"done":\s*true/,
   overflow: () => ({ rule: 'context', status: 400, message: 'the input length exceeds the context length' }),
   window(body) {
     const asked = at(body, 'options', 'num_ctx')
@@ -37,7 +48,7 @@ export const ollamaChatService: WireService = {
   state: async () => (await import('./state.ts')).createOllamaState(),
 }
 
-/** Ollama tells no one: system and the newest messages that fit are left, at least the last one. */
+/** Ollama truncates silently: system and the newest messages that fit are left, at least the last one. */
 function truncatedFront(body: JsonObject, fits: (body: JsonObject) => boolean): JsonObject {
   const messages = Array.isArray(body.messages) ? body.messages : []
   const isSystem = (message: unknown) =>

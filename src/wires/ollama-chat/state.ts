@@ -1,4 +1,4 @@
-// What Ollama offers beside its chat: one prompt without roles, and what is known about a model.
+// Ollama's other endpoints: one prompt without roles, and information about a model.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { textIn } from '../shared/json-fields.ts'
@@ -17,7 +17,7 @@ export function createOllamaState(): ServerState {
   }
 }
 
-/** The chat that `/api/generate` represents. */
+/** The chat that is equivalent to `/api/generate`. */
 function chatOf(body: JsonObject): JsonObject {
   const { prompt, system, images, suffix: _, template: __, raw: ___, context: ____, ...rest } = body
   const user = { role: 'user', content: textIn(prompt), ...(Array.isArray(images) && { images }) }
@@ -43,7 +43,7 @@ function generatedFrom(chunk: JsonObject): JsonObject {
     response: textIn(message.content),
     ...(thinking !== '' && { thinking }),
     ...rest,
-    // What a server would take to continue from; nothing is continued here.
+    // What a server would use to continue; nothing is continued here.
     ...(rest.done === true && { context: [] }),
   }
 }

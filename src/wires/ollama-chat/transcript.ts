@@ -1,19 +1,31 @@
-// Messages as Ollama's own chat has them, alone or inside a request body. What gives them away: arguments that are an
-// object, `tool_name` on results, `images` beside the content, `thinking` as a string. Calls may have no ids at all.
+// Messages of Ollama's own chat, alone or inside a request body. They are recognised by arguments that are an object,
+// `tool_name` on results, `images` next to the content, and `thinking` as a string. Calls may have no ids at all.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { MediaPart, Message, Reply, ToolMessage, UserMessage } from '../../core/message.ts'
-import { wireIds } from '../shared/ids.ts'
+import type { MediaPart, UserMessage } from '../../core/message.ts'
 import { messageFromParts } from './emulate.ts'
 import { ollamaChat } from './index.ts'
 import { callIdGrammar, protocolId } from './types.ts'
 import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
-import type { CallRegistry } from '../shared/call-registry.ts'
-import { callsIn, listIn, readList, readReply } from '../shared/message-list.ts'
-import { replyAsText, outputAsText } from '../shared/as-text.ts'
-import { unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { callsIn, listIn, messageListFormat } from '../message-list/transcript.ts'
+import { unreadable, type TranscriptFormat } from '../shared/transcript.ts'
 
-export const ollamaChatFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
+export const ollamaChatFormat: TranscriptFormat = messageListFormat({
+  id: protocolId,
+  provider: 'ollama',
+  wire: ollamaChat,
+  callIds: callIdGrammar,
+  anyCase: true,
+  recognise,
+  whole: (message) => ({ message, done: true }),
+  checkAnswer: (content, at) => void textOf(content, at),
+  parts,
+  resultName: ({ tool_name: named, name }) => [named, name].find((value) => typeof value === 'string'),
+  resultText: (part) => JSON.stringify(part),
+  content: contentOf,
+  resultOf: ({ name }, callId) => ({ tool_name: name, tool_call_id: callId }),
+  message: messageFromParts,
+})
 
 const bodySigns = ['options', 'keep_alive', 'think', 'truncate', 'format']
 
@@ -24,10 +36,10 @@ function recognise(json: Json): boolean {
   if (messages.some(({ content }) => Array.isArray(content) || isObject(content))) return false
   if (isObject(json) && typeof json.model === 'string' && bodySigns.some((field) => json[field] !== undefined))
     return true
-  return messages.some(isTelling)
+  return messages.some(isSpecific)
 }
 
-function isTelling(message: JsonObject): boolean {
+function isSpecific(message: JsonObject): boolean {
   if (typeof message.tool_name === 'string') return true
   if (Array.isArray(message.images) && message.images.every((image) => typeof image === 'string')) return true
   if (message.role === 'assistant' && typeof message.thinking === 'string') return true
@@ -36,43 +48,16 @@ function isTelling(message: JsonObject): boolean {
   )
 }
 
-function read(json: Json): Transcript {
-  return readList(json, protocolId, readMessage)
+function parts(message: JsonObject, at: string): UserMessage['parts'] {
+  const text = textOf(message.content, `${at}.content`)
+  const isEmpty = text === '' && message.role !== 'system'
+  return [...(isEmpty ? [] : [{ type: 'text' as const, text }]), ...imagesOf(message)]
 }
 
-/** The server takes roles in capitals as well. */
-function readMessage(value: JsonObject, at: string, model: string, book: CallRegistry): Message {
-  const role = typeof value.role === 'string' ? value.role.toLowerCase() : undefined
-  if (value.content !== undefined && value.content !== null && typeof value.content !== 'string') {
-    throw unreadable(protocolId, `${at}.content`, 'a string')
-  }
-  const text = value.content ?? ''
-  switch (role) {
-    case 'system':
-      return { role: 'system', parts: [{ type: 'text', text }] }
-    case 'user':
-      return { role: 'user', parts: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...imagesOf(value)] }
-    case 'assistant':
-      return readAnswer(value, model, book)
-    case 'tool':
-      return readResult(value, text, book)
-    default:
-      throw unreadable(protocolId, `${at}.role`, 'system, user, assistant or tool')
-  }
-}
-
-function readAnswer(message: JsonObject, model: string, book: CallRegistry): Reply {
-  const origin = { protocol: protocolId, provider: 'ollama', model }
-  return readReply(ollamaChat, origin, message, { message, done: true }, book)
-}
-
-function readResult(value: JsonObject, text: string, book: CallRegistry): ToolMessage {
-  const id = typeof value.tool_call_id === 'string' && value.tool_call_id !== '' ? value.tool_call_id : undefined
-  const named = [value.tool_name, value.name].find((name) => typeof name === 'string')
-  const call = book.answer(id, typeof named === 'string' ? named : undefined)
-  const name = typeof named === 'string' ? named : (call?.name ?? 'tool')
-  const output = [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...imagesOf(value)]
-  return { role: 'tool', parts: [{ type: 'tool-result', callId: call?.callId ?? id ?? '', name, output }] }
+function textOf(content: Json | undefined, at: string): string {
+  if (content === undefined || content === null) return ''
+  if (typeof content !== 'string') throw unreadable(protocolId, at, 'a string')
+  return content
 }
 
 function imagesOf(value: JsonObject): MediaPart[] {
@@ -80,40 +65,11 @@ function imagesOf(value: JsonObject): MediaPart[] {
   return images.map((base64) => ({ type: 'media', mediaType: typeOf(base64), data: { kind: 'base64', base64 } }))
 }
 
-/** The wire does not say what kind of image it is; its first bytes do. */
+/** The wire does not name the type of an image; its first bytes show it. */
 function typeOf(base64: string): string {
   if (base64.startsWith('/9j/')) return 'image/jpeg'
   if (base64.startsWith('R0lGOD')) return 'image/gif'
   return base64.startsWith('UklGR') ? 'image/webp' : 'image/png'
-}
-
-function write(messages: Message[]): Json {
-  const idOf = wireIds(messages, callIdGrammar, (reply) => reply.origin.protocol === protocolId)
-  return writeBySource(messages, protocolId, (run) => run.flatMap((message) => writeMessage(message, idOf)))
-}
-
-function writeMessage(message: Message, idOf: (callId: string) => string): Json[] {
-  switch (message.role) {
-    case 'system':
-      return [{ role: 'system', content: message.parts.map((part) => part.text).join('\n\n') }]
-    case 'user':
-      return [{ role: 'user', ...contentOf(message.parts) }]
-    case 'assistant': {
-      const [native] = message.native
-      return [
-        message.origin.protocol === protocolId && isObject(native)
-          ? native
-          : messageFromParts(replyAsText(message), idOf),
-      ]
-    }
-    default:
-      return message.parts.map((part) => ({
-        role: 'tool',
-        tool_name: part.name,
-        tool_call_id: idOf(part.callId),
-        ...contentOf(outputAsText(part)),
-      }))
-  }
 }
 
 function contentOf(parts: UserMessage['parts']): JsonObject {

@@ -6,7 +6,7 @@ import type { IdGrammar } from '../shared/ids.ts'
 
 export const protocolId = 'ollama-chat'
 
-/** The server makes `call_` and eight letters, and takes any string. */
+/** The server generates `call_` and eight letters, and accepts any string. */
 export const callIdGrammar: IdGrammar = { prefix: 'call_', length: 8, fits: /^[\s\S]{1,64}$/ }
 
 export type WireMessage = {
@@ -19,5 +19,5 @@ export type WireMessage = {
   tool_call_id?: string
 }
 
-/** The levels that `think` knows besides true and false (checked 2026-11). */
+/** The levels of `think` besides true and false (checked 2026-11). */
 export const thinkLevels = ['low', 'medium', 'high', 'max'] as const

@@ -1,5 +1,5 @@
-// The assistant message, put together from deltas: what `native` will hold. Texts grow, lists grow, anything else is
-// what it was last; fields without a name here are kept like the others, because the host may want them back.
+// The assistant message, assembled from deltas: the content of `native`. Texts and lists are appended, anything else is
+// replaced; unknown fields are kept like the others, because the host may want them back.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { callFragments, legacyType, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
@@ -10,10 +10,10 @@ const growing: ReadonlySet<string> = new Set(['content', 'refusal', 'reasoning_c
 const callFields: ReadonlySet<string> = new Set(['tool_calls', 'function_call'])
 
 export interface Assembly {
-  /** Everything of the delta but its calls, which the reader pushes one by one. */
+  /** Everything in the delta except its calls, which the reader pushes one by one. */
   add(delta: JsonObject): void
   readonly calls: CallFragments
-  /** The message so far, with these of its calls; fields in the order in which they first came. */
+  /** The message so far, with these calls; fields in the order of first arrival. */
   message(included: readonly GatheredCall[]): JsonObject
   /** A list that has grown so far. */
   list(field: string): readonly Json[]
@@ -86,7 +86,7 @@ export function assembling(): Assembly {
   }
 }
 
-/** A call that is no function's: a custom tool takes free text, and what else may come is not known here. */
+/** A call that is not a function's: a custom tool takes free text, and other types are unknown. */
 export function isForeign({ type = 'function', name }: GatheredCall): boolean {
   return type === 'custom' || (type !== 'function' && type !== legacyType && name === '')
 }
@@ -106,7 +106,7 @@ export function wireCall(call: GatheredCall): JsonObject {
   }
 }
 
-/** Text continues where the last delta left it; the entries of one delta stay apart. */
+/** Text continues the last delta; the entries of one delta stay separate. */
 function addContent(list: Json[], delta: readonly Json[]): void {
   const [first, ...rest] = delta
   const last = list.at(-1)
@@ -120,7 +120,7 @@ function addContent(list: Json[], delta: readonly Json[]): void {
   list.push(...delta)
 }
 
-/** Entries with an `index` of their own are told in several deltas (Groq's executed_tools). */
+/** Entries with an `index` arrive in several deltas (Groq's executed_tools). */
 function addEntries(list: Json[], delta: readonly Json[]): void {
   const before = list.length
   for (const entry of delta) {

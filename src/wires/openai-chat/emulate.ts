@@ -1,4 +1,4 @@
-// The body that would have carried a reply, and the body that carries a refusal.
+// The body of a reply, and the body of a refusal.
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
@@ -11,7 +11,8 @@ import { finishReason } from './stop.ts'
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const [native] = reply.native
   const own = reply.origin.protocol === protocolId
-  const message = own && isObject(native) ? native : messageFromParts(reply.parts)
+  // OpenAI's clients expect the field, and have null where nothing was refused.
+  const message = own && isObject(native) ? native : { refusal: null, ...messageFromParts(reply.parts) }
   const refused = typeof message.refusal === 'string' && message.refusal !== ''
   const raw = own ? reply.stop.raw : undefined
   return {
@@ -33,7 +34,7 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
   }
 }
 
-/** What the wire has a place for: text, reasoning as most hosts name it, a refusal, images, calls, tools of the host. */
+/** What the wire supports: text, reasoning under its most common name, a refusal, images, calls, server tools. */
 export function messageFromParts(parts: readonly Part[]): JsonObject {
   const text = textOf(parts)
   const message: JsonObject = { role: 'assistant', content: text === '' ? null : text }

@@ -1,9 +1,9 @@
-// Earlier reasoning, per host: most have no field for it or refuse it, some take it back from the model that made it,
-// and DeepSeek and Moonshot refuse a tool turn without it (D1). Whose field it is and when it is wanted are quirks.
+// Earlier reasoning, per host: most have no field for it or refuse it, some accept it back from the same model, and
+// DeepSeek and Moonshot refuse a tool turn without it (D1). The field, and when it is wanted, are quirks.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
-import type { Writer } from './encode.ts'
+import type { Writer } from '../message-list/dialect.ts'
 import { replayableDetails } from './reasoning-details.ts'
 import { protocolId } from './types.ts'
 
@@ -21,7 +21,7 @@ export function echoedReasoning(reply: Reply, hasCalls: boolean, at: string, wri
     return {}
   }
   if (when === 'tool-turns' && !hasCalls) {
-    drop('the host wants it back only beside tool calls')
+    drop('the host wants it back only with tool calls')
     return {}
   }
   const own = reply.origin.protocol === protocolId && reply.origin.provider === provider
@@ -51,7 +51,7 @@ function detailsBack(reply: Reply, sameModel: boolean, drop: (why: string, what?
   return kept.length > 0 ? { reasoning_details: kept } : {}
 }
 
-/** As the host gave it, whatever it named the field then: vLLM has renamed it. */
+/** In the host's original form, whatever its field was: vLLM has renamed it. */
 function reasoningText(reply: Reply, field: string): string | undefined {
   const native = nativeOf(reply)
   for (const name of [field, 'reasoning_content', 'reasoning']) {

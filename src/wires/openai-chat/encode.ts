@@ -1,167 +1,71 @@
-// A context as the body of a chat completion. One message per tool result, right after the calls; the system prompt and
-// everything else in one list; nothing kept at the host.
+// A context as the body of a chat completion. Nothing is stored at the host; content and calls of a reply stay
+// together.
 
-import type { Context, Note } from '../../core/context.ts'
-import type { JsonObject } from '../../core/json.ts'
-import type { Message, SystemMessage, TextPart } from '../../core/message.ts'
-import { wireIds } from '../shared/ids.ts'
-import { encodeCache, type Cached } from '../shared/encode-cache.ts'
-import { mapNames, type NameMap } from '../shared/names.ts'
+import type { Context } from '../../core/context.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
+import { textPart, type Dialect, type Item, type ResultContent, type Writer } from '../message-list/dialect.ts'
+import { encodeMessageList } from '../message-list/encode.ts'
+import { joinedRoles } from '../message-list/unfold.ts'
+import type { ToolResultPart, MediaPart } from '../../core/message.ts'
+import type { Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
-import { cleanText, isBlank } from '../shared/text.ts'
-import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
-import { systemLabel } from '../shared/injected-text.ts'
+import { builtReply, ownReplyContent, replay } from './encode-reply.ts'
 import { encodeOptions } from './options.ts'
-import { markTools, takesMarks, withMark } from './cache-marks.ts'
-import { encodeReply, isReplayed } from './encode-reply.ts'
-import { flatResults, toolItems } from './encode-results.ts'
-import { userItems } from './encode-user.ts'
-import {
-  callIdGrammar,
-  protocolId,
-  textPart,
-  toolNameLength,
-  toolNamePattern,
-  type ContentPart,
-  type WireMessage,
-} from './types.ts'
-
-/** One piece of a turn: content of a user or system message, or a message of its own. */
-export type Item = { part: ContentPart } | { message: WireMessage }
-
-export interface Writer {
-  target: Target
-  notes: Note[]
-  names: Pick<NameMap, 'toWire'>
-  idOf(callId: string): string
-  /** Calls and results are written as text: the host refuses them, or the model knows no tools. */
-  flat: boolean
-}
+import { callIdGrammar, foreignCall, protocolId, toolNameLength, toolNamePattern, type ContentPart } from './types.ts'
+import { dataUrl, takesMedia } from '../shared/media.ts'
 
 export function encode(context: Context, target: Target): Encoded {
-  const notes: Note[] = []
-  const names = mapNames(context, toolNamePattern, toolNameLength, notes)
-  const flat = target.quirks.flattenToolHistory === true || !target.capabilities.tools
-  const idOf = wireIds(context.messages, callIdGrammar, (reply) => isReplayed(reply, target, flat))
-  const { lookups, cached } = encodeCache(context, target, protocolId, { idOf, toWire: names.toWire }, notes)
-  const writer: Writer = { target, notes, names: lookups, idOf: lookups.idOf, flat }
-
-  const turns = normaliseTurns(turnsOf(context, writer, cached), turnRules(target), notes)
-  if (!turns.some((turn) => turn.role !== 'system')) addUser(turns, notes)
-  const messages = wireList(turns, (turn) => writeTurn(turn, target))
-  const fields = encodeOptions(context.tools, writer)
-  if (context.cacheAfter.includes(-1) && turns[0]?.role !== 'system') markTools(fields, target)
-  const body: JsonObject = { model: target.model, messages, ...fields, ...target.options.extra }
-  return { path: '/chat/completions', body, notes, toolNames: names.changed }
+  return encodeMessageList(context, target, dialect)
 }
 
-function turnRules({ quirks, capabilities }: Target): Parameters<typeof normaliseTurns<Item>>[1] {
-  return {
-    text: (text) => ({ part: textPart(text) }),
-    join: quirks.alternate || capabilities.alternation ? ['user', 'assistant'] : [],
-    ...((quirks.alternate || capabilities.alternation) && { startWithUser: true }),
-    ...(!capabilities.prefill && { endWithUser: 'D5' }),
-    ...(quirks.bridgeAfterTool && { bridgeAfterTool: true }),
-  }
-}
-
-/** A list without a message is refused (C7), and one with nothing but a system message by many hosts. */
-function addUser(turns: Turn<Item>[], notes: Note[]): void {
-  const [added] = normaliseTurns<Item>(
-    [],
-    { text: (text) => ({ part: textPart(text) }), join: [], endWithUser: 'C7' },
-    notes,
-  )
-  if (added) turns.push(added)
-}
-
-function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[] {
-  const turns: Turn<Item>[] = []
-  /** The index of the message that each turn is of; none for what follows a block of results. */
-  const owners: number[] = []
-  const add = (turn: Turn<Item>, owner: number) => {
-    turns.push(turn)
-    owners.push(owner)
-  }
-  if (context.system.length > 0) {
-    const items = systemItems(context.system, 'system', writer)
-    if (items.length > 0) add(turnOf('system', items, 'system'), -1)
-  }
-
-  const write = (message: Message, at: string) => writeMessage(message, at, writer)
-  let following: Item[] = []
-  for (const [index, message] of context.messages.entries()) {
-    if (message.role !== 'tool') flushMedia()
-    const turn = cached(message, index, write)
-    add(turn, index)
-    if (turn.media) following.push(...turn.media)
-  }
-  flushMedia()
-  if (takesMarks(writer.target)) for (const index of context.cacheAfter) setMark(turns, owners, index, writer.target)
-  return turns
-
-  function flushMedia(): void {
-    if (following.length > 0) add(turnOf('user', following, ''), Number.NaN)
-    following = []
-  }
-}
-
-/** On the last part up to the message of this index that can hold one. */
-function setMark(turns: Turn<Item>[], owners: readonly number[], index: number, target: Target): void {
-  for (let i = owners.findLastIndex((owner) => owner <= index); i >= 0; i--) {
-    const turn = turns[i]
-    const items = turn && !Number.isNaN(owners[i]) ? withMark(turn.items, target) : undefined
-    if (!turn || !items) continue
-    turns[i] = turnOf(turn.role, items, turn.at)
-    return
-  }
-}
-
-interface Written extends Turn<Item> {
-  /** Of results, to be shown in a user message after the whole block of them. */
-  media?: Item[]
-}
-
-function writeMessage(message: Message, at: string, writer: Writer): Written {
-  switch (message.role) {
-    case 'system':
-      if (mayStandInside(writer.target)) return turnOf('system', systemItems(message.parts, at, writer), at)
-      return turnOf('user', labelledSystem(message, at, writer), at)
-    case 'user':
-      return turnOf('user', userItems(message, at, writer), at)
-    case 'assistant':
-      return turnOf('assistant', encodeReply(message, at, writer), at)
-    case 'tool': {
-      if (writer.flat) return turnOf('user', flatResults(message, at, writer), at)
-      const media: Item[] = []
-      const turn = turnOf('tool', toolItems(message, at, writer, media), at)
-      return media.length > 0 ? { ...turn, media } : turn
+const dialect: Dialect = {
+  id: protocolId,
+  path: '/chat/completions',
+  callIds: callIdGrammar,
+  toolNames: { pattern: toolNamePattern, length: toolNameLength },
+  rules: { resultMedia: 'C12', callId: 'C4', callName: 'C8', arguments: 'C19', otherCalls: 'C1' },
+  turnRules({ quirks, capabilities }) {
+    const alternates = quirks.alternate || capabilities.alternation
+    return {
+      join: alternates ? joinedRoles(quirks) : [],
+      ...(alternates && { startWithUser: true }),
+      ...(!capabilities.prefill && { endWithUser: 'D5' }),
+      ...(quirks.bridgeAfterTool && { bridgeAfterTool: true }),
     }
-  }
+  },
+  // A list without a message is refused (C7), and one with only a system message by many hosts.
+  needsUser: 'C7',
+  joinsTexts: true,
+  media: mediaContent,
+  ownContent({ kind, data }, { quirks }) {
+    const isOurs = kind.startsWith(`${protocolId}/`) && isObject(data) && typeof data.type === 'string'
+    return isOurs && !quirks.stringContent ? { part: { ...data } } : undefined
+  },
+  ownReplyContent,
+  unsendable: ({ kind }) =>
+    kind.startsWith(foreignCall) ? { why: 'nothing here can answer it', rule: 'C1' } : undefined,
+  arguments: {
+    write: (input) => JSON.stringify(input),
+    isValid: (value) => typeof value === 'string' && value.trim() !== '',
+  },
+  callIndex: false,
+  call: (id, name, input) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }),
+  result: resultMessage,
+  replay,
+  built: builtReply,
+  handlesReasoning: true,
+  writeTurn,
+  options: encodeOptions,
+  marks: { takes: takesMarks, onItems: withMark, onTools: markTools },
 }
 
-function mayStandInside({ quirks, capabilities }: Target): boolean {
-  return capabilities.midSystem && !quirks.alternate
+function resultMessage(result: ToolResultPart, { text, media }: ResultContent, writer: Writer): JsonObject {
+  const isList = media.length > 0 || takesMarks(writer.target)
+  const content = isList ? [...(text === '' ? [] : [textPart(text)]), ...media] : text
+  return { role: 'tool', tool_call_id: writer.idOf(result.callId), content }
 }
 
-function systemItems(parts: readonly TextPart[], at: string, writer: Writer): Item[] {
-  const texts = parts.map((part) => cleanText(part.text, at, writer.notes)).filter((text) => text !== '')
-  return texts.length > 0 ? [{ part: textPart(texts.join('\n\n')) }] : []
-}
-
-function labelledSystem(message: SystemMessage, at: string, writer: Writer): Item[] {
-  const text = message.parts.map((part) => cleanText(part.text, at, writer.notes)).join('\n\n')
-  if (isBlank(text)) return []
-  writer.notes.push({
-    kind: 'changed',
-    what: 'system message to labelled user text',
-    why: 'this host takes a system message only at the top',
-    at,
-  })
-  return [{ part: textPart(`${systemLabel}\n${text}`) }]
-}
-
-function writeTurn(turn: Turn<Item>, target: Target): WireMessage[] {
+function writeTurn(turn: Turn<Item>, target: Target): JsonObject[] {
   const [only] = turn.items
   if (turn.items.length === 1 && only && 'message' in only) return [only.message]
   if (turn.role === 'tool' || turn.role === 'assistant') {
@@ -175,9 +79,9 @@ function writeTurn(turn: Turn<Item>, target: Target): WireMessage[] {
   return [{ role, content: contentOf(parts, target) }]
 }
 
-/** Two replies that stand side by side, as one message: what grows is put together, calls come last anyway. */
-function joined(first: WireMessage, second: WireMessage): WireMessage {
-  const message: WireMessage = { ...first }
+/** Two adjacent replies as one message: growing fields are concatenated, calls come last anyway. */
+function joined(first: JsonObject, second: JsonObject): JsonObject {
+  const message: JsonObject = { ...first }
   for (const [field, value] of Object.entries(second)) {
     const known = message[field]
     if (field === 'role' || value === null || value === undefined) continue
@@ -190,7 +94,7 @@ function joined(first: WireMessage, second: WireMessage): WireMessage {
   return message
 }
 
-/** A single text is a plain string, the form that every host reads, unless marks may have to be set on it. */
+/** A single text is a plain string, the form that every host supports, unless it may need marks. */
 function contentOf(parts: readonly ContentPart[], target: Target): string | ContentPart[] {
   const [only] = parts
   if (parts.length === 1 && only?.type === 'text' && typeof only.text === 'string' && !takesMarks(target)) {
@@ -198,4 +102,76 @@ function contentOf(parts: readonly ContentPart[], target: Target): string | Cont
   }
   if (!target.quirks.stringContent) return [...parts]
   return parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join('\n\n')
+}
+
+// Where a prompt cache may end. OpenRouter accepts Anthropic's `cache_control`, OpenAI its own breakpoint (GPT-5.6 and
+// later, checked 2026-11). Both are on a content part: so if marks can be set, content is always a list, marked or not,
+// and a moved mark changes nothing else (P4). Replies are sent back unchanged and have no marks.
+
+function takesMarks(target: Target): boolean {
+  return target.capabilities.cacheMarks === true && !target.quirks.stringContent
+}
+
+/** The items with a mark on the last part that can have one; undefined if none can. */
+function withMark(items: readonly Item[], target: Target): Item[] | undefined {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index] as Item
+    if ('part' in item) return items.with(index, { part: marked(item.part, target) })
+    if (!('message' in item)) continue
+    const { role, content } = item.message
+    const last = role === 'tool' && Array.isArray(content) ? content.at(-1) : undefined
+    if (!Array.isArray(content) || !isObject(last)) continue
+    return items.with(index, { message: { ...item.message, content: [...content.slice(0, -1), marked(last, target)] } })
+  }
+  return undefined
+}
+
+function marked<P extends JsonObject>(part: P, target: Target): P {
+  if (!target.quirks.cacheControl) return { ...part, prompt_cache_breakpoint: { mode: 'explicit' } }
+  return { ...part, cache_control: { type: 'ephemeral', ...(target.options.cacheTtl === '1h' && { ttl: '1h' }) } }
+}
+
+/** Without a system prompt the tools come first; OpenAI does not support a mark on them. */
+function markTools(fields: JsonObject, target: Target): void {
+  const { tools } = fields
+  const last = Array.isArray(tools) ? tools.at(-1) : undefined
+  if (!takesMarks(target) || !target.quirks.cacheControl || !Array.isArray(tools) || !isObject(last)) return
+  fields.tools = [...tools.slice(0, -1), marked(last, target)]
+}
+
+// Media on this wire. Images are a URL or data; files and audio are data only, in separate fields; only user messages
+// may contain them, unless the host allows more (C12).
+
+/** Undefined if the target does not support it: then the caller writes text instead. */
+function mediaContent(
+  part: MediaPart,
+  target: Target,
+  taken: readonly string[] = target.capabilities.media,
+): ContentPart | undefined {
+  const { data, mediaType, name } = part
+  if (target.quirks.stringContent || data.kind === 'blob' || !takesMedia(taken, mediaType)) return undefined
+  if (data.kind === 'url' && !target.capabilities.mediaUrls) return undefined
+  const [family] = mediaType.split('/')
+
+  if (data.kind === 'file') {
+    // The wire has no file id for an image (checked 2026-11).
+    const fits = data.provider === target.provider && family !== 'image'
+    return fits ? { type: 'file', file: { file_id: data.fileId } } : undefined
+  }
+  const url = data.kind === 'url' ? data.url : dataUrl(mediaType, data.base64)
+  if (family === 'image') return { type: 'image_url', image_url: { url } }
+  if (family === 'video') return { type: 'video_url', video_url: { url } }
+  if (data.kind === 'url') return undefined
+  if (family !== 'audio') return { type: 'file', file: { filename: name ?? 'file', file_data: url } }
+  const format = audioFormats[mediaType]
+  return format === undefined ? undefined : { type: 'input_audio', input_audio: { data: data.base64, format } }
+}
+
+/** The wire supports two audio formats. */
+const audioFormats: Record<string, string> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
 }

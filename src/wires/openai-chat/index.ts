@@ -1,5 +1,5 @@
-// OpenAI Chat Completions, and the many servers that speak it. What is set here holds for OpenAI itself; provider rows
-// and models refine it.
+// OpenAI Chat Completions, and the many compatible servers. The values here are for OpenAI itself; provider rows and
+// models refine them.
 
 import { openaiErrorBody } from '../shared/openai-error.ts'
 import type { Wire } from '../wire.ts'

@@ -1,4 +1,4 @@
-// How a reply is asked for, in the fields of this wire. What the model would refuse is left out, with a note.
+// How a reply is requested, in the fields of this wire. What the model would refuse is left out, with a note.
 
 import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../../core/context.ts'
@@ -8,7 +8,7 @@ import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import { inRange } from '../shared/ranges.ts'
-import type { Writer } from './encode.ts'
+import type { Writer } from '../message-list/dialect.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target
@@ -140,7 +140,7 @@ function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
 const effortOrder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const middle = 3.5
 
-/** Of two that are equally near, the less extreme: so DeepSeek maps medium and xhigh to high (checked 2026-11). */
+/** Of two that are equally near, the less extreme: DeepSeek maps medium and xhigh to high (checked 2026-11). */
 function nearestEffort(effort: Effort, known: readonly Effort[]): Effort | undefined {
   const wanted = effortOrder.indexOf(effort)
   const distance = (level: Effort) => {

@@ -1,5 +1,4 @@
-// Pieces of a reply that are not plain strings on this wire: content that comes as a list, sound, and tools that the
-// host ran itself.
+// Pieces of a reply that are not plain strings on this wire: content lists, audio, and server tools.
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { MediaPart, Part, ReasoningPart, RefusalPart, ServerToolPart, TextPart } from '../../core/message.ts'
@@ -37,7 +36,7 @@ function opaque(type: Json | undefined, data: Json): Part & { type: 'opaque' } {
   return { type: 'opaque', kind: `${protocolId}/${typeof type === 'string' ? type : 'content'}`, data, from: 0 }
 }
 
-/** The wire does not say which format the sound is in: the request did. Its first bytes tell. */
+/** The wire does not name the audio format: the request did. Its first bytes show it. */
 export function audioPart(audio: Json | undefined): MediaPart | undefined {
   if (!isObject(audio) || typeof audio.data !== 'string' || audio.data === '') return undefined
   const base64 = audio.data
@@ -65,7 +64,7 @@ export function executedTool(entry: Json): ServerToolPart {
   }
 }
 
-/** A tool that OpenRouter ran is told among the reasoning. */
+/** A tool that OpenRouter ran is reported among the reasoning. */
 export function serverCall(entry: Json): ServerToolPart | undefined {
   if (!isObject(entry) || entry.type !== 'reasoning.server_tool_call') return undefined
   return {

@@ -1,9 +1,9 @@
-// OpenRouter's `reasoning_details`: a list of entries that is streamed in pieces and must go back whole and in order.
-// Text and signature of one entry come in separate pieces, told together by type and index.
+// OpenRouter's `reasoning_details`: a list of entries that is streamed in pieces and must be sent back complete and in
+// order. Text and signature of one entry come in separate pieces, matched by type and index.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
-/** Adds the entries of one delta. Entries of the same delta are never joined: a whole reply comes in one. */
+/** Adds the entries of one delta. Entries of the same delta are never merged: a complete reply arrives in one. */
 export function addDetails(details: JsonObject[], delta: readonly Json[]): void {
   const before = details.length
   for (const entry of delta) {
@@ -14,7 +14,7 @@ export function addDetails(details: JsonObject[], delta: readonly Json[]): void 
   }
 }
 
-/** The readable words in a delta's entries. */
+/** The readable text in a delta's entries. */
 export function detailsText(delta: readonly Json[]): string {
   let text = ''
   for (const entry of delta) {
@@ -26,8 +26,8 @@ export function detailsText(delta: readonly Json[]): string {
 }
 
 /**
- * The entries that may go back. Ciphertext and signatures are good only for the model that made them, and Anthropic and
- * Gemini refuse thinking text without its signature even from the same model (checked 2026-11).
+ * The entries that may be sent back. Ciphertext and signatures are valid only for the model that made them, and
+ * Anthropic and Gemini refuse thinking text without its signature even from the same model (checked 2026-11).
  */
 export function replayableDetails(details: readonly Json[], sameModel: boolean): JsonObject[] {
   return details.filter(isObject).filter((entry) => {

@@ -1,4 +1,4 @@
-// Where hosted services differ from OpenAI, in their own words (checked 2026-11).
+// Where hosted services differ from OpenAI, with their error messages (checked 2026-11).
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -32,7 +32,7 @@ export const deepseekPairing: PairingWords = {
 export const deepseekTools: Check = ({ fields }) =>
   Array.isArray(fields.tools) && fields.tools.length === 0 ? [deepseek('D4', emptyArray('D4', 'tools').message)] : []
 
-/** Thinking is on unless it is switched off. The names before V4 went by their own rules, and are retired. */
+/** Thinking is on by default. The names before V4 had their own rules, and are retired. */
 export const deepseekThinking: Check = ({ model, fields, messages }) => {
   const switchedOff = isObject(fields.thinking) && fields.thinking.type === 'disabled'
   if (switchedOff || /deepseek-(chat|reasoner|r1)/i.test(model)) return []
@@ -44,7 +44,7 @@ function lacksReasoning(message: JsonObject): boolean {
   return callsIn(message).length > 0 && typeof message.reasoning_content !== 'string'
 }
 
-/** R1 knew no tools: a history with them was for what later went by its name. */
+/** R1 did not support tools: a history with them was for later models of that name. */
 export const deepseekTurns: Check = ({ model, fields, messages }) => {
   if (!/deepseek-(reasoner|r1)/i.test(model) || fields.tools !== undefined) return []
   if (messages.some((message) => message.role === 'tool' || callsIn(message).length > 0)) return []
@@ -78,7 +78,7 @@ export const moonshotPairing: PairingWords = {
   unknownId: () => invalid('C2', 'tool_call_id  is not found'),
 }
 
-/** From K2.5 on the models think unless they are told not to; the Instruct and preview models never do. */
+/** From K2.5 on the models think by default; the Instruct and preview models never do. */
 export const moonshotThinking: Check = ({ model, fields, messages }) => {
   const switchedOff = isObject(fields.thinking) && fields.thinking.type === 'disabled'
   if (switchedOff || !/kimi-(k2\.[5-9]|k[3-9]|.*thinking|for-coding)/.test(model)) return []
@@ -102,7 +102,7 @@ function qwen(rule: string, message: string): Issue {
   return invalid(rule, message, null, 'invalid_parameter_error')
 }
 
-/** Qwen names the place where the result is missing as if it were an id. */
+/** Qwen names the position of the missing result as if it were an id. */
 export const qwenPairing: PairingWords = {
   unanswered: (_ids, place) =>
     qwen(
@@ -123,7 +123,7 @@ export const qwenCalls: Check = ({ messages }) =>
 export const qwenTools: Check = ({ fields }) =>
   Array.isArray(fields.tools) && fields.tools.length === 0 ? [qwen('shape', "[] is too short - 'tools'")] : []
 
-/** Groq's messages are closed: a field that it does not know refuses the request. */
+/** Groq's messages are closed: an unknown field makes it refuse the request. */
 const groqFields = new Set([
   'role',
   'content',
@@ -171,7 +171,7 @@ export const groqEffort: Check = ({ fields }) => {
   return [invalid('C17', `'reasoning_effort' : value is not one of the allowed values [${list}]`)]
 }
 
-/** Cerebras takes `reasoning` back, and refuses the other names for it. */
+/** Cerebras accepts `reasoning` back, and refuses the other names for it. */
 export const cerebrasFields: Check = ({ messages }) => {
   const lines = messages.flatMap((message, i) =>
     ['reasoning_content', 'reasoning_details']

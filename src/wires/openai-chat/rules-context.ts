@@ -1,4 +1,4 @@
-// What the checks of this wire share: the body as they see it, and how an issue is written down.
+// What the checks of this wire share: the body, and how an issue is recorded.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -27,7 +27,7 @@ export function partsIn(message: JsonObject): JsonObject[] {
   return Array.isArray(message.content) ? message.content.filter(isObject) : []
 }
 
-/** `{…}` as a string: OpenAI takes any text as arguments, many of the others parse it. */
+/** `{…}` as a string: OpenAI accepts any text as arguments, many other hosts parse it. */
 export function isObjectText(value: Json | undefined): boolean {
   if (typeof value !== 'string') return false
   try {

@@ -1,5 +1,5 @@
-// Which checks a host makes. OpenAI and Azure make all; a host that is not known here is taken to keep to what every
-// hosted one does; the servers that people run themselves parse what they need and believe the rest.
+// Which checks a host makes. OpenAI and Azure make all; an unknown host is assumed to make those that every hosted one
+// does; local servers parse what they need and trust the rest.
 
 import {
   cerebrasFields,

@@ -1,6 +1,5 @@
-// Servers that people run themselves: Ollama's `/v1`, vLLM, llama.cpp. They check what they parse and no more, so calls
-// and results need not fit together; the arguments of earlier calls, which OpenAI never reads, must be JSON (C19).
-// From their sources, checked 2026-11.
+// Local servers: Ollama's `/v1`, vLLM, llama.cpp. They check only what they parse, so calls and results need not match;
+// the arguments of earlier calls, which OpenAI never reads, must be JSON (C19). From their sources, checked 2026-11.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -51,7 +50,7 @@ export const vllmTools: Check = ({ fields }) => {
   return [vllm('shape', text)]
 }
 
-/** Python's words for the text; which of them depends on where the text breaks. */
+/** Python's error for the text; which one depends on where the text breaks. */
 export const vllmArguments: Check = ({ messages }) =>
   broken(messages, (text) => text === '' || isJson(text))
     ? [vllm('C19', 'Expecting value: line 1 column 1 (char 0)')]
@@ -80,7 +79,9 @@ export const llamaArguments: Check = ({ messages }) =>
     ? [llama('C19', 'Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]')]
     : []
 
-/** The server makes a grammar of each schema, and gives up on what its converter does not know (recorded 2026-11). */
+/**
+ * The server converts each schema to a grammar, and fails on what its converter does not support (recorded 2026-11).
+ */
 export const llamaSchemas: Check = (body) =>
   toolsIn(body).flatMap((tool): Issue[] => {
     const schema = isObject(tool.function) ? tool.function.parameters : undefined

@@ -1,5 +1,5 @@
-// The rules for messages that OpenAI states, and that hosts take over unless they are known not to: each field first
-// (C4–C8, C12), then calls and results (C1–C3), because that is the order in which a request is read.
+// OpenAI's rules for messages, which hosts share unless they are known not to: each field first (C4–C8, C12), then
+// calls and results (C1–C3), because that is the order in which a request is read.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -20,7 +20,7 @@ export const knownRoles: Check = ({ messages }) =>
     return [invalid('shape', text, param, 'invalid_value')]
   })
 
-/** Content is a string or a list that is not empty; null only beside calls (C6, C7). */
+/** Content is a string or a non-empty list; null only with calls (C6, C7). */
 export const contentShape: Check = ({ messages }) =>
   messages.flatMap((message, i): Issue[] => {
     const { content } = message
@@ -36,7 +36,7 @@ export const contentShape: Check = ({ messages }) =>
     return [invalid('shape', text, place, 'invalid_type')]
   })
 
-/** OpenRouter changes the effort with a system message that says nothing else. */
+/** OpenRouter changes the effort with a system message that contains nothing else. */
 function mayLackContent(message: JsonObject): boolean {
   if (message.configuration_update !== undefined) return true
   if (message.role !== 'assistant' || (message.content !== null && message.content !== undefined)) return false
@@ -48,7 +48,7 @@ function mayLackContent(message: JsonObject): boolean {
   )
 }
 
-/** What OpenAI itself knows as content; other hosts have kinds of their own. */
+/** OpenAI's own content types; other hosts have further ones. */
 const partTypes: ReadonlySet<unknown> = new Set(['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file'])
 
 export const knownParts: Check = ({ messages }) =>
@@ -60,7 +60,7 @@ export const knownParts: Check = ({ messages }) =>
     }),
   )
 
-/** GPT-5.2 and later no longer refuse it, but do not see the image either (checked 2026-11). */
+/** GPT-5.2 and later no longer refuse it, but ignore the image (checked 2026-11). */
 export const imagesOnlyFromUsers: Check = ({ messages, model }) => {
   if (/^gpt-(5\.[2-9]|[6-9])/.test(model)) return []
   return messages.flatMap((message, i): Issue[] => {
@@ -128,7 +128,7 @@ export function nameIssues(name: unknown, param: string, rule = 'C8'): Issue[] {
   return [invalid(rule, text, param, 'invalid_value')]
 }
 
-/** The words in which a host says that calls and results do not fit together. */
+/** A host's error for calls and results that do not match. */
 export interface PairingWords {
   unanswered(ids: readonly string[], place: number): Issue
   orphan(place: number): Issue

@@ -1,4 +1,4 @@
-// What one model of OpenAI refuses and the next one takes. The name of the model decides: the API tells nothing else.
+// What one OpenAI model refuses and the next one accepts, by the name of the model: the API reveals nothing else.
 
 import type { Json } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -14,12 +14,12 @@ function isOSeries(model: string): boolean {
   return /^o\d(-|$)/.test(model)
 }
 
-/** `gpt-5-chat-latest` answers at once, like the models before it. */
+/** `gpt-5-chat-latest` answers without reasoning, like the models before it. */
 function isReasoning(model: string): boolean {
   return isOSeries(model) || ((version(model) ?? 0) >= 5 && !model.includes('-chat'))
 }
 
-/** C13, C14: functions and reasoning do not go together on this wire from GPT-5.4 on. */
+/** C13, C14: functions and reasoning cannot be combined on this wire from GPT-5.4 on. */
 export const effortWithTools: Check = (body) => {
   const v = version(body.model)
   const effort = body.fields.reasoning_effort
@@ -41,7 +41,7 @@ export const outputField: Check = ({ model, fields }) => {
   return [invalid('C15', text, 'max_tokens', 'unsupported_parameter')]
 }
 
-/** C16. From GPT-5.1 on a model that does not reason takes them again; what it does by itself differs. */
+/** C16. From GPT-5.1 on a model that does not reason accepts them again; the default differs. */
 export const sampling: Check = ({ model, fields }) => {
   if (!isReasoning(model) || !reasons(model, fields.reasoning_effort)) return []
   const issues: Issue[] = []
@@ -79,7 +79,7 @@ function knownEfforts(model: string): string[] | undefined {
   return v < 6 ? ['none', 'low', 'medium', 'high', 'xhigh'] : undefined
 }
 
-/** The first o-models know no system role at all. */
+/** The first o-models do not support the system role at all. */
 export const systemRole: Check = ({ model, messages }) => {
   if (!/^o1-(mini|preview)/.test(model)) return []
   return messages.flatMap((message, i): Issue[] => {
@@ -90,7 +90,7 @@ export const systemRole: Check = ({ model, messages }) => {
   })
 }
 
-/** Sound is for the audio models alone. */
+/** Audio is only for the audio models. */
 export const soundByModel: Check = ({ model, messages }) => {
   if (model.includes('audio') || !(isReasoning(model) || /^gpt-(3|4)/.test(model))) return []
   return messages.flatMap((message, i): Issue[] => {

@@ -1,4 +1,5 @@
-// Schemas of arguments and answers: what OpenAI refuses, and where hosts differ, in their own words (checked 2026-11).
+// Schemas of arguments and answers: what OpenAI refuses, and where hosts differ, with their error messages (checked
+// 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -28,7 +29,7 @@ export const openaiSchemas: Check = (body) =>
     ]
   })
 
-/** DeepSeek names no parameter, and writes `null` where there is no type. */
+/** DeepSeek names no parameter, and writes `null` if there is no type. */
 export const deepseekSchemas: Check = (body) =>
   parametersIn(body).flatMap(({ name, schema }): Issue[] => {
     if (schema.type === 'object') return []
@@ -45,7 +46,7 @@ export const groqSchemas: Check = (body) =>
     return [{ rule: 'tool-schema', status: 400, message: text, type: 'invalid_request_error', param: where }]
   })
 
-/** Moonshot has a dialect of its own. */
+/** Moonshot has its own dialect. */
 export const moonshotSchemas: Check = (body) =>
   parametersIn(body).flatMap(({ schema }): Issue[] => {
     const lead = 'Invalid request: tools.function.parameters'
@@ -101,7 +102,7 @@ function holdsRef(value: Json | undefined): boolean {
   return isObject(value) && (typeof value.$ref === 'string' || Object.values(value).some(holdsRef))
 }
 
-/** LM Studio hands through what its own reader says. */
+/** LM Studio passes on the error of its own parser. */
 export const lmstudioSchemas: Check = (body) => {
   const issues = parametersIn(body).flatMap(({ schema }, i) =>
     schema.type === 'object'
@@ -148,7 +149,7 @@ export const answerSchema: Check = (body) => {
   return [invalid('answer-format', `Invalid schema for response_format '${String(name)}': ${fault}`, 'response_format')]
 }
 
-/** Asking for JSON without a word about it is refused: the model would write blanks without an end. */
+/** Requesting JSON without mentioning it is refused: the model would write endless blanks. */
 function saysJson(body: ChatBody): boolean {
   return body.messages.some((message) => {
     const texts = [message.content, ...partsIn(message).map((part) => part.text)]
@@ -162,7 +163,7 @@ export const jsonNamed: Check = (body) => {
   return [invalid('answer-format', text, 'messages')]
 }
 
-/** DeepSeek knows JSON, but no schema. */
+/** DeepSeek supports JSON mode, but no schema. */
 export const deepseekAnswer: Check = (body) => {
   const type = formatOf(body)?.type
   if (type !== undefined && type !== 'json_object' && type !== 'text') {

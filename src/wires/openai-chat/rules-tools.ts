@@ -1,4 +1,4 @@
-// The rules for tools and for the few fields of a request that are refused whatever the model.
+// The rules for tools and for the few fields of a request that every model refuses.
 
 import { isObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'

@@ -1,5 +1,6 @@
-// What the real hosts refuse in a body, in their own words. Written from recorded refusals and from the hosts' sources,
-// never from what `encode` writes; a host differs from OpenAI only where it is known to (docs/protocols/openai-chat.md).
+// What the real hosts refuse in a body, with their error messages. Written from recorded refusals and from the hosts'
+// sources, never from the output of `encode`; a host differs from OpenAI only where it is known to
+// (docs/protocols/openai-chat.md).
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { Issue, Profile } from '../wire.ts'

@@ -1,5 +1,6 @@
-// What a server of chat completions has to know beside encoding and decoding, and how the hosts that speak it differ.
+// What a server of chat completions needs besides encoding and decoding, and how compatible hosts differ.
 
+import { openaiModels } from '../shared/model-forms.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { chatPrompt } from '../shared/prompt.ts'
 import {
@@ -15,7 +16,7 @@ import type { Issue } from '../wire.ts'
 
 export const openaiChatService: WireService = {
   home: 'openai',
-  // A host that no row names, as a row of the user's own does: nothing is known of it but the wire.
+  // A host without a row, such as a user's own row: only the wire is known.
   homeElsewhere: 'openai-compatible',
   route(method, path, provider) {
     if (method === 'POST' && path.endsWith('/chat/completions')) return { do: 'reply' }
@@ -39,11 +40,21 @@ export const openaiChatService: WireService = {
   replyPrefix: 'chatcmpl-',
   complete: (whole, facts) => withHitsAndMisses(withReasoningField(whole, facts), facts),
   chunks: (chunks, whole, incoming) => withGroqFields(withoutUnasked(chunks, incoming), whole, incoming),
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: openaiModels,
+    codes: true,
+    losesReasoning: true,
+    // The usage comes in a separate chunk, on request.
+    isUnmetered: (body) => body.stream === true && at(body, 'stream_options', 'include_usage') !== true,
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /\[DONE\]/,
   overflow: overflowIssue,
   state: async () => (await import('./state.ts')).createCompletionsState(),
 }
 
-/** Who keeps chat completions that are asked to be stored. */
+/** Hosts that store chat completions on request. */
 export function storesCompletions(provider: string): boolean {
   return provider === 'openai' || provider === 'azure-openai'
 }
@@ -55,7 +66,7 @@ function reasoningOf(body: JsonObject, provider: string): RequestOptions['reason
   return provider === 'deepseek' && body.reasoning_effort !== 'none' ? 'on' : reasoningByEffort(body.reasoning_effort)
 }
 
-/** Reasoning under the name that the host gives it; OpenAI itself shows none on this wire. */
+/** Reasoning under the host's field name; OpenAI itself shows none on this wire. */
 function withReasoningField(whole: JsonObject, { quirks: { reasoningField: field } }: ReplyFacts): JsonObject {
   if (!Array.isArray(whole.choices)) return whole
   const choices = whole.choices.map((choice) => {
@@ -72,13 +83,13 @@ function reasoningIn(field: string, text: Json): JsonObject {
   return { reasoning: text, reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }] }
 }
 
-/** What DeepSeek calls a hit and a miss. */
+/** DeepSeek's fields for a hit and a miss. */
 function withHitsAndMisses(whole: JsonObject, { provider, charge: { input, read } }: ReplyFacts): JsonObject {
   if (provider !== 'deepseek' || !isObject(whole.usage)) return whole
   return { ...whole, usage: { ...whole.usage, prompt_cache_hit_tokens: read, prompt_cache_miss_tokens: input - read } }
 }
 
-/** Usage comes at the end of a stream for those who asked for it; some hosts always send it. */
+/** Usage comes at the end of a stream on request; some hosts always send it. */
 function withoutUnasked(chunks: JsonObject[], { provider, body }: Incoming): JsonObject[] {
   if (provider === 'openrouter' || provider === 'deepseek') return chunks
   if (isObject(body.stream_options) && body.stream_options.include_usage === true) return chunks
@@ -87,7 +98,7 @@ function withoutUnasked(chunks: JsonObject[], { provider, body }: Incoming): Jso
   )
 }
 
-/** Groq names the request in its first chunk, and has the usage in the last one, asked for or not. */
+/** Groq names the request in its first chunk, and always has the usage in the last one. */
 function withGroqFields(chunks: JsonObject[], { usage }: JsonObject, { provider, replyId }: Incoming): JsonObject[] {
   if (provider !== 'groq') return chunks
   const id = `req_${replyId.replace(/^chatcmpl-/, '')}`
@@ -123,7 +134,7 @@ function overflowIssue({ provider, tokens, window }: Overflow): Issue {
         `This endpoint's maximum context length is ${window} tokens. However, you requested about ${tokens} tokens (${tokens} of text input). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.`,
       )
     case 'deepseek':
-      // The code is the general one: only the words tell.
+      // The code is the general one: only the message shows it.
       return issue(
         `This model's maximum context length is ${window} tokens. However, you requested ${tokens} tokens (${tokens} in the messages, 0 in the completion). Please reduce the length of the messages or completion.`,
         { type: 'invalid_request_error', code: 'invalid_request_error' },

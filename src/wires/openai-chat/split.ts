@@ -1,5 +1,5 @@
-// A whole reply, cut into the chunks that would have carried it, so that there is one way of reading and not two. What
-// grows on the wire is cut in pieces; every other field is sent once, as it is, so that nothing changes on the way.
+// Splits a complete reply into the chunks that would have carried it, so that there is one way of decoding. Growing
+// fields are split into pieces; every other field is sent once, unchanged.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { splitText } from '../shared/text.ts'
@@ -30,7 +30,8 @@ const cutFields = ['reasoning_content', 'reasoning', 'content', 'refusal'] as co
 function* deltas(message: JsonObject, piece: number): Generator<JsonObject> {
   const { role: _role, content, reasoning_details, tool_calls, function_call, ...rest } = message
   const opening = typeof content === 'string' ? { content: '' } : content === null ? { content } : {}
-  yield { role: 'assistant', ...opening }
+  const refusal = message.refusal === null && { refusal: null }
+  yield { role: 'assistant', ...opening, ...refusal }
   for (const field of ['reasoning_content', 'reasoning'] as const) yield* cut(message, field, piece)
   if (reasoning_details !== undefined) yield { reasoning_details }
   if (content !== undefined && content !== null && typeof content !== 'string') yield { content }
@@ -39,7 +40,7 @@ function* deltas(message: JsonObject, piece: number): Generator<JsonObject> {
   const once: JsonObject = {}
   for (const [field, value] of Object.entries(rest)) {
     const isCut = typeof value === 'string' && value !== '' && cutFields.some((known) => known === field)
-    if (!isCut) once[field] = value
+    if (!isCut && !(field === 'refusal' && value === null)) once[field] = value
   }
   if (function_call === null) once.function_call = null
   if (tool_calls !== undefined && !(Array.isArray(tool_calls) && tool_calls.length > 0)) once.tool_calls = tool_calls

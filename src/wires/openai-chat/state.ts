@@ -1,4 +1,4 @@
-// Chat completions that were asked to be stored: what OpenAI keeps of them, and how they are read, changed and deleted.
+// Stored chat completions: what OpenAI stores, and how they are read, changed and deleted.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { pageOf } from '../shared/item-pages.ts'
@@ -15,7 +15,7 @@ interface Stored {
 
 interface CompletionsState extends ServerState {
   stored: ExpiringMap<Stored>
-  /** The ids of what an owner stored, oldest first. */
+  /** The ids of an owner's stored completions, oldest first. */
   idsOf(owner: string): string[]
 }
 
@@ -75,7 +75,7 @@ function visitCompletion(
   return found.whole
 }
 
-/** These lists are oldest first if nothing else is asked. */
+/** These lists are oldest first by default. */
 function ascending(query: URLSearchParams): URLSearchParams {
   const given = new URLSearchParams(query)
   if (!given.has('order')) given.set('order', 'asc')

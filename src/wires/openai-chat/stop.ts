@@ -1,4 +1,4 @@
-// Why a reply ended, in the words of the many servers that speak this wire.
+// Why a reply ended, in the terms of the many servers on this wire.
 
 import type { Failure } from '../../core/error.ts'
 import type { StopReason } from '../../core/message.ts'
@@ -25,7 +25,7 @@ const reasons: Record<string, StopReason> = {
   insufficient_system_resource: 'failed',
 }
 
-/** A host may say `stop` though it calls, and `tool_calls` though it does not: what is there decides. */
+/** A host may report `stop` with calls, and `tool_calls` without any: the content decides. */
 export function stopReason(finish: string, has: { calls: boolean; refusal: boolean }): StopReason {
   const reason = Object.hasOwn(reasons, finish) ? (reasons[finish] ?? 'done') : 'done'
   if (reason !== 'done' && reason !== 'tool-calls') return reason

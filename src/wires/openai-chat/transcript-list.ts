@@ -1,4 +1,4 @@
-// Where the list of chat messages is inside what was given, and what its surroundings say about it.
+// Finds the list of chat messages in the input, and its metadata.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -48,7 +48,7 @@ export function looksLikeChat(json: Json): boolean {
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
-/** Parts of other wires that stand in messages of the same shape. */
+/** Parts of other wires in messages of the same shape. */
 const foreignParts =
   /^(tool_use|tool_result|thinking|redacted_thinking|image|document|input_text|output_text|input_image)$/
 
@@ -81,7 +81,7 @@ function at(value: Json | undefined, ...path: string[]): Json | undefined {
   return inner
 }
 
-/** `deepseek/deepseek-chat` is how recorders that speak to many hosts name a model. */
+/** `deepseek/deepseek-chat` is how recorders for many hosts name a model. */
 function modelOf(wrapper: JsonObject): { provider: string; model: string } {
   const named = [
     wrapper.model,

@@ -1,4 +1,4 @@
-// Content of chat messages that users and tools wrote, as parts.
+// Content of chat messages from users and tools, as parts.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, TextPart, UserMessage } from '../../core/message.ts'
@@ -28,7 +28,7 @@ export function textsOf(content: Json | undefined, at: string): TextPart[] {
   })
 }
 
-/** What a tool gave back: a part without a name here is kept as the text of its JSON. */
+/** A tool result: an unknown part is kept as the text of its JSON. */
 export function outputOf(content: Json | undefined, at: string): (TextPart | MediaPart)[] {
   return listOf(content, at).map((part) => {
     const read = isObject(part) ? (textOf(part) ?? mediaOf(part, '')) : undefined

@@ -1,4 +1,4 @@
-// Messages that did not come from this format, written in it. Nothing is repaired here: that is for a request.
+// Writes messages from other formats in this one. Nothing is repaired here: that is for a request.
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
@@ -8,7 +8,7 @@ import { messageFromParts } from './emulate.ts'
 import { protocolId, textPart } from './types.ts'
 import { mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 
-/** `all` is the whole conversation: a result names its call as the reply before it does. */
+/** `all` is the whole conversation: a result names its call like the reply before it. */
 export function writeMessages(run: readonly Message[], all: readonly Message[]): Json[] {
   const ids = wireIds(all)
   return run.flatMap((message): Json[] => {
@@ -29,7 +29,7 @@ function isNative(reply: Reply): boolean {
   return reply.origin.protocol === protocolId && isObject(reply.native[0])
 }
 
-/** The id that a call has where it is written: the host's own in its own words, else ours. */
+/** The written id of a call: the host's own in native data, otherwise ours. */
 function wireIds(messages: readonly Message[]): Map<string, string> {
   const ids = new Map<string, string>()
   for (const message of messages) {
@@ -42,7 +42,7 @@ function wireIds(messages: readonly Message[]): Map<string, string> {
   return ids
 }
 
-/** A summary has no field in this format, so it stands in the text. */
+/** A summary has no field in this format, so it is written in the text. */
 function readable(reply: Reply): Reply['parts'] {
   return reply.parts.map((part) =>
     part.type === 'compaction' ? { type: 'text', text: `${summaryLabel}\n${part.text ?? ''}` } : part,

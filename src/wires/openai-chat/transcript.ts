@@ -1,6 +1,6 @@
-// Chat messages as OpenAI's wire has them, alone or inside a request body, and four formats of agents that keep their
-// runs this way with fields of their own: tau-bench, tau2-bench, SWE-agent and mini-SWE-agent. A tool's result is found
-// by id, but ids are not unique in a conversation: some hosts begin at `call_0` in every reply.
+// Chat messages of OpenAI's wire, alone or inside a request body, and four formats of agents that store their runs this
+// way with additional fields: tau-bench, tau2-bench, SWE-agent and mini-SWE-agent. A tool's result is found by id, but
+// ids are not unique in a conversation: some hosts begin at `call_0` in every reply.
 
 import type { Note } from '../../core/context.ts'
 import { fold } from '../../core/fold.ts'
@@ -52,7 +52,7 @@ interface Asked {
   answered: boolean
 }
 
-/** Reads the messages of a list one by one, from its beginning, and remembers what has been called. */
+/** Reads the messages of a list one by one, from its beginning, and keeps track of calls. */
 function reading(list: Wrapped): { message(value: JsonObject, at: string): Message; notes: Note[] } {
   const notes = [...list.notes]
   const usedIds = new Set<string>()
@@ -79,7 +79,7 @@ function reading(list: Wrapped): { message(value: JsonObject, at: string): Messa
     }
   }
 
-  /** In tau2-bench the simulated user calls tools as well; no wire has a place for that, so it is told. */
+  /** In tau2-bench the simulated user calls tools as well; no wire supports that, so it becomes text. */
   function userMessage(value: JsonObject, at: string): UserMessage {
     const parts = userParts(value.content, `${at}.content`, list.provider)
     const calls = Array.isArray(value.tool_calls) ? value.tool_calls.filter(isObject) : []
@@ -96,9 +96,12 @@ function reading(list: Wrapped): { message(value: JsonObject, at: string): Messa
     const name = usersCalls.get(idsOf(value)[0] ?? '') ?? 'tool'
     const output = outputOf(value.content, `${at}.content`)
     const text = output.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-    const told = flatResult(flatResultLabel, name, text, value.error === true)
+    const labelled = flatResult(flatResultLabel, name, text, value.error === true)
     note("result of the user's call to labelled text", at)
-    return { role: 'user', parts: [{ type: 'text', text: told }, ...output.filter((part) => part.type === 'media')] }
+    return {
+      role: 'user',
+      parts: [{ type: 'text', text: labelled }, ...output.filter((part) => part.type === 'media')],
+    }
   }
 
   function note(what: string, at: string): void {
@@ -141,24 +144,27 @@ function reading(list: Wrapped): { message(value: JsonObject, at: string): Messa
     return { role: 'tool', parts }
   }
 
-  /** The latest open call of that id; where the result or the calls have none, the next in order. */
+  /** The latest open call with that id; if the result or the calls have none, the next in order. */
   function answeredBy(id: string): Asked | undefined {
     const fits = (call: Asked) => id === '' || call.alias === '' || call.alias === id
-    const call = first((known) => !known.answered && fits(known)) ?? first((known) => known.alias === id)
+    const call = first(asked, (known) => !known.answered && fits(known)) ?? first(asked, (known) => known.alias === id)
     if (call) call.answered = true
     return call
   }
-
-  function first(fits: (call: Asked) => boolean): Asked | undefined {
-    for (const calls of asked) {
-      const call = calls.find(fits)
-      if (call) return call
-    }
-    return undefined
-  }
 }
 
-/** What of an assistant message belongs to the wire. The rest is the recorder's own, and stays in `source` alone. */
+function first(asked: readonly Asked[][], fits: (call: Asked) => boolean): Asked | undefined {
+  for (const calls of asked) {
+    const call = calls.find(fits)
+    if (call) return call
+  }
+  return undefined
+}
+
+/**
+ * The part of an assistant message that belongs to the wire. The rest is the recorder's own, and stays only in
+ * `source`.
+ */
 const wireFields = [
   'content',
   'refusal',
@@ -217,14 +223,14 @@ function parsed(text: string): Json {
   }
 }
 
-/** SWE-agent lists the ids that a result answers; tau2-bench calls the field `id`. */
+/** SWE-agent lists the ids that a result answers; tau2-bench names the field `id`. */
 function idsOf(value: JsonObject): string[] {
   if (Array.isArray(value.tool_call_ids)) return value.tool_call_ids.filter((id) => typeof id === 'string')
   const id = value.tool_call_id ?? (value.requestor === undefined ? undefined : value.id)
   return typeof id === 'string' ? [id] : []
 }
 
-/** What recorders keep of the reply that the message came in. */
+/** What recorders store about the original reply. */
 function about(value: JsonObject): { finish: string; model?: string; replyId?: string } {
   const response = isObject(value.extra) && isObject(value.extra.response) ? value.extra.response : {}
   const [choice] = Array.isArray(response.choices) ? response.choices : []

@@ -1,5 +1,5 @@
-// Tokens of a chat completion. Three hosts count in ways of their own: xAI leaves reasoning out of the completion (the
-// total tells), Grok on Azure leaves cached tokens out of the prompt, and Gemini behind a gateway does the first with a
+// Tokens of a chat completion. Three hosts count differently: xAI leaves reasoning out of the completion (the total
+// shows it), Grok on Azure leaves cached tokens out of the prompt, and Gemini through a gateway does the first with a
 // total that hides it. Checked on recorded replies, 2026-11.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'

@@ -1,5 +1,5 @@
-// A reply as the chunks of a chat completion, while it is coming: the role first, name and id of a call once, and the
-// usage in a chunk of its own for clients that ask for it.
+// A reply as the chunks of a chat completion, while it is streaming: the role first, name and id of a call once, and
+// the usage in a separate chunk for clients that request it.
 
 import { folding } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -42,7 +42,7 @@ export function writer(profile: StreamProfile): StreamWriter {
     },
     close(part) {
       if (part.type === 'tool-call' || part.type === 'reasoning' || part.type === 'refusal') return []
-      // What does not grow is sent once: citations, images, tools of the host.
+      // What does not grow is sent once: citations, images, server tools.
       const { role: _role, content: _content, ...rest } = messageFromParts([part])
       return Object.keys(rest).length === 0 ? [] : [chunk(rest)]
     },

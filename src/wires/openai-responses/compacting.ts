@@ -1,4 +1,4 @@
-// A summary that OpenAI makes and alone can read: items that continue as they are, with a sealed one at their end (checked
+// A summary by OpenAI that only it can read: items that are sent unchanged, with an encrypted one at their end (checked
 // 2026-11).
 
 import { isObject } from '../../core/json.ts'

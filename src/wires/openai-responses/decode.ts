@@ -1,16 +1,24 @@
 // Reads the events of one streamed reply.
 //
-// Events are routed by `output_index`: some servers change `item_id` with every event (checked 2026-11). A finished item
-// is taken from `response.output_item.done`, because the announced one may hold half of the ciphertext, and the one in
-// `response.completed` is encrypted again.
+// Events are routed by `output_index`: some servers change `item_id` with every event (checked 2026-11). A finished
+// item is read from `response.output_item.done`, because the announced one may have half of the ciphertext, and the one
+// in `response.completed` is encrypted again.
 
-import type { Failure } from '../../core/error.ts'
-import type { ReplyEvent } from '../../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part } from '../../core/message.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
-import { callIds } from '../shared/call-ids.ts'
+import {
+  decoding,
+  endPart,
+  endReply,
+  growPart,
+  startPart,
+  startReply,
+  takeEvents,
+  toolName,
+  type Decoding,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
+import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { contentKinds, deltaKinds, duplicates, type DeltaKind } from './events.ts'
 import { isWrapperName } from './parallel.ts'
@@ -22,302 +30,296 @@ import { asksClient, numberIn, objectIn, objectsIn, stringIn, typeOf, type Item 
 
 const plainMessage: Item = { type: 'message', role: 'assistant' }
 
-export function decoder(given: Origin, options?: DecoderOptions): Decoder {
-  const nextCallId = callIds(options)
-  const toolName = (name: string) => named(options?.toolNames, name)
-  const slots: OpenItem[] = []
-  const isDuplicate = duplicates()
-  let origin = given
-  let started = false
-  let nextPart = 0
-  let response: JsonObject = {}
-  let terminal: JsonObject | undefined
-  let failure: Failure | undefined
-  let queued = false
+interface State extends Decoding {
+  /** The items in the order in which they were announced. */
+  readonly items: OpenItem[]
+  /** The response as it was last sent. */
+  response: JsonObject
+  /** The response that the last event brought. */
+  terminal: JsonObject | undefined
+  queued: boolean
+}
 
+export function decoder(given: Origin, options?: DecoderOptions): Decoder {
+  const state: State = { ...decoding(given, options), items: [], response: {}, terminal: undefined, queued: false }
+  const isDuplicate = duplicates()
   return {
-    get done() {
-      return terminal !== undefined || failure !== undefined
-    },
     push(chunk) {
-      if (!isObject(chunk) || terminal || failure || isDuplicate(chunk)) return []
-      const events: ReplyEvent[] = []
-      learn(chunk)
-      start(events)
-      handle(chunk, events)
-      return events
+      if (!isObject(chunk) || isDone(state) || isDuplicate(chunk)) return []
+      if (isObject(chunk.response)) learnOrigin(state, chunk.response)
+      startReply(state)
+      read(state, chunk)
+      return takeEvents(state)
     },
     end(cause) {
-      const events: ReplyEvent[] = []
-      start(events)
-      const finished = terminal !== undefined && failure === undefined
-      for (const slot of slots) if (!slot.final) finish(slot, finished, events)
-      const native = settleNative(events)
-      const { stop, failure: why } = outcome(cause)
-      const usage = readUsage(response.usage)
-      events.push({
-        type: 'reply-end',
-        origin,
-        stop,
-        native,
-        ...(usage && { usage }),
-        ...(why && { failure: why }),
-      })
-      return events
+      startReply(state)
+      const finished = state.terminal !== undefined && state.failure === undefined
+      for (const item of state.items) if (!item.final) finishItem(state, item, finished)
+      const native = nativeItems(state)
+      return endReply(state, { ...outcome(state, cause), native, usage: readUsage(state.response.usage) })
+    },
+    get done() {
+      return isDone(state)
     },
   }
+}
 
-  function start(events: ReplyEvent[]): void {
-    if (started) return
-    started = true
-    events.push({ type: 'reply-start', origin })
+function isDone({ terminal, failure }: State): boolean {
+  return terminal !== undefined || failure !== undefined
+}
+
+function learnOrigin(state: State, response: JsonObject): void {
+  state.response = response
+  // A server may give each event another id (checked 2026-11): the last one can be continued.
+  const { origin } = state
+  const replyId = stringIn(response, 'id') ?? origin.replyId
+  const model = origin.model || stringIn(response, 'model') || ''
+  state.origin = { ...origin, model, ...(replyId !== undefined && { replyId }) }
+}
+
+function read(state: State, chunk: JsonObject): void {
+  const type = typeof chunk.type === 'string' ? chunk.type : ''
+  const delta = deltaKinds.get(type)
+  state.queued = type === 'response.queued'
+  if (delta) {
+    readText(state, chunk, delta.kind, stringIn(chunk, delta.field) ?? '', delta.whole === true)
+    return
   }
-
-  function learn(chunk: JsonObject): void {
-    const told = chunk.response
-    if (!isObject(told)) return
-    response = told
-    // A server may give each event another id (checked 2026-11): the last one is the one that can be continued from.
-    const replyId = stringIn(told, 'id') ?? origin.replyId
-    const model = origin.model || stringIn(told, 'model') || ''
-    origin = { ...origin, model, ...(replyId !== undefined && { replyId }) }
-  }
-
-  function handle(chunk: JsonObject, events: ReplyEvent[]): void {
-    const type = typeof chunk.type === 'string' ? chunk.type : ''
-    const delta = deltaKinds.get(type)
-    if (delta) {
-      queued = false
-      grow(chunk, delta.kind, stringIn(chunk, delta.field) ?? '', delta.whole === true, events)
-      return
+  switch (type) {
+    case 'response.output_item.added':
+      return readItemAdded(state, chunk)
+    case 'response.output_item.done':
+      return readItemDone(state, chunk)
+    case 'response.content_part.added':
+    case 'response.content_part.done':
+      return readContentPart(state, chunk)
+    case 'response.output_text.annotation.added':
+      return readAnnotation(state, chunk)
+    case 'response.completed':
+    case 'response.incomplete':
+    case 'response.cancelled':
+    case 'response.failed':
+      return readTerminal(state, objectIn(chunk, 'response') ?? {}, type)
+    case 'error': {
+      const { type: _, sequence_number: __, ...flat } = chunk
+      return fail(state, objectIn(chunk, 'error') ?? flat, numberIn(chunk, 'status'))
     }
-    queued = type === 'response.queued'
-    switch (type) {
-      case 'response.output_item.added': {
-        const item = objectIn(chunk, 'item')
-        if (item && !isKnown(chunk, item)) announce(numberIn(chunk, 'output_index') ?? slots.length, item, events)
-        break
-      }
-      case 'response.output_item.done': {
-        const item = objectIn(chunk, 'item')
-        if (item && !isFinished(chunk, item)) close(slotFor(chunk, item, events, true), item, events)
-        break
-      }
-      case 'response.content_part.added':
-      case 'response.content_part.done': {
-        const part = objectIn(chunk, 'part') ?? {}
-        const kind = contentKinds.get(stringIn(part, 'type') ?? '')
-        if (kind) grow(chunk, kind, stringIn(part, kind === 'refusal' ? 'refusal' : 'text') ?? '', true, events)
-        break
-      }
-      case 'response.output_text.annotation.added': {
-        const open = contentPart(chunk, 'text', events)
-        const annotation = chunk.annotation
-        if (annotation !== undefined && annotation !== null) open.annotations.push(annotation)
-        break
-      }
-      case 'response.completed':
-      case 'response.incomplete':
-      case 'response.cancelled':
-      case 'response.failed':
-        finishWith(objectIn(chunk, 'response') ?? {}, type, events)
-        break
-      case 'error': {
-        const { type: _, sequence_number: __, ...flat } = chunk
-        fail(objectIn(chunk, 'error') ?? flat, numberIn(chunk, 'status'))
-        break
-      }
-      case '':
-        if (chunk.error !== undefined && chunk.error !== null) fail(chunk.error, numberIn(chunk, 'status'))
-    }
-  }
-
-  /** Said twice, by a server that does not count its events. */
-  function isKnown(chunk: JsonObject, item: Item): boolean {
-    return slots.some((slot) => slot.index === chunk.output_index && !slot.final && isSame(slot.added, item))
-  }
-
-  function isFinished(chunk: JsonObject, item: Item): boolean {
-    return slots.some((slot) => slot.index === chunk.output_index && slot.final && isSame(slot.final, item))
-  }
-
-  function announce(index: number, item: Item, events: ReplyEvent[]): OpenItem {
-    const slot: OpenItem = { index, added: item, parts: [], contents: new Map() }
-    slots.push(slot)
-    const type = typeOf(item)
-    if (type === 'reasoning') open(slot, { type: 'reasoning', text: '' }, events)
-    const isCall = type === 'function_call' || (type === 'custom_tool_call' && asksClient(item))
-    // The children of a `parallel` call are not known before its arguments are whole.
-    if (isCall && !isWrapperName(stringIn(item, 'name'))) {
-      const alias = stringIn(item, 'call_id') || undefined
-      slot.callId = nextCallId(alias)
-      const name = toolName(calledName(item))
-      const call = { callId: slot.callId, ...(alias && { alias }), name, input: {}, ...marksOf(item) }
-      open(slot, { type: 'tool-call', ...call }, events)
-    }
-    return slot
-  }
-
-  /** The slot an event belongs to; one that was never announced is opened here. */
-  function slotFor(chunk: JsonObject, item: Item, events: ReplyEvent[], closing = false): OpenItem {
-    const index = typeof chunk.output_index === 'number' ? chunk.output_index : undefined
-    const last = slots.at(-1)
-    const found = index !== undefined && last?.index === index ? last : earlierSlot(chunk, item, index)
-    if (found && !(closing && (found.final || typeOf(found.added) !== typeOf(item)))) return found
-    return announce(index ?? slots.length, item, events)
-  }
-
-  function earlierSlot(chunk: JsonObject, item: Item, index: number | undefined): OpenItem | undefined {
-    if (index !== undefined) return slots.findLast((slot) => slot.index === index)
-    const id = stringIn(chunk, 'item_id') ?? stringIn(item, 'id')
-    return slots.findLast((slot) => id !== undefined && slot.added.id === id) ?? slots.at(-1)
-  }
-
-  function open(slot: OpenItem, part: Part, events: ReplyEvent[]): OpenPart {
-    const opened = openPart(nextPart++, part)
-    slot.parts.push(opened)
-    events.push({ type: 'part-start', index: opened.index, part })
-    return opened
-  }
-
-  function contentPart(chunk: JsonObject, kind: 'text' | 'refusal', events: ReplyEvent[]): OpenPart {
-    const slot = slotFor(chunk, plainMessage, events)
-    const place = typeof chunk.content_index === 'number' ? chunk.content_index : 0
-    const known = slot.contents.get(place)
-    if (known) return known
-    const opened = open(slot, { type: kind, text: '' }, events)
-    slot.contents.set(place, opened)
-    return opened
-  }
-
-  /** Adds text to a part. `whole` is the text once more in full: it counts only if no delta came before it. */
-  function grow(chunk: JsonObject, kind: DeltaKind, text: string, whole: boolean, events: ReplyEvent[]): void {
-    if (kind === 'text' || kind === 'refusal') {
-      const part = contentPart(chunk, kind, events)
-      if (!whole || part.pieces.length === 0) say(part, part.pieces, text, events)
-      return
-    }
-    const slot = slotFor(chunk, { type: kind === 'summary' ? 'reasoning' : kind }, events)
-    if (kind === 'summary') {
-      const part = slot.parts[0]
-      if (!part) return
-      const at = numberIn(chunk, 'summary_index') ?? 0
-      let pieces = part.summary.get(at)
-      if (!pieces) part.summary.set(at, (pieces = []))
-      const lead = pieces.length === 0 && part.summary.size > 1 && part.pieces.length === 0 ? '\n\n' : ''
-      if (text === '' || (whole && pieces.length > 0)) return
-      pieces.push(text)
-      if (!part.ended) events.push({ type: 'part-delta', index: part.index, text: lead + text })
-      return
-    }
-    if (whole && kind !== 'reasoning') slot.argumentsDone = true
-    const part = (slot.parts[0] ??= hiddenPart())
-    if (!whole || part.pieces.length === 0) say(part, part.pieces, text, kind === 'custom_tool_call' ? [] : events)
-  }
-
-  function say(part: OpenPart, pieces: string[], text: string, events: ReplyEvent[]): void {
-    if (text === '') return
-    pieces.push(text)
-    if (!part.ended && part.index >= 0) events.push({ type: 'part-delta', index: part.index, text })
-  }
-
-  function close(slot: OpenItem, item: Item, events: ReplyEvent[]): void {
-    const from = slots.filter((other) => other.final).length
-    slot.final = item
-    const ids = (alias: string | undefined) => takeId(slot) ?? nextCallId(alias)
-    const parts = readItem(item, from, { callId: ids, toolName })
-    const opened = slot.parts.filter((part) => part.index >= 0)
-    slot.parts = parts.map((part, place) => {
-      const kept = opened[place] ?? openPart(nextPart++, part)
-      if (!opened[place]) events.push({ type: 'part-start', index: kept.index, part: emptied(part) })
-      return end(kept, part, events)
-    })
-    // What was streamed but is not in the finished item was taken back; it stays in the reply, outside of native.
-    for (const left of opened.slice(parts.length)) slot.parts.push(end(left, partSoFar(left), events))
-  }
-
-  function end(open: OpenPart, part: Part, events: ReplyEvent[]): OpenPart {
-    events.push({ type: 'part-end', index: open.index, part })
-    return { ...open, part, ended: true }
-  }
-
-  function finishWith(told: JsonObject, type: string, events: ReplyEvent[]): void {
-    const items = objectsIn(told, 'output')
-    if (items.length > slots.filter((slot) => slot.final).length) {
-      for (const [index, item] of items.entries()) {
-        const slot = slots.find((other) => other.index === index)
-        if (!slot?.final) close(slotFor({ output_index: index }, item, events, true), item, events)
-      }
-    }
-    terminal = { ...told, status: stringIn(told, 'status') ?? type.slice('response.'.length) }
-    if (terminal.status === 'failed') fail(objectIn(told, 'error') ?? { message: 'The response failed.' }, undefined)
-  }
-
-  function fail(error: Json, status: number | undefined): void {
-    failure = readFailure({
-      body: isObject(error) ? { error } : error,
-      ...(status !== undefined && { status }),
-      provider: origin.provider,
-    })
-  }
-
-  function finish(slot: OpenItem, finished: boolean, events: ReplyEvent[]): void {
-    const type = typeOf(slot.added)
-    const isText = type === 'message' && slot.parts.some((part) => part.pieces.length > 0)
-    if (finished || isText || slot.argumentsDone) {
-      close(slot, itemSoFar(slot, finished || slot.argumentsDone ? 'completed' : 'incomplete'), events)
-      return
-    }
-    if (slot.parts.length === 0 && type === 'function_call') slot.parts.push(hiddenPart())
-    else if (slot.parts.length === 0 && type !== 'message') {
-      const begun = readItem(slot.added, undefined, { callId: nextCallId, toolName })
-      for (const part of begun) open(slot, part, events)
-    }
-    slot.parts = slot.parts.map((part) =>
-      end(part.index >= 0 ? part : shown(slot, part, events), partSoFar(part), events),
-    )
-  }
-
-  /** A `parallel` call that was cut off before its children were known is shown as the call it is. */
-  function shown(slot: OpenItem, hidden: OpenPart, events: ReplyEvent[]): OpenPart {
-    const alias = stringIn(slot.added, 'call_id') || undefined
-    const name = stringIn(slot.added, 'name') ?? ''
-    hidden.part = { type: 'tool-call', callId: nextCallId(alias), ...(alias && { alias }), name, input: {} }
-    hidden.index = nextPart++
-    events.push({ type: 'part-start', index: hidden.index, part: hidden.part })
-    return hidden
-  }
-
-  /** The finished items in the server's order. Parts whose item moved on the way are told again. */
-  function settleNative(events: ReplyEvent[]): Json[] {
-    const came = slots.filter((slot) => slot.final)
-    const distinct = new Set(came.map((slot) => slot.index)).size === came.length
-    const ordered = distinct ? came.toSorted((a, b) => a.index - b.index) : came
-    for (const [from, slot] of ordered.entries()) {
-      for (const open of slot.parts) {
-        const told = open.part
-        if (!('from' in told) || told.from === undefined || told.from === from) continue
-        events.push({ type: 'part-end', index: open.index, part: { ...told, from } })
-      }
-    }
-    return ordered.flatMap((slot) => (slot.final ? [slot.final] : []))
-  }
-
-  function outcome(cause: EndCause | undefined): Outcome {
-    if (failure) return { stop: { reason: 'failed', raw: stringIn(terminal ?? {}, 'status') ?? 'error' }, failure }
-    const parts = slots.flatMap((slot) => slot.parts.map(({ part }) => part))
-    if (terminal) return { stop: readStop(terminal, parts) }
-    return queued && !cause ? { stop: { reason: 'paused', raw: 'queued' } } : stopAfterInterruption(cause)
+    case '':
+      if (chunk.error !== undefined && chunk.error !== null) fail(state, chunk.error, numberIn(chunk, 'status'))
   }
 }
 
-/** Keeps the pieces of a call that is shown only when it is whole. */
+function readItemAdded(state: State, chunk: JsonObject): void {
+  const item = objectIn(chunk, 'item')
+  if (!item) return
+  // Repeated by a server that does not number its events.
+  const isKnown = state.items.some(
+    ({ index, added, final }) => index === chunk.output_index && !final && isSame(added, item),
+  )
+  if (!isKnown) announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
+}
+
+function readItemDone(state: State, chunk: JsonObject): void {
+  const item = objectIn(chunk, 'item')
+  if (!item) return
+  const isFinished = state.items.some(
+    ({ index, final }) => index === chunk.output_index && final && isSame(final, item),
+  )
+  if (!isFinished) closeItem(state, itemToClose(state, chunk, item), item)
+}
+
+function readContentPart(state: State, chunk: JsonObject): void {
+  const part = objectIn(chunk, 'part') ?? {}
+  const kind = contentKinds.get(stringIn(part, 'type') ?? '')
+  if (kind) readText(state, chunk, kind, stringIn(part, kind === 'refusal' ? 'refusal' : 'text') ?? '', true)
+}
+
+function readAnnotation(state: State, chunk: JsonObject): void {
+  const part = contentPart(state, chunk, 'text')
+  const { annotation } = chunk
+  if (annotation !== undefined && annotation !== null) part.annotations.push(annotation)
+}
+
+function readTerminal(state: State, response: JsonObject, type: string): void {
+  const items = objectsIn(response, 'output')
+  if (items.length > state.items.filter((item) => item.final).length) {
+    for (const [index, item] of items.entries()) {
+      const known = state.items.find((other) => other.index === index)
+      if (!known?.final) closeItem(state, itemToClose(state, { output_index: index }, item), item)
+    }
+  }
+  const status = stringIn(response, 'status') ?? type.slice('response.'.length)
+  state.terminal = { ...response, status }
+  if (status === 'failed') fail(state, objectIn(response, 'error') ?? { message: 'The response failed.' }, undefined)
+}
+
+function fail(state: State, error: Json, status: number | undefined): void {
+  state.failure = readFailure({
+    body: isObject(error) ? { error } : error,
+    ...(status !== undefined && { status }),
+    provider: state.origin.provider,
+  })
+}
+
+function announce(state: State, index: number, item: Item): OpenItem {
+  const opened: OpenItem = { index, added: item, parts: [], contents: new Map() }
+  state.items.push(opened)
+  const type = typeOf(item)
+  if (type === 'reasoning') beginPart(state, opened, { type: 'reasoning', text: '' })
+  const isCall = type === 'function_call' || (type === 'custom_tool_call' && asksClient(item))
+  // The children of a `parallel` call are not known before its arguments are complete.
+  if (isCall && !isWrapperName(stringIn(item, 'name'))) {
+    const alias = stringIn(item, 'call_id') || undefined
+    opened.callId = state.nextCallId(alias)
+    const name = toolName(state, calledName(item))
+    const call = { callId: opened.callId, ...(alias && { alias }), name, input: {}, ...marksOf(item) }
+    beginPart(state, opened, { type: 'tool-call', ...call })
+  }
+  return opened
+}
+
+/** The item of an event; an unannounced one is opened here. */
+function itemFor(state: State, chunk: JsonObject, item: Item): OpenItem {
+  return openItem(state, chunk, item) ?? announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
+}
+
+/** The same for an event that ends it: one that has ended, or is of another type, is another item. */
+function itemToClose(state: State, chunk: JsonObject, item: Item): OpenItem {
+  const found = openItem(state, chunk, item)
+  if (found && !found.final && typeOf(found.added) === typeOf(item)) return found
+  return announce(state, numberIn(chunk, 'output_index') ?? state.items.length, item)
+}
+
+function openItem({ items }: State, chunk: JsonObject, item: Item): OpenItem | undefined {
+  const index = typeof chunk.output_index === 'number' ? chunk.output_index : undefined
+  const last = items.at(-1)
+  if (index !== undefined) return last?.index === index ? last : items.findLast((other) => other.index === index)
+  const id = stringIn(chunk, 'item_id') ?? stringIn(item, 'id')
+  return items.findLast((other) => id !== undefined && other.added.id === id) ?? last
+}
+
+function beginPart(state: State, item: OpenItem, part: Part): OpenPart {
+  const opened = openPart(startPart(state, part), part)
+  item.parts.push(opened)
+  return opened
+}
+
+function contentPart(state: State, chunk: JsonObject, kind: 'text' | 'refusal'): OpenPart {
+  const item = itemFor(state, chunk, plainMessage)
+  const place = typeof chunk.content_index === 'number' ? chunk.content_index : 0
+  const known = item.contents.get(place)
+  if (known) return known
+  const opened = beginPart(state, item, { type: kind, text: '' })
+  item.contents.set(place, opened)
+  return opened
+}
+
+/** Adds text to a part. `whole` is the complete text again: it is used only if no delta came before it. */
+function readText(state: State, chunk: JsonObject, kind: DeltaKind, text: string, whole: boolean): void {
+  if (kind === 'text' || kind === 'refusal') {
+    const part = contentPart(state, chunk, kind)
+    if (!whole || part.pieces.length === 0) addText(state, part, text)
+    return
+  }
+  const item = itemFor(state, chunk, { type: kind === 'summary' ? 'reasoning' : kind })
+  if (kind === 'summary') {
+    const [part] = item.parts
+    if (part) addSummary(state, part, numberIn(chunk, 'summary_index') ?? 0, text, whole)
+    return
+  }
+  if (whole && kind !== 'reasoning') item.argumentsDone = true
+  const part = (item.parts[0] ??= hiddenPart())
+  if (whole && part.pieces.length > 0) return
+  // The text of a free-form call is shown when the item is whole.
+  if (kind !== 'custom_tool_call') addText(state, part, text)
+  else if (text !== '') part.pieces.push(text)
+}
+
+function addText(state: State, part: OpenPart, text: string): void {
+  if (text === '') return
+  part.pieces.push(text)
+  if (!part.ended && part.index >= 0) growPart(state, part.index, text)
+}
+
+function addSummary(state: State, part: OpenPart, at: number, text: string, whole: boolean): void {
+  const pieces = part.summary.get(at) ?? []
+  part.summary.set(at, pieces)
+  if (text === '' || (whole && pieces.length > 0)) return
+  const lead = pieces.length === 0 && part.summary.size > 1 && part.pieces.length === 0 ? '\n\n' : ''
+  pieces.push(text)
+  if (!part.ended) growPart(state, part.index, lead + text)
+}
+
+function closeItem(state: State, open: OpenItem, item: Item): void {
+  const from = state.items.filter((other) => other.final).length
+  open.final = item
+  const callId = (alias: string | undefined) => takeId(open) ?? state.nextCallId(alias)
+  const parts = readItem(item, from, { callId, toolName: (name) => toolName(state, name) })
+  const begun = open.parts.filter((part) => part.index >= 0)
+  open.parts = parts.map((part, place) => {
+    const known = begun[place] ?? openPart(startPart(state, emptied(part)), part)
+    return finishPart(state, known, part)
+  })
+  // What was streamed but is not in the finished item was withdrawn; it stays in the reply, outside of native.
+  for (const left of begun.slice(parts.length)) open.parts.push(finishPart(state, left, partSoFar(left)))
+}
+
+function finishPart(state: State, open: OpenPart, part: Part): OpenPart {
+  endPart(state, open.index, part)
+  return { ...open, part, ended: true }
+}
+
+/** Ends an item that the server never finished; `finished`: the response was. */
+function finishItem(state: State, item: OpenItem, finished: boolean): void {
+  const type = typeOf(item.added)
+  const isText = type === 'message' && item.parts.some((part) => part.pieces.length > 0)
+  if (finished || isText || item.argumentsDone) {
+    closeItem(state, item, itemSoFar(item, finished || item.argumentsDone ? 'completed' : 'incomplete'))
+    return
+  }
+  if (item.parts.length === 0 && type === 'function_call') item.parts.push(hiddenPart())
+  else if (item.parts.length === 0 && type !== 'message') {
+    const callbacks = { callId: state.nextCallId, toolName: (name: string) => toolName(state, name) }
+    for (const part of readItem(item.added, undefined, callbacks)) beginPart(state, item, part)
+  }
+  item.parts = item.parts.map((part) =>
+    finishPart(state, part.index >= 0 ? part : shownCall(state, item, part), partSoFar(part)),
+  )
+}
+
+/** A `parallel` call that was cut off before its children were known is shown as an ordinary call. */
+function shownCall(state: State, item: OpenItem, hidden: OpenPart): OpenPart {
+  const alias = stringIn(item.added, 'call_id') || undefined
+  const name = stringIn(item.added, 'name') ?? ''
+  hidden.part = { type: 'tool-call', callId: state.nextCallId(alias), ...(alias && { alias }), name, input: {} }
+  hidden.index = startPart(state, hidden.part)
+  return hidden
+}
+
+/** The finished items in the server's order. Parts whose item moved are emitted again. */
+function nativeItems(state: State): Json[] {
+  const came = state.items.filter((item) => item.final)
+  const distinct = new Set(came.map((item) => item.index)).size === came.length
+  const ordered = distinct ? came.toSorted((a, b) => a.index - b.index) : came
+  for (const [from, item] of ordered.entries()) {
+    for (const { index, part } of item.parts) {
+      if (!('from' in part) || part.from === undefined || part.from === from) continue
+      endPart(state, index, { ...part, from })
+    }
+  }
+  return ordered.flatMap((item) => (item.final ? [item.final] : []))
+}
+
+function outcome({ failure, terminal, items, queued }: State, cause: EndCause | undefined): Outcome {
+  if (failure) return { stop: { reason: 'failed', raw: stringIn(terminal ?? {}, 'status') ?? 'error' }, failure }
+  const parts = items.flatMap((item) => item.parts.map(({ part }) => part))
+  if (terminal) return { stop: readStop(terminal, parts) }
+  return queued && !cause ? { stop: { reason: 'paused', raw: 'queued' } } : stopAfterInterruption(cause)
+}
+
+/** Keeps the pieces of a call that is shown only when it is complete. */
 function hiddenPart(): OpenPart {
   return openPart(-1, { type: 'text', text: '' })
-}
-
-function named(names: Record<string, string> | undefined, name: string): string {
-  return names && Object.hasOwn(names, name) ? (names[name] ?? name) : name
 }
 
 function isSame(a: Item, b: Item): boolean {
@@ -330,7 +332,7 @@ function takeId(slot: OpenItem): string | undefined {
   return id
 }
 
-/** A part as it looks when it begins, for items that came only when they were whole. */
+/** A part at its start, for items that arrived only when they were complete. */
 function emptied(part: Part): Part {
   switch (part.type) {
     case 'text':

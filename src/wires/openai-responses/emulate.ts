@@ -1,4 +1,4 @@
-// How the real API would have said it: the whole body that carries a reply, and the body that carries a refusal.
+// The real API's form: the complete body of a reply, and the body of a refusal.
 
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -19,12 +19,12 @@ export function whole(reply: Reply, profile: WholeProfile): Json {
     ...status,
     ...requestDefaults,
     model: profile.model,
-    output: native ? reply.native : itemsOf(reply.parts, profile.replyId),
+    output: native ? reply.native : itemsOf(reply.parts, profile.replyId, { token: profile.token }),
     usage: writeUsage(profile.usage),
   }
 }
 
-/** The fields of a response that repeat the request, as they are where it says nothing. */
+/** The fields of a response that repeat the request, with their defaults. */
 export const requestDefaults: JsonObject = {
   background: false,
   frequency_penalty: 0,
@@ -73,8 +73,15 @@ function statusOf(reply: Reply): JsonObject {
   return { status: 'completed', error: null, incomplete_details: null }
 }
 
-/** The output items for parts of another wire. Neighbouring texts are contents of one message. `before`: how many items there are already. */
-export function itemsOf(parts: readonly Part[], replyId: string, before: number = 0): Item[] {
+/**
+ * The output items for parts of another wire. Adjacent texts are contents of one message. `before`: how many items
+ * there already are.
+ */
+export function itemsOf(
+  parts: readonly Part[],
+  replyId: string,
+  { before = 0, token }: { before?: number; token?: WholeProfile['token'] } = {},
+): Item[] {
   const items: Item[] = []
   let message: { content: Json[] } | undefined
   const add = (prefix: string, item: Item) => {
@@ -105,7 +112,11 @@ export function itemsOf(parts: readonly Part[], replyId: string, before: number 
         say({ type: 'refusal', refusal: part.text })
         break
       case 'reasoning':
-        add('rs_', { type: 'reasoning', ...reasoningOf(part.text, part.hidden === true) })
+        add('rs_', {
+          type: 'reasoning',
+          ...reasoningOf(part.text, part.hidden === true),
+          ...(token && { encrypted_content: token() ?? null }),
+        })
         break
       case 'tool-call':
         add(...callOf(part))
@@ -147,7 +158,7 @@ function reasoningOf(text: string, hidden: boolean): JsonObject {
   return { summary: text === '' ? [] : [{ type: 'summary_text', text }] }
 }
 
-/** A server tool of another provider is told as an MCP call, the one form that has a free name and a free output. */
+/** A server tool of another provider is written as an MCP call, the one form with a free name and a free output. */
 function serverToolOf(part: ServerToolPart): [string, Item] {
   const { name, input, output } = part
   if (name === 'web_search' && output === undefined) {

@@ -6,7 +6,7 @@ import { textOf, type Message, type Reply, type ToolMessage, type ToolResultPart
 import { wireIds, type IdGrammar } from '../shared/ids.ts'
 import { encodeCache } from '../shared/encode-cache.ts'
 import type { NameMap } from '../shared/names.ts'
-import { cachedElement, type CachedElement } from '../shared/body-bytes.ts'
+import { cachedElement, fromPlace, type CachedElement } from '../shared/body-bytes.ts'
 import type { Target } from '../wire.ts'
 import { flatResult, flatResultLabel, unansweredText } from '../shared/injected-text.ts'
 import { writeReply } from './encode-reply.ts'
@@ -18,7 +18,7 @@ import { answeredKey, assistantItem, maxIdLength, messageItem, protocolId, type 
 
 const grammar: IdGrammar = { prefix: 'call_', length: 24, fits: new RegExp(`^\\S{1,${maxIdLength}}$`) }
 
-/** Items for the messages from `covers` on; the provider has those before. */
+/** Items for the messages from `covers` on; the provider has the earlier ones. */
 export function writeHistory(
   context: Context,
   target: Target,
@@ -26,7 +26,7 @@ export function writeHistory(
   covers: number,
   notes: Note[],
 ): CachedElement[] {
-  const flat = target.quirks.flattenToolHistory === true || !target.capabilities.tools
+  const flat = target.quirks.toolMessages === 'text' || !target.capabilities.tools
   const usedIds = new Set<string>()
   const asked = new Set<string>()
   const answered = answersIn(context.messages)
@@ -88,7 +88,7 @@ const none: readonly CachedElement[] = []
 interface Written {
   pieces: CachedElement[]
   calls: readonly WrittenCall[]
-  /** What it adds to that which later messages look at. */
+  /** What it adds for later messages to look up. */
   usedIds: readonly string[]
   asked: readonly string[]
 }
@@ -110,7 +110,7 @@ function writeMessage(
     scope.notes.push({ kind: 'dropped', what: `${message.role} message`, why: 'nothing in it can be sent', at })
   }
   return {
-    pieces: items.map(cachedElement),
+    pieces: items.map((item) => cachedElement(item, fromPlace(at))),
     calls: written?.calls ?? [],
     usedIds: written?.usedIds ?? [],
     asked: written?.asked ?? [],
@@ -121,12 +121,14 @@ interface WrittenResult {
   callId: string
   call: WrittenCall
   output: Output
-  /** Absent where the call wraps several, and is answered when all results are there. */
+  from: readonly string[]
+  /** Absent if the call wraps several, and is answered when all results are there. */
   piece?: CachedElement
 }
 
 function writeResults(message: ToolMessage, at: string, scope: ReplyScope): WrittenResult[] {
   const { target, notes, flat } = scope
+  const from = fromPlace(at)
   return message.parts.map((result) => {
     const { callId, name } = result
     const call = scope.callOf(callId) ?? { callIds: [callId], names: [name], id: scope.id(callId) }
@@ -135,42 +137,50 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
     if (flat) {
       notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target takes no results', at })
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
-      return { callId, call, output, piece: cachedElement(messageItem('user', text)) }
+      return { callId, call, output, from, piece: cachedElement(messageItem('user', text), from) }
     }
-    return { callId, call, output, ...(!isWrapper && { piece: cachedElement(answerItem(call, output, result)) }) }
+    const own = isWrapper ? {} : { piece: cachedElement(answerItem(call, output, result), from) }
+    return { callId, call, output, from, ...own }
   })
 }
 
-/** The outputs of one tool turn. What a result cannot hold itself comes after the whole turn, as a user message. */
+/** The outputs of one tool turn. What a result cannot contain comes after the whole turn, as a user message. */
 function toolTurn(): { answer(result: WrittenResult, span: CachedElement[]): void; end(): readonly CachedElement[] } {
   let late: JsonObject[] = []
-  const waiting = new Map<WrittenCall, Map<string, string>>()
+  let lateFrom: string[] = []
+  const waiting = new Map<WrittenCall, { texts: Map<string, string>; from: string[] }>()
 
   return {
-    answer({ callId, call, output, piece }, span) {
-      if (output.late.length > 0) late.push(...output.late)
+    answer({ callId, call, output, from, piece }, span) {
+      if (output.late.length > 0) {
+        late.push(...output.late)
+        lateFrom.push(...from)
+      }
       if (piece) return void span.push(piece)
-      const texts = waiting.get(call) ?? new Map<string, string>()
-      waiting.set(call, texts.set(callId, output.text))
-      if (texts.size === call.callIds.length) span.push(wrapped(call))
+      const group = waiting.get(call) ?? { texts: new Map<string, string>(), from: [] }
+      waiting.set(call, group)
+      group.texts.set(callId, output.text)
+      group.from.push(...from)
+      if (group.texts.size === call.callIds.length) span.push(wrapped(call))
     },
     end() {
       if (waiting.size === 0 && late.length === 0) return none
       const pieces = [...waiting.keys()].map(wrapped)
-      if (late.length > 0) pieces.push(cachedElement(messageItem('user', late)))
+      if (late.length > 0) pieces.push(cachedElement(messageItem('user', late), lateFrom))
       late = []
+      lateFrom = []
       return pieces
     },
   }
 
   function wrapped(call: WrittenCall): CachedElement {
-    const texts = waiting.get(call)
+    const { texts, from = [] } = waiting.get(call) ?? {}
     waiting.delete(call)
     const results = call.callIds.map((callId, i) => {
       const name = call.names[i] ?? ''
       return { name, text: texts?.get(callId) ?? unansweredText(name) }
     })
-    return cachedElement(outputItem(call, wrappedOutput(results)))
+    return cachedElement(outputItem(call, wrappedOutput(results)), [...new Set(from)])
   }
 }
 
@@ -178,7 +188,7 @@ function answerItem(call: WrittenCall, output: Output, result: ToolResultPart): 
   return call.kind === 'search' ? foundTools(call, result) : outputItem(call, output.content)
 }
 
-/** What a search found is a list of tools: the result itself, or what its text says. */
+/** The result of a search is a list of tools: the result itself, or the JSON in its text. */
 function foundTools(call: WrittenCall, { value, output }: ToolResultPart): Item {
   const found = value ?? parsedJson(textOf(output))
   const tools = Array.isArray(found) ? found.filter(isObject) : []
@@ -202,7 +212,7 @@ function outputItem(call: WrittenCall, output: string | JsonObject[]): Item {
   }
 }
 
-/** What items of the history answer: calls of tools that have no form of their own here. */
+/** The calls that items of the history answer: those of tools without a form here. */
 function answersIn(messages: readonly Message[]): Set<string> {
   const answered = new Set<string>()
   for (const message of messages) {
@@ -217,30 +227,32 @@ function answersIn(messages: readonly Message[]): Set<string> {
   }
 }
 
-/** Marks the last content of a message that can carry a mark; contents of replies cannot (checked 2026-11). */
+/** Marks the last content of a message that can have a mark; contents of replies cannot (checked 2026-11). */
 function mark(spans: (readonly CachedElement[])[], index: number): void {
   const span = spans[index] ?? none
   for (let i = span.length - 1; i >= 0; i--) {
-    const { value } = span[i] as CachedElement
+    const { value, from } = span[i] as CachedElement
     const field = value.role === 'user' || value.role === 'system' ? 'content' : 'output'
     const content = value[field]
     const last = Array.isArray(content) ? content.at(-1) : undefined
     if (!Array.isArray(content) || !isObject(last)) continue
     const marked = { ...last, prompt_cache_breakpoint: { mode: 'explicit' } }
-    spans[index] = span.with(i, cachedElement({ ...value, [field]: [...content.slice(0, -1), marked] }))
+    spans[index] = span.with(i, cachedElement({ ...value, [field]: [...content.slice(0, -1), marked] }, from))
     return
   }
 }
 
-/** Neighbouring messages of one role as one, for servers whose chat template insists on turns. */
+/** Merges adjacent messages of one role, for servers whose chat template requires alternating turns. */
 function joined(pieces: readonly CachedElement[]): CachedElement[] {
   const out: CachedElement[] = []
   for (const piece of pieces) {
-    const last = out.at(-1)?.value
+    const before = out.at(-1)
+    const last = before?.value
     const { role } = piece.value
     if (last && (role === 'user' || role === 'assistant') && last.role === role) {
       const both = { ...last, content: [...contents(last), ...contents(piece.value)] }
-      out[out.length - 1] = cachedElement(role === 'assistant' ? assistantItem(both, `joined ${out.length}`) : both)
+      const item = role === 'assistant' ? assistantItem(both, `joined ${out.length}`) : both
+      out[out.length - 1] = cachedElement(item, [...new Set([...before.from, ...piece.from])])
     } else out.push(piece)
   }
   return out

@@ -1,11 +1,11 @@
-// Media as content of user messages and of tool outputs: both take the same parts here.
+// Media as content of user messages and of tool outputs: both use the same parts here.
 
 import type { JsonObject } from '../../core/json.ts'
 import type { MediaPart } from '../../core/message.ts'
 import { dataUrl, takesMedia } from '../shared/media.ts'
 import type { Target } from '../wire.ts'
 
-/** The content part for a medium, or undefined where the target cannot take it. */
+/** The content part for a medium, or undefined if the target does not support it. */
 export function writeMedia(part: MediaPart, patterns: readonly string[], target: Target): JsonObject | undefined {
   if (!takesMedia(patterns, part.mediaType)) return undefined
   const { data } = part
@@ -29,7 +29,7 @@ export function writeMedia(part: MediaPart, patterns: readonly string[], target:
   }
 }
 
-/** The server reads the kind of a file from its name, so a file without one gets one. */
+/** The server reads the type of a file from its name, so a file without one gets one. */
 function defaultName(mediaType: string): string {
   const subtype = mediaType.slice(mediaType.indexOf('/') + 1)
   const extension = subtype === 'plain' ? 'txt' : subtype === 'markdown' ? 'md' : /^[a-z0-9]{1,5}$/.exec(subtype)?.[0]

@@ -1,16 +1,16 @@
-// A reply as input items: in the provider's own words where it may have them back, else built from its parts.
+// A reply as input items: its native items if they may be sent back, otherwise built from its parts.
 
 import { isObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { freeFormText, nameInside } from '../../core/tool-kinds.ts'
 import { cleanJson } from '../shared/clean-json.ts'
+import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'
 import { flatCall, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { replay } from './replay.ts'
 import {
   assistantText,
   isReplayed,
-  serverToolText,
   soundArguments,
   writtenCall,
   type ReplyScope,
@@ -23,7 +23,7 @@ export function writeReply(reply: Reply, at: string, scope: ReplyScope): Written
   return isReplayed(reply, scope.target, scope.flat) ? replay(reply, at, scope) : build(reply, at, scope)
 }
 
-/** Reasoning of another issuer stays in the log: as assistant text models would begin to imitate it. */
+/** Reasoning of another issuer stays in the log: as assistant text, models would begin to imitate it. */
 function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   const { notes, target } = scope
   const said: Item[] = []
@@ -39,7 +39,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
     open = undefined
     if (called.length > 0) moved = true
   }
-  /** Words of our own be alone. */
+  /** Our own text is a separate message. */
   const tell = (text: string, part: Part) => {
     open = undefined
     say(text, part)
@@ -49,7 +49,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
     if (text === '') return
     const clean = cleanText(text, at, notes)
     const from = reply.origin.protocol === protocolId && 'from' in part ? part.from : undefined
-    // Neighbouring texts are pieces of one message, unless they came as messages of their own.
+    // Adjacent texts are pieces of one message, unless they were separate messages.
     if (open && open.from === from) open.item.content = String(open.item.content) + clean
     else {
       const item = assistantText(clean)
@@ -58,7 +58,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
     }
   }
 
-  for (const part of reply.parts) {
+  for (const part of withSources(reply, at, notes).parts) {
     switch (part.type) {
       case 'text':
         say(part.text, part)
@@ -81,7 +81,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
       }
       case 'server-tool': {
         const text = serverToolText(part)
-        if (text === undefined) drop(`server tool ${part.name}`, 'its provider gave no output to tell')
+        if (text === undefined) drop(`server tool ${part.name}`, 'it has no input or output')
         else {
           change(`server tool ${part.name} to text`, 'only the provider that ran it has a form for it')
           tell(text, part)
@@ -121,12 +121,25 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   return { items: [...said, ...called], calls }
 }
 
-/** A call in the form that its tool has in this request; where it has none, in the form that the call was made in. */
+/** What the server takes as the name of a tool. */
+export const nameFits = /^[a-zA-Z0-9_-]+$/
+
+/** The name of a tool inside its namespace; undefined if one of the two is refused, so that the flat name has to do. */
+export function inNamespace(
+  namespace: string | undefined,
+  flatName: string,
+): { name: string; namespace: string } | undefined {
+  if (namespace === undefined) return undefined
+  const name = nameInside(namespace, flatName)
+  return nameFits.test(name) && nameFits.test(namespace) ? { name, namespace } : undefined
+}
+
+/** A call in the form of its tool in this request; if the tool is not declared, in its original form. */
 function callItem(part: ToolCallPart, id: string, scope: ReplyScope, at: string): Item {
   const { malformed, input } = part
   const isKnown = scope.target.capabilities.toolKinds === true
   const kind = isKnown ? (scope.toolKind(part.name) ?? part.kind) : undefined
-  const namespace = isKnown ? (scope.namespaceOf(part.name) ?? part.namespace) : undefined
+  const inside = isKnown ? inNamespace(scope.namespaceOf(part.name) ?? part.namespace, part.name) : undefined
   if (kind === 'free-form') {
     const text = cleanText(malformed ?? freeFormText(input) ?? JSON.stringify(input), at, scope.notes)
     return { type: 'custom_tool_call', call_id: id, name: scope.toWire(part.name), input: text }
@@ -139,9 +152,7 @@ function callItem(part: ToolCallPart, id: string, scope: ReplyScope, at: string)
   return {
     type: 'function_call',
     call_id: id,
-    ...(namespace === undefined
-      ? { name: scope.toWire(part.name) }
-      : { name: nameInside(namespace, part.name), namespace }),
+    ...(inside ?? { name: scope.toWire(part.name) }),
     arguments: isSound
       ? JSON.stringify(cleanJson(input, at, scope.notes))
       : soundArguments(malformed ?? JSON.stringify(input), scope, at),

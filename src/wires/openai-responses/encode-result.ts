@@ -1,4 +1,4 @@
-// A tool result as an output. Images and files have their place inside it; the wire has no flag for a failure.
+// A tool result as an output. It can contain images and files; the wire has no flag for a failure.
 
 import type { Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -10,7 +10,7 @@ import { writeMedia } from './encode-media.ts'
 
 export interface Output {
   content: string | JsonObject[]
-  /** The words alone, for an output that can hold nothing else. */
+  /** Only the text, for an output that supports nothing else. */
   text: string
   /** Media that must come after the tool turn, as a user message. */
   late: JsonObject[]
@@ -18,7 +18,7 @@ export interface Output {
 
 const errorPrefix = 'Error: '
 
-/** `wordsOnly`: the output is one of several that share an item, where only text has a place. */
+/** `wordsOnly`: the output is one of several in a shared item, which supports only text. */
 export function writeOutput(
   result: ToolResultPart,
   at: string,

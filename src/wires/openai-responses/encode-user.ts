@@ -1,4 +1,4 @@
-// What the system and the user say in the middle of a history, as input items.
+// System and user messages in the middle of a history, as input items.
 
 import type { Note } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
@@ -22,7 +22,7 @@ export function writeSystem(message: SystemMessage, at: string, target: Target, 
   return [messageItem('user', `${systemLabel}\n${text}`)]
 }
 
-/** `chained`: the provider holds what came before. */
+/** `chained`: the provider has what came before. */
 export function writeUser(message: UserMessage, at: string, scope: ReplyScope, chained: boolean): Item[] {
   const { target, notes } = scope
   const items: Item[] = []
@@ -73,7 +73,9 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
   return items
 }
 
-/** A plain string where that says it all; with cache marks the long form always, so that a moving mark moves nothing else. */
+/**
+ * A plain string if that is enough; with cache marks always the long form, so that a moved mark changes nothing else.
+ */
 function simplest(content: JsonObject[], target: Target): string | JsonObject[] {
   const text = content.length === 1 ? content[0]?.text : undefined
   return typeof text === 'string' && !target.capabilities.cacheMarks ? text : content

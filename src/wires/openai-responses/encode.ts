@@ -1,24 +1,24 @@
-// Writes a context as a request body. Stateless by default: `store` is false, because the log is the truth
-// and the provider's copy a cache of it; then the reasoning must come back encrypted, so it is asked for.
+// Writes a context as a request body. Stateless by default: `store` is false, because the log is the source of truth
+// and the provider's copy a cache of it; then the reasoning must be returned encrypted, so it is requested.
 
 import { createHash } from 'node:crypto'
 import { placeOf, type Context, type Note, type ToolSpec } from '../../core/context.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
-import { nameInside } from '../../core/tool-kinds.ts'
 import { mapNames } from '../shared/names.ts'
 import { inRange } from '../shared/ranges.ts'
-import { cachedList, cachedElement, type CachedElement } from '../shared/body-bytes.ts'
+import { cachedList, cachedElement, originsIn, type CachedElement } from '../shared/body-bytes.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { cleanText } from '../shared/text.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import { continueText } from '../shared/injected-text.ts'
 import { writeHistory } from './encode-history.ts'
+import { inNamespace, nameFits } from './encode-reply.ts'
+import { toolsInItems } from './read-tools.ts'
 import { messageItem, type Item } from './types.ts'
 
-const nameFits = /^[a-zA-Z0-9_-]+$/
 const maxNameLength = 128
 const maxCacheKey = 64
 const minOutput = 16
@@ -30,33 +30,37 @@ export function encode(context: Context, target: Target): Encoded {
   const state = stateOf(context)
   const system = systemText(context, notes)
   const input = writeHistory(context, target, names, state?.covers ?? 0, notes)
-  // A chain keeps its input items, so there the system prompt is known already; `instructions` it forgets.
-  if (system && quirks.systemInInput && !state) input.unshift(cachedElement(systemItem(system, context, target)))
+  // A chain stores its input items, so there the system prompt is already known; it does not store `instructions`.
+  if (system && quirks.systemInInput && !state)
+    input.unshift(cachedElement(systemItem(system, context, target), ['system']))
   complete(input, context, target, state !== undefined, notes)
   dropOldTriggers(input, notes)
 
   const store = state !== undefined || storing(target, notes)
-  const tools = writeTools(context, target, names.toWire, notes)
+  const offered = withoutDeclaredTools(context, input)
+  const tools = writeTools(offered, target, names.toWire, notes)
+  const hasTools = tools.length > 0 || offered !== context
+  const items = cachedList(input)
   const body: JsonObject = {
     model: target.model,
     ...(system && !quirks.systemInInput && { instructions: system }),
-    // Needed even when the chain holds everything: without it "Missing required parameter: 'input'." (checked 2026-11).
-    input: cachedList(input),
+    // Required even if the chain has everything: without it "Missing required parameter: 'input'." (checked 2026-11).
+    input: items,
     ...(tools.length > 0 && { tools }),
-    ...toolChoice(tools.length > 0, context, target, names.toWire, notes),
+    ...toolChoice(hasTools, context, target, names.toWire, notes),
     ...reasoning(target, notes),
-    ...answerFormat(tools.length > 0, target, notes),
+    ...answerFormat(hasTools, target, notes),
     ...limits(target, notes),
     ...cacheKey(target, notes),
     ...state?.fields,
     ...compaction(context),
     store,
-    // A model that does not reason refuses to be asked: "Encrypted content is not supported with this model."
+    // A model without reasoning refuses it: "Encrypted content is not supported with this model."
     ...(!store && capabilities.efforts.length > 0 && { include: ['reasoning.encrypted_content'] }),
     ...(options.stream !== undefined && { stream: options.stream }),
     ...options.extra,
   }
-  return { path: '/responses', body, notes, toolNames: names.changed }
+  return { path: '/responses', body, notes, toolNames: names.changed, origins: originsIn('input', items) }
 }
 
 function storing({ options, quirks }: Target, notes: Note[]): boolean {
@@ -92,13 +96,13 @@ function systemItem(text: string, context: Context, target: Target): Item {
   return messageItem(target.capabilities.systemRole ?? 'system', marked ? [part] : text)
 }
 
-/** The wire wants something to answer (R18), and some servers a last word that is not the model's own. */
+/** The wire requires something to answer (R18), and some servers a last message that is not the model's. */
 function complete(input: CachedElement[], context: Context, target: Target, hasState: boolean, notes: Note[]): void {
   const last = context.messages.at(-1)
   const endsWithReply = last?.role === 'assistant' && !target.capabilities.prefill
   const isEmpty = input.every(({ value }) => value.role === 'system') && !hasState
   if (!endsWithReply && !isEmpty) return
-  input.push(cachedElement(messageItem('user', continueText)))
+  input.push(cachedElement(messageItem('user', continueText), []))
   notes.push({
     kind: 'added',
     what: `user message ${JSON.stringify(continueText)}`,
@@ -108,7 +112,7 @@ function complete(input: CachedElement[], context: Context, target: Target, hasS
   })
 }
 
-/** An item that asks for a compaction must be the last one: in the middle of a history it has been answered. */
+/** An item that requests a compaction must be the last one: in the middle of a history it has already been answered. */
 function dropOldTriggers(input: CachedElement[], notes: Note[]): void {
   const isOld = ({ value }: CachedElement, i: number) => value.type === 'compaction_trigger' && i < input.length - 1
   const left = input.filter((piece, i) => !isOld(piece, i))
@@ -117,7 +121,14 @@ function dropOldTriggers(input: CachedElement[], notes: Note[]): void {
   notes.push({ kind: 'dropped', what: 'compaction trigger', why: 'it may only be the last item' })
 }
 
-/** `strict: false` is said aloud: where it is left out the server tries strict, and changes optional fields to required. */
+/** The context without the tools that items of the history already declare. */
+function withoutDeclaredTools(context: Context, input: readonly CachedElement[]): Context {
+  const declared = new Set(toolsInItems(input.map(({ value }) => value)).map(({ name }) => name))
+  if (declared.size === 0) return context
+  return { ...context, tools: context.tools.filter(({ name }) => !declared.has(name)) }
+}
+
+/** `strict: false` is explicit: without it the server tries strict, and makes optional fields required. */
 function writeTools(context: Context, target: Target, toWire: (name: string) => string, notes: Note[]): JsonObject[] {
   const { tools: takesTools, maxTools = Infinity } = target.capabilities
   const count = takesTools ? Math.min(context.tools.length, maxTools) : 0
@@ -133,7 +144,8 @@ function writeTools(context: Context, target: Target, toWire: (name: string) => 
   const namespaces = new Map<string, JsonObject[]>()
   for (const [index, tool] of context.tools.slice(0, count).entries()) {
     const { namespace } = tool
-    if (!takesKinds(target) || !namespace) {
+    const named = takesKinds(target) ? inNamespace(namespace?.name, tool.name) : undefined
+    if (!named || !namespace) {
       written.push(writeTool(tool, toWire(tool.name), `tools[${index}]`, target, notes))
       continue
     }
@@ -143,7 +155,7 @@ function writeTools(context: Context, target: Target, toWire: (name: string) => 
       written.push({ type: 'namespace', name, ...(description !== undefined && { description }), tools: inside })
       namespaces.set(name, inside)
     }
-    inside.push(writeTool(tool, nameInside(namespace.name, tool.name), `tools[${index}]`, target, notes))
+    inside.push(writeTool(tool, named.name, `tools[${index}]`, target, notes))
   }
   return written
 }
@@ -193,7 +205,7 @@ function toolChoice(
 
   function namedChoice(name: string): Json {
     const tool = context.tools.find((one) => one.name === name)
-    if (!takesKinds(target) || (!tool?.namespace && tool?.kind !== 'search')) {
+    if (!takesKinds(target) || (!inNamespace(tool?.namespace?.name, name) && tool?.kind !== 'search')) {
       const type = takesKinds(target) && tool?.kind === 'free-form' ? 'custom' : 'function'
       return { type, name: toWire(name) }
     }
@@ -225,7 +237,7 @@ function reasoning(target: Target, notes: Note[]): JsonObject {
 }
 
 function nearest(asked: Effort, known: readonly Effort[]): Effort | undefined {
-  // `none` is another thing than little: it comes last among equals.
+  // `none` is not the same as little: it comes last among equals.
   const far = (effort: Effort) =>
     Math.abs(effortOrder.indexOf(effort) - effortOrder.indexOf(asked)) +
     (effort === 'none' && asked !== 'none' ? 0.5 : 0)

@@ -1,5 +1,5 @@
-// What each event of a stream brings, and which ones were there before. Events that are not named here, or in the decoder,
-// tell nothing that the finished items do not tell too.
+// The content of each stream event, and which ones were already seen. Events that are not named here, or in the
+// decoder, add nothing to the finished items.
 
 import type { JsonObject } from '../../core/json.ts'
 
@@ -32,8 +32,8 @@ export const deltaKinds = new Map<string, { kind: DeltaKind; field: string; whol
 )
 
 /**
- * Whether an event came before, by its `sequence_number`. A server that gives one number to events of two types does not
- * count at all, and is not asked again.
+ * Whether an event was already seen, by its `sequence_number`. A server that gives one number to events of two types
+ * does not number them properly, and is not checked again.
  */
 export function duplicates(): (chunk: JsonObject) => boolean {
   const seen: (string | undefined)[] = []

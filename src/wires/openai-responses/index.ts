@@ -1,4 +1,4 @@
-// OpenAI's Responses API, also spoken by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
+// OpenAI's Responses API, also implemented by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
 
 import { openaiErrorBody } from '../shared/openai-error.ts'
 import type { Wire } from '../wire.ts'
@@ -9,6 +9,7 @@ import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { split } from './split.ts'
 import { protocolId } from './types.ts'
+import { declareServerTool } from './server-tools.ts'
 
 const media = [
   'image/png',
@@ -45,9 +46,11 @@ export const openaiResponses: Wire = {
   errorBody: openaiErrorBody,
   whole,
   compacting,
+  states: ['response-chain', 'conversation'],
+  declareServerTool,
   counting: {
     path: '/responses/input_tokens',
-    // As the specification of 2026-08 has it.
+    // According to the specification of 2026-08.
     fields: [
       'model',
       'input',

@@ -1,7 +1,7 @@
-// One output item while it streams: what its deltas have brought so far, and which parts of the reply it has opened.
+// One output item while it streams: the content of its deltas so far, and the parts of the reply it has opened.
 //
-// Deltas are kept in pieces and joined once. The finished item that the server sends counts; what is built here from
-// pieces stands in only where that item never came.
+// Deltas are stored as pieces and joined once. The server's finished item is used; what is built here from pieces
+// replaces it only if that item never arrived.
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
@@ -14,20 +14,20 @@ export interface OpenItem {
   added: Item
   /** The item as it was finished. */
   final?: Item
-  /** The parts of the reply that this item became, in order. */
+  /** The parts of the reply from this item, in order. */
   parts: OpenPart[]
   /** The contents of a message, by `content_index`. */
   contents: Map<number, OpenPart>
-  /** Our id of the call, given when it was announced. */
+  /** Our id of the call, assigned when it was announced. */
   callId?: string
-  /** The arguments are whole, even if the item was never finished. */
+  /** The arguments are complete, even if the item was never finished. */
   argumentsDone?: boolean
 }
 
 export interface OpenPart {
-  /** The part's place in the reply. */
+  /** The part's index in the reply. */
   index: number
-  /** As last told: by `part-start`, or by `part-end`. */
+  /** As last emitted: by `part-start`, or by `part-end`. */
   part: Part
   ended: boolean
   pieces: string[]
@@ -40,13 +40,13 @@ export function openPart(index: number, part: Part): OpenPart {
   return { index, part, ended: false, pieces: [], summary: new Map(), annotations: [] }
 }
 
-/** The text that has come for a part. */
+/** The text so far of a part. */
 function textSoFar(open: OpenPart): string {
   if (open.pieces.length > 0) return open.pieces.join('')
   return [...open.summary.values()].map((pieces) => pieces.join('')).join('\n\n')
 }
 
-/** The part as far as it has come, for a reply that was cut off. */
+/** The part so far, for an interrupted reply. */
 export function partSoFar(open: OpenPart): Part {
   const { part } = open
   const text = textSoFar(open)
@@ -64,7 +64,7 @@ export function partSoFar(open: OpenPart): Part {
   }
 }
 
-/** The item that the pieces amount to. */
+/** The item built from the pieces. */
 export function itemSoFar(slot: OpenItem, status: 'completed' | 'incomplete'): Item {
   const item: Item = { ...slot.added }
   switch (typeOf(item)) {
@@ -87,7 +87,7 @@ function contentSoFar(open: OpenPart): JsonObject {
   return { type: 'output_text', text, annotations: open.annotations }
 }
 
-/** The ciphertext of an announced item may be incomplete, so it is not kept (checked 2026-11). */
+/** The ciphertext of an announced item may be incomplete, so it is not stored (checked 2026-11). */
 function reasoningSoFar(item: Item, open: OpenPart | undefined): Item {
   const { encrypted_content: _, ...rest } = item
   if (!open) return rest

@@ -1,5 +1,5 @@
-// The hidden `parallel` call. Models sometimes wrap several calls into one call of a tool that no one declared (R22):
-// we run the children, and the server wants one output, for the wrapper's `call_id`.
+// The hidden `parallel` call. Models sometimes wrap several calls into one call of an undeclared tool (R22): we run the
+// children, and the server expects one output, for the wrapper's `call_id`.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
@@ -15,7 +15,7 @@ export function isWrapperName(name: string | undefined): boolean {
   return name !== undefined && names.has(name)
 }
 
-/** The calls inside, or undefined if this is an ordinary call: one deviation from the wrapper's form is enough. */
+/** The calls inside, or undefined if this is an ordinary call: any deviation from the wrapper's form is enough. */
 export function unwrap(name: string, input: Json): Child[] | undefined {
   if (!isWrapperName(name) || !isObject(input)) return undefined
   const uses = input.tool_uses

@@ -1,6 +1,6 @@
-// An item of a reply, read as parts. Used for streams and for transcripts alike. One item can be several parts (the
-// contents of a message, the children of a `parallel` call), and every item is at least one: what has no word here is
-// opaque. Ciphertext, ids and phases stay in `native`.
+// An item of a reply, read as parts. Used for streams and for transcripts. One item can be several parts (the contents
+// of a message, the children of a `parallel` call), and every item is at least one: an unknown one is opaque.
+// Ciphertext, ids and phases stay in `native`.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, ReasoningPart, ServerToolPart, ToolCallPart } from '../../core/message.ts'
@@ -12,7 +12,7 @@ import { asksClient, objectsIn, protocolId, stringIn, typeOf, type Item } from '
 interface ItemReader {
   /** Our id for the next call. */
   callId(alias: string | undefined, name: string): string
-  /** The tool's name locally. */
+  /** Our name of the tool. */
   toolName(wireName: string): string
 }
 
@@ -55,7 +55,7 @@ export function calledName(item: Item): string {
   return namespace ? namespacedName(namespace, name) : name
 }
 
-/** What a call item says about its tool, beside the name. */
+/** The fields of a call item about its tool, besides the name. */
 export function marksOf(item: Item): Pick<ToolCallPart, 'kind' | 'namespace'> {
   const namespace = stringIn(item, 'namespace')
   return {
@@ -85,7 +85,7 @@ function readContent(content: JsonObject): Part {
   return { type: 'opaque', kind: `${protocolId}/${type || 'content'}`, data: content }
 }
 
-/** Open models show their words in `content`; the others give a summary at most. */
+/** Open models show their reasoning in `content`; the others provide a summary at most. */
 function readReasoning(item: Item): ReasoningPart {
   const words = objectsIn(item, 'content')
   if (words.length > 0) return { type: 'reasoning', text: words.map((word) => stringIn(word, 'text') ?? '').join('') }
@@ -123,7 +123,7 @@ function readCustomCall(item: Item, reader: ItemReader): ToolCallPart {
   }
 }
 
-/** A search for tools that the client makes: a call like any other, whose name the wire leaves out. */
+/** A tool search by the client: a call like any other, whose name the wire omits. */
 function readSearch(item: Item, reader: ItemReader): ToolCallPart {
   const alias = stringIn(item, 'call_id') || undefined
   return {
@@ -184,7 +184,7 @@ function serverTool(name: string, input: Json | undefined, output: Json | undefi
   }
 }
 
-/** Arguments that came as JSON text; other text is kept as it is. */
+/** Arguments as JSON text; other text is kept unchanged. */
 function parsed(value: Json | undefined): Json | undefined {
   if (typeof value !== 'string') return value
   const read = readArguments(value)

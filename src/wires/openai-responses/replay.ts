@@ -1,19 +1,20 @@
-// The provider's own items, sent back to it.
+// Sends native items back to their provider.
 //
-// Item ids go back only when the reply goes back whole: a reasoning item that has an id must be followed by the very
-// item it produced, known by its id (R4), and an item with an id must have its reasoning before it (R5). As soon as one
-// item is left out or changed, none has an id; without ids the same items are accepted (checked 2026-11, both recorded).
+// Item ids are sent back only with a complete reply: a reasoning item with an id must be followed by exactly the item
+// it produced, identified by its id (R4), and an item with an id must have its reasoning before it (R5). As soon as one
+// item is left out or changed, none has an id; without ids the same items are accepted (checked 2026-11, both
+// recorded).
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
 import { readArguments } from '../shared/arguments.ts'
 import { cleanJson } from '../shared/clean-json.ts'
+import { serverToolText } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'
 import { isWrapperName } from './parallel.ts'
 import {
   assistantText,
   groupedCalls,
-  serverToolText,
   soundArguments,
   writtenCall,
   type ReplyScope,
@@ -39,11 +40,11 @@ import {
 interface Planned {
   item: Item
   from: number
-  /** The item as it goes back, still with its id; absent: it cannot. */
+  /** The item to send back, still with its id; absent: it cannot be sent. */
   kept?: Item
   changed?: boolean
   call?: WrittenCall
-  /** Why a reasoning or compaction item stays here: the rule. */
+  /** The number of the rule that keeps a reasoning or compaction item from being sent. */
   rule?: string
 }
 
@@ -113,9 +114,9 @@ function planItem(
   return canGoBack(item, reply, scope) ? { item, from, kept: clean, changed: clean !== tidy } : { item, from }
 }
 
-/** A model may call what no one declared, under a name that is refused when it comes back (C8). */
+/** A model may call an undeclared tool, under a name that is refused when it is sent back (C8). */
 function wireName(item: Item, call: WrittenCall, scope: ReplyScope): string | undefined {
-  // A search has no name here, and a name inside a namespace has a form of its own.
+  // A search has no name here, and a name inside a namespace has a special form.
   if (call.kind === 'search' || stringIn(item, 'namespace') !== undefined) return undefined
   return isWrapperName(stringIn(item, 'name')) ? 'parallel' : scope.toWire(call.names[0] ?? '')
 }
@@ -134,8 +135,8 @@ function cleanArguments(item: Item, at: string, scope: ReplyScope): string | und
 }
 
 /**
- * Ciphertext can be read only by the model that wrote it (R7); without any, an id alone represents nothing once the
- * server has forgotten it (R6). Providers that show their words want them back as `content`; OpenAI refuses that (R9).
+ * Ciphertext can be read only by the model that wrote it (R7); without any, an id alone is useless once the server has
+ * deleted it (R6). Providers with visible reasoning want it back as `content`; OpenAI refuses that (R9).
  */
 function planReasoning(clean: Item, item: Item, from: number, reply: Reply, scope: ReplyScope): Planned {
   const { quirks, model } = scope.target
@@ -193,7 +194,7 @@ function isRefusal(item: Item): boolean {
   return parts.length > 0 && parts.every((part) => part.type === 'refusal')
 }
 
-/** Only OpenAI's own servers keep items under their ids; every other one takes them without (recorded for xAI). */
+/** Only OpenAI's own servers store items under their ids; every other one accepts them without (recorded for xAI). */
 function goesWhole(plan: readonly Planned[], scope: ReplyScope): boolean {
   if (!isOpenAI(scope.target.provider)) return false
   if (!plan.every(({ kept, changed }) => kept && !changed)) return false
@@ -214,7 +215,7 @@ function needsId(item: Item): boolean {
   return item.encrypted_content !== undefined || !factsOf(typeOf(item)).idOptional
 }
 
-/** What is left of a reply that does not go back whole: nothing that relies on an id. */
+/** What is left of a reply that is not sent back completely: nothing that relies on an id. */
 function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: ReplyScope): Item[] {
   const items: Item[] = []
   const calls = new Set<Item>()
@@ -246,12 +247,12 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
   return [...items.filter((item) => !calls.has(item)), ...calls]
 }
 
-/** An item that cannot go back, in words if there are any. */
+/** An item that cannot be sent back, as text if it has any. */
 function told(item: Item, from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
   const type = typeOf(item)
-  if (type === 'message') return toldRefusal(from, reply, at, scope)
+  if (type === 'message') return refusalItems(from, reply, at, scope)
   for (const part of reply.parts) {
-    const text = 'from' in part && part.from === from ? serverToolText(part) : undefined
+    const text = part.type === 'server-tool' && part.from === from ? serverToolText(part) : undefined
     if (text === undefined) continue
     scope.notes.push({ kind: 'changed', what: `${type} to text`, why: 'it cannot go back without its id', at })
     return [assistantText(text)]
@@ -260,8 +261,8 @@ function told(item: Item, from: number, reply: Reply, at: string, scope: ReplySc
   return []
 }
 
-/** vLLM answers 500 to a message that only refuses. */
-function toldRefusal(from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
+/** vLLM answers 500 to a message with only a refusal. */
+function refusalItems(from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
   const texts = reply.parts.flatMap((part) => (part.type === 'refusal' && part.from === from ? [part.text] : []))
   const text = cleanText(texts.join('\n'), at, scope.notes)
   if (text === '') return []
@@ -271,9 +272,9 @@ function toldRefusal(from: number, reply: Reply, at: string, scope: ReplyScope):
 }
 
 /**
- * Some servers know a call only by what they answer with; nothing but reasoning in plain words keeps its id. Where the
- * official type wants one, it is an id that no server has given: nothing is tied to it. Reasoning in ciphertext has
- * none, because the ciphertext may name its own (recorded without one for OpenAI, Azure and xAI).
+ * Some servers require their own id of a call; other than that, only readable reasoning keeps its id. If the official
+ * type requires one, it is an id that no server has issued: nothing is tied to it. Encrypted reasoning has none,
+ * because the ciphertext may contain its own (recorded without one for OpenAI, Azure and xAI).
  */
 function withoutId(item: Item, seed: string): Item {
   const type = typeOf(item)
@@ -295,7 +296,7 @@ function withoutId(item: Item, seed: string): Item {
   }
 }
 
-/** A call may name the program that made it only where that program is in the request too. */
+/** A call may name the program that made it only if that program is in the request too. */
 function withCaller(item: Item, at: string, scope: ReplyScope): Item {
   const { caller, ...rest } = item
   if (!isObject(caller) || caller.type !== 'program' || isSent(caller.caller_id, scope)) return item
@@ -310,7 +311,7 @@ function withCallerOf(item: Item, call: WrittenCall): WrittenCall {
 
 const replyOnly: ReadonlySet<string> = new Set(['created_by', 'parsed_arguments', 'item_id', 'output_index'])
 
-/** The item less what only replies have. xAI refuses a key that is null; OpenAI's own tools have some that must be there. */
+/** The item without reply-only fields. xAI refuses a null key; OpenAI's own tools have some that are required. */
 function cleaned(item: Item, provider: string): Item {
   const keepsNull = isOpenAI(provider) && !factsOf(typeOf(item)).idOptional
   const entries = Object.entries(withoutClientFields(item, provider)).filter(

@@ -1,11 +1,11 @@
-// What the two ways of writing a reply share: who may have its own words back, and how its calls stand on the wire.
+// What the two ways of writing a reply share: whether its native items can be sent, and the form of its calls.
 
 import type { Note, ToolKind } from '../../core/context.ts'
 import { isObject, type Json } from '../../core/json.ts'
-import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
+import type { Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
-import { flatCall, flatResult, flatResultLabel, malformedInput } from '../shared/injected-text.ts'
+import { malformedInput } from '../shared/injected-text.ts'
 import { marksOf } from './read-item.ts'
 import { messageItem, protocolId, type Item } from './types.ts'
 import { isReplayable } from '../shared/replayable.ts'
@@ -16,15 +16,15 @@ export interface ReplyScope {
   toWire(name: string): string
   /** The wire id of a call. */
   id(callId: string): string
-  /** The kind of a tool that is declared in this request: `function` if it has no other; undefined: not declared. */
+  /** The kind of a declared tool: `function` by default; undefined: not declared. */
   toolKind(name: string): ToolKind | 'function' | undefined
   /** The namespace of a declared tool. */
   namespaceOf(name: string): string | undefined
-  /** Calls and results are written as text: the server refuses them, or the model knows no tools. */
+  /** Calls and results are written as text: the server refuses them, or the model does not support tools. */
   flat: boolean
-  /** Whether an item with this id is in the request already: none may be there twice (R13). */
+  /** Whether an item with this id is already in the request: none may be there twice (R13). */
   isUsed(id: string): boolean
-  /** Whether an item of the history answers this call of a tool without a form of its own. */
+  /** Whether an item of the history answers this call of a tool without a form here. */
   isAnswered(key: string): boolean
   /** Whether such a call is sent. */
   isAsked(key: string): boolean
@@ -32,12 +32,12 @@ export interface ReplyScope {
   callOf(callId: string): WrittenCall | undefined
 }
 
-/** A call as it stands on the wire; one that wraps several (R22) is answered once for all of them. */
+/** A call on the wire; one that wraps several (R22) is answered once for all of them. */
 export interface WrittenCall {
   callIds: string[]
   names: string[]
   id: string
-  /** A tool that is no function has its own type of output. */
+  /** A tool that is not a function has its own output type. */
   kind?: ToolKind
   /** The program that made the call; its output must name it too. */
   caller?: Json
@@ -48,18 +48,18 @@ export interface WrittenReply {
   calls: WrittenCall[]
   /** Ids of items that are in the request now. */
   usedIds?: string[]
-  /** Calls of tools without a form of their own that are in the request now. */
+  /** Calls of tools without a form here that are in the request now. */
   asked?: string[]
 }
 
-/** Whether the provider may have its own words back. A reply that was cut off may have parts that never became items. */
+/** Whether the native items may be sent back. An interrupted reply may have parts that never became items. */
 export function isReplayed(reply: Reply, target: Target, flat: boolean): boolean {
   if (!isReplayable(reply, protocolId, target)) return false
   if (!reply.native.every((item) => isObject(item))) return false
   return !flat || !reply.parts.some((part) => part.type === 'tool-call')
 }
 
-/** The calls of a reply that the provider holds itself: there its own ids count, whatever they look like. */
+/** The calls of a reply that the provider stores itself: there its own ids apply, whatever their form. */
 export function chainedCalls(reply: Reply): WrittenCall[] {
   if (reply.origin.protocol !== protocolId) return []
   return groupedCalls(reply).flatMap((parts) => {
@@ -70,7 +70,7 @@ export function chainedCalls(reply: Reply): WrittenCall[] {
   })
 }
 
-/** The call parts of a reply, those of one item together. */
+/** The call parts of a reply, grouped by item. */
 export function groupedCalls(reply: Reply): ToolCallPart[][] {
   const groups: ToolCallPart[][] = []
   for (const part of reply.parts) {
@@ -94,7 +94,7 @@ export function writtenCall(parts: readonly ToolCallPart[], id: string, item: It
   }
 }
 
-/** OpenAI takes any text as arguments; many servers of this wire parse them and refuse every later request (C19). */
+/** OpenAI accepts any text as arguments; many servers of this wire parse them and refuse every later request (C19). */
 export function soundArguments(raw: string, scope: ReplyScope, at: string): string {
   scope.notes.push({
     kind: 'changed',
@@ -108,11 +108,4 @@ export function soundArguments(raw: string, scope: ReplyScope, at: string): stri
 
 export function assistantText(text: string): Item {
   return messageItem('assistant', text)
-}
-
-/** The words for a tool that a provider ran itself; undefined without an output. */
-export function serverToolText(part: Part): string | undefined {
-  if (part.type !== 'server-tool' || part.output === undefined) return undefined
-  const { name, input, output } = part
-  return `${flatCall(name, input ?? {})}\n${flatResult(flatResultLabel, name, JSON.stringify(output), false)}`
 }

@@ -1,4 +1,4 @@
-// What the checks of this wire share: the body as they see it, and how an issue is written down.
+// What the checks of this wire share: the body, and how an issue is recorded.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -6,7 +6,7 @@ import type { Issue } from '../wire.ts'
 export interface ResponsesBody {
   fields: JsonObject
   model: string
-  /** Who is asked; OpenAI itself if not given. */
+  /** The host; OpenAI by default. */
   provider: string
   /** The input items; a string is one user message. */
   items: JsonObject[]
@@ -14,7 +14,7 @@ export interface ResponsesBody {
 
 export type Check = (body: ResponsesBody) => Issue[]
 
-/** What a tool may be called. */
+/** Valid tool names. */
 export const namePattern = /^[a-zA-Z0-9_-]+$/
 export const maxNameLength = 128
 
@@ -59,7 +59,7 @@ export function isGiven(value: Json | undefined): boolean {
   return value !== undefined && value !== null
 }
 
-/** A request that continues from what the server remembers: calls may be there instead of in the body. */
+/** A request that continues server-side state: calls may be there instead of in the body. */
 export function hasState({ fields }: ResponsesBody): boolean {
   return isGiven(fields.previous_response_id) || isGiven(fields.conversation)
 }

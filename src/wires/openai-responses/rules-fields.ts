@@ -129,7 +129,7 @@ export const includes: Check = ({ fields }) => {
   )
 }
 
-/** C9, C10 as they are here: tools are flat, and their names may be twice as long as on the chat wire. */
+/** C9, C10 in this wire's form: tools are flat, and their names may be twice as long as on the chat wire. */
 export const tools: Check = (body) => {
   const list = toolsIn(body)
   const issues = list.flatMap((tool, i): Issue[] => {
@@ -163,7 +163,7 @@ export const toolChoice: Check = (body) => {
   if (!isObject(choice) || choice.type !== 'function') return []
   const name = stringIn(choice, 'name')
   if (name === undefined) return [missing('shape', 'tool_choice.name')]
-  // Tools can also be added by an item, or be found by a search.
+  // Tools can also be added by an item, or found by a search.
   const isClosed = offered.every((tool) => tool.type === 'function')
   if (!isClosed || offered.some((tool) => tool.name === name)) return []
   if (body.items.some((item) => item.type === 'additional_tools')) return []
@@ -180,7 +180,7 @@ export const answerFormat: Check = ({ fields }) => {
   return ['name', 'schema'].filter((key) => !isGiven(format[key])).map((key) => missing('shape', `text.format.${key}`))
 }
 
-/** What OpenAI's own service says beside that. Schemas came with gpt-4o-2024-08-06. */
+/** OpenAI's own rules in addition. Schemas came with gpt-4o-2024-08-06. */
 export const answerSchema: Check = ({ fields, items, model }) => {
   const format = isObject(fields.text) ? fields.text.format : undefined
   if (!isObject(format)) return []

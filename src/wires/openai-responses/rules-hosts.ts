@@ -1,5 +1,5 @@
-// Which server checks what. OpenAI and Azure check everything; a server that only speaks the wire is held to what holds
-// for all of them, and to what it is known to refuse itself.
+// Which server checks what. OpenAI and Azure check everything; for other servers the common rules apply, and what they
+// are known to refuse.
 
 import { isObject, type Json } from '../../core/json.ts'
 import { rangeIssues } from '../shared/ranges.ts'
@@ -91,7 +91,7 @@ const openai: readonly Check[] = [
   sampling,
 ]
 
-/** xAI reads items into a typed form that has no room for a key that is null. */
+/** xAI parses items into a typed form that does not support null keys. */
 const noNulls: Check = ({ items }) => {
   if (!items.some((item) => Object.values(item).includes(null))) return []
   const message =
@@ -184,8 +184,8 @@ const llamaState = unsupported(
 )
 
 /**
- * What it refuses is all that it looks at: pairs, ids, names of tools, an empty input, the limit of output and the chosen
- * tool are all accepted (probe of build b21e4de745, 2026-11).
+ * It checks only what it refuses: pairs, ids, names of tools, an empty input, the output limit and the chosen tool are
+ * all accepted (probe of build b21e4de745, 2026-11).
  */
 const llamaChecks: readonly Check[] = [llamaState, llamaCpp, fieldTypes]
 

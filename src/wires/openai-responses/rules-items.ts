@@ -16,7 +16,7 @@ import { codexMetadataKey, factsOf, inputItemTypes, maxIdLength, objectsIn, stri
 
 const roles = ['assistant', 'system', 'developer', 'user']
 
-/** R17 and R14: what an item may call itself. */
+/** R17 and R14: the types of an item. */
 export const itemKinds: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
     const { type } = item
@@ -41,10 +41,10 @@ const knownKeys = new Map<string, readonly string[]>(
   }),
 )
 
-/** Codex sets this key on the items that it sends to OpenAI; no other host takes it, Azure included. */
+/** Codex sets this key on the items that it sends to OpenAI; no other host accepts it, including Azure. */
 const isCodexKey = (key: string, provider: string) => key === codexMetadataKey && provider === 'openai'
 
-/** R16. The phase is the assistant's own, and a reasoning item has no status on the way in. */
+/** R16. The phase is only for the assistant, and a reasoning item has no status in a request. */
 export const itemKeys: Check = ({ items, provider }) =>
   items.flatMap((item, i) => {
     const known = knownKeys.get(typeOf(item))
@@ -77,7 +77,7 @@ export const itemFields: Check = ({ items }) =>
 const assistantParts = ['output_text', 'refusal']
 const inputParts = ['input_text', 'input_image', 'input_file', 'scoped_content', 'input_audio']
 
-/** R15: the assistant speaks in output parts, everybody else in input parts. */
+/** R15: the assistant has output parts, everyone else input parts. */
 export const contentParts: Check = ({ items }) =>
   items.flatMap((item, i) => {
     if (typeOf(item) !== 'message') return outputParts(item, i)
@@ -99,7 +99,7 @@ function partIssues(parts: readonly JsonObject[], place: string, supported: read
   })
 }
 
-/** R9: reasoning comes back encrypted, never in plain words. */
+/** R9: reasoning is sent back encrypted, never as plain text. */
 export const noPlainReasoning: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
     if (typeOf(item) !== 'reasoning' || !Array.isArray(item.content) || item.content.length === 0) return []
@@ -110,7 +110,7 @@ export const noPlainReasoning: Check = ({ items }) =>
 
 const checkedPrefixes: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'compaction'])
 
-/** R10, R11: an id begins as its type of item demands, and is short. */
+/** R10, R11: an id has the prefix of its type of item, and is short. */
 export const itemIds: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
     const id = stringIn(item, 'id')
@@ -137,7 +137,7 @@ export const callIdLength: Check = ({ items }) =>
     return id.length > maxIdLength ? [tooLong('R12', param, maxIdLength, id)] : []
   })
 
-/** C8: the names of calls are held to what tools may be called, whoever wrote them. */
+/** C8: the rules for tool names apply to the names of calls, whatever their source. */
 export const callNames: Check = ({ items }) =>
   items.flatMap((item, i): Issue[] => {
     const name = typeOf(item) === 'function_call' ? stringIn(item, 'name') : undefined
@@ -178,7 +178,7 @@ function unsupportedData(param: string, type: string): Issue {
   return invalid('file-kind', text, param, 'invalid_value')
 }
 
-/** A trigger asks for a compaction of all that comes before it. */
+/** A trigger requests a compaction of everything before it. */
 export const triggerLast: Check = ({ items }) =>
   items.some((item, i) => typeOf(item) === 'compaction_trigger' && i < items.length - 1)
     ? [invalid('shape', "A 'compaction_trigger' item must be the final input item.", 'input')]

@@ -1,4 +1,4 @@
-// What one model of OpenAI refuses and the next one takes. The name of the model decides: the API tells nothing else.
+// What one OpenAI model refuses and the next one accepts, by the name of the model: the API reveals nothing else.
 
 import { isObject, type Json } from '../../core/json.ts'
 import { invalid, listed, wrongValue, type Check } from './rules-context.ts'
@@ -24,7 +24,7 @@ function answersAtOnce(model: string): boolean {
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** C17, in the words of this wire. */
+/** C17, in this wire's form. */
 export const effort: Check = ({ model, fields }) => {
   const asked = isObject(fields.reasoning) ? fields.reasoning.effort : undefined
   if (typeof asked !== 'string') return []
@@ -50,7 +50,7 @@ function knownEfforts(model: string): string[] | undefined {
   return v < 6 ? ['none', 'low', 'medium', 'high', 'xhigh', 'max'] : undefined
 }
 
-/** C16: a model that reasons takes no sampling. From 5.1 to 5.5 it does so only when asked. */
+/** C16: a model that reasons accepts no sampling options. From 5.1 to 5.5 it reasons only on request. */
 export const sampling: Check = ({ model, fields }) => {
   const asked = isObject(fields.reasoning) ? fields.reasoning.effort : undefined
   if (!isReasoning(model) || !reasons(model, asked)) return []
@@ -65,7 +65,7 @@ function reasons(model: string, asked: Json | undefined): boolean {
   return isOSeries(model) || v < 5.1 || v >= 5.6
 }
 
-/** There is nothing to encrypt where nothing is reasoned. */
+/** Without reasoning there is nothing to encrypt. */
 export const encryptedReasoning: Check = ({ model, fields }) => {
   const { include } = fields
   if (!Array.isArray(include) || !include.includes('reasoning.encrypted_content') || !answersAtOnce(model)) return []

@@ -1,4 +1,4 @@
-// The rules for items among each other: calls and outputs, reasoning and what follows it, ids.
+// The rules between items: calls and outputs, reasoning and what follows it, ids.
 
 import type { JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
@@ -7,7 +7,7 @@ import { stringIn, typeOf } from './types.ts'
 
 interface CallWords {
   output: string
-  /** How the API calls it. */
+  /** The API's name for it. */
   name: string
 }
 
@@ -19,7 +19,7 @@ const callTypes = new Map<string, CallWords>(
   }),
 )
 
-/** R2, then R1. Pairs are found by `call_id` alone; an id may be used again once it is answered (recorded 2026-11). */
+/** R2, then R1. Pairs are found by `call_id` alone; an id may be reused once it is answered (recorded 2026-11). */
 export const pairs: Check = (body) => {
   const open = new Map<string, { item: JsonObject; words: CallWords }>()
   const seen = new Set<string>()
@@ -60,8 +60,8 @@ const notProduced: ReadonlySet<string> = new Set([
 ])
 
 /**
- * R4. A reasoning item with an id is known to the server, and so is what it produced: that must follow. A message
- * without an id is not it, unless nothing is stored (recorded 2026-11). References say no type and are let through.
+ * R4. A reasoning item with an id is known to the server, and so is the item it produced, which must follow. A message
+ * without an id does not count, unless nothing is stored (recorded 2026-11). References have no type and are accepted.
  */
 export const reasoningFollowed: Check = ({ items, fields }) =>
   items.flatMap((item, i): Issue[] => {
@@ -77,7 +77,7 @@ export const reasoningFollowed: Check = ({ items, fields }) =>
     return [invalid('R4', text, 'input')]
   })
 
-/** R6: a request that stores nothing cannot name what was stored nowhere. */
+/** R6: a request that stores nothing cannot name what was never stored. */
 export const nothingStored: Check = ({ items, fields }) => {
   if (fields.store !== false) return []
   return items.flatMap((item): Issue[] => {

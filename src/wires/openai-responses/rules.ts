@@ -1,6 +1,6 @@
-// What the real servers refuse in a body, in their own words. Written from recorded refusals, measurements and the
-// servers' sources, never from what `encode` writes. In the order in which OpenAI looks (measured 2026-08): the model,
-// the keys, the items, the other fields, what belongs together, and last what the model can do.
+// What the real servers refuse in a body, with their error messages. Written from recorded refusals, measurements and
+// the servers' sources, never from the output of `encode`. In the order in which OpenAI checks (measured 2026-08): the
+// model, the keys, the items, the other fields, consistency, and last the capabilities of the model.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue, Profile } from '../wire.ts'
@@ -20,7 +20,7 @@ export function refuse(body: Json, profile: Profile = {}): Issue[] {
   return checksFor(profile.provider).flatMap((check) => check(read))
 }
 
-/** What must be right before anything else can be looked at. A stored prompt may bring the model. */
+/** What must be valid before anything else can be checked. A stored prompt may contain the model. */
 function shapeIssue({ model, input, prompt, messages }: JsonObject): Issue | undefined {
   if (model === undefined && !isObject(prompt)) return missing('shape', 'model')
   if (model !== undefined && typeof model !== 'string') return wrongType('model', 'a string', model)

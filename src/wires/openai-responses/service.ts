@@ -1,10 +1,13 @@
-// What a server of the Responses API has to know beside encoding and decoding.
+// What a server of the Responses API needs besides encoding and decoding.
 
+import { openaiModels } from '../shared/model-forms.ts'
 import { isObject } from '../../core/json.ts'
 import { at, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/standard-errors.ts'
 import type { WireService } from '../service.ts'
+import { storedResponses } from './door.ts'
 import { promptOf } from './prompt.ts'
+import { readServerTool } from './server-tools.ts'
 
 export const openaiResponsesService: WireService = {
   home: 'openai',
@@ -44,6 +47,16 @@ export const openaiResponsesService: WireService = {
     const input_tokens_details = { ...usage.input_tokens_details, cache_write_tokens_details }
     return { ...whole, usage: { ...usage, input_tokens_details } }
   },
+  readServerTool,
+  door: {
+    writer: async () => (await import('./write-stream.ts')).writer,
+    models: openaiModels,
+    codes: true,
+    sockets: true,
+    stored: storedResponses,
+  },
+  refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
+  ends: /"response\.(?:completed|incomplete|failed)"/,
   overflow: () => ({
     rule: 'context',
     status: 400,

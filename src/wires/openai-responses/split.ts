@@ -1,4 +1,4 @@
-// A whole response, cut into the events that would have streamed it, so that there is one way of reading.
+// Splits a complete response into the events that would have streamed it, so that there is one way of decoding.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { splitText } from '../shared/text.ts'
@@ -54,7 +54,7 @@ function splitItem(item: Item, index: number, piece: number, emit: Emit): void {
   emit('response.output_item.done', { output_index: index, item })
 }
 
-/** The item as it is announced: nothing that is still to be streamed, and no ciphertext. */
+/** The announced item: nothing that is still to be streamed, and no ciphertext. */
 export function announced(item: Item): Item {
   const { encrypted_content: _, ...rest } = item
   switch (typeOf(item)) {

@@ -1,8 +1,8 @@
-// Compaction on the Responses wire: a sealed item that represents what came before it. It comes from an endpoint of its
-// own, from a trigger item at the end of the input, or by itself when the input has grown past a threshold.
+// Compaction on the Responses wire: an encrypted item that replaces what came before it. It comes from a separate
+// endpoint, from a trigger item at the end of the input, or automatically when the input has grown past a threshold.
 //
-// An item from the endpoint comes after the user messages that it leaves in place; one that came with a reply makes
-// the server ignore everything in front of it.
+// An item from the endpoint comes after the user messages that it keeps; one in a reply makes the server ignore
+// everything before it.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { summaryLabel } from '../shared/injected-text.ts'
@@ -20,7 +20,7 @@ export interface MadeCompaction {
   alone: boolean
 }
 
-/** The last input item asks for it. */
+/** The last input item requests it. */
 export function requestedCompaction(incoming: Incoming, items: readonly JsonObject[]): MadeCompaction | undefined {
   if (items.at(-1)?.type !== 'compaction_trigger') return undefined
   const item = compactionItem(incoming, items.slice(0, -1), true)
@@ -52,13 +52,13 @@ export function compactionItem(incoming: Incoming, items: readonly JsonObject[],
   }
 }
 
-/** What is left when everything in front of the newest compaction that represents all is ignored. */
+/** What is left when everything before the newest complete compaction is ignored. */
 export function pruned(items: readonly JsonObject[]): JsonObject[] {
   const last = items.findLastIndex((item) => sealedIn(item)?.standsForAll === true)
   return items.slice(Math.max(last, 0))
 }
 
-/** The items with every summary that can be opened written out. */
+/** The items with every readable summary written out. */
 export function readableItems(items: readonly JsonObject[]): JsonObject[] {
   return items
     .filter((item) => item.type !== 'compaction_trigger')

@@ -1,4 +1,4 @@
-// What OpenAI offers beside replies: stored responses, conversations with their items, and compaction on demand.
+// OpenAI's other endpoints: stored responses, conversations with their items, and compaction on demand.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { objectsIn, textIn } from '../shared/json-fields.ts'
@@ -76,7 +76,7 @@ function handleItems(id: string, kept: StoredConversation, item: string | undefi
   return listOf(items)
 }
 
-/** `POST /responses/compact`: all user messages as they are, and one sealed item after them. */
+/** `POST /responses/compact`: all user messages unchanged, and one encrypted item after them. */
 export function compact(service: ResponsesState, incoming: Incoming): Json {
   const { body, protocol, provider, model, count, replyId, now } = incoming
   if (model === '') {

@@ -1,4 +1,4 @@
-// The fields of a response object that say what was asked for: each as the request gave it, or its default.
+// The fields of a response object that repeat the request: each as given, or its default.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { requestDefaults } from './emulate.ts'
@@ -12,7 +12,7 @@ export function requestFields(body: JsonObject): JsonObject {
     reasoning: { effort: null, summary: null, ...reasoning },
     text: { verbosity: 'medium', ...text, format: formatOf(text.format) },
     tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
-    // `auto` is what may be asked for, never what was used.
+    // `auto` may be requested, but is never the value that was used.
     service_tier: typeof body.service_tier === 'string' && body.service_tier !== 'auto' ? body.service_tier : 'default',
   }
 }

@@ -1,4 +1,4 @@
-// Items of the Responses wire: as they come in a body, and as a server keeps them.
+// Items of the Responses wire: as they arrive in a body, and as a server stores them.
 
 import type { JsonObject } from '../../core/json.ts'
 import { objectsIn, textIn } from '../shared/json-fields.ts'
@@ -8,7 +8,7 @@ export function ownItems(body: JsonObject): JsonObject[] {
   return objectsIn(body.input)
 }
 
-/** Items get an id when they are kept; a message given as a string is kept as what it represents. */
+/** Items get an id when they are stored; a message given as a string is stored in its full form. */
 export function withItemId(item: JsonObject, seed: string): JsonObject {
   const type = textIn(item.type) || 'message'
   const prefix = itemPrefixes[type] ?? 'item'

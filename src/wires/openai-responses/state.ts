@@ -1,7 +1,7 @@
-// Server state of the Responses wire: the chain of `previous_response_id`, conversations, stored items, sealed
+// Server state of the Responses wire: the chain of `previous_response_id`, conversations, stored items, encrypted
 // reasoning and compaction. State is always expanded to the whole list of items, because that is what is billed.
 //
-// A host that knows no state is not the same as one that refuses it: some silently look at the new items only.
+// A host without state is not the same as one that refuses it: some silently read only the new items.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { objectsIn, textIn } from '../shared/json-fields.ts'
@@ -10,7 +10,7 @@ import { autoCompaction, pruned, readableItems, requestedCompaction, type MadeCo
 import { requestFields } from './state-fields.ts'
 import { ownItems, withItemId } from './state-items.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'
-import type { Endpoint, EndpointRequest, Incoming, Opened, Outcome, ServerState } from '../service.ts'
+import type { Incoming, Opened, ServerState } from '../service.ts'
 import { compact, handleConversation, handleResponse } from './state-endpoints.ts'
 import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
 
@@ -30,141 +30,164 @@ export interface StoredConversation {
 export interface ResponsesState extends ServerState {
   responses: ExpiringMap<StoredResponse>
   conversations: ExpiringMap<StoredConversation>
-  /** The items of a request with the chain, conversation and stored items that it names. Throws a Refusal. */
+  /** The items of a request including the chain, conversation and stored items that it names. Throws a Refusal. */
   itemsOf(incoming: Incoming): JsonObject[]
 }
 
-/** Who keeps a chain (checked 2026-11). */
+/** Hosts that store a chain (checked 2026-11). */
 const keepers = new Set(['openai', 'azure-openai', 'xai', 'lmstudio'])
 const month = 30 * 24 * 3_600_000
 
-export function createResponsesState(): ResponsesState {
-  const responses = createExpiringMap<StoredResponse>(month)
-  const conversations = createExpiringMap<StoredConversation>(100 * 12 * month)
-  const stored = createExpiringMap<JsonObject>(month)
+/** What a server remembers. */
+interface Stores {
+  readonly responses: ExpiringMap<StoredResponse>
+  readonly conversations: ExpiringMap<StoredConversation>
+  readonly items: ExpiringMap<JsonObject>
+}
 
+export function createResponsesState(): ResponsesState {
+  const stores: Stores = {
+    responses: createExpiringMap(month),
+    conversations: createExpiringMap(100 * 12 * month),
+    items: createExpiringMap(month),
+  }
+  const { responses, conversations, items } = stores
   const state: ResponsesState = {
     responses,
     conversations,
-    itemsOf,
-    open,
-    visit,
-    expire: (id) => [responses.expire(id), conversations.expire(id), stored.expire(id)].includes(true),
+    itemsOf: (incoming) => itemsOf(stores, incoming),
+    open: (incoming) => open(stores, incoming),
+    async visit(endpoint, request) {
+      if (endpoint.name === 'responses') return { body: handleResponse(state, endpoint, request) }
+      if (endpoint.name === 'conversations') return { body: handleConversation(state, endpoint, request) }
+      return { body: compact(state, await request.incoming()) }
+    },
+    expire: (id) => [responses.expire(id), conversations.expire(id), items.expire(id)].includes(true),
     clear() {
       responses.clear()
       conversations.clear()
-      stored.clear()
+      items.clear()
     },
   }
   return state
+}
 
-  async function visit(endpoint: Endpoint, request: EndpointRequest): Promise<Outcome> {
-    if (endpoint.name === 'responses') return { body: handleResponse(state, endpoint, request) }
-    if (endpoint.name === 'conversations') return { body: handleConversation(state, endpoint, request) }
-    return { body: compact(state, await request.incoming()) }
-  }
-
-  function open(incoming: Incoming): Opened {
-    const { body, owner, now, replyId } = incoming
-    const items = itemsOf(incoming)
-    const conversation = conversationOf(incoming)
-    const whole = { ...withoutState(body), input: items }
-    if (conversation) conversation.locked = true
-    return {
-      body: whole,
-      see() {
-        for (const item of ownItems(body)) checkSeal(item, incoming)
-        const left = pruned(items)
-        const made = requestedCompaction(incoming, items) ?? autoCompaction(incoming, { ...whole, input: left })
-        const view = { ...whole, input: made?.items ?? left }
-        const readable = { ...view, input: readableItems(view.input) }
-        return { view, readable, finish: (reply) => finished(reply, made), commit }
-      },
-      abandon() {
-        if (conversation) conversation.locked = false
-      },
-    }
-
-    function finished(reply: JsonObject, made: MadeCompaction | undefined): JsonObject {
-      const said = made?.alone ? [] : objectsIn(reply.output).map((item) => sealed(item, incoming))
+function open(stores: Stores, incoming: Incoming): Opened {
+  const { body } = incoming
+  const items = itemsOf(stores, incoming)
+  const conversation = conversationOf(stores, incoming)
+  const whole = { ...withoutState(body), input: items }
+  if (conversation) conversation.locked = true
+  return {
+    body: whole,
+    see() {
+      for (const item of ownItems(body)) checkSeal(item, incoming)
+      const left = pruned(items)
+      const made = requestedCompaction(incoming, items) ?? autoCompaction(incoming, { ...whole, input: left })
+      const view = { ...whole, input: made?.items ?? left }
       return {
-        ...reply,
-        ...requestFields(body),
-        output: [...(made ? [made.item] : []), ...said],
-        ...(conversation && { conversation: { id: conversationId(body) ?? '' } }),
+        view,
+        readable: { ...view, input: readableItems(view.input) },
+        finish: (reply) => finished(reply, incoming, made, conversation !== undefined),
+        commit: (reply) => commit(stores, incoming, { input: items, whole: reply }, conversation),
       }
-    }
-
-    function commit(reply: JsonObject): void {
-      const output = objectsIn(reply.output)
-      if (body.store !== false) {
-        responses.put(replyId, owner, { input: items, whole: reply }, now)
-        for (const item of output) if (typeof item.id === 'string') stored.put(item.id, owner, item, now)
-      }
-      if (!conversation) return
-      conversation.items.push(...ownItems(body).map((item, i) => withItemId(item, `${replyId}-${i}`)), ...output)
-      conversation.locked = false
-    }
-  }
-
-  function itemsOf(incoming: Incoming): JsonObject[] {
-    const { body, provider, owner, now } = incoming
-    const prior = priorItems(incoming)
-    const known = new Set(prior.map((item) => item.id).filter((id) => typeof id === 'string'))
-    const own = ownItems(body).map((item): JsonObject => {
-      const { id } = item
-      if (typeof id === 'string' && known.has(id)) {
-        throw openaiRefusal(
-          400,
-          `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
-          {
-            param: 'input',
-          },
-        )
-      }
-      if (keepers.has(provider) && (item.type === 'item_reference' || isBareReasoning(item))) {
-        const found = stored.get(textIn(id), owner, now)
-        if (!found) throw notPersisted(textIn(id))
-        return found
-      }
-      return item
-    })
-    return [...prior, ...own]
-  }
-
-  function priorItems(incoming: Incoming): JsonObject[] {
-    const { body, provider, owner, now } = incoming
-    const id = body.previous_response_id
-    if (typeof id !== 'string') return conversationOf(incoming)?.items ?? []
-    if (!keepers.has(provider)) return refuseState(provider, id)
-    const found = responses.get(id, owner, now)
-    if (!found) {
-      throw openaiRefusal(400, `Previous response with id '${id}' not found.`, {
-        param: 'previous_response_id',
-        code: 'previous_response_not_found',
-      })
-    }
-    return [...found.input, ...objectsIn(found.whole.output)]
-  }
-
-  function conversationOf({ body, owner, now, provider }: Incoming): StoredConversation | undefined {
-    const id = conversationId(body)
-    if (id === undefined || !keepers.has(provider)) return undefined
-    const found = conversations.get(id, owner, now)
-    // The words for an unknown conversation are not on record; these follow those for a response.
-    if (!found) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
-    if (found.locked) {
-      throw openaiRefusal(
-        400,
-        'Another process is currently operating on this conversation. Please retry in a few seconds.',
-        { param: 'conversation', code: 'conversation_locked' },
-      )
-    }
-    return found
+    },
+    abandon() {
+      if (conversation) conversation.locked = false
+    },
   }
 }
 
-/** What hosts without state do with an id (checked 2026-11): three refuse it, each in its own way; the rest ignore it. */
+function finished(
+  reply: JsonObject,
+  incoming: Incoming,
+  made: MadeCompaction | undefined,
+  inConversation: boolean,
+): JsonObject {
+  const { body } = incoming
+  const written = made?.alone ? [] : objectsIn(reply.output).map((item) => sealed(item, incoming))
+  return {
+    ...reply,
+    ...requestFields(body),
+    output: [...(made ? [made.item] : []), ...written],
+    ...(inConversation && { conversation: { id: conversationId(body) ?? '' } }),
+  }
+}
+
+function commit(
+  stores: Stores,
+  { body, owner, now, replyId }: Incoming,
+  response: StoredResponse,
+  conversation: StoredConversation | undefined,
+): void {
+  const output = objectsIn(response.whole.output)
+  if (body.store !== false) {
+    stores.responses.put(replyId, owner, response, now)
+    for (const item of output) if (typeof item.id === 'string') stores.items.put(item.id, owner, item, now)
+  }
+  if (!conversation) return
+  conversation.items.push(...ownItems(body).map((item, i) => withItemId(item, `${replyId}-${i}`)), ...output)
+  conversation.locked = false
+}
+
+function itemsOf(stores: Stores, incoming: Incoming): JsonObject[] {
+  const { body, provider, owner, now } = incoming
+  const prior = priorItems(stores, incoming)
+  const known = new Set(prior.map((item) => item.id).filter((id) => typeof id === 'string'))
+  const own = ownItems(body).map((item): JsonObject => {
+    const { id } = item
+    if (typeof id === 'string' && known.has(id)) {
+      throw openaiRefusal(
+        400,
+        `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
+        {
+          param: 'input',
+        },
+      )
+    }
+    if (keepers.has(provider) && (item.type === 'item_reference' || isBareReasoning(item))) {
+      const found = stores.items.get(textIn(id), owner, now)
+      if (!found) throw notPersisted(textIn(id))
+      return found
+    }
+    return item
+  })
+  return [...prior, ...own]
+}
+
+function priorItems(stores: Stores, incoming: Incoming): JsonObject[] {
+  const { body, provider, owner, now } = incoming
+  const id = body.previous_response_id
+  if (typeof id !== 'string') return conversationOf(stores, incoming)?.items ?? []
+  if (!keepers.has(provider)) return refuseState(provider, id)
+  const found = stores.responses.get(id, owner, now)
+  if (!found) {
+    throw openaiRefusal(400, `Previous response with id '${id}' not found.`, {
+      param: 'previous_response_id',
+      code: 'previous_response_not_found',
+    })
+  }
+  return [...found.input, ...objectsIn(found.whole.output)]
+}
+
+function conversationOf(stores: Stores, incoming: Incoming): StoredConversation | undefined {
+  const { body, owner, now, provider } = incoming
+  const id = conversationId(body)
+  if (id === undefined || !keepers.has(provider)) return undefined
+  const found = stores.conversations.get(id, owner, now)
+  // The text for an unknown conversation is not recorded; this one follows that for a response.
+  if (!found) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
+  if (found.locked) {
+    throw openaiRefusal(
+      400,
+      'Another process is currently operating on this conversation. Please retry in a few seconds.',
+      { param: 'conversation', code: 'conversation_locked' },
+    )
+  }
+  return found
+}
+
+/** What hosts without state do with an id (checked 2026-11): three refuse it, each differently; the rest ignore it. */
 function refuseState(provider: string, id: string): [] {
   if (provider === 'llama.cpp') throw openaiRefusal(400, "llama.cpp does not support 'previous_response_id'.")
   if (provider === 'vllm') throw openaiRefusal(404, `Response with id '${id}' not found.`)
@@ -182,7 +205,7 @@ function notPersisted(id: string) {
   )
 }
 
-/** Reasoning that brings nothing but its id: the server must remember it. */
+/** Reasoning with only its id: the server must have stored it. */
 function isBareReasoning(item: JsonObject): boolean {
   return item.type === 'reasoning' && typeof item.id === 'string' && typeof item.encrypted_content !== 'string'
 }

@@ -1,4 +1,4 @@
-// Why a reply ended. The wire has no word for "wants its tools run": that is a completed response with a call in it.
+// Why a reply ended. The wire has no reason for tool calls: they are a completed response with a call in it.
 
 import type { JsonObject } from '../../core/json.ts'
 import type { Part, Stop, StopReason } from '../../core/message.ts'

@@ -1,7 +1,7 @@
 // Items of the Responses wire: a bare list, a request body, a response, or a string. One reply of a model is several
-// items there; everything the assistant's side wrote between two others is read as one Reply.
+// items there; everything from the assistant between two inputs is read as one Reply.
 
-import type { Grammar, Note, ToolSpec } from '../../core/context.ts'
+import type { Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type {
   MediaPart,
@@ -15,10 +15,11 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../../core/message.ts'
-import { freeFormInput, namespacedName, searchName } from '../../core/tool-kinds.ts'
+import { searchName } from '../../core/tool-kinds.ts'
 import { mediaFromUrl } from '../shared/media.ts'
 import { openaiResponses } from './index.ts'
 import { marksOf, readItem } from './read-item.ts'
+import { readTools } from './read-tools.ts'
 import { clientItemTypes, inputItemTypes, objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
@@ -33,7 +34,7 @@ export const openaiResponsesFormat: TranscriptFormat = {
 const glance = 20
 
 function recognise(json: Json): boolean {
-  if (Array.isArray(json)) return json.slice(0, glance).some((element) => isObject(element) && isTelling(element))
+  if (Array.isArray(json)) return json.slice(0, glance).some((element) => isObject(element) && isSpecific(element))
   if (!isObject(json) || json.messages !== undefined) return false
   if (typeof json.input === 'string') return true
   if (Array.isArray(json.input)) return json.input.slice(0, glance).every((item) => isObject(item) && isItem(item))
@@ -44,8 +45,8 @@ function isItem(item: Item): boolean {
   return inputItemTypes.includes(typeOf(item)) && !(typeOf(item) === 'message' && typeof item.role !== 'string')
 }
 
-/** Chat messages look the same as messages here, until their contents or another item tell. */
-function isTelling(item: Item): boolean {
+/** Chat messages look the same as messages here, until their contents or another item show the difference. */
+function isSpecific(item: Item): boolean {
   if (!isItem(item)) return false
   if (item.type !== undefined && item.type !== 'message') return true
   return objectsIn(item, 'content').some((part) => /^(input|output)_/.test(stringIn(part, 'type') ?? ''))
@@ -62,7 +63,7 @@ function read(json: Json): Transcript {
     sourced(protocolId, list.slice(start, end), [message]),
   )
   const notes: Note[] = []
-  const tools = readTools(body, notes)
+  const tools = readTools(body, list, notes)
   const system = stringIn(body, 'instructions')
   if (Array.isArray(body.compactions) && body.compactions.length > 0) {
     notes.push({ kind: 'dropped', what: 'compactions', why: 'the history is here whole', at: '$.compactions' })
@@ -93,11 +94,11 @@ function userItem(text: string): Item {
 export interface SourcedItem {
   item: Item
   origin: Origin
-  /** What the item represents, where it is none of this wire. */
+  /** What the item represents, if it is not of this wire. */
   message?: Message
 }
 
-/** A message, and which of the items it was made of. */
+/** A message, and the items it was made from. */
 interface Group {
   message: Message
   start: number
@@ -250,43 +251,9 @@ function textsOf(item: Item): TextPart[] {
   return objectsIn(item, 'content').map((part) => ({ type: 'text', text: stringIn(part, 'text') ?? '' }))
 }
 
-function readTools(body: JsonObject, notes: Note[]): ToolSpec[] {
-  return objectsIn(body, 'tools').flatMap((tool, index) => readTool(tool, `$.tools[${index}]`, notes))
-}
-
-/** One tool, or those of a namespace. What the client runs is a tool of ours; the rest only the provider can run. */
-function readTool(tool: JsonObject, at: string, notes: Note[]): ToolSpec[] {
-  const name = stringIn(tool, 'name')
-  const description = stringIn(tool, 'description')
-  const described = description !== undefined && { description }
-  const input = isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} }
-  if (tool.type === 'tool_search' && tool.execution === 'client') {
-    return [{ name: searchName, ...described, input, kind: 'search' }]
-  }
-  if (name !== undefined && tool.type === 'function') return [{ name, ...described, input }]
-  if (name !== undefined && tool.type === 'custom') {
-    const grammar = grammarOf(tool)
-    return [{ name, ...described, input: freeFormInput, kind: 'free-form', ...(grammar && { grammar }) }]
-  }
-  if (name !== undefined && tool.type === 'namespace') {
-    const inside = objectsIn(tool, 'tools').flatMap((one, i) => readTool(one, `${at}.tools[${i}]`, notes))
-    const namespace = { name, ...described }
-    return inside.map((one) => ({ ...one, name: namespacedName(name, one.name), namespace }))
-  }
-  notes.push({ kind: 'dropped', what: `tool of type ${String(tool.type)}`, why: 'only the provider can run it', at })
-  return []
-}
-
-function grammarOf(tool: JsonObject): Grammar | undefined {
-  const format = isObject(tool.format) ? tool.format : {}
-  const syntax = stringIn(format, 'syntax')
-  const definition = stringIn(format, 'definition')
-  return syntax !== undefined && definition !== undefined ? { syntax, definition } : undefined
-}
-
 const anyMedia = ['image/*', 'application/*', 'text/*', 'audio/*', 'video/*']
 
-/** Items for messages that came from elsewhere. A reply of this wire is written as it is: repair is for requests. */
+/** Items for messages from other formats. A native reply is written unchanged: repair is for requests. */
 export function writeItems(run: readonly Message[], all: readonly Message[]): Item[] {
   const items: Item[] = []
   let at = all.indexOf(run[0] as Message)
@@ -312,14 +279,14 @@ function isNative(message: Message): message is Reply {
   return message.parts.every((part) => part.type !== 'tool-call' || hasOwnForm(part, message.native))
 }
 
-/** A host that has no form for a kind of tool made the call of a function that stood for it. */
+/** A host without a form for a kind of tool made a function call in its place. */
 function hasOwnForm({ from, kind, namespace }: ToolCallPart, native: readonly Json[]): boolean {
   const item = from === undefined ? undefined : native[from]
   const marks = isObject(item) ? marksOf(item) : {}
   return marks.kind === kind && marks.namespace === namespace
 }
 
-/** The items of the messages from `covers` on, with the call ids that those before have given. */
+/** The items of the messages from `covers` on, with the call ids assigned by the earlier ones. */
 function encoded(messages: Message[], covers: number): Item[] {
   const { capabilities } = openaiResponses
   const { body } = openaiResponses.encode(

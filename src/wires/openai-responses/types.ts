@@ -1,7 +1,7 @@
-// The words of the Responses wire: items, and what is known about each type of item.
+// The types of the Responses wire: items, and the facts about each type of item.
 //
 // A conversation here is one flat list of items. One model reply is several of them (reasoning, calls, messages), and
-// the only thing that ties a call to its output is `call_id`; the `id` of an item is another thing, with its own rules.
+// only `call_id` ties a call to its output; the `id` of an item is separate, with its own rules.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { hashedId } from '../shared/ids.ts'
@@ -11,19 +11,19 @@ export const protocolId = 'openai-responses'
 /** One element of `input` or `output`. */
 export type Item = JsonObject
 
-/** The servers that run OpenAI's own implementation: items that only it knows are sent to no other. */
+/** The servers with OpenAI's own implementation: items that only it supports are sent to no other. */
 export function isOpenAI(provider: string | undefined): boolean {
   return provider === undefined || provider === 'openai' || provider.startsWith('azure')
 }
 
 interface ItemFacts {
-  /** What the `id` must begin with (checked 2026-11). */
+  /** The required prefix of the `id` (checked 2026-11). */
   prefix?: string
   /** Is accepted back without its `id` (checked 2026-11: recorded requests, and what Codex sends). */
   idOptional?: true
   /** Must be answered by the client, with an item that names its `call_id`, or its `id` for an approval. */
   asksClient?: true
-  /** Is given by the server but not taken back. */
+  /** Sent by the server but not accepted back. */
   outputOnly?: true
 }
 
@@ -60,23 +60,26 @@ export function factsOf(type: string): ItemFacts {
   return Object.hasOwn(facts, type) ? facts[type as keyof typeof facts] : {}
 }
 
-/** The official type wants a `type` only of the other items, but llama.cpp reads none without it (checked 2026-11). */
+/** The official type requires a `type` only of the other items, but llama.cpp needs it (checked 2026-11). */
 export function messageItem(role: string, content: string | JsonObject[]): Item {
   return { type: 'message', role, content }
 }
 
-/** What the assistant said, as a list: the official type wants an id and a status with it. */
+/** Assistant content as a list: the official type requires an id and a status with it. */
 export function assistantItem(message: JsonObject, seed: string): Item {
   const status = message.status === 'incomplete' ? 'incomplete' : 'completed'
   return { ...message, type: 'message', id: itemId('message', seed), status }
 }
 
-/** An id for an item that goes back without its own, but whose official type wants one. The same seed gives the same. */
+/**
+ * An id for an item that is sent back without its own, but whose official type requires one. The same seed gives the
+ * same id.
+ */
 export function itemId(type: string, seed: string): string {
   return hashedId(seed, { prefix: `${factsOf(type).prefix ?? 'item'}_`, length: 24 })
 }
 
-/** Types that only a client sends; together with the types of `factsOf` these are all that `input` knows. */
+/** Types that only a client sends; together with the types of `factsOf` these are all that `input` supports. */
 export const clientItemTypes: ReadonlySet<string> = new Set([
   'function_call_output',
   'custom_tool_call_output',
@@ -108,24 +111,24 @@ const xaiServerTools: ReadonlySet<string> = new Set([
 
 export const maxIdLength = 64
 
-/** What Codex writes on its items for OpenAI, and OpenAI alone takes. */
+/** What Codex adds to its items for OpenAI, and only OpenAI accepts. */
 export const codexMetadataKey = 'internal_chat_message_metadata_passthrough'
-/** Fields that a client has put beside its items, and the providers that are known to take them (checked 2026-11). */
+/** Fields that clients add to their items, and the providers that are known to accept them (checked 2026-11). */
 const clientFields = new Map([[codexMetadataKey, ['openai']]])
 
-/** The item less what a client has invented, where the provider is not known to take it. */
+/** The item without client additions, if the provider is not known to accept them. */
 export function withoutClientFields(item: Item, provider: string): Item {
   const unknown = Object.keys(item).filter((key) => clientFields.get(key)?.includes(provider) === false)
   if (unknown.length === 0) return item
   return Object.fromEntries(Object.entries(item).filter(([key]) => !unknown.includes(key)))
 }
 
-/** The item's type; a message may leave it away. */
+/** The item's type; a message may omit it. */
 export function typeOf(item: Item): string {
   return stringIn(item, 'type') ?? (typeof item.role === 'string' ? 'message' : '')
 }
 
-/** Whether the item waits for an answer of the client; some types do so only where they run at the client. */
+/** Whether the item waits for an answer of the client; some types only if they run at the client. */
 export function asksClient(item: Item): boolean {
   const type = typeOf(item)
   if (type === 'tool_search_call') return item.execution === 'client'
@@ -137,12 +140,12 @@ export function asksClient(item: Item): boolean {
   return factsOf(type).asksClient === true
 }
 
-/** What an answer to the item names. */
+/** The id that an answer to the item names. */
 export function answerKey(item: Item): string | undefined {
   return typeOf(item) === 'mcp_approval_request' ? stringIn(item, 'id') : stringIn(item, 'call_id')
 }
 
-/** Which call an item of the client answers. */
+/** The call that a client item answers. */
 export function answeredKey(item: Item): string | undefined {
   const type = typeOf(item)
   if (type === 'mcp_approval_response') return stringIn(item, 'approval_request_id')

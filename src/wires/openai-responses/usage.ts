@@ -1,5 +1,5 @@
 // Tokens as the Responses wire counts them: cached and written tokens are shares of `input_tokens`. At xAI the cached
-// ones can be more than the input; then the input was counted without them.
+// ones can exceed the input; then the input does not include them.
 
 import { isObject, type Json } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -26,7 +26,7 @@ export function writeUsage(usage: Usage): Json {
     input_tokens: usage.input,
     input_tokens_details: {
       cached_tokens: usage.cacheRead,
-      ...(usage.cacheWrite > 0 && { cache_write_tokens: usage.cacheWrite }),
+      cache_write_tokens: usage.cacheWrite,
     },
     output_tokens: usage.output,
     output_tokens_details: { reasoning_tokens: usage.reasoning },

@@ -1,5 +1,5 @@
-// How an answer is held to a schema. Where a provider takes the schema itself it is written in its dialect; where it only
-// knows JSON, or not even that, the model is informed the schema in words, and the run checks the answer.
+// How an answer schema is enforced. If a provider supports schemas it is sent in its dialect; if it only supports JSON
+// mode, or not even that, the schema goes into the prompt, and the run validates the answer.
 
 import type { Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -9,13 +9,13 @@ import { fitAnswer } from '../tool-schema/fit.ts'
 import { wantsWrapping, wrapped } from '../tool-schema/root.ts'
 
 export interface AnswerRequest {
-  /** Absent: only JSON can be asked for. */
+  /** Absent: only JSON can be requested. */
   schema?: JsonObject
-  /** The schema is one that OpenAI's strict mode takes. */
+  /** The schema is valid in OpenAI's strict mode. */
   strict: boolean
 }
 
-/** What the body asks for; undefined: nothing, or nothing that the provider knows. */
+/** The response format in the body; undefined: none, or none that the provider supports. */
 export function answerSchemaFor(
   target: Target,
   hasTools: boolean,
@@ -35,12 +35,12 @@ function answerSupport({ capabilities }: Target, hasTools: boolean): AnswerSuppo
   return hasTools ? answerWithTools : answer
 }
 
-/** What the model is informed where the provider does not take the schema; undefined: nothing needs to be said. */
+/** The prompt text if the provider does not support the schema; undefined: none is needed. */
 export function answerInWords(target: Target, hasTools: boolean): { text: string; note: Note } | undefined {
   const { answerSchema } = target.options
   const support = answerSupport(target, hasTools && target.capabilities.tools)
   if (!answerSchema || support === 'schema') return undefined
-  // JSON that a provider vouches for is an object.
+  // JSON that a provider guarantees is an object.
   const schema = support === 'json' && wantsWrapping(answerSchema) ? wrapped(answerSchema) : answerSchema
   const lead = 'Write your final answer as JSON that fits the following JSON Schema, with no other text around it:'
   const what = 'schema of the answer to words in the system prompt'
@@ -58,7 +58,7 @@ const notStrict: ReadonlySet<string> = new Set(
   ),
 )
 
-/** `strict` is refused unless every object is closed and requires all its properties, in the keywords it knows. */
+/** `strict` is refused unless every object is closed and requires all its properties, with supported keywords only. */
 function isStrict(schema: Json | undefined): boolean {
   if (!isObject(schema)) return typeof schema !== 'boolean'
   if (Object.keys(schema).some((key) => notStrict.has(key))) return false

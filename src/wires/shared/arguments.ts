@@ -1,5 +1,5 @@
-// The arguments of a call, from the text that a model wrote. Only a JSON object is an input; anything else is kept as
-// it came, marked malformed, and never run.
+// The arguments of a call, from the text that a model wrote. Only a JSON object is an input; anything else is stored
+// unchanged, marked malformed, and never run.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 

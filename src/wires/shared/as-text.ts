@@ -24,7 +24,7 @@ function partAsText(part: Part): Part {
   }
 }
 
-/** The output of a result where the format has no mark for a failed one. */
+/** The output of a result if the format cannot mark a failed one. */
 export function outputAsText(result: ToolResultPart): (TextPart | MediaPart)[] {
   const [first, ...rest] = result.output
   if (!result.failed || (first?.type === 'text' && first.text.startsWith('Error: '))) return result.output

@@ -1,10 +1,10 @@
-// What the numbers that a provider reports say about its bill, beside the tokens.
+// What a provider's usage numbers say about its bill, besides the tokens.
 
 import { isObject, type Json } from '../../core/json.ts'
 
 /**
- * What a provider says that it has billed (checked 2026-11): OpenRouter in dollars, without what the owner of the
- * upstream key pays there, and xAI in ticks, with the tools that it ran.
+ * What a provider reports as billed (checked 2026-11): OpenRouter in dollars, without what the owner of the upstream
+ * key pays there, and xAI in ticks, including its server tools.
  */
 export function billedIn(raw: Json | undefined): number | undefined {
   if (!isObject(raw)) return undefined
@@ -15,9 +15,17 @@ export function billedIn(raw: Json | undefined): number | undefined {
   return raw.cost + (typeof upstream === 'number' ? upstream : 0)
 }
 
-/** The cache writes that were made for an hour, which cost more: Anthropic tells (checked 2026-11). */
+/** Cache writes with a lifetime of an hour, which cost more: Anthropic reports them (checked 2026-11). */
 export function longWritesIn(raw: Json | undefined): number | undefined {
   const written = isObject(raw) && isObject(raw.cache_creation) ? raw.cache_creation : {}
   const long = written.ephemeral_1h_input_tokens
   return typeof long === 'number' ? long : undefined
+}
+
+/** The billed tokens, if they differ from what the model read and wrote: Cohere reports them (checked 2026-11). */
+export function billedTokensIn(raw: Json | undefined): { input: number; output: number } | undefined {
+  const billed = isObject(raw) ? raw.billed_units : undefined
+  if (!isObject(billed)) return undefined
+  const { input_tokens: input, output_tokens: output } = billed
+  return { input: typeof input === 'number' ? input : 0, output: typeof output === 'number' ? output : 0 }
 }

@@ -1,36 +1,51 @@
-// The bytes of a body. What an encoder writes for a message stays the same object from request to request (encode-cache.ts), so
-// its bytes need to be written only once: they are kept in stretches of neighbours, and copied.
+// The bytes of a body. The encoded form of a message stays the same object from request to request (encode-cache.ts),
+// so its bytes need to be written only once: they are cached as spans of adjacent elements, and copied.
 //
-// The bytes of a stretch are a part of the last body that held it: keeping them takes no memory beside that body.
+// The bytes of a span are a part of the last body that contained it: caching them takes no memory beyond that body.
 
 import type { Json, JsonObject } from '../../core/json.ts'
+import type { Origins } from '../wire.ts'
 
-/** One element of the list that a body is mostly made of: a message, an item, a content. Never changed once it is here. */
+/** One element of the main list of a body: a message, an item, a content. Never mutated once it is here. */
 export interface CachedElement {
   value: JsonObject
-  /** It stood in a body before. */
+  /** The positions of the messages that it came from. */
+  from: readonly string[]
+  /** It was in a body before. */
   written: boolean
-  /** The stretch that it begins. */
+  /** The span that it begins. */
   stretch: Span | undefined
 }
 
 interface Span {
   pieces: readonly CachedElement[]
-  /** As they stand in JSON, with commas between them. */
+  /** In JSON form, separated by commas. */
   bytes: Uint8Array
 }
 
-export function cachedElement(value: JsonObject): CachedElement {
-  return { value, written: false, stretch: undefined }
+export function cachedElement(value: JsonObject, from: readonly string[] = nowhere): CachedElement {
+  return { value, from, written: false, stretch: undefined }
 }
+
+/** The position of a message as an origin; none for one that is not in the history. */
+export function fromPlace(at: string): readonly string[] {
+  return at === '' || at === 'messages[-1]' ? nowhere : [at]
+}
+
+const nowhere: readonly string[] = []
 
 const lists = new WeakMap<readonly Json[], readonly CachedElement[]>()
 
-/** The pieces as a list that can stand in a body. */
+/** The elements as a list for a body. */
 export function cachedList(pieces: readonly CachedElement[]): JsonObject[] {
   const list = pieces.map((piece) => piece.value)
   lists.set(list, pieces)
   return list
+}
+
+/** Where the elements of a list from `cachedList` came from. */
+export function originsIn(field: string, list: readonly Json[]): Origins {
+  return { field, from: (lists.get(list) ?? []).map((piece) => piece.from) }
 }
 
 /** The same bytes as those of `JSON.stringify(body)`. */
@@ -52,9 +67,9 @@ export function bodyBytes(body: JsonObject): Uint8Array<ArrayBuffer> {
 }
 
 interface Draft {
-  /** Text that is to be written, and bytes that are there. */
+  /** Text to be written, and existing bytes. */
   parts: (string | Uint8Array)[]
-  /** What is to be kept as one stretch, and the parts from `from` to before `to` that it is made of. */
+  /** What should be cached as one span, and the parts from `from` to before `to` that it consists of. */
   spans: { pieces: readonly CachedElement[]; from: number; to: number }[]
 }
 
@@ -65,7 +80,7 @@ function addList(pieces: readonly CachedElement[], { parts, spans }: Draft): voi
     const kept = spanAt(pieces, at)
     let span = kept?.pieces ?? pieces.slice(at, endOfNew(pieces, at))
     parts.push(kept?.bytes ?? JSON.stringify(span.map((piece) => piece.value)).slice(1, -1))
-    // Stretches that stand side by side once more become one.
+    // Adjacent spans that occur together again are merged.
     for (let next = kept && spanAt(pieces, at + span.length); next; next = spanAt(pieces, at + span.length)) {
       parts.push(',', next.bytes)
       span = pieces.slice(at, at + span.length + next.pieces.length)
@@ -75,7 +90,7 @@ function addList(pieces: readonly CachedElement[], { parts, spans }: Draft): voi
   }
 }
 
-/** Nothing, if the list was changed since it was made. */
+/** Undefined if the list was changed since it was made. */
 function elementsOf(list: readonly Json[]): readonly CachedElement[] | undefined {
   const pieces = lists.get(list)
   if (pieces?.length !== list.length) return undefined
@@ -90,7 +105,7 @@ function spanAt(pieces: readonly CachedElement[], at: number): Span | undefined 
   return stretch
 }
 
-/** A long stretch is cheap, but a single piece that changes has all of it written again: what is new stands apart. */
+/** A long span is cheap, but a single changed element makes all of it be written again: new elements are separate. */
 function endOfNew(pieces: readonly CachedElement[], start: number): number {
   const { written } = pieces[start] as CachedElement
   const left = pieces.length - start
@@ -100,7 +115,7 @@ function endOfNew(pieces: readonly CachedElement[], start: number): number {
   return end
 }
 
-/** So many pieces at the end stand in short stretches: that is where cache marks move and pieces are added. */
+/** This many elements at the end are in short spans: cache marks move and elements are added there. */
 const tail = 16
 
 function joined({ parts, spans }: Draft): Uint8Array<ArrayBuffer> {

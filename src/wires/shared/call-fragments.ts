@@ -1,44 +1,44 @@
 // Tool calls from their fragments, for every wire that streams them in a list of a message. OpenAI gives every fragment
 // an `index` and only the first an `id`; hosts leave the index out, write "null" for an id they do not have, repeat id
-// and name in every fragment, cut the name, send it last, or use index and id again for another call. So a fragment is
+// and name in every fragment, split the name, send it last, or reuse index and id for another call. So a fragment is
 // matched by index, then by id, then by coming next. Published cases: test/wire/call-fragments.test.ts.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 export interface GatheredCall {
-  /** As sent; absent means a function. */
+  /** As received; absent means a function. */
   type?: string
   id?: string
   index?: number
   name: string
-  /** Arguments, or the free text that a custom tool takes. */
+  /** Arguments, or the free text of a custom tool. */
   pieces: string[]
   length: number
-  /** Arguments that came as an object instead of text. */
+  /** Arguments that arrived as an object instead of text. */
   object?: JsonObject
-  /** Fields that have no name here, of the call and of its `function` or `custom`. */
-  rest: JsonObject
-  innerRest: JsonObject
+  /** Unknown fields of the call and of its `function` or `custom`. */
+  rest: Readonly<JsonObject>
+  innerRest: Readonly<JsonObject>
 }
 
 export interface CallFragments {
-  /** Takes a fragment; returns the call it belongs to and the arguments text it brought. */
+  /** Takes a fragment; returns its call and the arguments text it added. */
   push(fragment: JsonObject): { call: GatheredCall; text: string }
-  /** All calls so far, without those that have neither a name nor arguments. */
+  /** All calls so far, except those without a name and arguments. */
   calls(): GatheredCall[]
 }
 
-/** The value of an id, a name or a type; hosts write `""`, `null` and `"null"` where they have none. */
+/** The value of an id, a name or a type; hosts write `""`, `null` and `"null"` if they have none. */
 export function presentText(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' && value !== 'null' ? value : undefined
 }
 
-/** No name and no arguments: some hosts send such an object beside an answer without calls. */
+/** No name and no arguments: some hosts send such an object with an answer without calls. */
 function isEmptyCall({ type, name, length }: GatheredCall): boolean {
   return name === '' && length === 0 && (type === undefined || knownTypes.has(type))
 }
 
-/** The type under which the one call of the old `function_call` field is kept among the others. */
+/** The type for the one call of the old `function_call` field. */
 export const legacyType = 'function_call'
 
 const knownTypes: ReadonlySet<string> = new Set(['function', 'custom', legacyType])
@@ -52,7 +52,7 @@ export function callFragments(): CallFragments {
     push(fragment) {
       const read = readFragment(fragment)
       const found = find(read)
-      const call = found ?? { name: '', pieces: [], length: 0, rest: {}, innerRest: {} }
+      const call = found ?? { name: '', pieces: [], length: 0, rest: noFields, innerRest: noFields }
       if (!found) calls.push(call)
       if (read.index !== undefined) {
         byIndex.set(read.index, call)
@@ -64,8 +64,8 @@ export function callFragments(): CallFragments {
       if (call.id === undefined && read.id !== undefined) call.id = read.id
       if (call.name === '') call.name = read.name
       else if (continuesName(call, read)) call.name += read.name
-      Object.assign(call.rest, read.rest)
-      Object.assign(call.innerRest, read.innerRest)
+      call.rest = withFields(call.rest, read.rest)
+      call.innerRest = withFields(call.innerRest, read.innerRest)
       if (repeated || read.text === '') return { call, text: '' }
       if (read.object && call.length === 0) call.object = read.object
       else delete call.object
@@ -84,6 +84,13 @@ export function callFragments(): CallFragments {
     if (index !== undefined) return byIndex.get(index)
     return id === undefined ? calls.at(-1) : calls.findLast((call) => call.id === id)
   }
+}
+
+/** Shared by all calls without any: a reply may have tens of thousands. */
+const noFields: Readonly<JsonObject> = {}
+
+function withFields(known: Readonly<JsonObject>, more: JsonObject): Readonly<JsonObject> {
+  return Object.keys(more).length === 0 ? known : { ...known, ...more }
 }
 
 interface Fragment {
@@ -121,7 +128,7 @@ function argumentsText(value: Json | undefined): string {
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
-/** A call that begins has a name; without one a fragment continues, even under an id that changes from chunk to chunk. */
+/** A new call has a name; without one a fragment continues, even under an id that changes from chunk to chunk. */
 function beginsAnother(slot: GatheredCall, read: Fragment): boolean {
   if (read.name === '' || slot.name === '' || continuesName(slot, read)) return false
   if (read.name !== slot.name) return true
@@ -130,13 +137,13 @@ function beginsAnother(slot: GatheredCall, read: Fragment): boolean {
   return read.text.trimStart().startsWith('{') && isWholeObject(slot) && !isRepetition(slot, read)
 }
 
-/** Before any arguments and without an id of its own, a second name is the rest of the first. */
+/** Before any arguments and without an id, a second name is the rest of the first. */
 function continuesName(slot: GatheredCall, read: Fragment): boolean {
   if (slot.id === undefined || read.id !== undefined || read.type !== undefined) return false
   return slot.length === 0 && read.text === '' && read.name !== '' && read.name !== slot.name
 }
 
-/** Some hosts close with the whole call once more. */
+/** Some hosts end with the complete call once more. */
 function isRepetition(call: GatheredCall, read: Fragment): boolean {
   if (read.name === '' || call.length === 0 || read.text.length !== call.length) return false
   return read.text === call.pieces.join('') && isWholeObject(call)

@@ -1,4 +1,4 @@
-// Our ids for the calls of one reply, for the decoders: the caller's scheme, or the provider's id where it is unique.
+// Our ids for the calls of one reply, for the decoders: the caller's scheme, or the provider's id if it is unique.
 
 import type { DecoderOptions } from '../wire.ts'
 

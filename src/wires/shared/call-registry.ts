@@ -1,14 +1,14 @@
 // Which call a result answers, while a transcript is read from its beginning. Ids in transcripts are the provider's:
-// they repeat from reply to reply, and some wires have none, so that only name and order tell.
+// they repeat from reply to reply, and some wires have none, so that only name and order decide.
 
 export interface CallRegistry {
-  /** Begins a reply: the calls that follow are its own. */
+  /** Starts a reply: the following calls belong to it. */
   turn(): void
-  /** Our id for the next call: the provider's, unless that is taken. */
+  /** Our id for the next call: the provider's, unless it is taken. */
   register(alias: string | undefined, name: string, item?: number): string
   /** The call that a result answers, if there is one. */
   answer(alias: string | undefined, name: string | undefined): Answered | undefined
-  /** The same, and with it the other open calls that came in the same item: one result answers them all. */
+  /** The same, plus the other open calls of the same item: one result answers them all. */
   answerItem(alias: string | undefined, name: string | undefined): Answered[]
 }
 

@@ -1,10 +1,10 @@
-// JSON that every wire can carry: texts anywhere inside are made well-formed, as cleanText does for one.
+// JSON that every wire can carry: strings anywhere inside are made well-formed, as cleanText does for one.
 
 import type { Note } from '../../core/context.ts'
 import { isObject, type Json } from '../../core/json.ts'
 import { cleanText, isClean } from './text.ts'
 
-/** The same value where nothing has to be changed; one note for all that had to be. */
+/** The same value if nothing has to be changed; one note for all changes. */
 export function cleanJson<V extends Json>(value: V, at: string, notes: Note[]): V {
   if (isCleanJson(value)) return value
   const found: Note[] = []

@@ -1,23 +1,23 @@
-// What was written for the messages of a log is kept beside them, and taken again as long as all that its writing depends
-// on is the same: whom it is for, its place, and what it was told about the rest of the request. Messages of the log never
-// change, and a run holds on to them; with the first of them goes what was written for all.
+// A cache for the encoded form of log messages, used as long as all its dependencies are the same: the target, the
+// position, and the facts about the rest of the request. Messages of the log never change, and a run keeps them in
+// memory; the cache is released with the first of them.
 //
-// What is kept stands in one request after another: it must never be changed, only replaced.
+// Cached values are shared by later requests: never mutate them, replace them.
 
 import { placeOf, type Context, type Note } from '../../core/context.ts'
 import type { Message } from '../../core/message.ts'
 import type { Target } from '../wire.ts'
 
-/** What the writing of one message may ask about the others. */
+/** What the encoding of one message may look up about the others. */
 type Lookups = Record<string, (key: string) => unknown>
 
 export interface EncodeCache<L extends Lookups> {
-  /** To be asked through this, so that the answers are remembered. */
+  /** Use this for lookups, so that the answers are recorded. */
   lookups: L
   cached: Cached
 }
 
-/** What `write` gives for the message at `index`, now or before. Its notes are told again. */
+/** The result of `write` for the message at `index`, new or cached. Its notes are reported again. */
 export type Cached = <M extends Message, W>(
   message: M,
   index: number,
@@ -46,7 +46,7 @@ interface Dependency {
 
 const none: readonly never[] = []
 
-/** `how` names the way of writing, and everything beside the target that it depends on. */
+/** `how` names the way of encoding, and all its dependencies besides the target. */
 export function encodeCache<L extends Lookups>(
   context: Context,
   { provider, model, quirks, capabilities }: Target,
@@ -96,7 +96,7 @@ export function encodeCache<L extends Lookups>(
 
 const caches = new WeakMap<Message, CachedEntries>()
 
-/** Found by the first message, or by the second: a summary that stands first is made again for each request. */
+/** Found by the first message, or by the second: a summary at the beginning is made again for each request. */
 function cacheFor(messages: readonly Message[], signature: string): CachedEntries {
   const firsts = messages.slice(0, 2)
   const known = firsts.map((message) => caches.get(message)).find((memory) => memory?.signature === signature)

@@ -1,19 +1,19 @@
-// What a server remembers under an id, for the one who put it there, and not forever.
+// A server's state under an id, for its owner, with an expiry.
 
 export interface ExpiringMap<T> {
   put(id: string, owner: string, value: T, now: number): void
-  /** Nothing for an id that is unknown, expired, or somebody else's: providers do not tell these apart. */
+  /** Undefined for an id that is unknown, expired, or of another owner: providers do not distinguish these. */
   get(id: string, owner: string, now: number): T | undefined
   delete(id: string, owner: string): boolean
-  /** Forgets an id whoever it belongs to, as if its time had passed. */
+  /** Deletes an id of any owner, as if it had expired. */
   expire(id: string): boolean
   clear(): void
 }
 
-/** A conversation that is sent whole every time is kept whole every time: what is old must go. */
+/** A conversation that is sent in full every time is stored in full every time: old ones must be deleted. */
 const most = 500
 
-/** `lifetimeMs` counts from the last time that something was put under the id. */
+/** `lifetimeMs` counts from the last write under the id. */
 export function createExpiringMap<T>(lifetimeMs: number): ExpiringMap<T> {
   const kept = new Map<string, { owner: string; value: T; expires: number }>()
   return {

@@ -1,7 +1,7 @@
 // Any provider's error, read and classified: from a refused request, or from inside a stream that began with 200.
 //
-// Codes and words come before the status, because statuses lie: a wrong key is 400 at xAI and Gemini, a per-minute
-// limit is 413 at Groq, an empty account is 429 at OpenAI. The first row of the table that fits decides.
+// Codes and messages come before the status, because statuses are unreliable: a wrong key is 400 at xAI and Gemini, a
+// per-minute limit is 413 at Groq, an empty account is 429 at OpenAI. The first matching row of the table decides.
 
 import { isRetryable, type ErrorKind, type Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -11,15 +11,18 @@ export interface ErrorReply {
   body: Json
   headers?: Record<string, string>
   provider?: string
-  /** Where the key came from, to tell a person where to look. */
+  /** Where the key came from, to tell the user where to look. */
   keyVariable?: string
-  /** Milliseconds since 1970, to read a `retry-after` that is a date; without it the reply's own `date` counts. */
+  /** Milliseconds since 1970, to read a `retry-after` that is a date; by default the reply's own `date`. */
   now?: number
 }
 
 export function readFailure(reply: ErrorReply): Failure {
   const found: Found = { texts: [], codes: [] }
   collect(reply.body, found, 0)
+  // AWS names its errors in a header, some with a URL after the name.
+  const [named] = reply.headers?.['x-amzn-errortype']?.split(':') ?? []
+  if (named) found.codes.push({ field: 'type', value: named })
   const status = reply.status !== undefined && reply.status >= 400 ? reply.status : found.status
   const text = found.texts.join('\n')
   const kind = classify(found.codes, text, status)
@@ -39,18 +42,18 @@ export function readFailure(reply: ErrorReply): Failure {
 
 interface Row {
   kind: ErrorKind
-  /** Fits if any code of the error does. */
+  /** Matches if any code of the error does. */
   code?: RegExp
   text?: RegExp
   status?: readonly number[]
 }
 
-/** Every condition of a row must hold. Texts and codes checked 2026-11. */
+/** Every condition of a row must match. Texts and codes checked 2026-11. */
 const table: readonly Row[] = [
-  // Local servers answer 500 for a body that their chat template cannot take; again would be no better.
+  // Local servers answer 500 for a body that their chat template does not support; a retry would not help.
   { kind: 'invalid-request', text: /roles must alternate|Failed to parse tool call arguments as JSON/i },
   { kind: 'invalid-request', text: /\b(image|audio|video) input is not supported/i },
-  // Groq answers 400 for a call that its own model wrote badly.
+  // Groq answers 400 for a malformed call by its own model.
   { kind: 'malformed-reply', code: /^tool_use_failed$/ },
 
   { kind: 'state-lost', code: /^previous_response_not_found$/ },
@@ -62,8 +65,11 @@ const table: readonly Row[] = [
   { kind: 'state-lost', text: /\b(response|interaction|conversation|thread)\b[^\n]*\bnot found/i },
   { kind: 'state-lost', text: /Item with id '[^']*' not found|Items are not persisted|Duplicate item found with id/ },
 
-  // Before the texts about length: a limit per minute speaks of large requests too.
+  // Before the texts about length: a limit per minute also mentions large requests.
   { kind: 'quota', code: /PerDay/ },
+  { kind: 'quota', text: /Too many tokens per day|Quota exceeded for aiplatform\.googleapis\.com/i },
+  { kind: 'rate-limit', text: /Too many (tokens|requests), please wait/i },
+  { kind: 'rate-limit', code: /^(ThrottlingException|ModelNotReadyException)$/i },
   { kind: 'rate-limit', text: /\b(tokens|requests) per (second|minute|hour|day)\b|\([TR]P[MD]\)/i },
 
   { kind: 'context-overflow', code: /^(context_length_exceeded|exceed_context_size_error|model_context_exceeded)$/ },
@@ -103,6 +109,13 @@ const table: readonly Row[] = [
     kind: 'auth',
     text: /incorrect api key|invalid api[- ]?key|api key not (valid|found)|security token[^\n]* is invalid/i,
   },
+  { kind: 'auth', text: /Authentication failed: Please make sure your API Key is valid/i },
+  {
+    kind: 'auth',
+    code: /^(IncompleteSignature|InvalidSignature|RequestExpired|UnrecognizedClient|ExpiredToken)(Exception)?$/i,
+  },
+  // A gateway of Foundry that could not reach the model; the caller's key is valid.
+  { kind: 'overloaded', code: /^invalid_model_endpoint_authentication$/ },
   { kind: 'auth', status: [401] },
 
   {
@@ -123,6 +136,10 @@ const table: readonly Row[] = [
   { kind: 'overloaded', code: /^(compaction_unavailable|conversation_locked|insufficient_system_resource)$/ },
   { kind: 'overloaded', text: /\boverloaded\b|currently experiencing high demand|^Loading model$/im },
 
+  { kind: 'overloaded', code: /^(InternalServer|ServiceUnavailable|ModelError|ModelStreamError)Exception$/i },
+  { kind: 'overloaded', code: /^MPAgreementBeingCreated$/ },
+  { kind: 'timeout', code: /^ModelTimeoutException$/i },
+  { kind: 'quota', code: /^ServiceQuotaExceededException$/i },
   { kind: 'timeout', code: /^(timeout(_error)?|deadline_exceeded|vector_store_timeout)$/i },
   { kind: 'timeout', status: [408, 504, 524] },
 
@@ -130,20 +147,22 @@ const table: readonly Row[] = [
   { kind: 'too-large', text: /request payload size exceeds|request entity too large|image exceeds \d+ MB/i },
   { kind: 'too-large', status: [413] },
 
+  { kind: 'invalid-request', text: /did not allow prompt caching/i },
+  { kind: 'permission', code: /^AccessDeniedException$/i },
   { kind: 'permission', code: /^(permission_error|permission_denied|data_residency_mismatch)$/i },
   { kind: 'permission', status: [403] },
 
   { kind: 'not-found', code: /^(not_found(_error)?|model_not_found)$/i },
   { kind: 'not-found', status: [404, 410] },
 
-  // Some hosts call every error of theirs an invalid request, also when they have broken down.
+  // Some hosts call every error an invalid request, even their own outages.
   { kind: 'overloaded', status: [500, 502, 503, 529] },
   {
     kind: 'invalid-request',
     code: /^(invalid_request(_error)?|INVALID_ARGUMENT|FAILED_PRECONDITION|parameter_unknown)$/i,
   },
   { kind: 'invalid-request', code: /^(already_exists|out_of_range|unimplemented|unprocessable|extra_forbidden)$/i },
-  // Another request holds the same thing at the provider: a moment later it will not.
+  // Another request locks the same object at the provider: a moment later it will not.
   { kind: 'overloaded', status: [409] },
   { kind: 'invalid-request', status: [501] },
 ]
@@ -160,7 +179,7 @@ function classify(codes: readonly Code[], text: string, status: number | undefin
   return status === undefined && text === '' && codes.length === 0 ? 'malformed-reply' : 'overloaded'
 }
 
-/** Fields that hold codes; the first that an error has names it. A number there is a status, or says nothing. */
+/** Fields with codes; the first one names the error. A number there is a status, or meaningless. */
 const codeFields = [
   'error_code',
   'reason',
@@ -168,6 +187,7 @@ const codeFields = [
   'error_type',
   'status',
   'type',
+  '__type',
   'quotaId',
   'quota_limit',
   'param',
@@ -185,9 +205,9 @@ interface Found {
   waitMs?: number | undefined
 }
 
-/** Where errors are nested in errors: the innermost come first, because gateways wrap the words of others. */
+/** For nested errors: the innermost come first, because gateways wrap the messages of others. */
 const carriers = ['error', 'detail', 'details', 'metadata', 'violations'] as const
-const textFields = ['message', 'msg', 'raw'] as const
+const textFields = ['message', 'Message', 'msg', 'raw'] as const
 
 function collect(value: Json | undefined, found: Found, depth: number): void {
   if (depth > 6) return
@@ -253,7 +273,7 @@ function waitInHeaders(headers: Record<string, string>, now: number | undefined)
   const after = lower['retry-after']
   if (after === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000
-  // A bare number that is not a wait (negative, say) would otherwise be read as a year.
+  // A bare number that is not a delay (negative, say) would otherwise be read as a year.
   const wait = /[a-z]/i.test(after) ? Date.parse(after) - (now ?? Date.parse(lower['date'] ?? '')) : Number.NaN
   return wait >= 0 ? wait : undefined
 }
@@ -276,13 +296,13 @@ function durationIn(text: string): number | undefined {
   return total
 }
 
-/** What a person can do about it. */
+/** What the user can do about it. */
 const advice: Partial<Record<ErrorKind, string>> = {
   auth: 'Check the API key.',
   permission: 'The key is known, but may not use this model or feature; check its rights.',
   quota: 'The account has nothing left to spend; check its billing and limits, or use another provider.',
   'rate-limit': 'Wait a moment, or use another model or provider.',
-  overloaded: 'The provider has trouble of its own; try again, or use another provider.',
+  overloaded: 'The problem is at the provider; try again, or use another provider.',
   'context-overflow':
     'The conversation is longer than the model can read; compact it, or use a model with a larger window.',
   'too-large': 'The request has too many bytes; send fewer or smaller images and files.',

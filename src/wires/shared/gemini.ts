@@ -1,9 +1,9 @@
-// What both Gemini wires have in common: what a model's name tells, signatures, efforts, and how `extra` is merged.
+// What both Gemini wires have in common: model versions, signatures, efforts, and how `extra` is merged.
 
 import type { Effort } from '../../settings/options.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 
-/** 2.5 as 205, 3.8 as 308; undefined where the name does not say. Names without a number follow the newest models. */
+/** 2.5 as 205, 3.8 as 308; undefined if the name has no version. Names without a number follow the newest models. */
 export function geminiVersion(model: string | undefined): number | undefined {
   if (model === undefined) return undefined
   const match = /gemini-(\d+)(?:\.(\d+))?(?=-|$)/.exec(model)
@@ -11,12 +11,12 @@ export function geminiVersion(model: string | undefined): number | undefined {
   return /gemini-[a-z-]*latest$/.test(model) ? 300 : undefined
 }
 
-/** Lets a call pass that no Gemini signed (checked 2026-11: Gemini API and Vertex). */
+/** Allows a call that Gemini did not sign (checked 2026-11: Gemini API and Vertex). */
 export const skipSignature = 'skip_thought_signature_validator'
 
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The effort that a model knows, nearest to what was asked; the higher one of two as near. */
+/** The supported effort nearest to the requested one; the higher one of two equally near. */
 export function nearestEffort(asked: Effort, knows: readonly Effort[]): Effort | undefined {
   const distance = (effort: Effort) => Math.abs(ladder.indexOf(effort) - ladder.indexOf(asked))
   return knows.toSorted((a, b) => distance(a) - distance(b) || ladder.indexOf(b) - ladder.indexOf(a))[0]

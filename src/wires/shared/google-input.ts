@@ -1,8 +1,8 @@
-// What the two Gemini formats have in common: results between the user's words, and files that lie with Google.
+// What the two Gemini formats have in common: results between user parts, and files at Google.
 
 import type { MediaPart, ToolMessage, ToolResultPart, UserMessage } from '../../core/message.ts'
 
-/** Results and what else the user says, each run of them as a message of its own. */
+/** Results and other user parts, each run of them as a separate message. */
 export function inRuns(
   parts: readonly (ToolResultPart | UserMessage['parts'][number])[],
 ): (UserMessage | ToolMessage)[] {
@@ -18,7 +18,7 @@ export function inRuns(
   return messages.length > 0 ? messages : [{ role: 'user', parts: [] }]
 }
 
-/** What lies with Google can be had by no one else. */
+/** Files at Google are not accessible to others. */
 export function fileAt(uri: string): MediaPart['data'] {
   return /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri)
     ? { kind: 'file', fileId: uri, provider: 'google' }

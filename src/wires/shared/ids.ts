@@ -1,5 +1,5 @@
-// Ids of tool calls on the wire. Ours are canonical; a provider's own id is kept only where its own reply is sent back
-// to it as it was. Everything else gets an id that is hashed from ours: cutting ids to a length makes them collide.
+// Ids of tool calls on the wire. Ours are canonical; a provider's own id is used only if its own reply is sent back to
+// it unchanged. Everything else gets an id that is a hash of ours: truncated ids would collide.
 
 import { hash } from 'node:crypto'
 import type { Message, Reply } from '../../core/message.ts'
@@ -12,7 +12,7 @@ export interface IdGrammar {
   fits: RegExp
 }
 
-/** The wire id of every call in the messages. `replayed` says which replies are sent in the provider's own words. */
+/** The wire id of every call in the messages. `replayed` says which replies are sent unchanged. */
 export function wireIds(
   messages: readonly Message[],
   grammar: IdGrammar,
@@ -23,23 +23,26 @@ export function wireIds(
 
   for (const message of messages) {
     if (message.role !== 'assistant') continue
-    let derived: Derived[] | undefined
-    // Asked once per reply, not per call: the answer takes a look at all of its calls.
+    // Once per reply, not per call: the check reads all of its calls.
     let isReplayed: boolean | undefined
     for (let index = 0; index < message.parts.length; index++) {
       const part = message.parts[index]
       if (part?.type !== 'tool-call' || ids.has(part.callId)) continue
-      derived ??= derivedIds(message, grammar)
       const alias = part.alias && (isReplayed ??= replayed(message)) ? part.alias : undefined
       const isFree = alias && grammar.fits.test(alias) && !taken.has(alias)
-      let own = derived[index]
-      if (own?.of !== part.callId) derived[index] = own = { of: part.callId, id: hashedId(part.callId, grammar) }
-      const id = isFree ? alias : free(part.callId, own.id)
+      const id = isFree ? alias : free(part.callId, derivedId(message, index, part.callId))
       ids.set(part.callId, id)
       taken.add(id)
     }
   }
   return (callId) => ids.get(callId) ?? hashedId(callId, grammar)
+
+  function derivedId(reply: Reply, index: number, callId: string): string {
+    const derived = derivedIds(reply, grammar)
+    let own = derived[index]
+    if (own?.of !== callId) derived[index] = own = { of: callId, id: hashedId(callId, grammar) }
+    return own.id
+  }
 
   function free(callId: string, derived: string): string {
     let id = derived
@@ -53,7 +56,7 @@ interface Derived {
   id: string
 }
 
-/** By the index of the call. Kept, because hashing costs more than everything else here. */
+/** By the index of the call. Cached, because hashing costs more than everything else here. */
 const derivations = new WeakMap<Reply, { grammar: IdGrammar; ids: Derived[] }>()
 
 function derivedIds(reply: Reply, grammar: IdGrammar): Derived[] {

@@ -1,5 +1,5 @@
-// The first bytes of an image: what it really is, and how large. Providers look at the bytes and not at the label, and
-// some refuse the whole request where the two differ.
+// The first bytes of an image: its real type and size. Providers check the bytes and not the label, and some refuse the
+// whole request if the two differ.
 
 export interface ImageHeader {
   mediaType: string
@@ -48,7 +48,7 @@ function webpSize(bytes: Buffer): Size | undefined {
   }
 }
 
-/** The size stands in a frame header that may come after any amount of metadata, so the reach grows until it is found. */
+/** The size is in a frame header that may come after any amount of metadata, so more is read until it is found. */
 function jpegSize(base64: string): Size | undefined {
   for (let reach = 4096; ; reach *= 8) {
     const found = scanJpeg(Buffer.from(base64.slice(0, reach), 'base64'))

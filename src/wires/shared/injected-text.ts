@@ -1,5 +1,5 @@
-// Sentences that Synapse itself puts into a request. They are part of the bytes that prompt caches live on (P4):
-// changing one of them makes every cached prefix cold.
+// Sentences that Synapse itself puts into a request. They are part of the bytes in prompt caches (P4): changing one of
+// them makes every cached prefix cold.
 
 import type { Json } from '../../core/json.ts'
 
@@ -10,10 +10,11 @@ export const emptyResultText = '(no output)'
 export const orphanLabel = '[Tool Result - Previous Context]'
 const flatCallLabel = '[Tool Call]'
 export const flatResultLabel = '[Tool Result]'
+export const sourcesLabel = '[Sources]'
 export const systemLabel = '[System]'
 export const summaryLabel = '[Summary of the conversation so far]'
 
-/** How arguments that are no JSON object are shown to a wire that wants one. */
+/** The form of arguments that are not a JSON object for a wire that requires one. */
 const malformedKey = 'INVALID_JSON'
 
 export function malformedInput(raw: string): { [malformedKey]: string } {

@@ -1,4 +1,4 @@
-// How a reply ended that never came to its own end.
+// The stop reason of an interrupted reply.
 
 import type { Failure } from '../../core/error.ts'
 import type { Stop } from '../../core/message.ts'
@@ -15,4 +15,9 @@ export function stopAfterInterruption(cause: EndCause | undefined): Outcome {
   if (cause) return { stop: { reason: cause.reason }, failure: cause.failure }
   const message = 'The stream ended before the reply did.'
   return { stop: { reason: 'interrupted' }, failure: { kind: 'malformed-reply', message } }
+}
+
+/** An error came in the stream. */
+export function failedWith(failure: Failure): Outcome {
+  return { stop: { reason: 'failed', ...(failure.code !== undefined && { raw: failure.code }) }, failure }
 }

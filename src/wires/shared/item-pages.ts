@@ -1,9 +1,9 @@
-// Lists of OpenAI that are read page by page, with `order`, `limit` and `after`. Newest first if nothing else is asked.
+// OpenAI's lists with pages, with `order`, `limit` and `after`. Newest first by default.
 
 import type { JsonObject } from '../../core/json.ts'
 import { openaiRefusal } from './refusal.ts'
 
-/** A page of these items, which are given in the order in which they came. Throws a Refusal. */
+/** A page of these items, given in order of arrival. Throws a Refusal. */
 export function pageOf(items: readonly JsonObject[], query: URLSearchParams): JsonObject {
   const ordered = orderOf(query) === 'asc' ? items : items.toReversed()
   const limit = limitOf(query)

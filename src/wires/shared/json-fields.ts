@@ -1,4 +1,4 @@
-// Fields of JSON that somebody else wrote, taken for what they should be: what is something else counts as absent.
+// Fields of untrusted JSON with the expected type: a field of another type counts as absent.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 

@@ -1,4 +1,4 @@
-// Letters that are the same for the same seed: ids of a server whose runs can be compared.
+// Letters derived from a seed: reproducible ids for a server.
 
 import { createHash } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// Tool names on the wire. MCP servers and users name tools as they like; most wires take letters, digits, _ and -.
+// Tool names on the wire. MCP servers and users choose any names; most wires accept letters, digits, _ and -.
 
 import { createHash } from 'node:crypto'
 import type { Context, Note } from '../../core/context.ts'
@@ -9,7 +9,7 @@ export interface NameMap {
   changed: Record<string, string>
 }
 
-/** Maps every tool name of the context, declared or only called, into what `fits` accepts. */
+/** Maps every tool name of the context, declared or only called, to one that `fits` accepts. */
 export function mapNames(context: Context, fits: RegExp, maxLength: number, notes: Note[]): NameMap {
   const wire = new Map<string, string>()
   const taken = new Set<string>()
@@ -26,7 +26,8 @@ export function mapNames(context: Context, fits: RegExp, maxLength: number, note
 
   for (const name of names) {
     if (fitting(name)) continue
-    const clean = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').replace(/^([^a-zA-Z_])/, '_$1') || '_'
+    const usual = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').replace(/^([^a-zA-Z_])/, '_$1') || '_'
+    const clean = fits.test(usual) ? usual : usual.replaceAll('-', '_')
     let mapped = clean.slice(0, maxLength)
     if (mapped.length < clean.length || taken.has(mapped)) {
       mapped = `${clean.slice(0, maxLength - 9)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`

@@ -1,4 +1,4 @@
-// The error body of OpenAI's wires. Most who speak them nest it as OpenAI does; some have a shape of their own (checked
+// The error body of OpenAI's wires. Most providers nest it as OpenAI does; some have a different shape (checked
 // 2026-11).
 
 import type { Json } from '../../core/json.ts'
@@ -12,7 +12,7 @@ export function openaiErrorBody(issue: Issue, { provider }: Profile = {}): Json 
       return { error: { message, code: status } }
     case 'llama.cpp':
       return { error: { code: status, message, type: type ?? 'invalid_request_error' } }
-    // What its own typed reading refuses is flat.
+    // Errors of its own request validation are flat.
     case 'xai':
       if (type === undefined) return code === null ? { error: message } : { code, error: message }
   }

@@ -1,8 +1,8 @@
-// A request body as the prompt that the model reads: one segment per tool, system block and content block, in the
-// order tools, system, messages. Prompt caches compare these, and tokens are counted over them.
+// A request body as the prompt that the model reads: one segment per tool, system block and content block, in the order
+// tools, system, messages. Prompt caches compare these, and tokens are counted over them.
 //
 // A segment is the body's own JSON, so that any byte that a client changes is a different prefix here too. Only what
-// the model never sees is taken out: cache marks, ids and states of items, empty fields, a string that represents one
+// the model never sees is removed: cache marks, ids and states of items, empty fields, a string that represents one
 // text block.
 
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ export interface Segment {
   place: 'tools' | 'system' | 'messages'
   role: string
   text: string
-  /** Pictures and files in it, which count flat. */
+  /** Its images and files, which have a fixed count. */
   media: number
   /** A cache mark comes after it, with this lifetime if it names one. */
   mark?: { ttl?: string }
@@ -28,9 +28,9 @@ export interface Prompt {
   settings: string
   /** Settings that change the meaning of the messages, but not of tools and system (Anthropic). */
   messageSettings: string
-  /** Only marked places are cached, none by itself (OpenAI). */
+  /** Only marked positions are cached, none automatically (OpenAI). */
   explicitOnly?: boolean
-  /** The lifetime of marks that name none (OpenAI). */
+  /** The lifetime of marks without one (OpenAI). */
   ttl?: string
 }
 
@@ -93,11 +93,14 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0)
 }
 
-/** Base64 long enough to be a file; a short one costs its letters, as any text. */
+/** Base64 long enough to be a file; a short one counts like any text. */
 function isMedia(key: string, value: string): boolean {
   if (value.length < 512) return false
   if (value.startsWith('data:')) return true
-  return (key === 'data' || key === 'file_data' || /^\d+$/.test(key)) && /^[A-Za-z0-9+/_-]{64}/.test(value)
+  return (
+    (key === 'data' || key === 'bytes' || key === 'file_data' || /^\d+$/.test(key)) &&
+    /^[A-Za-z0-9+/_-]{64}/.test(value)
+  )
 }
 
 export function markOf(mark: Json | undefined): { ttl?: string } | undefined {

@@ -1,4 +1,4 @@
-// The ranges of the numbers that shape an answer: for what is sent, and for the rules of OpenAI's wires.
+// The ranges of sampling parameters: for requests, and for the rules of OpenAI's wires.
 
 import type { Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -24,7 +24,7 @@ export function rangeIssues(fields: JsonObject): Issue[] {
   })
 }
 
-/** The nearest value that is accepted; `most` where a service takes less than OpenAI does. */
+/** The nearest accepted value; `most` if a service accepts less than OpenAI. */
 export function inRange(param: 'temperature' | 'top_p', value: number, notes: Note[], most = highest(param)): number {
   const least = 0
   const near = Math.min(most, Math.max(least, value))

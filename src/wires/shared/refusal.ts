@@ -1,4 +1,4 @@
-// A request that is not answered: the provider's status, body and words, thrown from wherever it is found out.
+// A refused request: the provider's status, body and message, thrown where the problem is found.
 
 import type { Json } from '../../core/json.ts'
 import type { Issue, Profile, Wire } from '../wire.ts'
@@ -21,7 +21,7 @@ export function refusalFor(protocol: Pick<Wire, 'errorBody'>, issue: Issue, prof
   return new Refusal(issue.status, protocol.errorBody(issue, profile))
 }
 
-/** An error of Anthropic that names itself by `details.error_code`, which is what its clients branch on. */
+/** An error of Anthropic with `details.error_code`, which its clients branch on. */
 export function anthropicRefusal(
   status: number,
   code: string,
@@ -36,7 +36,7 @@ export function anthropicNotFound(message: string): Refusal {
   return new Refusal(404, { type: 'error', error: { type: 'not_found_error', message } })
 }
 
-/** An error in the form that OpenAI and most of those who speak its language use. */
+/** An error in the format of OpenAI and most compatible services. */
 export function openaiRefusal(
   status: number,
   message: string,

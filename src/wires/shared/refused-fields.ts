@@ -1,5 +1,5 @@
-// A refusal that names a field of the history, in the words of each wire. What a provider puts into a reply goes back to
-// it, also what is not known here; where it does not take that back, it says so by name, and the field is left out.
+// A refusal that names a field of the history, in the format of each wire. A provider's reply is sent back to it,
+// including unknown fields; if it does not accept one, it names it, and the field is left out.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
@@ -19,7 +19,7 @@ const words: readonly RegExp[] = [
   /Additional properties are not allowed \('([^']+)' was unexpected\)/g,
 ]
 
-/** Without these a reply is no reply: a refusal that names one is about something else. */
+/** Without these a reply is not a reply: a refusal that names one concerns something else. */
 const essential: ReadonlySet<string> = new Set(
   (
     'role type content text parts id call_id name input arguments args function tool_calls functionCall ' +
@@ -41,12 +41,12 @@ function lastStep(path: string): string {
   )
 }
 
-/** What of a reply has fields of the provider's own; everything else inside is data, such as the arguments of a call. */
+/** The parts of a reply with provider fields; everything else inside is data, such as the arguments of a call. */
 const structure: ReadonlySet<string> = new Set(
   'content tool_calls function custom summary thinking citations annotations functionCall'.split(' '),
 )
 
-/** The same value where none of the fields is in it. */
+/** The same value if none of the fields is in it. */
 export function withoutFields(value: Json, fields: ReadonlySet<string>): Json {
   if (Array.isArray(value)) {
     const items = value.map((item) => withoutFields(item, fields))

@@ -1,27 +1,27 @@
-// What a request body asks for beside an answer: may it call tools, must it, how long may it be, shall it reason. Each
-// wire says where these stand in its bodies; here is how they are read.
+// The options in a request body: whether tools may or must be called, the length, the reasoning. Each wire says where
+// these are in its bodies; here they are parsed.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
 export interface RequestOptions {
   toolChoice: 'auto' | 'none' | 'required' | { tool: string }
   parallelTools: boolean
-  /** free: neither asked for nor forbidden. */
+  /** free: neither required nor forbidden. */
   reasoning: 'on' | 'off' | 'free'
-  /** The JSON Schema that the answer must fit; `{}`: any JSON. */
+  /** The JSON Schema that the answer must match; `{}`: any JSON. */
   answerSchema?: JsonObject
   maxOutput?: number
-  /** Texts that end the answer where they would come. */
+  /** Stop sequences. */
   stop?: string[]
 }
 
-/** The values as a body has them. */
+/** The values in a body. */
 export interface GivenOptions {
   toolChoice: RequestOptions['toolChoice']
   parallelTools?: boolean
   reasoning: RequestOptions['reasoning']
   answerSchema?: JsonObject | undefined
-  /** The first that is a number counts. */
+  /** The first number applies. */
   maxOutput: (Json | undefined)[]
   /** One sequence or a list of them. */
   stop?: Json | undefined
@@ -41,7 +41,7 @@ export function readOptions(given: GivenOptions): RequestOptions {
   }
 }
 
-/** `tool_choice` as OpenAI, Anthropic and those who follow them have it. */
+/** `tool_choice` in the form of OpenAI, Anthropic and compatible services. */
 export function toolChoiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
   const mode = isObject(choice) ? choice.type : choice
   const name = at(choice, 'function', 'name') ?? at(choice, 'name')
@@ -60,6 +60,12 @@ export function schemaIn(format: Json | undefined): JsonObject | undefined {
     at(format, 'json_schema', 'schema') ?? at(format, 'json_schema', 'schema_definition') ?? at(format, 'schema')
   if (isObject(schema)) return schema
   return at(format, 'type') === 'json_object' ? {} : undefined
+}
+
+/** The texts of a list; undefined: it has none. */
+export function textsIn(list: Json | undefined): string[] | undefined {
+  const texts = Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+  return texts.length > 0 ? texts : undefined
 }
 
 /** The value at a path of fields; absent and null are the same. */

@@ -1,7 +1,7 @@
-// Signatures and ciphertext of the emulator: JSON that only it can make, and that it can open again. Clients must carry
-// it unread and untouched, exactly as they must carry the real thing.
+// Signatures and ciphertext of the emulator: JSON that only it can create and verify. Clients must return it unchanged,
+// as with the real ones.
 //
-// The key is no secret. What matters is that a client which makes one up, edits one or mixes two is found out.
+// The key is not secret. The point is that invented, edited or mixed signatures are detected.
 
 import { createHmac } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -14,7 +14,7 @@ export function seal(payload: JsonObject): string {
   return Buffer.concat([tag, mac(json), json]).toString('base64')
 }
 
-/** What was sealed; nothing if the text is not ours, or was changed. */
+/** The content; undefined if the text is not ours, or was changed. */
 export function unseal(text: string): JsonObject | undefined {
   const bytes = Buffer.from(text, 'base64')
   const start = tag.length + macLength
@@ -26,8 +26,8 @@ export function unseal(text: string): JsonObject | undefined {
 }
 
 /**
- * Whether a text that is not ours could be the real provider's: long, and nothing but base64. A history that was made
- * with the real service must continue here, and no one but that service can judge its signatures.
+ * Whether a text that is not ours could be a real provider's: long, and only base64. A history from the real service
+ * must work here, and only that service can check its signatures.
  */
 export function couldBeReal(text: string): boolean {
   return text.length >= 64 && !text.startsWith('U1lOM') && /^[A-Za-z0-9+/_-]+={0,2}$/.test(text)

@@ -1,4 +1,4 @@
-// What most wires say when something is wrong that no request can help, as it is on record (checked 2026-11).
+// The common errors for statuses that no request can avoid, as recorded (checked 2026-11).
 
 import type { ErrorWords } from '../service.ts'
 

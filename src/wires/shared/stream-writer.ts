@@ -1,5 +1,5 @@
-// The other direction of a decoder: events of a reply in, chunks of a wire out, while the reply is still coming. Parts may
-// open and close in any order; no wire can say that, so a part is written when the one before it is complete.
+// The other direction of a decoder: events of a reply in, chunks of a wire out, while the reply is still streaming.
+// Parts may open and close in any order; no wire supports that, so a part is written when the previous one is complete.
 
 import type { ReplyEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -16,15 +16,15 @@ export interface StreamWriter {
 
 /** What is known before the first event. */
 export interface StreamProfile extends Omit<WholeProfile, 'usage'> {
-  /** Tokens of the prompt by estimate, for wires that tell them first. */
+  /** Estimated tokens of the prompt, for wires that report them first. */
   inputTokens: number
-  /** Chat: whether the client asked for a last chunk with the usage. */
+  /** Chat: whether the client wants a last chunk with the usage. */
   includeUsage?: boolean
   /** Responses: the fields of the response that repeat the request. */
   fields?: JsonObject
 }
 
-/** How a wire writes one part: its beginning, pieces of its text, its end. */
+/** How a wire writes one part: its start, pieces of its text, its end. */
 export interface PartWriter {
   open(part: Part): Json[]
   more(part: Part, text: string): Json[]
@@ -84,12 +84,12 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
   }
 }
 
-/** What a part that begins has already. */
+/** The initial content of a part. */
 function textIn(part: Part): string {
   return part.type === 'text' || part.type === 'reasoning' || part.type === 'refusal' ? part.text : ''
 }
 
-/** What is to be written of a part that has ended: never less than was, because that has gone out. */
+/** What to write of a part that has ended: never less than before, because that has been sent. */
 function wholeText(part: Part, said: string): string {
   const whole = part.type === 'tool-call' ? (part.malformed ?? JSON.stringify(part.input)) : textIn(part)
   return said === '' || whole.startsWith(said) ? whole : said

@@ -17,7 +17,7 @@ export function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-/** Cuts a text into pieces of at most `size` UTF-16 units, never inside a surrogate pair. */
+/** Splits a text into pieces of at most `size` UTF-16 units, never inside a surrogate pair. */
 export function* splitText(text: string, size: number): Generator<string> {
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + size, text.length)

@@ -1,7 +1,7 @@
-// The contract of a transcript format: other people's conversations in, and out again.
+// The contract of a transcript format: importing and exporting conversations.
 //
-// Every message that is read keeps its foreign form in `source`, so that writing the same format again gives the same
-// JSON; a message that was made here, or that comes from another format, is written from its parts.
+// Every imported message keeps its original form in `source`, so that writing the same format again gives the same
+// JSON; a message from here, or from another format, is written from its parts.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { badInput, type SynapseError } from '../../core/error.ts'
@@ -17,20 +17,20 @@ export interface Transcript {
 
 export interface TranscriptFormat {
   id: string
-  /** Whether the JSON (for JSONL: the array of its lines) is in this format. Cheap: looks at a few elements. */
+  /** Whether the JSON (for JSONL: the array of its lines) is in this format. Cheap: checks a few elements. */
   recognise(json: Json): boolean
-  /** Takes the bare list of the format, or an object that wraps it, such as a whole request body. */
+  /** Takes the bare list of the format, or an object that contains it, such as a whole request body. */
   read(json: Json): Transcript
-  /** Gives the bare list of the format: messages, items, contents or lines. */
+  /** Returns the bare list of the format: messages, items, contents or lines. */
   write(messages: Message[]): Json
 }
 
-/** The error for JSON that is not what it claims to be; `path` as in `$.messages[3].content`. */
+/** The error for JSON that is not in the expected format; `path` as in `$.messages[3].content`. */
 export function unreadable(format: string, path: string, expected: string): SynapseError {
   return badInput(`This is not a readable ${format} transcript: ${path} should be ${expected}.`)
 }
 
-/** Marks the messages that were made of one foreign message. */
+/** Marks the messages that were made from one original message. */
 export function sourced<M extends Message>(format: string, value: Json, messages: M[]): M[] {
   return messages.map((message, index) => {
     const source: Source = { format, index, of: messages.length, ...(index === 0 && { value }) }
@@ -38,7 +38,7 @@ export function sourced<M extends Message>(format: string, value: Json, messages
   })
 }
 
-/** Writes messages: whole groups that came from this format as they were, the others by `make`. */
+/** Writes messages: complete groups from this format unchanged, the others by `make`. */
 export function writeBySource(messages: readonly Message[], format: string, make: (run: Message[]) => Json[]): Json[] {
   const out: Json[] = []
   let fresh: Message[] = []

@@ -1,42 +1,49 @@
-// The order that chat wires insist on. An encoder writes one Turn per message, with items in its own wire's form; here
-// what came out empty is left away, neighbours are joined, and what the wire misses at either end is added. A turn that
-// stays as it was stays the same object, and so does what is made of it: see body-bytes.ts.
+// The order that chat wires require. An encoder writes one Turn per message, with items in its own wire's form; here
+// empty ones are dropped, adjacent ones are merged, and missing ones at either end are added. An unchanged turn stays
+// the same object, and so does what is made from it: see body-bytes.ts.
 
 import type { Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { cachedList, cachedElement, type CachedElement } from './body-bytes.ts'
+import { cachedList, cachedElement, fromPlace, type CachedElement } from './body-bytes.ts'
 import { bridgeText, continueText, openingText } from './injected-text.ts'
 
 export interface Turn<Item> {
   role: 'system' | 'user' | 'assistant' | 'tool'
   items: Item[]
-  /** How notes name the message. */
+  /** The message's name in notes. */
   at: string
-  /** How it stands on the wire, once it was written. */
+  /** The positions of the messages that it came from. */
+  from: readonly string[]
+  /** Its encoded form, once written. */
   pieces: readonly CachedElement[] | undefined
-  /** What became of it together with the turns after it. */
+  /** The result of merging it with the turns after it. */
   joint: { of: readonly Turn<Item>[]; turn: Turn<Item> } | undefined
-  /** The turn that had to be put before it. */
+  /** The turn that had to be inserted before it. */
   opening: Turn<Item> | undefined
 }
 
-export function turnOf<Item>(role: Turn<Item>['role'], items: Item[], at: string): Turn<Item> {
-  return { role, items, at, pieces: undefined, joint: undefined, opening: undefined }
+export function turnOf<Item>(
+  role: Turn<Item>['role'],
+  items: Item[],
+  at: string,
+  from: readonly string[] = fromPlace(at),
+): Turn<Item> {
+  return { role, items, at, from, pieces: undefined, joint: undefined, opening: undefined }
 }
 
 export interface TurnRules<Item> {
-  /** Writes a text of ours as an item of a user or assistant turn. */
+  /** Writes our own text as an item of a user or assistant turn. */
   text(text: string): Item
-  /** Roles whose neighbouring turns become one. */
+  /** Roles whose adjacent turns are merged. */
   join: readonly Turn<Item>['role'][]
   /** Roles that one wire role carries together: `tool` as part of `user`. */
   toolIsUser?: boolean
   startWithUser?: boolean
-  /** The last turn must be the user's (or a tool's); the rule that says so. */
+  /** The last turn must be the user's (or a tool's); the number of the rule. */
   endWithUser?: string
-  /** There must be a turn; the rule that says so. */
+  /** There must be a turn; the number of the rule. */
   neverEmpty?: string
-  /** An assistant turn must stand between a tool's and a user's. */
+  /** An assistant turn must be between a tool's and a user's. */
   bridgeAfterTool?: boolean
 }
 
@@ -96,10 +103,11 @@ export function normaliseTurns<Item>(
 export function wireList<Item, Value extends JsonObject>(
   turns: readonly Turn<Item>[],
   write: (turn: Turn<Item>) => readonly Value[],
+  fromOf: (turn: Turn<Item>) => readonly string[] = (turn) => turn.from,
 ): Value[] {
   const pieces: CachedElement[] = []
   for (const turn of turns) {
-    turn.pieces ??= write(turn).map(cachedElement)
+    turn.pieces ??= write(turn).map((value) => cachedElement(value, fromOf(turn)))
     for (const piece of turn.pieces) pieces.push(piece)
   }
   return cachedList(pieces) as Value[]
@@ -114,6 +122,7 @@ function jointOf<Item>(turns: readonly Turn<Item>[]): Turn<Item> {
     role,
     turns.flatMap(({ items }) => items),
     first.at,
+    turns.flatMap(({ from }) => from),
   )
   first.joint = { of: turns, turn }
   return turn

@@ -1,51 +1,56 @@
-// Which part of JSON Schema each provider reads, as data: one description per dialect. A row names the dialect of its
-// host where it differs from the one of its wire (`Quirks.toolSchema`). Facts checked 2026-11; sources are in
+// The subset of JSON Schema that each provider supports, as data: one description per dialect. A row names the dialect
+// of its host if it differs from that of its wire (`Quirks.toolSchema`). Facts checked 2026-11; sources are in
 // docs/tool-schemas.md.
 
 export interface SchemaDialect {
-  /** Who reads it, for notes. */
+  /** The provider, for notes. */
   reader: string
-  /** The rule that a note names. */
+  /** The number of the rule, for notes. */
   rule: string
-  /** The keywords that are read; a list of exceptions where all others are. */
+  /** The supported keywords; or a list of exceptions if all others are supported. */
   keywords: { only: ReadonlySet<string> } | { except: ReadonlySet<string> }
-  /** `anyOf`, `oneOf`, `allOf`, `enum`, `const` and `not` may stand at the top. */
+  /** `anyOf`, `oneOf`, `allOf`, `enum`, `const` and `not` may be at the top. */
   rootUnions: boolean
   /** An object at the top must list its properties, even if there are none. */
   rootProperties: boolean
-  /** The top may have a description; else it goes into the one of the tool. */
+  /** The top may have a description; otherwise it goes into that of the tool. */
   rootDescription: boolean
-  /** How a tuple is written: as in draft 2020-12, or as an array of any of its members, with the order in words. */
+  /** The form of a tuple: as in draft 2020-12, or as an array of any of its members, with the order in words. */
   tuples: 'prefixItems' | 'array'
-  /** `keep`: references to `$defs` stay. `inline`: what they lead to is written in their place. */
+  /** `keep`: references to `$defs` stay. `inline`: their targets replace them. */
   refs: 'keep' | 'inline'
-  /** Keywords that may stand beside `$ref`; absent: all. */
-  besideRef?: ReadonlySet<string>
-  /** A definition may lead back to itself only where the loop can end: through an optional or nullable property or an empty list. */
+  /** Keywords allowed next to `$ref`; absent: all. */
+  refSiblings?: ReadonlySet<string>
+  /**
+   * A definition may be recursive only if the recursion can end: through an optional or nullable property or an empty
+   * list.
+   */
   endingLoops?: true
   /** `true` and `false` are schemas. */
   booleans: boolean
-  /** An array must say what its items are. */
+  /** An array must have `items`. */
   itemsNeeded?: true
   /** Every schema must have a type, a reference or a choice. */
   typeNeeded?: true
-  /** Every member of a choice has a type of its own, and the schema around it has none. */
+  /** Every member of a choice has a type, and the schema around it has none. */
   typedChoices?: true
-  /** What `required` names must be among the properties. */
+  /** `required` may only list existing properties. */
   requiredDefined?: true
-  /** An empty list of required properties is read. */
+  /** An empty list of required properties is allowed. */
   emptyRequired: boolean
-  /** Types of values that an `enum` may list; absent: all. */
+  /** An object with properties must require at least one. */
+  requiredNeeded?: true
+  /** Types of values in an `enum`; absent: all. */
   enumTypes?: ReadonlySet<string>
-  /** The values of `format` that are known; absent: all. */
+  /** The supported values of `format`; absent: all. */
   formats?: ReadonlySet<string>
   /** Objects must be closed: `additionalProperties: false`. */
   closedObjects?: true
-  /** The most that `minItems` may say. */
+  /** The maximum of `minItems`. */
   mostMinItems?: number
-  /** Schemas inside schemas; what is deeper goes into the description. */
+  /** The nesting limit; what is deeper goes into the description. */
   maxDepth: number
-  /** Schemas in all, after which a definition is not written a second time but referred to in words. */
+  /** The total number of schemas, after which a definition is not written a second time but referred to in words. */
   maxNodes: number
 }
 
@@ -83,7 +88,7 @@ const openai: SchemaDialect = {
   ...usual,
 }
 
-/** Hosts of the chat wire that only ask for an object at the top, and whoever is not known better. */
+/** Hosts of the chat wire that only require an object at the top, and all unknown hosts. */
 const compatible: SchemaDialect = { ...openai, reader: 'the host', requiredDefined: true }
 
 /** The keywords that Google lists for `parametersJsonSchema` and `responseJsonSchema`. */
@@ -99,16 +104,16 @@ const gemini: SchemaDialect = {
   rootProperties: false,
   tuples: 'prefixItems',
   refs: 'keep',
-  besideRef: words('$ref description'),
+  refSiblings: words('$ref description'),
   endingLoops: true,
   booleans: false,
-  // An empty list has been answered with 400 on Interactions.
+  // An empty list caused a 400 on Interactions.
   emptyRequired: false,
   enumTypes: words('string number'),
   ...usual,
 }
 
-/** Draft 7; `$id` and `$schema` stop the compiler of its grammars. */
+/** Draft 7; `$id` and `$schema` break its grammar compiler. */
 const mistral: SchemaDialect = {
   reader: 'Mistral',
   rule: 'T-13',
@@ -122,7 +127,7 @@ const mistral: SchemaDialect = {
   ...usual,
 }
 
-/** The fields of Ollama's own types: what else a schema says is left out by the server without a word. */
+/** The fields of Ollama's own types: the server silently drops everything else. */
 const ollama: SchemaDialect = {
   reader: 'Ollama',
   rule: 'O-8',
@@ -151,7 +156,7 @@ const moonshot: SchemaDialect = {
 
 const fireworks: SchemaDialect = { ...moonshot, reader: 'Fireworks', rule: 'tool-schema' }
 
-/** The server makes a grammar of the schema, from the keywords that its converter has. */
+/** The server converts the schema to a grammar, with the keywords that its converter supports. */
 const llama: SchemaDialect = {
   ...compatible,
   reader: 'llama.cpp',
@@ -160,16 +165,36 @@ const llama: SchemaDialect = {
       '$defs $ref type format title description enum const items minItems maxItems minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern anyOf oneOf allOf properties additionalProperties required default',
     ),
   },
-  besideRef: words('$ref description title default'),
+  refSiblings: words('$ref description title default'),
   booleans: false,
   typeNeeded: true,
 }
 
-export const toolDialects = { anthropic, openai, compatible, gemini, mistral, ollama, moonshot, fireworks, llama }
+/** What its published errors require: an object at the top, types everywhere, required properties that exist. */
+const cohere: SchemaDialect = {
+  ...compatible,
+  reader: 'Cohere',
+  rule: 'CO-14',
+  booleans: false,
+  typeNeeded: true,
+}
+
+export const toolDialects = {
+  anthropic,
+  openai,
+  compatible,
+  gemini,
+  mistral,
+  ollama,
+  moonshot,
+  fireworks,
+  llama,
+  cohere,
+}
 
 export type ToolDialect = keyof typeof toolDialects
 
-/** Answers are held to the schema by a grammar, which fewer keywords can be made into. */
+/** Answers are constrained by a grammar, which supports fewer keywords. */
 export const answerDialects = {
   openai: { ...openai, reader: 'a structured answer' },
   anthropic: {
@@ -186,6 +211,22 @@ export const answerDialects = {
   },
   gemini,
   mistral: { ...mistral, reader: 'a structured answer' },
+  /**
+   * The documentation of Cohere lists `anyOf`, references and `pattern` as supported, `oneOf`, `allOf`, `not`, ranges,
+   * lengths and `uniqueItems` as not, and four formats. References are inlined and patterns described in words anyway:
+   * the form of definitions is not documented, and `^`, `$`, `?=` and `?!` are not supported in patterns.
+   */
+  cohere: {
+    ...cohere,
+    reader: 'a structured answer',
+    rootProperties: false,
+    keywords: {
+      only: words('type anyOf properties required items enum const format title description additionalProperties'),
+    },
+    refs: 'inline',
+    requiredNeeded: true,
+    formats: words('date-time date time uuid'),
+  },
   /** Hosts that have refused bounds on lists. */
   bounded: {
     ...compatible,

@@ -1,4 +1,4 @@
-// What a reference leads to, written in its place, and `allOf` as one schema.
+// Inlines references, and merges `allOf` into one schema.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Place, Work } from './fit-node.ts'
@@ -11,26 +11,29 @@ export interface Expanded {
   place: Place
 }
 
-/** Follows `$ref` until there is none. A definition inside itself, and one that would make the schema too large, is described in words. */
+/**
+ * Follows `$ref` until there is none. A recursive definition, or one that would make the schema too large, is described
+ * in words.
+ */
 export function expand(given: JsonObject, work: Work, at: Place): Expanded {
   let schema = given
   let place = at
   while (typeof schema.$ref === 'string') {
-    const { $ref: ref, ...beside } = schema
+    const { $ref: ref, ...siblings } = schema
     const target = targetOf(work.root, ref)
     work.changes.add('$ref inlined')
     if (target === undefined || target === false) {
       return {
-        schema: { ...beside, description: sentence(beside.description, `(${ref}, which is not given here)`) },
+        schema: { ...siblings, description: sentence(siblings.description, `(${ref}, which is not given here)`) },
         place,
       }
     }
-    if (target === true) return { schema: beside, place }
+    if (target === true) return { schema: siblings, place }
     const first = place.open.get(ref) ?? (work.nodes > work.dialect.maxNodes ? work.expanded.get(ref) : undefined)
     if (first !== undefined) {
       const form = first === '' ? 'of the same form as the arguments as a whole' : `of the same form as ${first}`
-      const description = sentence(beside.description, `(${form})`)
-      return { schema: { ...outlineOf(target), ...beside, description }, place }
+      const description = sentence(siblings.description, `(${form})`)
+      return { schema: { ...outlineOf(target), ...siblings, description }, place }
     }
     if (!work.expanded.has(ref)) work.expanded.set(ref, place.path)
     const open: ReadonlyMap<string, string> = new Map([...place.open, [ref, place.path]])
@@ -44,7 +47,9 @@ export function expand(given: JsonObject, work: Work, at: Place): Expanded {
       ...body
     } = target as JsonObject
     schema =
-      'description' in beside ? mergeSchemas({ ...body, description: undefined }, beside) : mergeSchemas(body, beside)
+      'description' in siblings
+        ? mergeSchemas({ ...body, description: undefined }, siblings)
+        : mergeSchemas(body, siblings)
     if (ref === '#' && isObject(work.root.$defs)) schema = { ...schema, $defs: work.root.$defs }
   }
   return { schema, place }

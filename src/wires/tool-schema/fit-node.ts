@@ -1,4 +1,4 @@
-// One schema inside a schema, in the dialect of its reader: keyword by keyword, in the order in which they came.
+// One schema inside a schema, in the dialect of the provider: keyword by keyword, in their original order.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { reads, type SchemaDialect } from './dialect.ts'
@@ -10,19 +10,19 @@ import { repair } from './repair.ts'
 import { kindOf } from './root.ts'
 
 export interface Work {
-  /** The whole schema as it was given: what references are looked up in. */
+  /** The original schema, in which references are resolved. */
   root: JsonObject
   dialect: SchemaDialect
   changes: Set<string>
-  /** References that were written out, with the path of the first place. */
+  /** References that were inlined, with the path of the first place. */
   expanded: Map<string, string>
   nodes: number
 }
 
 export interface Place {
-  /** As a model would say it: `filter.parts[].name`. */
+  /** In a readable form: `filter.parts[].name`. */
   path: string
-  /** References that are being written out around this place, with their paths. */
+  /** References that are being inlined around this place, with their paths. */
   open: ReadonlyMap<string, string>
   depth: number
 }
@@ -47,14 +47,14 @@ export function fitNode(given: Json, work: Work, at: Place): JsonObject | boolea
   return withType(keywords(schema, work, flat.place, fixed.words), work)
 }
 
-/** A reference that may stay, with what may stand beside it. */
+/** A reference that may stay, with what may be next to it. */
 function keptRef(schema: JsonObject, { dialect, root, changes }: Work): JsonObject | undefined {
   const { $ref: ref } = schema
   if (typeof ref !== 'string' || dialect.refs === 'inline') return undefined
   const name = definitionOf(ref)
   const target = targetOf(root, ref)
   if (name === undefined || target === undefined) return undefined
-  if (dialect.besideRef && Object.keys(schema).some((key) => !dialect.besideRef?.has(key))) return undefined
+  if (dialect.refSiblings && Object.keys(schema).some((key) => !dialect.refSiblings?.has(key))) return undefined
   if (dialect.endingLoops && neverEnds(root, ref)) return undefined
   const container = ref.startsWith('#/definitions/') && !reads(dialect, 'definitions') ? '$defs' : ref.split('/')[1]
   const kept = `#/${container}/${name}`
@@ -72,13 +72,13 @@ function holdsSchemas(schema: JsonObject): boolean {
 
 function inWords(schema: JsonObject, work: Work): JsonObject {
   work.changes.add('what is nested too deep in words')
-  // An object that must be closed, but lists no properties, could hold nothing.
+  // An object that must be closed but has no properties would always be empty.
   const type = work.dialect.closedObjects ? undefined : schema.type
   const text = `(as this JSON Schema says: ${JSON.stringify(schema)})`
   return withType({ ...(type !== undefined && { type }), description: sentence(schema.description, text) }, work)
 }
 
-/** Types go into the members of a choice; members that only add to the object around them become part of it. */
+/** Types go into the members of a choice; members that only add to the object around them are merged into it. */
 function typedChoices(schema: JsonObject, work: Work, place: Place): JsonObject {
   const { dialect, changes } = work
   if (!dialect.typedChoices) return schema
@@ -154,7 +154,16 @@ function keywords(schema: JsonObject, work: Work, place: Place, more: readonly s
     if (out.additionalProperties !== undefined) changes.add('additionalProperties: false')
     out.additionalProperties = false
   }
+  if (dialect.requiredNeeded) requireOne(out, changes)
   return out
+}
+
+/** What matches then also matches the original schema. */
+function requireOne(out: JsonObject, changes: Work['changes']): void {
+  const [first] = isObject(out.properties) ? Object.keys(out.properties) : []
+  if (first === undefined || (Array.isArray(out.required) && out.required.length > 0)) return
+  changes.add('one property required')
+  out.required = [first]
 }
 
 /** Tuples in the form of the dialect; the items of a plain array. */
@@ -174,7 +183,7 @@ function writeItems(
     else if (keyword === 'additionalItems') changes.add('additionalItems left out')
     return
   }
-  // Once, at the first of the keywords that make up the tuple.
+  // Once, at the first of the keywords of the tuple.
   if (out.items !== undefined || out.prefixItems !== undefined) return
   const rest = older ? additionalItems : (items as Json | undefined)
   if (older) changes.add('items to prefixItems')
@@ -275,7 +284,7 @@ function withTypeOf(out: JsonObject, dialect: SchemaDialect): JsonObject {
   return { ...out, anyOf: typed }
 }
 
-/** Items of any kind, but no lists in lists: that would have no end where each schema must have a type. */
+/** Items of any type, but no nested lists: that would not end if each schema must have a type. */
 function anyItem(dialect: SchemaDialect): JsonObject {
   return dialect.typeNeeded ? { anyOf: anything.filter((type) => type !== 'array').map((type) => ({ type })) } : {}
 }

@@ -1,6 +1,5 @@
-// A schema in the words of the one who reads it. Nothing that a schema names is lost: what a dialect has no keyword for is
-// flattened, or sentences in the description, and named in a note. The same schema always gives the same bytes, and a schema
-// that fits stays as it is.
+// A schema in the dialect of a provider. Nothing in a schema is lost: what a dialect does not support is flattened, or
+// described in sentences, and noted. The same schema always gives the same bytes, and a valid schema is not changed.
 
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -16,7 +15,7 @@ export interface FittedTool {
   schema: JsonObject
 }
 
-/** The schema of a tool's arguments, and the tool's description with what the schema has no place for. */
+/** The schema of a tool's arguments, and the tool's description with what the schema cannot express. */
 export function fitTool(tool: ToolSpec, dialect: SchemaDialect, at: string, notes: Note[]): FittedTool {
   const { schema, changes, words } = fitSchema(tool.input ?? noArguments, dialect)
   noteChanges(changes, `schema of tool ${JSON.stringify(tool.name)}`, dialect, at, notes)
@@ -45,9 +44,11 @@ function noteChanges(changes: readonly string[], of: string, dialect: SchemaDial
 
 export interface Fitted {
   schema: JsonObject
-  /** What was changed, in alphabetical order; none: the schema is as it was, but for an empty list of properties. */
+  /**
+   * What was changed, in alphabetical order; empty: the schema is unchanged, except for an empty list of properties.
+   */
   changes: readonly string[]
-  /** Sentences that the schema itself has no place for. */
+  /** Sentences for what the schema cannot express. */
   words: readonly string[]
 }
 
@@ -78,7 +79,7 @@ function fitAnew(given: JsonObject, dialect: SchemaDialect): Fitted {
   return { schema: withDefinitions(schema, root, work), changes: [...work.changes].toSorted(), words }
 }
 
-/** The top of a schema as an object schema: with references followed, alternatives flattened, other values wrapped. */
+/** The top of a schema as an object schema: references inlined, alternatives flattened, other values wrapped. */
 function rootOf(given: JsonObject, work: Work): JsonObject {
   if (wantsWrapping(given)) {
     work.changes.add(`a value that is not an object as the property "${wrapper}"`)
@@ -118,7 +119,7 @@ function withoutRest(schema: JsonObject, work: Work): JsonObject {
   return { ...open, description: sentence(rest.description, sentences.join(' ')) }
 }
 
-/** The definitions that are still referred to, each in the same dialect. */
+/** The definitions that are still referenced, each in the same dialect. */
 function withDefinitions(schema: JsonObject, root: JsonObject, work: Work): JsonObject {
   const { dialect } = work
   const done: JsonObject = {}

@@ -1,5 +1,5 @@
-// What Google refuses in a JSON Schema (`parametersJsonSchema`, `responseJsonSchema`, the parameters of Interactions), in
-// its words. Keywords that it does not know are ignored; references are looked at closely (checked 2026-11).
+// What Google refuses in a JSON Schema (`parametersJsonSchema`, `responseJsonSchema`, the parameters of Interactions),
+// with its error messages. Unknown keywords are ignored; references are checked strictly (checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { neverEnds, targetOf } from './refs.ts'

@@ -1,9 +1,9 @@
-// Two schemas as one, and the members of a choice as one object: for readers that know no `allOf`, or no choice at the
-// top. Merging keeps every property; what cannot be merged goes into the description.
+// Two schemas as one, and the members of a choice as one object: for providers without `allOf`, or without a choice at
+// the top. Merging keeps every property; what cannot be merged goes into the description.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
-/** A schema for values that fit both. */
+/** A schema for values that match both. */
 export function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
   const merged: JsonObject = { ...a }
   for (const [key, value] of Object.entries(b)) {
@@ -65,7 +65,7 @@ function commonTypes(a: readonly Json[], b: readonly Json[]): Json {
   return types.length === 1 ? (types[0] ?? null) : types
 }
 
-/** An object schema that allows what any of its choices allows, and says in words how they belong together. */
+/** An object schema that allows what any of its choices allows, and describes in words how they relate. */
 export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choices: readonly JsonObject[]): JsonObject {
   const { [key]: _, properties, required, ...rest } = schema
   const own = isObject(properties) ? properties : {}
@@ -90,7 +90,7 @@ export function flattenChoice(schema: JsonObject, key: 'anyOf' | 'oneOf', choice
   }
 }
 
-/** One schema for a property that each choice describes in its own way; constants become one list of them. */
+/** One schema for a property that each choice describes differently; constants become one list. */
 function eitherOf(variants: readonly Json[]): Json {
   const different = variants.filter((variant, i) => variants.findIndex((other) => same(variant, other)) === i)
   const [only] = different
@@ -137,7 +137,7 @@ function memberInWords(choice: JsonObject, own: JsonObject): string {
   return said.length > 0 ? said.join(', ') : 'anything else'
 }
 
-/** A description with a sentence more. */
+/** A description with an additional sentence. */
 export function sentence(description: Json | undefined, more: string): string {
   return typeof description === 'string' && description !== '' ? `${description} ${more}` : more
 }

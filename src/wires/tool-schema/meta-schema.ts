@@ -1,6 +1,6 @@
-// Whether something is a JSON Schema at all, as far as the keywords that people get wrong: a draft-4
-// `exclusiveMinimum: true` and a draft-3 `required: true` are the classics. Words as Python's jsonschema puts them,
-// which several providers hand through.
+// Whether something is a valid JSON Schema, for the keywords that people often get wrong: a draft-4 `exclusiveMinimum:
+// true` and a draft-3 `required: true` are the classics. Messages as from Python's jsonschema, which several providers
+// pass on.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
@@ -70,7 +70,7 @@ function keywordComplaint(keyword: string, value: Json, draft: Draft): string | 
   return valueComplaint(keyword, value)
 }
 
-/** What is wrong with the value of a keyword that holds no schema. */
+/** What is wrong with the value of a keyword without a schema. */
 export function valueComplaint(keyword: string, value: Json): string | undefined {
   if (numbers.has(keyword)) return typeof value === 'number' ? undefined : notOfType(value, 'number')
   if (counts.has(keyword)) {

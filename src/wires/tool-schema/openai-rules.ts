@@ -1,5 +1,5 @@
-// What OpenAI refuses in a schema, in its words: the same on both of its wires, for arguments and for answers.
-// From recorded refusals (checked 2026-11, docs/tool-schemas.md).
+// What OpenAI refuses in a schema, with its error messages: the same on both of its wires, for arguments and for
+// answers. From recorded refusals (checked 2026-11, docs/tool-schemas.md).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { schemaComplaint } from './meta-schema.ts'
@@ -35,7 +35,7 @@ function wrongRoot(type: Json | undefined): string {
   return `schema must be a JSON Schema of 'type: "object"', got 'type: ${given}'.`
 }
 
-/** Where an array does not say what its items are. */
+/** Where an array has no type for its items. */
 function bareArray(schema: Json | undefined, at: readonly string[]): readonly string[] | undefined {
   if (!isObject(schema)) return undefined
   if (schema.items === undefined && schema.type === 'array') return at

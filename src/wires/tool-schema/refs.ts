@@ -1,8 +1,10 @@
-// Where a reference leads inside one schema, and whether a definition leads back to itself without an end.
+// Resolves references inside one schema, and detects infinite recursion.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
-/** What a local reference (`#`, `#/$defs/x`, `#/properties/a`, `#anchor`) leads to; undefined: nothing in this schema. */
+/**
+ * The target of a local reference (`#`, `#/$defs/x`, `#/properties/a`, `#anchor`); undefined: nothing in this schema.
+ */
 export function targetOf(root: JsonObject, ref: string): Json | undefined {
   if (ref === '#' || ref === root.$id) return root
   if (ref.startsWith('#/')) return stepInto(root, ref.slice(2).split('/').map(unescape))
@@ -46,7 +48,7 @@ export function definitionOf(ref: string): string | undefined {
   return /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(ref)?.[1]
 }
 
-/** Whether following what must be there leads from this reference back to itself. */
+/** Whether following required parts leads from this reference back to itself. */
 export function neverEnds(root: JsonObject, ref: string): boolean {
   const seen = new Set<string>()
   const waiting = needed(targetOf(root, ref))
@@ -59,7 +61,7 @@ export function neverEnds(root: JsonObject, ref: string): boolean {
   return false
 }
 
-/** The references that a value of this schema cannot do without. Each member of a choice counts, as it does for Gemini. */
+/** The references that every value of this schema needs. Each member of a choice counts, as it does for Gemini. */
 function needed(schema: Json | undefined): string[] {
   if (!isObject(schema)) return []
   if (typeof schema.$ref === 'string') return [schema.$ref]

@@ -1,5 +1,5 @@
-// Schemas as they come from servers and libraries: forms of older drafts and of OpenAPI, and values that no draft knows.
-// Every provider refuses some of them, so they are written as draft 2020-12 has them; what has no meaning there goes into the description.
+// Schemas from servers and libraries: forms of older drafts and of OpenAPI, and invalid values. Every provider refuses
+// some of them, so they are converted to draft 2020-12; what has no meaning there goes into the description.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { types, valueComplaint } from './meta-schema.ts'
@@ -75,7 +75,7 @@ function typeNamed(name: Json): string | undefined {
   return types.has(small) ? small : otherNames[small]
 }
 
-/** Draft 4: a flag beside the bound. */
+/** Draft 4: a flag next to the bound. */
 function repairBounds(schema: JsonObject, bound: string, exclusive: string, changes: string[]): void {
   const flag = schema[exclusive]
   if (typeof flag !== 'boolean') return
@@ -108,7 +108,7 @@ function repairRequired({ schema, changes }: Repaired): void {
   schema.required = [...new Set([...listed, ...flagged])]
 }
 
-/** Keywords that hold schemas, but not in the form they must. */
+/** Keywords with schemas in the wrong form. */
 function repairHolders({ schema, changes, words }: Repaired): void {
   const drop = (keyword: string, value: Json) => {
     delete schema[keyword]

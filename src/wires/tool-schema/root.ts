@@ -1,5 +1,5 @@
-// What stands at the top of a schema. Every provider wants the arguments of a tool to be an object, so a schema of
-// anything else becomes the one property of an object, and what a model sends for it is taken out again.
+// The top of a schema. Every provider requires the arguments of a tool to be an object, so any other schema becomes the
+// one property of an object, and the model's input is unwrapped again.
 
 import type { ToolSpec } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
@@ -7,13 +7,13 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { types } from './meta-schema.ts'
 import { targetOf } from './refs.ts'
 
-/** The property that holds a value which is not an object. */
+/** The property for a value that is not an object. */
 export const wrapper = 'value'
 
-/** The schema of a tool's arguments; a tool that names none takes none. */
+/** The schema of a tool's arguments; a tool without one takes no arguments. */
 export const noArguments: JsonObject = { type: 'object', properties: {} }
 
-/** The schema of a tool, which programs in plain JavaScript and servers may leave out. */
+/** The schema of a tool, which plain JavaScript programs and servers may omit. */
 export function inputSchemaOf(tool: Pick<ToolSpec, 'name'> & { input?: unknown }): JsonObject {
   if (tool.input === undefined || tool.input === null) return noArguments
   if (isObject(tool.input)) return tool.input
@@ -23,13 +23,13 @@ export function inputSchemaOf(tool: Pick<ToolSpec, 'name'> & { input?: unknown }
   )
 }
 
-/** Whether the values of a schema are something else than objects. */
+/** Whether the values of a schema are not objects. */
 export function wantsWrapping(schema: JsonObject): boolean {
   const kinds = kindsOf(schema, schema, [])
   return kinds !== undefined && [...kinds].some((kind) => kind !== 'object' && kind !== 'null')
 }
 
-/** An object schema with the schema as its one property. Definitions stay at the top, where references look for them. */
+/** An object schema with the schema as its one property. Definitions stay at the top, where references point to. */
 export function wrapped(schema: JsonObject): JsonObject {
   const { $schema, $defs, definitions, ...inner } = schema
   return {
@@ -42,13 +42,13 @@ export function wrapped(schema: JsonObject): JsonObject {
   }
 }
 
-/** The input as the tool's own schema describes it. */
+/** The input in the form of the tool's own schema. */
 export function unwrapInput(schema: JsonObject, input: Json): Json {
   if (!isObject(input) || Object.keys(input).length !== 1 || !Object.hasOwn(input, wrapper)) return input
   return wantsWrapping(schema) ? (input[wrapper] ?? null) : input
 }
 
-/** The types that its values can have; undefined: the schema does not say. */
+/** The possible types of its values; undefined: the schema does not restrict them. */
 function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): ReadonlySet<string> | undefined {
   if (!isObject(schema)) return undefined
   const found: (ReadonlySet<string> | undefined)[] = []
@@ -68,13 +68,13 @@ function kindsOf(schema: Json, root: JsonObject, open: readonly string[]): Reado
   return schema.items !== undefined || schema.prefixItems !== undefined ? new Set(['array']) : undefined
 }
 
-/** Members that say nothing, such as a list of required properties, are of the kind that the others are. */
+/** Members without a type, such as a list of required properties, have the type of the others. */
 function together(list: readonly Json[], root: JsonObject, open: readonly string[]): ReadonlySet<string> | undefined {
   const kinds = list.flatMap((member) => [...(kindsOf(member, root, open) ?? [])])
   return kinds.length > 0 ? new Set(kinds) : undefined
 }
 
-/** Whole numbers are numbers here; what is no type says nothing. */
+/** Integers are numbers here; an unknown type is ignored. */
 function kindNamed(name: Json | undefined): string[] {
   const small = typeof name === 'string' ? name.toLowerCase() : ''
   if (!types.has(small)) return []

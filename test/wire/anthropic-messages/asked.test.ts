@@ -11,7 +11,7 @@ const clock = { name: 'clock', input: { type: 'object' } }
 const ask = (options: Options, capabilities: object = {}) =>
   encode([user('x')], { tools: [clock], options, capabilities })
 
-test('the choice among tools is said in the wire’s words, as far as the model follows', () => {
+test('the tool choice is in the form of the wire, as far as the model supports it', () => {
   const choices: [Options, object, unknown, boolean][] = [
     [{}, {}, undefined, false],
     [{ toolChoice: 'auto' }, {}, { type: 'auto' }, false],
@@ -76,7 +76,7 @@ test('a schema is always an object schema without a choice at its top', () => {
   }
 })
 
-test('sampling is said only where the model takes it', () => {
+test('sampling options are sent only if the model supports them', () => {
   const taken: [Options, object, JsonObject][] = [
     [{ temperature: 0.5 }, { sampling: true }, { temperature: 0.5 }],
     [{ topP: 0.5 }, { sampling: true }, { top_p: 0.5 }],
@@ -94,7 +94,7 @@ test('sampling is said only where the model takes it', () => {
   assert.equal(ask({ temperature: 0.5 }, { sampling: false }).notes.length, 1)
 })
 
-test('max_tokens is always there, and never above what the model gives', () => {
+test('max_tokens is always set, and never above the maximum of the model', () => {
   assert.equal(ask({}).body.max_tokens, 32_000)
   assert.equal(ask({}, { maxOutput: 4096 }).body.max_tokens, 4096)
   assert.equal(ask({ maxOutput: 10 }).body.max_tokens, 10)
@@ -125,7 +125,7 @@ test('stop sequences, streaming, a schema for the answer and anything extra', ()
   assert.equal(notes.length, 2)
 })
 
-test('the beta header is read off the body, and takes what is asked for beside', () => {
+test('the beta header is derived from the body, and includes requested betas', () => {
   const betaOf = (extra: JsonObject) => ask({ extra }).headers?.['anthropic-beta']
   assert.equal(betaOf({}), undefined)
   assert.equal(
@@ -161,7 +161,7 @@ const long = [
   user('f'),
 ]
 
-test('cache marks stand on the last block of the message they are wanted behind', () => {
+test('cache marks are on the last block of the message they should follow', () => {
   const system = [{ type: 'text' as const, text: 's' }]
   const at = (cacheAfter: number[], asking: object = {}) =>
     marks(encode(long, { tools: [clock], system, cacheAfter, ...asking }).body)
@@ -173,7 +173,7 @@ test('cache marks stand on the last block of the message they are wanted behind'
   assert.deepEqual(at([5], { capabilities: { cacheMarks: false } }), [])
 })
 
-test('of more marks than the wire takes the last ones stay', () => {
+test('of more marks than the wire supports the last ones stay', () => {
   const { body, notes } = encode(long, {
     tools: [clock],
     system: [{ type: 'text', text: 's' }],

@@ -111,7 +111,7 @@ test('every recorded reply decodes without loss and without failure', { skip }, 
   assert.ok(count > 100)
 })
 
-test('every recorded reply goes back verbatim, less what only a reply may say', { skip }, (t) => {
+test('every recorded reply is sent back verbatim, without reply-only fields', { skip }, (t) => {
   let count = 0
   for (const { name, chunks } of recordings()) {
     const { reply } = decode(chunks)
@@ -155,7 +155,7 @@ test('every recorded request that was accepted passes the rules', { skip }, (t) 
   assert.ok(count > 80)
 })
 
-test('every recorded refusal is refused with the same status and words', { skip }, (t) => {
+test('every recorded refusal is refused with the same status and message', { skip }, (t) => {
   let count = 0
   for (const file of readdirSync(join(corpus, 'errors'))) {
     if (!file.startsWith('anthropic-messages')) continue
@@ -196,7 +196,7 @@ test('every recorded conversation is valid here, wherever it is cut', { skip }, 
   t.diagnostic(`${count} cuts`)
 })
 
-test('what Bedrock accepted of this wire passes the rules too', { skip }, (t) => {
+test('a body of this wire that Bedrock accepted passes the rules too', { skip }, (t) => {
   let count = 0
   const folder = join(corpus, 'streams/bedrock-invoke')
   for (const file of readdirSync(folder)) {

@@ -34,7 +34,7 @@ function decode(chunks: readonly Json[], options?: DecoderOptions, cause?: EndCa
   return fold(events(chunks, options, cause), origin)
 }
 
-test('text streams as it comes, and the reply knows its id', () => {
+test('text streams as it arrives, and the reply has its id', () => {
   const seen = events([opening(), ...text(0, 'Hel', 'lo'), { type: 'ping' }, ...closing()])
   assert.deepEqual(seen.slice(0, 5), [
     { type: 'reply-start', origin: { ...origin, replyId: 'msg_1' } },
@@ -79,7 +79,7 @@ test('a call’s arguments are parsed once they are whole, and its name is the o
   assert.deepEqual(reply.stop, { reason: 'tool-calls', raw: 'tool_use' })
 })
 
-test('arguments that were cut off are kept as they came, and are no input', () => {
+test('interrupted arguments are kept unchanged, and are not an input', () => {
   const { reply } = decode([
     opening(),
     start(0, { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }),
@@ -94,7 +94,7 @@ test('arguments that were cut off are kept as they came, and are no input', () =
   assert.equal(reply.stop.reason, 'length')
 })
 
-test('thinking keeps its signature in native, and is hidden where its words are not shown', () => {
+test('thinking keeps its signature in native, and is hidden if its text is not shown', () => {
   const { reply } = decode([
     opening(),
     start(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -155,13 +155,13 @@ test('a server tool and its result are one part and two blocks', () => {
   assert.deepEqual(reply.stop, { reason: 'paused', raw: 'pause_turn' })
 })
 
-test('a result whose call came in an earlier reply is a part of its own', () => {
+test('a result whose call came in an earlier reply is a separate part', () => {
   const found = { type: 'tool_search_tool_result', tool_use_id: 'srvtoolu_1', content: {} }
   const { reply } = decode([opening(), start(0, found), stop(0), ...closing()])
   assert.deepEqual(reply.parts, [{ type: 'server-tool', name: 'tool_search', output: {}, from: 0 }])
 })
 
-test('citations, summaries and blocks that no one knows are kept whole', () => {
+test('citations, summaries and unknown blocks are kept complete', () => {
   const citation = { type: 'char_location', cited_text: 'c', file_id: null }
   const { reply } = decode([
     opening(),
@@ -191,7 +191,7 @@ test('citations, summaries and blocks that no one knows are kept whole', () => {
   assert.deepEqual(reply.stop, { reason: 'paused', raw: 'compaction' })
 })
 
-test('every stop reason has a meaning here, and its own word is kept', () => {
+test('every stop reason has a meaning here, and the original is kept', () => {
   const meanings = {
     end_turn: 'done',
     stop_sequence: 'done',
@@ -252,7 +252,7 @@ test('usage is what the last report says, with the cache inside the input', () =
   })
 })
 
-test('a stream that breaks off keeps what there is, and only finished blocks can be sent back', () => {
+test('an interrupted stream keeps its content, and only finished blocks can be sent back', () => {
   const chunks = [
     opening(),
     ...text(0, 'whole'),
@@ -287,7 +287,7 @@ test('a stream that breaks off keeps what there is, and only finished blocks can
   assert.equal(call.native.length, 1)
 })
 
-test('who ended the stream is told, unless the reply was whole already', () => {
+test('the cause of the end is reported, unless the reply was complete', () => {
   const half = [opening(), start(0, { type: 'text', text: '' })]
   assert.deepEqual(decode(half, undefined, { reason: 'cancelled' }).reply.stop, { reason: 'cancelled' })
   const broken = decode(half, undefined, { reason: 'failed', failure: { kind: 'network', message: 'gone' } })
@@ -374,7 +374,7 @@ test('a whole reply without content is an empty one', () => {
   }
 })
 
-test('the provider’s name of the model is taken only where none is known', () => {
+test('the provider’s name of the model is used only if none is known', () => {
   const decoder = anthropicMessages.decoder({ ...origin, model: '' })
   const [first] = decoder.push(opening())
   assert.deepEqual(first, {

@@ -121,7 +121,7 @@ test('media that a result may not hold follow after the results', () => {
   assert.equal(notes.length, 1)
 })
 
-test('what a user shows: images, documents and plain text, by value, by address and by file id', () => {
+test('user media: images, documents and plain text, by value, by URL and by file id', () => {
   const text = Buffer.from('# Title', 'utf8').toString('base64')
   const base = { type: 'media' as const }
   const standIn = (text: string) => ({ type: 'text', text })
@@ -196,7 +196,7 @@ test('a history that begins or ends with the assistant gets the user it misses',
   assert.deepEqual(sent([]), [{ role: 'user', content: texts('Continue.') }])
 })
 
-test('where prefill is taken the last words stay last, without white space after them', () => {
+test('with prefill the last text stays last, without white space after it', () => {
   const { body, notes } = encode([user('{'), reply('The answer is \n')], { capabilities: { prefill: true } })
   assert.deepEqual(body.messages, [
     { role: 'user', content: texts('{') },
@@ -228,7 +228,7 @@ test('ids of the provider are kept in its own reply, and every other id is made 
   )
 })
 
-test('tool names that the wire does not take are mapped, in tools, calls and the choice', () => {
+test('invalid tool names are mapped, in tools, calls and the choice', () => {
   const tool = { ...clock, name: 'fs.read file' }
   const { body, toolNames } = encode([user('x'), reply(call('c1', tool.name)), result('c1', 'y', tool.name)], {
     tools: [tool],
@@ -240,7 +240,7 @@ test('tool names that the wire does not take are mapped, in tools, calls and the
   assert.equal((body.messages as { content: { name?: string }[] }[])[1]?.content[0]?.name, 'fs_read_file')
 })
 
-test('arguments that were no JSON object go as an object that holds them, also in a native reply', () => {
+test('arguments that are not a JSON object are sent inside one, even in a native reply', () => {
   const broken: Part = { ...call('c1', 'clock'), malformed: '{"zone": ' }
   const native = said([{ type: 'tool_use', id: 'c1', name: 'clock', input: {} }])
   for (const message of [reply(broken), { ...native, parts: [{ ...broken, alias: 'c1', from: 0 }] }]) {
@@ -273,9 +273,10 @@ test('a foreign reply is written as text, and what cannot cross is noted', () =>
   assert.deepEqual((body.messages as unknown[])[1], {
     role: 'assistant',
     content: texts(
-      'See',
+      'See\n\n[Sources]\n- u',
       'I will not.',
       '[Tool Call] web_search {"q":"x"}\n[Tool Result] web_search: ["y"]',
+      '[Tool Call] web_search {"q":"z"}',
       '[Summary of the conversation so far]\nbefore',
       '[image/png, not shown]',
     ),
@@ -283,17 +284,17 @@ test('a foreign reply is written as text, and what cannot cross is noted', () =>
   assert.deepEqual(
     notes.map(({ kind, what }) => `${kind} ${what}`),
     [
+      'changed citations to a list of sources in the text',
       'changed web_search to labelled text',
-      'dropped call of web_search',
+      'changed web_search to labelled text',
       'dropped openai-responses/thing',
       'dropped image/png',
       'dropped reasoning',
-      'dropped citations',
     ],
   )
 })
 
-test('characters that cannot be sent are replaced; signed thinking that holds them cannot be sent', () => {
+test('characters that cannot be sent are replaced; signed thinking that contains them cannot be sent', () => {
   const native = said([
     { type: 'thinking', thinking: '\uD800', signature: 'c2ln' },
     { type: 'text', text: 'a\uD800' },
@@ -329,7 +330,7 @@ test('calls go after the text of their reply', () => {
 
 const note: SystemMessage = { role: 'system', parts: [{ type: 'text', text: 'Answer in French.' }] }
 
-test('a system message in the middle keeps its role where the model and its place allow it', () => {
+test('a system message in the middle keeps its role if the model and its position allow it', () => {
   const capabilities = { midSystem: true }
   assert.deepEqual(sent([user('a'), note], { capabilities }), [
     { role: 'user', content: texts('a') },
@@ -355,8 +356,8 @@ test('a system message in the middle keeps its role where the model and its plac
   }
 })
 
-test('a host that takes no tool history is told of calls and results in text', () => {
-  const { body } = encode(whatTimeIsIt, { tools: [clock], quirks: { flattenToolHistory: true } })
+test('a host without tool history gets calls and results as text', () => {
+  const { body } = encode(whatTimeIsIt, { tools: [clock], quirks: { toolMessages: 'text' } })
   assert.deepEqual((body.messages as unknown[]).slice(0, 3), [
     { role: 'user', content: texts('What time is it?') },
     { role: 'assistant', content: texts('[Tool Call] clock {"zone":"UTC"}') },
@@ -364,7 +365,7 @@ test('a host that takes no tool history is told of calls and results in text', (
   ])
 })
 
-test('what a user holds of this wire goes verbatim, what is of another one is noted', () => {
+test('user content of this wire is sent verbatim, that of another one is noted', () => {
   const block = { type: 'search_result', source: 's', title: 't', content: texts('x') }
   const { body, notes } = encode([
     user(

@@ -9,7 +9,7 @@ const bytes = (...parts: (string | number[])[]): string =>
   ).toString('base64')
 const zeros = (n: number) => Array.from({ length: n }, () => 0)
 
-test('every kind of image tells its type and size', () => {
+test('every image format shows its type and size', () => {
   const frame = [0xff, 0xc2, 0, 17, 8, 0x01, 0x2c, 0x02, 0x58, ...zeros(20)]
   const segment = (length: number) => [0xff, 0xe1, length >> 8, length & 0xff, ...zeros(length - 2)]
   const images: [string, string, number, number][] = [
@@ -25,7 +25,7 @@ test('every kind of image tells its type and size', () => {
     assert.deepEqual(readImage(base64), { mediaType, width, height })
 })
 
-test('what is no image, or breaks off, has no size', () => {
+test('anything that is not an image, or is truncated, has no size', () => {
   assert.equal(readImage(''), undefined)
   assert.equal(readImage('bm90IGFuIGltYWdl'), undefined)
   assert.deepEqual(readImage(bytes([0xff, 0xd8, 0xff, 0xe1, 0xff, 0xff])), { mediaType: 'image/jpeg' })

@@ -37,7 +37,7 @@ function withNative(messages: Message[], native: boolean[], endings: typeof oddE
     const whole = anthropicMessages.whole(message, emulated(index)) as { content: Json[] }
     const origin = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-6' }
     const decoder = anthropicMessages.decoder(origin, { callId: (n) => callIdOf(message, n) })
-    // Server tools without a result, blocks no one knows and pauses come from this API alone.
+    // Server tools without a result, unknown blocks and pauses come from this API alone.
     const odd = endings[index % 7]
     const content = [...whole.content, ...(odd?.content ?? [])]
     const ending =
@@ -115,7 +115,7 @@ function blocks(body: JsonObject): string[] {
   return messages.flatMap(({ role, content }) => content.map((block) => JSON.stringify([role, block])))
 }
 
-test('every word, argument and result of the log is in the body or in a note', () => {
+test('every text, argument and result of the log is in the body or in a note', () => {
   fc.assert(
     fc.property(keptHistory, (history) => {
       const { body, notes } = encode(history)
@@ -221,7 +221,7 @@ function longest(chunks: readonly Json[]): number {
   )
 }
 
-test('a native reply of this API is emulated as it is', () => {
+test('a native reply of this API is emulated unchanged', () => {
   const native = [{ type: 'text', text: 'Hi', citations: null }, { type: 'hologram' }]
   const reply: Reply = {
     role: 'assistant',
@@ -241,7 +241,7 @@ test('a native reply of this API is emulated as it is', () => {
   })
 })
 
-test('a refusal is told beside the content, and read back from there', () => {
+test('a refusal is reported outside the content, and read back from there', () => {
   const reply: Reply = {
     role: 'assistant',
     parts: [{ type: 'refusal', text: 'No.' }],

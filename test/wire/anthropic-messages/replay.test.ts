@@ -10,7 +10,7 @@ import { encode, said, sent, texts, thought, withPart } from './asking.ts'
 const use = (id: string, name = 'clock'): JsonObject => ({ type: 'tool_use', id, name, input: { zone: 'UTC' } })
 const clock = { name: 'clock', input: { type: 'object' } }
 
-test('a reply goes back verbatim: signatures, citations, unknown blocks and the order of keys', () => {
+test('a reply is sent back verbatim: signatures, citations, unknown blocks and the order of keys', () => {
   const content = [
     thought('Hm.'),
     { type: 'redacted_thinking', data: 'AAAA' },
@@ -25,7 +25,7 @@ test('a reply goes back verbatim: signatures, citations, unknown blocks and the 
   assert.deepEqual(notes, [])
 })
 
-test('what only a reply may say is left away', () => {
+test('reply-only fields are left out', () => {
   const content = [
     { type: 'text', text: 'a', citations: null, parsed_output: null },
     {
@@ -42,7 +42,7 @@ test('what only a reply may say is left away', () => {
   ])
 })
 
-test('a reply is replayed to every Claude and to its own provider, and built again for all others', () => {
+test('a reply is replayed to every Claude and to its own provider, and rebuilt for all others', () => {
   const content = [thought('Hm.'), ...texts('Hello')]
   const replayed: [Partial<Reply['origin']>, { provider: string; model: string }, boolean][] = [
     [{}, { provider: 'anthropic', model: 'claude-haiku-4-5' }, true],
@@ -73,7 +73,7 @@ test('a reply that broke off is built from what there is of it', () => {
   )
 })
 
-test('blank text that the API itself wrote goes only where it is alone', () => {
+test('blank text that the API itself wrote is sent only if it is alone', () => {
   const { body, notes } = encode([user('x'), said([...texts('\n\n'), use('a')]), result('a', 'y', 'clock')], {
     tools: [clock],
   })
@@ -98,7 +98,7 @@ test('thinking without a signature is not sent to a model that would check it', 
 const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } }
 const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
 
-test('a server tool goes with its result, also where that came in a later reply', () => {
+test('a server tool is sent with its result, even if that came in a later reply', () => {
   const { body, notes } = encode(
     [user('x'), said([search, use('a')]), result('a', 'y', 'clock'), said([found, ...texts('Done')]), user('z')],
     { tools: [clock] },
@@ -207,7 +207,7 @@ test('manual thinking needs room, a loop that began with it, and no forced call'
   assert.deepEqual(small.body.thinking, { type: 'enabled', budget_tokens: 1500 })
 })
 
-test('a request without thinking takes no earlier thinking along', () => {
+test('a request without thinking includes no earlier thinking', () => {
   const messages = [user('x'), said([thought('Hm.'), use('a')]), result('a', 'y', 'clock')]
   const { body, notes } = encode(messages, { tools: [clock], options: { effort: 'none' } })
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [use('a')])
@@ -217,7 +217,7 @@ test('a request without thinking takes no earlier thinking along', () => {
   )
 })
 
-test('a last reply that thought is not continued by prefill: the user speaks behind it', () => {
+test('a last reply with thinking is not continued by prefill: a user message follows it', () => {
   const thinker = said([thought('Hm.'), ...texts('So')])
   const capabilities = { prefill: true }
   const expected = [
@@ -259,7 +259,7 @@ test('bound thinking stays while everything before it is the same', () => {
   assert.deepEqual(notes, [])
 })
 
-test('when something before bound thinking has changed, it goes, and all later thinking with it', () => {
+test('when something before bound thinking has changed, it is dropped, with all later thinking', () => {
   const first = proven(opening, [thought('One.'), use('a')])
   const then = [...opening, first, result('a', 'y', 'clock')]
   const second = proven(then, [thought('Two.'), ...texts('Done')])
@@ -286,7 +286,7 @@ test('when something before bound thinking has changed, it goes, and all later t
   assert.ok(!JSON.stringify(later.body.messages).includes('Two.'))
 })
 
-test('thinking whose prefix no one knows stays, and the API is asked to ignore it if it does not fit', () => {
+test('thinking with an unknown prefix stays, and the API is asked to ignore it if it is invalid', () => {
   const messages = [user('x'), said([thought('Hm.'), ...texts('So')]), user('y')]
   const { body, headers, notes } = encode(messages, { capabilities: bound })
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [thought('Hm.'), ...texts('So')])
@@ -308,7 +308,7 @@ test('a basis is the same for the same prefix, however its replies were cut into
   assert.equal(encode(whole).basis, undefined)
 })
 
-test('a thread is continued with new messages only, and begun where a reply is to be kept', () => {
+test('a thread is continued with new messages only, and started if a reply should be stored', () => {
   const first = said(texts('Hello'))
   const messages = [user('x'), first, user('y')]
   const asking = { system: [{ type: 'text' as const, text: 's' }], tools: [clock] }
@@ -339,7 +339,7 @@ test('a thread continues with results alone, and with nothing at all after a pau
 
 const summary = { type: 'compaction', content: 'what was said' }
 
-test('a summary of the provider goes back as its own block, with its header', () => {
+test('a native summary is sent back as its own block, with its header', () => {
   const plain = said([summary, ...texts('Going on')])
   const { body, headers } = encode([user('x'), plain, user('y')])
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [summary, ...texts('Going on')])

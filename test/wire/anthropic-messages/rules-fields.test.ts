@@ -1,4 +1,4 @@
-// What the API refuses in single blocks and fields, and in features of their own, in its own words.
+// What the API refuses in single blocks and fields, and in special features, with its error messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -87,7 +87,7 @@ test('images are not too large, alone or among many, and are what they say', () 
   ])
 })
 
-test('fields that the API does not know are refused wherever they occur', () => {
+test('unknown fields are refused wherever they occur', () => {
   const extra = 'Extra inputs are not permitted'
   const cases: [JsonObject, string][] = [
     [body([hi], { n: 1 }), `n: ${extra}`],
@@ -128,7 +128,7 @@ test('a body without its first fields, or of the wrong shape, says what is missi
   for (const [given, message] of shapes) assert.deepEqual(refused(given)[0], ['shape', message])
 })
 
-test('threads and summaries have rules of their own, with codes', () => {
+test('threads and summaries have their own rules, with codes', () => {
   const codes = (given: JsonObject) => anthropicMessages.refuse(given).map(({ rule, code }) => [rule, code])
   const continues = { thread: { type: 'continue', previous_message_id: 'msg_1' } }
   assert.deepEqual(codes(body([hi], { ...continues, system: 's' })), [

@@ -1,4 +1,4 @@
-// What the API refuses, rule by rule, in its own words.
+// What the API refuses, rule by rule, with its error messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ function refused(given: Json, model?: string): [string, string][] {
     .map(({ rule, message }) => [rule, message])
 }
 
-test('what the API accepts is not refused', () => {
+test('a body that the API accepts is not refused', () => {
   const accepted: Json[] = [
     body([hi]),
     body([hi, says(...texts('a')), says(use('x')), asks(out('x')), asks(...texts('b'))]),
@@ -151,7 +151,7 @@ test('the end of the conversation', () => {
   )
 })
 
-test('thinking is switched as each model wants it', () => {
+test('thinking is switched in the form of each model', () => {
   const enabled = { type: 'enabled', budget_tokens: 1024 }
   const cases: [string, JsonObject, string | undefined][] = [
     ['claude-opus-4-6', enabled, undefined],

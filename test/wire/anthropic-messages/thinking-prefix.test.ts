@@ -12,7 +12,7 @@ function basisOf(...turns: [Turn<Item>['role'], string[]][]): string {
   return checkThinkingPrefix(head, written, [{ role: 'user', parts: [] }]).basis
 }
 
-test('thinking is bound to who said what: the same words in other roles are another prefix', () => {
+test('thinking is bound to the roles: the same text in other roles is another prefix', () => {
   assert.notEqual(basisOf(['user', ['a', 'b']]), basisOf(['user', ['a']], ['assistant', ['b']]))
   assert.notEqual(basisOf(['user', ['a']], ['assistant', ['b']]), basisOf(['assistant', ['a']], ['user', ['b']]))
 })

@@ -34,7 +34,7 @@ const conversation: JsonObject[] = [
   },
 ]
 
-test('a list of messages is read part by part, with the provider’s own words beside', () => {
+test('a list of messages is read part by part, with the native data of the provider', () => {
   const { messages } = format.read(conversation)
   assert.deepEqual(
     messages.map(({ role }) => role),
@@ -60,7 +60,7 @@ test('a list of messages is read part by part, with the provider’s own words b
   })
 })
 
-test('the same format out again is the same JSON, also where one message became two', () => {
+test('writing the same format again gives the same JSON, even if one message became two', () => {
   assert.deepEqual(format.write(format.read(conversation).messages), conversation)
 })
 
@@ -82,7 +82,7 @@ test('a request body brings its system prompt, its tools and its model', () => {
   assert.equal(notes[0]?.what, 'web_search_20250305')
 })
 
-test('what a wrapper says about its replies is taken over', () => {
+test('the metadata of a wrapper about its replies is used', () => {
   const { messages, notes } = format.read({
     format: 'anthropic-messages',
     messages: conversation,
@@ -100,7 +100,7 @@ test('what a wrapper says about its replies is taken over', () => {
   assert.match(notes[0]?.what ?? '', /compaction before message 2/)
 })
 
-test('an id that comes again is told apart, and each result finds its own call', () => {
+test('a repeated id is distinguished, and each result finds its own call', () => {
   const asks = { role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'f', input: {} }] }
   const told = (text: string) => ({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: text }] })
   const { messages } = format.read([{ role: 'user', content: 'go' }, asks, told('1'), asks, told('2')])
@@ -234,7 +234,7 @@ function idOf(callId: string): string {
   return written[1]?.content[0]?.id ?? ''
 }
 
-test('only lists that show a sign of this API are taken for it', () => {
+test('only lists with a sign of this API are recognised', () => {
   const plain = [
     { role: 'user', content: 'hi' },
     { role: 'assistant', content: 'hello' },
@@ -249,7 +249,7 @@ test('only lists that show a sign of this API are taken for it', () => {
   assert.ok(!format.recognise('text'))
 })
 
-test('JSON that is not such a list is refused with the place where it goes wrong', () => {
+test('JSON that is not such a list is refused with the position of the problem', () => {
   const at = (json: Json, where: string) =>
     assert.throws(
       () => format.read(json),
@@ -265,7 +265,7 @@ test('JSON that is not such a list is refused with the place where it goes wrong
 const corpus = join(import.meta.dirname, '../../../../shared/corpus/trajectories/claude-code')
 const skip = existsSync(corpus) ? false : 'the corpus is not here'
 
-test('every recorded conversation is read, is written the same, and goes to the API verbatim', { skip }, (t) => {
+test('every recorded conversation is read, written the same, and sent to the API verbatim', { skip }, (t) => {
   let count = 0
   for (const file of readdirSync(corpus)) {
     const json = JSON.parse(readFileSync(join(corpus, file), 'utf8')) as JsonObject

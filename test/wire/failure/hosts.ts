@@ -3,6 +3,99 @@
 import { openai, type Case } from './bodies.ts'
 
 export const hostCases: Record<string, Case[]> = {
+  bedrock: [
+    {
+      status: 403,
+      body: { Message: 'Authentication failed: Please make sure your API Key is valid.' },
+      kind: 'auth',
+    },
+    { status: 403, body: { message: 'The security token included in the request is invalid.' }, kind: 'auth' },
+    {
+      status: 400,
+      body: { message: 'Signature expired.' },
+      headers: { 'x-amzn-errortype': 'RequestExpired' },
+      kind: 'auth',
+      code: 'RequestExpired',
+    },
+    {
+      status: 429,
+      body: { message: 'Too many tokens, please wait before trying again.' },
+      headers: { 'x-amzn-errortype': 'ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/' },
+      kind: 'rate-limit',
+      code: 'ThrottlingException',
+    },
+    {
+      body: { type: 'error', error: { type: 'throttlingException', message: 'Slow down.' } },
+      kind: 'rate-limit',
+      code: 'throttlingException',
+    },
+    {
+      status: 429,
+      body: { message: 'Too many tokens per day, please wait before trying again.' },
+      kind: 'quota',
+    },
+    { status: 400, body: { message: 'Input is too long for requested model.' }, kind: 'context-overflow' },
+    {
+      status: 403,
+      body: {
+        message:
+          'You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.',
+      },
+      headers: { 'x-amzn-errortype': 'AccessDeniedException' },
+      kind: 'invalid-request',
+      code: 'AccessDeniedException',
+    },
+    {
+      status: 424,
+      body: { message: 'The system encountered an unexpected error.' },
+      headers: { 'x-amzn-errortype': 'ModelErrorException' },
+      kind: 'overloaded',
+      code: 'ModelErrorException',
+    },
+    {
+      status: 400,
+      body: { message: 'The provided model identifier is invalid.' },
+      headers: { 'x-amzn-errortype': 'ValidationException' },
+      kind: 'invalid-request',
+      code: 'ValidationException',
+    },
+  ],
+  vertex: [
+    {
+      status: 429,
+      body: [
+        { error: { code: 429, message: 'Resource exhausted. Please try again later.', status: 'RESOURCE_EXHAUSTED' } },
+      ],
+      kind: 'rate-limit',
+      code: 'RESOURCE_EXHAUSTED',
+    },
+    {
+      status: 429,
+      body: {
+        error: {
+          code: 429,
+          message:
+            'Quota exceeded for aiplatform.googleapis.com/online_prediction_requests_per_base_model with base model: x.',
+          status: 'RESOURCE_EXHAUSTED',
+        },
+      },
+      kind: 'quota',
+      code: 'RESOURCE_EXHAUSTED',
+    },
+  ],
+  foundry: [
+    {
+      status: 401,
+      body: {
+        error: {
+          code: 'invalid_model_endpoint_authentication',
+          message: 'Failed to authenticate to backend endpoint. RequestId = req_1',
+        },
+      },
+      kind: 'overloaded',
+      code: 'invalid_model_endpoint_authentication',
+    },
+  ],
   openrouter: [
     {
       status: 400,

@@ -1,4 +1,4 @@
-// What those answer who make their own models.
+// The answers of model makers.
 
 import { anthropic, gemini, mistral, openai, type Case } from './bodies.ts'
 

@@ -48,7 +48,7 @@ test('every recorded answer is read without loss', { skip: missing }, (t) => {
   t.diagnostic(`${recorded.length} answers: ${JSON.stringify(reasons)}`)
 })
 
-test('a whole answer is what it was, whatever pieces it is read in', { skip: missing }, (t) => {
+test('a complete answer is the same, whatever pieces it is read in', { skip: missing }, (t) => {
   const wholes = recorded.flatMap(({ file, whole }) => (whole === undefined ? [] : [{ file, whole }]))
   for (const { file, whole } of wholes) {
     const parts = partsIn(whole).filter((part) => !isObject(part) || part.text !== '' || part.thoughtSignature)
@@ -59,7 +59,7 @@ test('a whole answer is what it was, whatever pieces it is read in', { skip: mis
   t.diagnostic(`${wholes.length} whole answers`)
 })
 
-test('every recorded answer goes back verbatim', { skip: missing }, (t) => {
+test('every recorded answer is sent back verbatim', { skip: missing }, (t) => {
   let count = 0
   for (const exchange of recorded) {
     const { reply } = read(exchange)
@@ -82,7 +82,7 @@ test('usage adds up to the provider’s own total', { skip: missing }, (t) => {
   t.diagnostic(`${count} counts`)
 })
 
-test('what Google accepted is not refused', { skip: missing }, (t) => {
+test('a body that Google accepted is not refused', { skip: missing }, (t) => {
   const bodies = [...recorded, ...exchanges('count-tokens')].filter(
     ({ body, status, model }) => status === 200 && model.startsWith('gemini') && isObject(body),
   )
@@ -93,7 +93,7 @@ test('what Google accepted is not refused', { skip: missing }, (t) => {
   t.diagnostic(`${bodies.length} accepted requests`)
 })
 
-test('what Google accepted is read, and written so that it would be accepted again', { skip: missing }, (t) => {
+test('a body that Google accepted is read, and written so that it would be accepted again', { skip: missing }, (t) => {
   let count = 0
   for (const { file, body, provider, model } of recorded) {
     if (!isObject(body)) continue

@@ -15,7 +15,7 @@ test('chunks of text are one text, and one part to send back', () => {
   assert.deepEqual(reply.origin, { ...origin, replyId: 'r1' })
 })
 
-test('a signature keeps its own part, but does not cut the text that is read', () => {
+test('a signature keeps its own part, but does not split the text that is read', () => {
   const { reply } = decoded([
     chunk([{ text: 'One ' }]),
     chunk([{ text: 'two ', thoughtSignature: 'AAEC' }]),
@@ -32,7 +32,7 @@ test('a signature keeps its own part, but does not cut the text that is read', (
   ])
 })
 
-test('an empty text that was left out is written back beside its signature; without one there was nothing', () => {
+test('an empty text that was left out is restored with its signature; without one there was nothing', () => {
   const { reply } = decoded([
     chunk([{ text: 'Hi' }, {}, { thought: true }]),
     chunk([{ thoughtSignature: 'AwQF' }], stop),
@@ -41,7 +41,7 @@ test('an empty text that was left out is written back beside its signature; with
   assert.deepEqual(reply.native, [{ text: 'Hi' }, { text: '', thoughtSignature: 'AwQF' }])
 })
 
-test('texts in one chunk are parts of their own', () => {
+test('texts in one chunk are separate parts', () => {
   const { reply } = decoded([chunk([{ text: 'a' }, { text: 'b' }]), chunk([{ text: 'c' }], stop)])
   assert.deepEqual(reply.native, [{ text: 'a' }, { text: 'bc' }])
   assert.deepEqual(reply.parts, [
@@ -111,7 +111,7 @@ test('a call that is cut off in the middle is kept, but can neither run nor be s
   assert.equal(reply.stop.reason, 'interrupted')
 })
 
-test('arguments that are no object are kept as they came', () => {
+test('arguments that are not an object are kept unchanged', () => {
   const { reply } = decoded([chunk([{ functionCall: { name: 'clock', args: '{"zone"' } }], stop)])
   assert.deepEqual(reply.parts, [
     { type: 'tool-call', callId: 'call-0', name: 'clock', input: {}, malformed: '{"zone"', from: 0 },
@@ -143,7 +143,7 @@ test('tools that Google runs are server tools, with their results', () => {
   assert.deepEqual(reply.native, parts)
 })
 
-test('images are media, and what has no name here is kept whole', () => {
+test('images are media, and unknown parts are kept complete', () => {
   const parts: Json[] = [
     { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thoughtSignature: 'AAEC' },
     { fileData: { mimeType: 'video/mp4', fileUri: 'gs://a/b' } },
@@ -158,7 +158,7 @@ test('images are media, and what has no name here is kept whole', () => {
   assert.deepEqual(reply.native, parts)
 })
 
-test('what the answer rests on goes with the text, and stays out of what is sent back', () => {
+test('grounding metadata stays with the text, and is not sent back', () => {
   const groundingMetadata = { webSearchQueries: ['x'] }
   const { reply } = decoded([chunk([{ text: 'Sunny.' }]), chunk([], { ...stop, groundingMetadata })])
   assert.deepEqual(reply.parts, [{ type: 'text', text: 'Sunny.', citations: [groundingMetadata], from: 0 }])
@@ -199,7 +199,7 @@ for (const [finishReason, reason] of finishes) {
   })
 }
 
-test('a call that comes with MALFORMED_FUNCTION_CALL does not make the reply one to act on', () => {
+test('a call with MALFORMED_FUNCTION_CALL is not run', () => {
   const parts = [{ functionCall: { name: 'clock', args: {} } }]
   const { reply, failure } = decoded([
     chunk(parts, { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed function call: clock(' }),
@@ -212,7 +212,7 @@ test('a call that comes with MALFORMED_FUNCTION_CALL does not make the reply one
   })
 })
 
-test('a prompt that is blocked is a refusal, in the words that come with it', () => {
+test('a blocked prompt is a refusal, with its message', () => {
   const { reply } = decoded([{ promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'Not this.' } }])
   assert.deepEqual(reply.stop, { reason: 'refusal', raw: 'SAFETY' })
   assert.deepEqual(reply.parts, [{ type: 'refusal', text: 'Not this.' }])
@@ -259,7 +259,7 @@ test('nothing at all is an interrupted reply', () => {
   })
 })
 
-test('usage: the last counts hold, thoughts are output, server tools are input', () => {
+test('usage: the last counts apply, thoughts are output, server tools are input', () => {
   const usageMetadata = {
     promptTokenCount: 100,
     cachedContentTokenCount: 40,
@@ -318,7 +318,7 @@ test('events come in order: the start once and first, the end once and last', ()
   )
 })
 
-test('the model is named by the provider only where no one else did', () => {
+test('the provider names the model only if nothing else does', () => {
   const blank = { ...origin, model: '' }
   const decoder = geminiGenerate.decoder(blank)
   const [first] = decoder.push({ ...(chunk([{ text: 'a' }]) as JsonObject), modelVersion: 'gemini-3.5-flash-001' })

@@ -15,7 +15,7 @@ const dummy = 'skip_thought_signature_validator'
 const goOn = { role: 'user', parts: [{ text: 'Continue.' }] }
 const hi = { role: 'user', parts: [{ text: 'hi' }] }
 
-test('"What time is it?" with one tool call is four contents, and the user has the last word', () => {
+test('"What time is it?" with one tool call is four contents, and the user message comes last', () => {
   const { path, body } = sent(whatTimeIsIt)
   assert.equal(path, '/models/gemini-3.5-flash:streamGenerateContent?alt=sse')
   assert.deepEqual(body, {
@@ -195,7 +195,7 @@ const rows: Row[] = [
         ],
       },
     ],
-    notes: ['added stand-in thought signature', 'changed image/png of a tool result to a part after the results'],
+    notes: ['added stand-in thought signature', 'changed image/png of a tool result to user content after the results'],
   },
   {
     shape: 'an image in a result where a response can hold it',
@@ -261,7 +261,11 @@ const rows: Row[] = [
       hi,
       {
         role: 'model',
-        parts: [{ text: 'No.' }, { text: '[Tool Call] web_search {"q":"x"}\n[Tool Result] web_search: ["y"]' }],
+        parts: [
+          { text: 'No.' },
+          { text: '[Tool Call] web_search {"q":"x"}\n[Tool Result] web_search: ["y"]' },
+          { text: '[Tool Call] web_search {"q":"z"}' },
+        ],
       },
       hi,
     ],
@@ -269,7 +273,7 @@ const rows: Row[] = [
       'dropped reasoning',
       'changed refusal to text',
       'changed call of web_search to text',
-      'dropped call of web_search',
+      'changed call of web_search to text',
     ],
   },
   {
@@ -386,7 +390,7 @@ const signedParts: Json[] = [
   { functionCall: { id: 'x2', name: 'clock', args: {} } },
 ]
 
-test('a reply of the same provider goes back in its own words, empty signed text and all', () => {
+test('a reply of the same provider is sent back unchanged, empty signed text and all', () => {
   const history = [user('hi'), native(signedParts), result('x1', '12', 'clock'), result('x2', '13', 'clock')]
   const encoded = sent(history)
   assert.deepEqual(contentsOf(encoded)[1], { role: 'model', parts: signedParts })
@@ -400,7 +404,7 @@ test('a reply of the same provider goes back in its own words, empty signed text
   assert.deepEqual(encoded.notes, [])
 })
 
-test('the same reply is built again for another provider of the same wire, with a stand-in signature', () => {
+test('the same reply is rebuilt for another provider of the same wire, with a placeholder signature', () => {
   const history = [user('hi'), native(signedParts), result('x1', '12', 'clock'), result('x2', '13', 'clock')]
   const [, model, results] = contentsOf(sent(history, { provider: 'vertex' }))
   const [first, second] = ((results?.parts ?? []) as { functionResponse: { id: string } }[]).map(
@@ -417,7 +421,7 @@ test('the same reply is built again for another provider of the same wire, with 
   assert.notEqual(first, 'x1')
 })
 
-test('calls that came without ids go back without, and so do their results', () => {
+test('calls without ids are sent back without, and so are their results', () => {
   const parts = [{ functionCall: { name: 'clock', args: {} }, thoughtSignature: 'AAEC' }]
   const asked = native(parts)
   const [, model, results] = contentsOf(sent([user('hi'), asked, result('call-0', '12', 'clock')]))
@@ -428,7 +432,7 @@ test('calls that came without ids go back without, and so do their results', () 
   })
 })
 
-test('a step that an older model left unsigned gets a stand-in where the next model wants one', () => {
+test('a step that an older model left unsigned gets a placeholder if the next model requires one', () => {
   const parts = [{ functionCall: { id: 'x1', name: 'clock', args: {} } }]
   const history = [user('hi'), native(parts, 'gemini-2.5-flash'), result('x1', '12', 'clock')]
   assert.deepEqual(contentsOf(sent(history))[1], { role: 'model', parts: [{ ...parts[0], thoughtSignature: dummy }] })
@@ -497,7 +501,7 @@ const tools = [
   },
 ]
 
-test('tools are declared as JSON Schema in the keywords that Gemini knows, under a name it takes', () => {
+test('tools are declared as JSON Schema with the keywords of Gemini, under a valid name', () => {
   const { body, toolNames, notes } = sent([user('hi')], { context: { tools } })
   assert.deepEqual(body.tools, [
     {
@@ -603,7 +607,7 @@ test('without a stream the method is generateContent, and no key is in the URL',
   )
 })
 
-test('what this wire has no word for is said in a note', () => {
+test('what this wire does not support is a note', () => {
   const { body, notes } = sent([user('hi')], {
     options: { parallelTools: false, store: true, temperature: 1 },
     capabilities: { sampling: false },

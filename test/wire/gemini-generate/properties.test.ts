@@ -90,7 +90,7 @@ const profile = {
   usage: { input: 10, output: 5, cacheRead: 2, cacheWrite: 0, reasoning: 1 },
 }
 
-test('what the emulator says is read as what it meant, in pieces of any size', () => {
+test('what the emulator sends is decoded as it was meant, in pieces of any size', () => {
   fc.assert(
     fc.property(anyCarried, fc.integer({ min: 1, max: 40 }), (reply, piece) => {
       const whole = geminiGenerate.whole(reply, profile)
@@ -123,7 +123,7 @@ const nativePart: fc.Arbitrary<Json> = fc.oneof(
   fc.constant<Json>({ hologram: { depth: 3 } }),
 )
 
-test('a reply of the same provider goes back exactly as it came, in whatever pieces that was', () => {
+test('a reply of the same provider is sent back exactly, whatever pieces it arrived in', () => {
   fc.assert(
     fc.property(
       fc.array(nativePart, { minLength: 1, maxLength: 6 }),

@@ -228,7 +228,7 @@ function configured(generationConfig: JsonObject): Json {
 }
 
 for (const { what, body, profile, rule, message } of rows) {
-  test(`${what} is refused by ${rule}, in Google's words`, () => {
+  test(`${what} is refused by ${rule}, with Google's message`, () => {
     const [first] = geminiGenerate.refuse(body, profile)
     assert.equal(first?.rule, rule)
     assert.equal(first.status, 400)

@@ -77,11 +77,11 @@ test('contents become messages: calls without ids are numbered, and responses fi
   assert.deepEqual(asked.stop, { reason: 'tool-calls' })
 })
 
-test('what was read is written as it was', () => {
+test('what was read is written unchanged', () => {
   assert.deepEqual(write(read(contents).messages), contents)
 })
 
-test('ids that come again are told apart', () => {
+test('repeated ids are distinguished', () => {
   const turn = [
     { role: 'model', parts: [{ functionCall: { id: 'same', name: 'clock', args: {} } }] },
     { role: 'user', parts: [{ functionResponse: { id: 'same', name: 'clock', response: { output: '1' } } }] },
@@ -91,7 +91,7 @@ test('ids that come again are told apart', () => {
   assert.deepEqual(ids, ['same', 'same', 'call-0', 'call-0'])
 })
 
-test('a response whose call is not there keeps an id of its own', () => {
+test('a response without its call keeps a separate id', () => {
   const { messages } = read([{ role: 'user', parts: [{ functionResponse: { name: 'clock', response: {} } }] }])
   assert.deepEqual(messages[0]?.parts, [
     { type: 'tool-result', callId: 'call-0', name: 'clock', output: [], value: {} },
@@ -186,7 +186,7 @@ test('a new result bears the id of the call that was read', () => {
   })
 })
 
-test('whatever is written can be read again', () => {
+test('everything that is written can be read again', () => {
   fc.assert(
     fc.property(keptHistory, (history) => {
       const written = write(history)
@@ -208,7 +208,7 @@ const foreign: Json[] = [
 ]
 
 for (const json of foreign) {
-  test(`${JSON.stringify(json)} is not taken for Gemini contents`, () => assert.equal(recognise(json), false))
+  test(`${JSON.stringify(json)} is not mistaken for Gemini contents`, () => assert.equal(recognise(json), false))
 }
 
 const unreadable: [Json, RegExp][] = [

@@ -24,7 +24,7 @@ const wholes = files
   .filter(({ file }) => file.endsWith('.json'))
   .map(({ file, text }) => ({ file, whole: JSON.parse(text) as JsonObject }))
 
-test('every recorded stream is read without loss and goes back verbatim', { skip }, (t) => {
+test('every recorded stream is decoded without loss and sent back verbatim', { skip }, (t) => {
   for (const { file, chunks } of streams) {
     const { reply, usage, failure } = decoded(chunks)
     const last = chunks.at(-1)?.interaction as JsonObject
@@ -45,7 +45,7 @@ test('every recorded stream is read without loss and goes back verbatim', { skip
   t.diagnostic(`${streams.length} streams`)
 })
 
-test('every recorded interaction is what it was, whatever pieces it is read in', { skip }, (t) => {
+test('every recorded interaction is the same, whatever pieces it is read in', { skip }, (t) => {
   for (const { file, whole } of wholes) {
     for (const piece of [1, 7, 1000]) {
       const { reply } = decoded(geminiInteractions.split(whole, piece))

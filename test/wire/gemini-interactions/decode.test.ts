@@ -48,7 +48,7 @@ test('a thought, a text and a call in pieces', () => {
   assert.equal(reply.origin.replyId, 'v1_a')
 })
 
-test('a thought without words is hidden reasoning', () => {
+test('a thought without text is hidden reasoning', () => {
   const { reply } = decoded([
     start(0, { type: 'thought' }),
     delta(0, { type: 'thought_signature', signature: 'AAEC' }),
@@ -58,7 +58,7 @@ test('a thought without words is hidden reasoning', () => {
   assert.deepEqual(reply.parts, [{ type: 'reasoning', text: '', hidden: true, from: 0 }])
 })
 
-test('citations stay with their text, and media stand between texts', () => {
+test('citations stay with their text, and media are between texts', () => {
   const annotations = [{ type: 'url_citation', url: 'https://a.example' }]
   const { reply } = decoded([
     start(0, { type: 'model_output' }),
@@ -89,7 +89,7 @@ test('citations stay with their text, and media stand between texts', () => {
   ])
 })
 
-test('tools that Google runs are server tools, and unknown steps are kept whole', () => {
+test('tools that Google runs are server tools, and unknown steps are kept complete', () => {
   const { reply } = decoded([
     start(0, { type: 'google_search_call', id: 's1' }),
     delta(0, { type: 'google_search_call', arguments: { queries: ['x'] } }),
@@ -125,7 +125,7 @@ test('tools that Google runs are server tools, and unknown steps are kept whole'
   assert.equal(reply.stop.reason, 'done')
 })
 
-test('arguments that are no JSON object are kept as they came', () => {
+test('arguments that are not a JSON object are kept unchanged', () => {
   const { reply } = decoded([
     start(0, { type: 'function_call', id: 'x1', name: 'clock', arguments: {} }),
     delta(0, { type: 'arguments_delta', arguments: '[1' }),
@@ -156,7 +156,7 @@ for (const [status, reason] of statuses) {
   })
 }
 
-test('an error inside the stream ends it, and keeps what there is', () => {
+test('an error inside the stream ends it, and keeps the partial reply', () => {
   const { reply, failure } = decoded([
     created,
     start(0, { type: 'model_output' }),
@@ -203,7 +203,7 @@ test('a thought that was cut off before its signature is not sent back', () => {
   assert.deepEqual(reply.native, [])
 })
 
-test('who stops reading is not told of a failure', () => {
+test('a reader that stops gets no failure', () => {
   const { reply, failure } = decoded([created], undefined, { reason: 'cancelled' })
   assert.deepEqual(reply.stop, { reason: 'cancelled' })
   assert.equal(failure, undefined)
@@ -246,7 +246,7 @@ test('usage: thoughts are output, server tools are input', () => {
   assert.deepEqual(usage, { input: 107, output: 15, cacheRead: 40, cacheWrite: 0, reasoning: 5, raw })
 })
 
-test('an interaction that is not kept has no id to continue from', () => {
+test('an interaction that is not stored has no id to continue from', () => {
   const { reply } = decoded([
     { event_type: 'interaction.created', interaction: { id: '', status: 'in_progress' } },
     { event_type: 'interaction.completed', interaction: { id: '', status: 'completed' } },

@@ -21,7 +21,7 @@ const answers = (...texts: string[]) => ({
   content: texts.map((text) => ({ type: 'text', text })),
 })
 
-test('"What time is it?" with one tool call is four steps and a stand-in signature, and the user has the last word', () => {
+test('"What time is it?" with one tool call is four steps and a placeholder signature, and the user message comes last', () => {
   const { path, body } = sent(whatTimeIsIt)
   assert.equal(path, '/interactions')
   assert.deepEqual(body, {
@@ -169,7 +169,7 @@ const rows: Row[] = [
     ],
     notes: [
       'added stand-in thought signature',
-      'changed application/pdf of a tool result to user input after the results',
+      'changed application/pdf of a tool result to user content after the results',
     ],
   },
   {
@@ -237,7 +237,7 @@ for (const { shape, history, steps, notes = [], asking } of rows) {
 const thought = { type: 'thought', signature: 'AAEC', summary: [{ type: 'text', text: 'Hm.' }] }
 const clock = { type: 'function_call', id: 'x1', name: 'clock', arguments: { zone: 'UTC' } }
 
-test('a reply of the same provider goes back step by step as it came, thoughts and unknown steps and all', () => {
+test('a reply of the same provider is sent back step by step unchanged, thoughts and unknown steps and all', () => {
   const steps = [thought, { type: 'hologram_projection', depth: 3 }, answers('Look'), clock]
   const encoded = sent([user('hi'), native(...steps), result('x1', '12', 'clock')])
   assert.deepEqual(stepsOf(encoded), [
@@ -257,7 +257,7 @@ test('thoughts of another provider are not sent, nor is its id', () => {
   assert.equal(given?.call_id, asked?.id)
 })
 
-test('a call of its own whose thought was not signed gets a stand-in', () => {
+test('a native call whose thought was not signed gets a placeholder', () => {
   const encoded = sent([user('hi'), native({ type: 'thought' }, clock), result('x1', '12', 'clock')])
   assert.deepEqual(stepsOf(encoded).slice(1, 4), [{ type: 'thought' }, standIn, clock])
 })
@@ -305,7 +305,7 @@ test('in a chain a result bears the id that the provider knows its call by', () 
   assert.deepEqual(body.input, [{ type: 'function_result', call_id: 'x1', name: 'clock', result: '12' }])
 })
 
-test('who does not want to store continues without the chain, and it is noted', () => {
+test('without storage the chain is not continued, with a note', () => {
   const { body, notes } = sent(history, { context: { state }, options: { store: false } })
   assert.equal(body.previous_interaction_id, undefined)
   assert.equal(body.store, false)
@@ -376,7 +376,7 @@ for (const [toolChoice, choice] of choices) {
   })
 }
 
-test('what cannot be asked for is said in a note', () => {
+test('an unsupported option is a note', () => {
   const { body, notes } = sent([user('hi')], {
     options: { parallelTools: false, temperature: 1, effort: 'low', toolChoice: 'required' },
     capabilities: { sampling: false, efforts: [] },

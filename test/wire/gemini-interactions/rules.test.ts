@@ -151,7 +151,7 @@ for (const [what, request] of accepted) {
   test(`${what} is accepted`, () => assert.deepEqual(geminiInteractions.refuse(request), []))
 }
 
-test('a refusal is carried with a word for a code', () => {
+test('a refusal has a string code', () => {
   const [issue] = geminiInteractions.refuse(body('hi', { store: false, background: true }))
   assert.ok(issue)
   assert.deepEqual(geminiInteractions.errorBody(issue), {

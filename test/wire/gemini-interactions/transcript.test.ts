@@ -40,7 +40,7 @@ test('steps become messages: what the model wrote in a row is one reply', () => 
   ])
 })
 
-test('what was read is written as it was', () => {
+test('what was read is written unchanged', () => {
   assert.deepEqual(write(read(steps).messages), steps)
 })
 
@@ -140,7 +140,7 @@ test('results with content, with objects, failed ones, and ones inside of user i
   assert.deepEqual(write(messages), given)
 })
 
-test('ids that come again are told apart', () => {
+test('repeated ids are distinguished', () => {
   const { messages } = read([says('hi'), clock, noon, clock, noon])
   const ids = messages.flatMap(({ parts }) => parts.flatMap((part) => ('callId' in part ? [part.callId] : [])))
   assert.deepEqual(ids, ['x1', 'x1', 'call-0', 'call-0'])
@@ -161,7 +161,7 @@ test('messages that were made elsewhere are written from their parts, and new re
   assert.deepEqual(write([...messages, result('x1', '12:00', 'clock')]), [says('hi'), clock, noon])
 })
 
-test('whatever is written can be read again', () => {
+test('everything that is written can be read again', () => {
   fc.assert(
     fc.property(keptHistory, (history) => {
       const written = write(history)
@@ -185,10 +185,11 @@ const foreign: Json[] = [
 ]
 
 for (const json of foreign) {
-  test(`${JSON.stringify(json)} is not taken for steps of an interaction`, () => assert.equal(recognise(json), false))
+  test(`${JSON.stringify(json)} is not mistaken for steps of an interaction`, () =>
+    assert.equal(recognise(json), false))
 }
 
-test('what is no step is unreadable, and the place is named', () => {
+test('anything that is not a step is unreadable, and its position is named', () => {
   assert.throws(() => read([says('hi'), 'text']), /\$\[1\] should be a step/)
   assert.throws(() => read({ input: [{ depth: 3 }] }), /\$\.input\[0\] should be a step/)
   assert.throws(() => read({ messages: [] }), /\$ should be an object with `input` or `steps`/)

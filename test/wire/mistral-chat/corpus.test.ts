@@ -93,7 +93,7 @@ test('every recorded reply is read without loss', { skip }, (t) => {
   t.diagnostic(`${names.length} replies read`)
 })
 
-test('every recorded reply goes back in its own words', { skip }, (t) => {
+test('every recorded reply is sent back unchanged', { skip }, (t) => {
   let verbatim = 0
   for (const { name, chunks, message } of names.map(recorded)) {
     const { reply } = read(chunks)

@@ -154,7 +154,7 @@ test('a name that was changed for the wire is changed back; a call id may come f
   ])
 })
 
-test('a chunk that is not known is kept whole, in its place', () => {
+test('an unknown chunk is kept complete, in its position', () => {
   const reference = { type: 'reference', reference_ids: [1, 2] }
   const { reply } = read([
     chunk({ content: [{ type: 'text', text: 'See ' }] }),
@@ -187,7 +187,7 @@ for (const [raw, reason] of stops) {
   })
 }
 
-test('a stream that ends early keeps what there is; what was still open is not native', () => {
+test('a stream that ends early keeps its content; an open part is not native', () => {
   const { reply, failure } = read([
     chunk({ content: 'Let me' }),
     chunk({ tool_calls: [{ id: 'one', index: 0, function: { name: 'a', arguments: '{}' } }] }),
@@ -249,7 +249,7 @@ test('odd chunks do no harm: no choices, null, repeated usage, a second choice',
   assert.equal(counted?.input, 30)
 })
 
-test('nothing at all is an interrupted reply with no words', () => {
+test('nothing at all is an interrupted reply without text', () => {
   const { reply } = read([])
   assert.deepEqual([reply.parts, reply.native, reply.stop], [[], [], { reason: 'interrupted' }])
 })
@@ -261,7 +261,7 @@ test('usage is read from the fields of each age', () => {
   assert.equal(counted({ completion_tokens_details: { reasoning_tokens: 8 } })?.reasoning, 8)
 })
 
-test('a whole body is read by the same decoder, whatever it is cut into', () => {
+test('a complete body is read by the same decoder, however it is split', () => {
   const message = {
     role: 'assistant',
     tool_calls: [{ id: 'wyFNfgjhN', type: 'function', function: { name: 'a', arguments: '{"x": 1}' }, index: 0 }],

@@ -220,6 +220,7 @@ const table: { name: string; messages: Message[]; wire: unknown }[] = [
         content: [
           { type: 'text', text: 'I will not.' },
           { type: 'text', text: '[Tool Call] web_search {"q":"x"}\n[Tool Result] web_search: ["y"]' },
+          { type: 'text', text: '[Tool Call] web_search {"q":"z"}' },
           { type: 'text', text: '[Summary of the conversation so far]\nbefore' },
           { type: 'text', text: '[image/png, not shown]' },
         ],
@@ -315,7 +316,7 @@ test('every change leaves a note with its place and its rule', () => {
   )
 })
 
-test('the body asks in the wire’s own words, and only for what was asked', () => {
+test('the body has the fields of the wire, and only requested ones', () => {
   const { body, path, toolNames } = encoded(
     [user('hi')],
     {
@@ -381,7 +382,7 @@ test('a named tool is chosen by its name on the wire', () => {
   assert.deepEqual(body.tool_choice, { type: 'function', function: { name: 'fs_read' } })
 })
 
-test('what a model or host cannot do is left out with a note', () => {
+test('what a model or host does not support is left out with a note', () => {
   const { body, notes } = encoded(
     [user('hi')],
     {
@@ -438,7 +439,7 @@ test('a host that refuses tool history gets all of it as labelled text', () => {
       reply('noon'),
       user('thanks'),
     ],
-    { quirks: { flattenToolHistory: true } },
+    { quirks: { toolMessages: 'text' } },
   )
   assert.deepEqual(body.messages, [
     { role: 'user', content: 'a' },
@@ -487,7 +488,7 @@ test('a server that insists on turns and plain strings gets both', () => {
   ])
 })
 
-test('its own reply goes back in its own words, less what only replies have', () => {
+test('its own reply is sent back unchanged, without reply-only fields', () => {
   const native = {
     role: 'assistant',
     content: [
@@ -518,7 +519,7 @@ test('its own reply goes back in its own words, less what only replies have', ()
   assert.deepEqual(mistralChat.refuse(body), [])
 })
 
-test('the same words are built from parts for another provider of this wire', () => {
+test('the same text is built from parts for another provider of this wire', () => {
   const messages = wireMessages(
     [
       user('a'),

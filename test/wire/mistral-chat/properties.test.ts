@@ -1,48 +1,13 @@
+// What only a reply of Mistral has: references next to text and thoughts, in any order. The rest is in
+// every-wire.test.ts.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../property.ts'
-import { pair } from '../../../src/context/pair.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json } from '../../../src/core/json.ts'
-import type { Message, Part, Reply } from '../../../src/core/message.ts'
+import type { Part, Reply } from '../../../src/core/message.ts'
 import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
-import type { Quirks } from '../../../src/wires/wire.ts'
-import { anyHistory, keptHistory } from '../../arbitrary.ts'
-import { encoded } from './target.ts'
-
-const quirks = fc.constantFrom<Quirks>({}, { flattenToolHistory: true }, { alternate: true }, { stringContent: true })
-
-/** Where neighbours are joined, a reply that cannot be sent joins the messages around it. */
-const steady = quirks.filter((odd) => !odd.alternate)
-
-test('no history, paired, makes a body that is refused', () => {
-  fc.assert(
-    fc.property(anyHistory, quirks, (history, odd) => {
-      const { messages, places } = pair(history)
-      const { body } = encoded(messages, { quirks: odd }, { places, system: [{ type: 'text', text: 'be kind' }] })
-      assert.deepEqual(mistralChat.refuse(body, { provider: 'elsewhere' }), [])
-    }),
-    { numRuns: 300 },
-  )
-})
-
-test('a longer history keeps the messages of a shorter one, and the same history gives the same bytes', () => {
-  fc.assert(
-    fc.property(keptHistory, steady, (history, odd) => {
-      const wire = (messages: Message[]) => encoded(messages, { quirks: odd })
-      const whole = wire(history)
-      assert.equal(JSON.stringify(whole.body), JSON.stringify(wire(structuredClone(history)).body))
-      for (const [cut, message] of history.entries()) {
-        if (message.role !== 'assistant' || history[cut - 1]?.role === 'assistant') continue
-        const { body, notes } = wire(history.slice(0, cut))
-        const isAdded = notes.some(({ rule }) => rule === 'T-3')
-        const kept = (body.messages as Json[]).slice(0, isAdded ? -1 : undefined)
-        assert.deepEqual((whole.body.messages as Json[]).slice(0, kept.length), kept)
-      }
-    }),
-    { numRuns: 100 },
-  )
-})
 
 const text = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
 const input = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 2 }), {

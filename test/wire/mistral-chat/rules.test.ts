@@ -148,7 +148,7 @@ const refused: [string, JsonObject, string, string, { type: string; code: string
 ]
 
 for (const [name, given, rule, message, { type, code }] of refused) {
-  test(`${name} is refused by ${rule}, in Mistral's words`, () => {
+  test(`${name} is refused by ${rule}, with Mistral's message`, () => {
     const [first] = mistralChat.refuse(given)
     assert.deepEqual(first, { rule, status: 400, message, type, code, param: null })
     assert.deepEqual(mistralChat.errorBody(first), { object: 'error', message, type, param: null, code })
@@ -194,7 +194,7 @@ for (const [name, given] of accepted) {
   test(`${name} is accepted`, () => assert.deepEqual(mistralChat.refuse(given), []))
 }
 
-test('the first-party service takes a user message after a tool result, hosts do not', () => {
+test('the first-party service accepts a user message after a tool result, hosts do not', () => {
   const given = body(hi, made('aaaaaaaa1'), answer('aaaaaaaa1'), hi)
   assert.deepEqual(mistralChat.refuse(given, { provider: 'mistral' }), [])
   assert.equal(mistralChat.refuse(given, { provider: 'azure' })[0]?.rule, 'T-2')

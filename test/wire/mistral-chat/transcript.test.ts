@@ -27,7 +27,7 @@ const conversation: Json[] = [
   },
 ]
 
-test('a list of messages is read, with replies in their own words', () => {
+test('a list of messages is read, with native replies', () => {
   const { messages } = mistralChatFormat.read(conversation)
   assert.deepEqual(
     messages.map(({ role, parts }) => [role, parts.map((part) => part.type)]),
@@ -54,7 +54,7 @@ test('a list of messages is read, with replies in their own words', () => {
   ])
 })
 
-test('the same list comes back, and continues in the same form', () => {
+test('the same list is restored, and continues in the same form', () => {
   const { messages } = mistralChatFormat.read(conversation)
   assert.deepEqual(mistralChatFormat.write(messages), conversation)
   assert.deepEqual(mistralChatFormat.write([...messages, user('thanks')]), [
@@ -63,7 +63,7 @@ test('the same list comes back, and continues in the same form', () => {
   ])
 })
 
-test('a whole body gives tools and model as well', () => {
+test('a whole body provides tools and model as well', () => {
   const body = {
     model: 'mistral-small-latest',
     messages: conversation,
@@ -74,7 +74,7 @@ test('a whole body gives tools and model as well', () => {
   assert.equal(messages[2]?.role === 'assistant' && messages[2].origin.model, 'mistral-small-latest')
 })
 
-test('an id that is used again gets a number, and results find their own call', () => {
+test('a reused id gets a number, and results find their own call', () => {
   const { messages } = mistralChatFormat.read([
     { role: 'user', content: 'x' },
     asks('AAAAAAAAA', 'BBBBBBBBB'),
@@ -90,7 +90,7 @@ test('an id that is used again gets a number, and results find their own call', 
   assert.deepEqual(ids, ['AAAAAAAAA', 'BBBBBBBBB', 'BBBBBBBBB', 'AAAAAAAAA', 'AAAAAAAAA~2', 'AAAAAAAAA~2', 'nobody'])
 })
 
-test('chunks of the user are parts; those without a name here are kept whole', () => {
+test('chunks of the user are parts; unknown ones are kept complete', () => {
   const content = [
     { type: 'text', text: 'see' },
     { type: 'image_url', image_url: 'https://x.test/a.png?v=1' },
@@ -135,7 +135,7 @@ test('messages from elsewhere are written in this form, and are a valid history'
   assert.deepEqual(mistralChatFormat.write(again.messages), written)
 })
 
-test('it is told apart from messages that only look like it', () => {
+test('it is distinguished from messages that only look like it', () => {
   assert.equal(mistralChatFormat.recognise(conversation), true)
   assert.equal(mistralChatFormat.recognise({ messages: [{ role: 'user', content: 'x' }], safe_prompt: true }), true)
   assert.equal(mistralChatFormat.recognise([{ role: 'assistant', content: 'a', prefix: false }]), true)
@@ -151,7 +151,7 @@ test('it is told apart from messages that only look like it', () => {
   for (const other of others) assert.equal(mistralChatFormat.recognise(other), false)
 })
 
-test('what is not readable is named by its place', () => {
+test('unreadable input is named by its position', () => {
   const unreadable: [Json, RegExp][] = [
     [{ model: 'm' }, /\$ should be a list of messages/],
     [['x'], /\$\[0\] should be an object/],

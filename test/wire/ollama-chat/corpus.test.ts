@@ -12,7 +12,7 @@ import { ollamaChat } from '../../../src/wires/ollama-chat/index.ts'
 const folder = join(import.meta.dirname, '../../../../shared/corpus/errors')
 const skip = existsSync(folder) ? false : 'the recorded errors are not here'
 
-test('recorded errors of the server are classified, also inside a stream', { skip }, (t) => {
+test('recorded errors of the server are classified, even inside a stream', { skip }, (t) => {
   const names = readdirSync(folder).filter((name) => name.startsWith('ollama--'))
   const kinds = names.map((name) => {
     const { response } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {

@@ -54,7 +54,7 @@ test('lines of thinking and text become one part each, with usage and model', ()
   assert.deepEqual(usage, { input: 26, output: 9, cacheRead: 0, cacheWrite: 0, reasoning: 0, raw: numbers })
 })
 
-test('calls with and without an id are kept as they came, arguments as an object', () => {
+test('calls with and without an id are kept unchanged, arguments as an object', () => {
   const calls = [
     { id: 'call_a1b2c3d4', function: { index: 0, name: 'weather', arguments: { city: 'Rome' } } },
     { function: { index: 1, name: 'clock', arguments: {} } },
@@ -114,7 +114,7 @@ test('stop reasons', () => {
   assert.deepEqual(read(line({ content: 'a' }, { done: true })).reply.stop, { reason: 'done' })
 })
 
-test('a stream that ends early keeps its words', () => {
+test('a stream that ends early keeps its text', () => {
   const { reply, failure, usage } = read(line({ content: '', thinking: 'so' }) + line({ content: 'half' }))
   assert.deepEqual(reply.stop, { reason: 'interrupted' })
   assert.equal(failure?.kind, 'malformed-reply')
@@ -128,7 +128,7 @@ test('thinking that was cut off is a part but not native', () => {
   assert.deepEqual([reply.native, reply.stop], [[], { reason: 'cancelled' }])
 })
 
-test('an error line fails the reply, classified, and keeps the words before it', () => {
+test('an error line fails the reply, classified, and keeps the text before it', () => {
   const { reply, failure } = read(
     `${line({ content: 'half' })}{"error":"the input length exceeds the context length"}\n`,
   )
@@ -155,12 +155,12 @@ test('odd lines do no harm, and nothing counts after the last', () => {
   assert.deepEqual(reply.native, [{ role: 'assistant', content: 'a', future: { a: 1 } }])
 })
 
-test('images that a reply brings are kept', () => {
+test('images in a reply are kept', () => {
   const { reply } = read(line({ content: 'here', images: ['AAAA'] }) + done())
   assert.deepEqual(reply.parts[1], { type: 'opaque', kind: 'ollama-chat/fields', data: { images: ['AAAA'] }, from: 0 })
 })
 
-test('a whole body is read by the same decoder, whatever it is cut into', () => {
+test('a complete body is read by the same decoder, however it is split', () => {
   const message = {
     role: 'assistant',
     content: 'It is 🙂 noon.',

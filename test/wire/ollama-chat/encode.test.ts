@@ -14,7 +14,7 @@ function idOf(callId: string): string {
   return (messages as { tool_calls?: { id: string }[] }[])[1]?.tool_calls?.[0]?.id ?? ''
 }
 
-test('derived call ids look like the server’s own, and differ', () => {
+test('derived call ids look like those of the server, and differ', () => {
   assert.match(c1, /^call_[a-zA-Z0-9]{8}$/)
   assert.notEqual(c1, c2)
 })
@@ -190,7 +190,7 @@ for (const { name, messages, wire } of table) {
   })
 }
 
-test('the body asks in the wire’s own words, and forbids the silent cut', () => {
+test('the body has the fields of the wire, and forbids silent truncation', () => {
   const { body, path, toolNames } = encoded(
     [user('hi')],
     {
@@ -243,7 +243,7 @@ test('the body asks in the wire’s own words, and forbids the silent cut', () =
   assert.equal(encoded([user('hi')]).body.stream, false)
 })
 
-test('thinking is switched, or given a level where the model knows levels', () => {
+test('thinking is switched, or gets a level if the model supports levels', () => {
   const levels = { ...ollamaChat.capabilities, efforts: ['low' as const, 'medium' as const, 'high' as const] }
   const none = { ...ollamaChat.capabilities, efforts: [] }
   const think = (effort: 'none' | 'low' | 'xhigh', capabilities = ollamaChat.capabilities) =>
@@ -258,7 +258,7 @@ test('thinking is switched, or given a level where the model knows levels', () =
   }
 })
 
-test('what the wire cannot say is left out with a note', () => {
+test('what the wire does not support is left out with a note', () => {
   const tools = [{ name: 'a', input: { type: 'object' } }]
   const asks = (options: Parameters<typeof encoded>[1]) => encoded([user('x')], options, { tools })
   const forced = asks({ options: { toolChoice: { tool: 'a' }, parallelTools: false, store: true } })
@@ -295,7 +295,7 @@ test('a boolean schema is written as an object, because the server cannot read i
   assert.deepEqual(ollamaChat.refuse(body), [])
 })
 
-test('its own reply goes back in its own words; thinking only to the model that thought it', () => {
+test('its own reply is sent back unchanged; thinking only to the same model', () => {
   const native = {
     role: 'assistant',
     content: 'Let me see.',
@@ -333,7 +333,7 @@ test('its own reply goes back in its own words; thinking only to the model that 
   })
 })
 
-test('a call that came without an id goes back without one, and so does its result', () => {
+test('a call without an id is sent back without one, and so is its result', () => {
   const native = { role: 'assistant', content: '', tool_calls: [{ function: { name: 'clock', arguments: {} } }] }
   const { body, notes } = encoded([
     user('a'),
@@ -411,7 +411,7 @@ test('a model without tools gets tool history as labelled text, one that insists
       reply('d'),
     ],
     {
-      quirks: { flattenToolHistory: true, alternate: true },
+      quirks: { toolMessages: 'text', alternate: true },
       capabilities: { ...ollamaChat.capabilities, prefill: false },
     },
   )
@@ -424,7 +424,7 @@ test('a model without tools gets tool history as labelled text, one that insists
   ])
 })
 
-test('a model that takes system messages only at the top gets labelled text', () => {
+test('a model that accepts system messages only at the top gets labelled text', () => {
   const capabilities = { ...ollamaChat.capabilities, midSystem: false }
   assert.deepEqual(
     wireMessages([user('a'), { role: 'system', parts: [{ type: 'text', text: 's' }] }], { capabilities }),

@@ -102,7 +102,7 @@ const refused: [string, Json, string, string, number?][] = [
   ['no object', [], 'O-1', 'json: cannot unmarshal array into Go value of type api.ChatRequest'],
 ]
 for (const [name, given, rule, message, status = 400] of refused) {
-  test(`${name} is refused by ${rule}, in the server's words`, () => {
+  test(`${name} is refused by ${rule}, with the server's message`, () => {
     const [first] = ollamaChat.refuse(given)
     assert.deepEqual(first, { rule, status, message })
     assert.deepEqual(ollamaChat.errorBody(first), { error: message })

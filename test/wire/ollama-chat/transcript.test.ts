@@ -20,7 +20,7 @@ const conversation: Json[] = [
   { role: 'assistant', content: 'It is noon.', thinking: 'noon' },
 ]
 
-test('a list of messages is read; without ids, name and order tell which call a result answers', () => {
+test('a list of messages is read; without ids, name and order decide which call a result answers', () => {
   const { messages } = ollamaChatFormat.read(conversation)
   assert.deepEqual(messages[1]?.parts, [
     { type: 'text', text: 'look' },
@@ -47,7 +47,7 @@ test('a list of messages is read; without ids, name and order tell which call a 
   ])
 })
 
-test('calls of later replies have ids of their own', () => {
+test('calls of later replies have new ids', () => {
   const { messages } = ollamaChatFormat.read([
     asks('a'),
     answer('a'),
@@ -62,7 +62,7 @@ test('calls of later replies have ids of their own', () => {
   assert.deepEqual(ids, ['call-0', 'call-0', 'call-1', 'call-1', 'call_1', 'call_1'])
 })
 
-test('the same list comes back, and continues in the same form', () => {
+test('the same list is restored, and continues in the same form', () => {
   const { messages } = ollamaChatFormat.read(conversation)
   assert.deepEqual(ollamaChatFormat.write(messages), conversation)
   assert.deepEqual(ollamaChatFormat.write([...messages, user('thanks', onePixel)]), [
@@ -71,7 +71,7 @@ test('the same list comes back, and continues in the same form', () => {
   ])
 })
 
-test('a whole body gives tools and model as well', () => {
+test('a whole body provides tools and model as well', () => {
   const body = {
     model: 'qwen3:8b',
     messages: conversation,
@@ -100,7 +100,7 @@ test('messages from elsewhere are written in this form, and are a valid history'
   assert.deepEqual(ollamaChatFormat.write(again.messages), written)
 })
 
-test('it is told apart from messages that only look like it', () => {
+test('it is distinguished from messages that only look like it', () => {
   assert.equal(ollamaChatFormat.recognise(conversation), true)
   assert.equal(ollamaChatFormat.recognise([asks('a')]), true)
   assert.equal(
@@ -119,7 +119,7 @@ test('it is told apart from messages that only look like it', () => {
   for (const other of others) assert.equal(ollamaChatFormat.recognise(other), false)
 })
 
-test('what is not readable is named by its place', () => {
+test('unreadable input is named by its position', () => {
   const unreadable: [Json, RegExp][] = [
     [{ model: 'm' }, /\$ should be a list of messages/],
     [[3], /\$\[0\] should be an object/],

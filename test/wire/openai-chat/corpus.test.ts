@@ -15,7 +15,7 @@ import { decoded, sent } from './target.ts'
 const corpus = join(import.meta.dirname, '../../../../shared/corpus')
 const skip = existsSync(corpus) ? false : 'the recorded exchanges are not here'
 
-/** Which host a folder is of, and what it takes back of its own reasoning. */
+/** The host of a folder, and which of its own reasoning it accepts back. */
 const folders: Record<string, { provider: string; quirks?: Quirks }> = {
   'openai-chat': { provider: 'openai' },
   'azure-chat': { provider: 'azure-openai' },
@@ -172,7 +172,7 @@ test('a whole reply is read alike in pieces of any size', { skip }, (t) => {
   t.diagnostic(`${wholes.length} whole replies cut in four ways`)
 })
 
-test('every recorded reply goes back to its host in its own words', { skip }, (t) => {
+test('every recorded reply is sent back to its host unchanged', { skip }, (t) => {
   const all = recordings().filter((recorded) => !failing.test(recorded.file))
   for (const recorded of all) {
     const reply = read(recorded)
@@ -203,7 +203,7 @@ function withoutLongIds(back: JsonObject, message: JsonObject): JsonObject {
   return { ...back, tool_calls: calls }
 }
 
-/** What a host takes of its own message: its words, its calls (with an object for no arguments), its own reasoning. */
+/** What a host accepts of its own message: its text, its calls (with an object for no arguments), its own reasoning. */
 function expectedBack(message: JsonObject, quirks: Quirks): JsonObject {
   const { content, tool_calls, name } = message
   const calls = Array.isArray(tool_calls) ? tool_calls.filter(isObject) : []
@@ -234,7 +234,7 @@ function expectedBack(message: JsonObject, quirks: Quirks): JsonObject {
   return back
 }
 
-test('every recorded request that was taken passes', { skip }, (t) => {
+test('every recorded request that was accepted passes', { skip }, (t) => {
   const requests = recordings().filter((recorded) => recorded.request)
   for (const recorded of requests) {
     assert.deepEqual(openaiChat.refuse(recorded.request ?? null, { provider: recorded.provider }), [], recorded.file)
@@ -245,7 +245,7 @@ test('every recorded request that was taken passes', { skip }, (t) => {
 /** Refusals that do not lie in the body: keys, limits, lengths, models that there are, what the model itself did. */
 const notOfTheBody = /--(401|404|429)--|context_len|tool_use_failed/
 
-test('every recorded refusal of a body is refused in the same words', { skip }, (t) => {
+test('every recorded refusal of a body is refused with the same message', { skip }, (t) => {
   const files = globSync(join(corpus, 'errors', '{openai-chat,deepseek,groq,openrouter,perplexity}--*.json'))
   const refused = files.filter((path) => !notOfTheBody.test(basename(path)))
   let compared = 0

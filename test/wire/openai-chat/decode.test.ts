@@ -17,7 +17,7 @@ function callsIn(parts: readonly Part[]): [string, Json, string | undefined][] {
   )
 }
 
-test('text comes in deltas and ends as one part of one message', () => {
+test('text arrives in deltas and ends as one part of one message', () => {
   const chunks = [
     delta({ role: 'assistant', content: '', refusal: null }),
     delta({ content: 'Hel' }),
@@ -209,7 +209,7 @@ for (const { host, chunks, calls } of oddities) {
   })
 }
 
-test('calls stay in the message with the text, and text that comes after them joins the text before', () => {
+test('calls stay in the message with the text, and later text is appended to the earlier text', () => {
   const { reply } = decoded([
     delta({ content: 'One. ' }),
     fragment({ index: 0, id: 'call_a', function: { name: 'clock', arguments: '{}' } }),
@@ -229,7 +229,7 @@ test('calls stay in the message with the text, and text that comes after them jo
   )
 })
 
-test('our ids and our names of tools are used where they are given', () => {
+test('our ids and our names of tools are used if they are given', () => {
   const { reply } = decoded(
     [fragment({ index: 0, id: 'call_a', function: { name: 'fs_read', arguments: '{}' } }), called],
     {
@@ -242,7 +242,7 @@ test('our ids and our names of tools are used where they are given', () => {
   assert.equal(JSON.stringify(reply.native).includes('"fs_read"'), true)
 })
 
-test('a call of a custom tool is kept whole, and is not ours to run', () => {
+test('a call of a custom tool is kept complete, and is not ours to run', () => {
   const { reply } = decoded([
     fragment({ index: 0, id: 'call_c', type: 'custom', custom: { name: 'shell', input: 'l' } }),
     fragment({ index: 0, custom: { input: 's' } }),
@@ -296,7 +296,7 @@ const reasoning: { host: string; deltas: JsonObject[]; native: JsonObject }[] = 
 ]
 
 for (const { host, deltas, native } of reasoning) {
-  test(`reasoning is heard once and kept whole: ${host}`, () => {
+  test(`reasoning is read once and kept complete: ${host}`, () => {
     const { reply } = decoded([...deltas.map((fields) => delta(fields)), delta({ content: 'Yes.' }), stop])
     assert.deepEqual(reply.parts, [
       { type: 'reasoning', text: 'Let me.', from: 0 },
@@ -306,13 +306,13 @@ for (const { host, deltas, native } of reasoning) {
   })
 }
 
-test('reasoning that the provider keeps to itself is a part without words', () => {
+test('hidden reasoning is a part without text', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'gAAA', format: 'openai-responses-v1', index: 0 }]
   const { reply } = decoded([delta({ reasoning_details: details }), delta({ content: 'Yes.' }), stop])
   assert.deepEqual(reply.parts[0], { type: 'reasoning', text: '', hidden: true, from: 0 })
 })
 
-test('a refusal is a part of its own and the reason to stop', () => {
+test('a refusal is a separate part and the stop reason', () => {
   const { reply } = decoded([
     delta({ role: 'assistant', content: null, refusal: '' }),
     delta({ refusal: 'I will not.' }),
@@ -361,14 +361,14 @@ test('images, sound, citations and tools of the host are parts', () => {
   ])
 })
 
-test('citations beside the choices belong to the text', () => {
+test('citations next to the choices belong to the text', () => {
   const { reply } = decoded([
     { ...(delta({ content: 'See [1]' }, 'stop') as JsonObject), citations: ['https://a.example'] },
   ])
   assert.deepEqual(reply.parts, [{ type: 'text', text: 'See [1]', citations: ['https://a.example'], from: 0 }])
 })
 
-test('a chunk with a message instead of a delta is read, but not beside deltas', () => {
+test('a chunk with a message instead of a delta is read, but not together with deltas', () => {
   const whole = { choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }] }
   assert.deepEqual(decoded([whole]).reply.parts, [{ type: 'text', text: 'Hello', from: 0 }])
   assert.deepEqual(decoded([delta({ content: 'Hello' }), whole]).reply.parts, [
@@ -376,7 +376,7 @@ test('a chunk with a message instead of a delta is read, but not beside deltas',
   ])
 })
 
-test('what is not there or not known is tolerated', () => {
+test('missing and unknown fields are tolerated', () => {
   const { reply, failure } = decoded([
     null,
     'ping',
@@ -456,7 +456,7 @@ test('usage alone after the last delta closes a reply that has no finish reason'
   assert.equal(failure, undefined)
 })
 
-test('usage that comes with every chunk closes nothing, and is never added up', () => {
+test('usage with every chunk closes nothing, and is never added up', () => {
   const counted = (content: string, completion_tokens: number): Json => ({
     ...(delta({ content }) as JsonObject),
     usage: { prompt_tokens: 9, completion_tokens, total_tokens: 9 + completion_tokens },
@@ -467,13 +467,13 @@ test('usage that comes with every chunk closes nothing, and is never added up', 
   assert.equal(total?.input, 9)
 })
 
-test('nothing at all is an interruption without words', () => {
+test('nothing at all is an interruption without text', () => {
   const { reply, failure } = decoded([])
   assert.deepEqual({ ...reply }, { role: 'assistant', parts: [], native: [], origin, stop: { reason: 'interrupted' } })
   assert.equal(failure?.kind, 'malformed-reply')
 })
 
-test('who cut the stream says how it ended, unless it had ended already', () => {
+test('the cause of a cut is reported, unless the stream had already ended', () => {
   const failure = { kind: 'network' as const, message: 'reset' }
   assert.deepEqual(decoded([delta({ content: 'Hi' })], { cause: { reason: 'cancelled' } }).reply.stop, {
     reason: 'cancelled',

@@ -289,7 +289,7 @@ for (const row of rows) {
   })
 }
 
-test('the system prompt comes first, as one string, in the role that the model knows', () => {
+test('the system prompt comes first, as one string, in the role of the model', () => {
   const system = [
     { type: 'text' as const, text: 'Be kind.' },
     { type: 'text' as const, text: 'Be brief.' },
@@ -302,7 +302,7 @@ test('the system prompt comes first, as one string, in the role that the model k
   assert.deepEqual((developer.messages as Json[])[0], { role: 'developer', content: 'Be kind.\n\nBe brief.' })
 })
 
-test('media in a result stays there where the host takes it', () => {
+test('media in a result stays there if the host supports it', () => {
   const history: Message[] = [
     user('go'),
     reply(calls('c1')),
@@ -316,7 +316,7 @@ test('media in a result stays there where the host takes it', () => {
   })
 })
 
-test('sound goes in the two formats that the wire knows, and only where the model hears', () => {
+test('audio is sent in the two formats of the wire, and only if the model supports it', () => {
   const sound = (mediaType: string): Message =>
     user({ type: 'media', mediaType, data: { kind: 'base64', base64: 'UklGRg==' } })
   const hears = { capabilities: { media: ['audio/*'] } }

@@ -51,7 +51,7 @@ const carried: fc.Arbitrary<Part[]> = fc
     })),
   ])
 
-test('a reply built from parts comes back as it was, whatever the size of the pieces', () => {
+test('a reply built from parts is read back unchanged, whatever the size of the pieces', () => {
   fc.assert(
     fc.property(carried, fc.integer({ min: 1, max: 30 }), (parts, piece) => {
       const reply = built(parts)
@@ -126,7 +126,7 @@ const message = fc
   )
   .map((fields) => JSON.parse(JSON.stringify({ role: 'assistant', ...fields })) as JsonObject)
 
-test("a provider's own message comes back to the letter, whatever the size of the pieces", () => {
+test("a provider's own message is restored exactly, whatever the size of the pieces", () => {
   fc.assert(
     fc.property(
       message,
@@ -164,7 +164,7 @@ test('a whole reply is cut as the wire would send it', () => {
     return choice ? [choice.delta, choice.finish_reason] : 'usage'
   })
   assert.deepEqual(deltas, [
-    [{ role: 'assistant', content: '' }, null],
+    [{ role: 'assistant', content: '', refusal: null }, null],
     [{ content: 'Let me s' }, null],
     [{ content: 'ee' }, null],
     [{ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'clock', arguments: '' } }] }, null],
@@ -175,7 +175,7 @@ test('a whole reply is cut as the wire would send it', () => {
   ])
 })
 
-test('what is no whole reply is passed on as it is', () => {
+test('anything other than a complete reply is passed on unchanged', () => {
   for (const json of [null, 'x', { error: { message: 'no' } }, { choices: [] }]) {
     assert.deepEqual(openaiChat.split(json, 3), [json])
   }

@@ -17,7 +17,7 @@ function asked(options: Options, wanted: Wanted = {}, tools: ToolSpec[] = []) {
   return fields
 }
 
-test('nothing is sent that was not asked for', () => {
+test('only requested options are sent', () => {
   assert.deepEqual(asked({}), {})
   assert.deepEqual(asked({ stream: false, stop: [] }), {})
 })
@@ -66,7 +66,7 @@ test('tools are functions with an object schema', () => {
   })
 })
 
-test('more tools than the wire takes are cut, with a note', () => {
+test('more tools than the wire supports are cut, with a note', () => {
   const tools = Array.from({ length: 130 }, (_, i) => ({ ...clock, name: `t${i}` }))
   const { body, notes } = sent([user('hi')], {}, { tools })
   assert.equal((body.tools as unknown[]).length, 128)
@@ -128,7 +128,7 @@ for (const [effort, known, written] of efforts) {
   })
 }
 
-test('a model that takes tools only without reasoning is informed, asked or not', () => {
+test('a model that supports tools only without reasoning is told so, requested or not', () => {
   const capabilities = { efforts: ['none', 'low', 'high'] as Effort[], effortWithTools: 'none' as const }
   assert.equal(asked({}, { capabilities }, [clock]).reasoning_effort, 'none')
   assert.equal(asked({ effort: 'high' }, { capabilities }, [clock]).reasoning_effort, 'none')
@@ -140,13 +140,13 @@ test('a model that takes tools only without reasoning is informed, asked or not'
   )
 })
 
-test('a model that refuses an effort beside tools gets none', () => {
+test('a model that refuses an effort together with tools gets none', () => {
   const capabilities = { efforts: ['low', 'high'] as Effort[], effortWithTools: 'omitted' as const }
   assert.equal('reasoning_effort' in asked({ effort: 'high' }, { capabilities }, [clock]), false)
   assert.equal(asked({ effort: 'high' }, { capabilities }).reasoning_effort, 'high')
 })
 
-test('an answer schema is strict only where the wire would take it so', () => {
+test('an answer schema is strict only if the wire accepts it', () => {
   const closed = {
     type: 'object',
     properties: { a: { type: 'string' } },
@@ -176,6 +176,6 @@ test('more than four stop texts are cut', () => {
   assert.deepEqual(asked({ stop: ['a', 'b', 'c', 'd', 'e'] }).stop, ['a', 'b', 'c', 'd'])
 })
 
-test('what has no word here is merged last', () => {
+test('options without a field here are merged last', () => {
   assert.deepEqual(asked({ temperature: 1, extra: { temperature: 2, seed: 7 } }), { temperature: 2, seed: 7 })
 })

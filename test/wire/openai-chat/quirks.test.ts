@@ -9,7 +9,7 @@ import { sent, type Wanted } from './target.ts'
 const system = [{ type: 'text' as const, text: 'Be kind.' }]
 const clock = { name: 'clock', input: { type: 'object', properties: {} } }
 
-test('stringContent: every content is a plain string, and media is told', () => {
+test('stringContent: every content is a plain string, and media is text', () => {
   const history: Message[] = [user('one', 'two', onePixel), reply(calls('c1')), result('c1', 'x')]
   const { messages } = sent(history, { quirks: { stringContent: true } })
   const contents = (messages as { content: Json }[]).map((message) => message.content)
@@ -34,7 +34,7 @@ test('alternate: neighbours become one, the user is first, and a later system me
   ])
 })
 
-test('alternate: a reply with calls behind another joins it, calls and all', () => {
+test('alternate: a reply with calls after another is merged with it, calls and all', () => {
   const history = [user('go'), reply('First.'), reply('Then.', call('c1', 'tool')), result('c1', 'x'), reply('Done.')]
   const messages = sent(history, { quirks: { alternate: true } }).messages as JsonObject[]
   assert.deepEqual(
@@ -65,13 +65,13 @@ test('noToolChoice and noParallelTools: the fields are left out, with a note', (
   )
 })
 
-test('noStreamOptions: a stream is asked for without them', () => {
+test('noStreamOptions: a stream is requested without them', () => {
   const { body } = sent([user('a')], { options: { stream: true }, quirks: { noStreamOptions: true } })
   assert.equal(body.stream, true)
   assert.equal('stream_options' in body, false)
 })
 
-test('flattenToolHistory: calls and results are written as labelled text', () => {
+test('toolMessages: text: calls and results are written as labelled text', () => {
   const history: Message[] = [
     user('go'),
     reply('Let me look.', call('c1', 'clock', { zone: 'UTC' }), call('c2', 'tool')),
@@ -79,7 +79,7 @@ test('flattenToolHistory: calls and results are written as labelled text', () =>
     failure('c2', 'no disk'),
     reply('Noon.'),
   ]
-  assert.deepEqual(sent(history, { quirks: { flattenToolHistory: true, alternate: true } }).messages, [
+  assert.deepEqual(sent(history, { quirks: { toolMessages: 'text', alternate: true } }).messages, [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: 'Let me look.\n\n[Tool Call] clock {"zone":"UTC"}\n\n[Tool Call] tool {}' },
     {
@@ -103,7 +103,7 @@ test('a model that knows no tools gets none, and a history without them', () => 
   )
 })
 
-test('bridgeAfterTool: an assistant message stands between a result and a user', () => {
+test('bridgeAfterTool: an assistant message is between a result and a user message', () => {
   const history = [user('go'), reply(call('c1', 'tool')), result('c1', 'x'), user('and?')]
   const messages = sent(history, { quirks: { bridgeAfterTool: true } }).messages as JsonObject[]
   assert.deepEqual(
@@ -160,7 +160,7 @@ test('cache marks are breakpoints where the host has its own, and none where it 
   )
 })
 
-test('a mark after a reply goes to what comes before it: a reply is sent as it came', () => {
+test('a mark after a reply moves to what comes before it: a reply is sent unchanged', () => {
   const wanted = { quirks: { cacheControl: true }, capabilities: { cacheMarks: true } }
   const messages = sent([user('a'), reply('b')], wanted, { cacheAfter: [1] }).messages as JsonObject[]
   assert.deepEqual(messages[0]?.content, [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }])

@@ -24,7 +24,7 @@ function sentBack(message: Reply, wanted: Wanted = {}): { message: JsonObject; w
 
 const toolCall = { id: 'call_abc', type: 'function', function: { name: 'clock', arguments: '{ "zone":"UTC" }' } }
 
-test('a reply goes back to its provider in its own words, to the last space of its arguments', () => {
+test('a reply is sent back to its provider unchanged, to the last space of its arguments', () => {
   const message = { role: 'assistant', content: 'Let me see.', tool_calls: [toolCall], name: 'bot' }
   const { message: back, whats, all } = sentBack(said(message))
   assert.deepEqual(back, message)
@@ -32,7 +32,7 @@ test('a reply goes back to its provider in its own words, to the last space of i
   assert.equal(all[2]?.tool_call_id, 'call_abc')
 })
 
-test('a call whose name comes late, or never, goes back with its own arguments and not with those of another', () => {
+test('a call whose name arrives late, or never, is sent back with its own arguments and not with those of another', () => {
   for (const name of ['clock', '']) {
     const { reply: late } = decoded([
       fragment({ index: 0, id: 'call_a', type: 'function', function: { arguments: '{"zone":"UTC"}' } }),
@@ -62,7 +62,7 @@ test('to another provider it is built from its parts, with another id', () => {
   assert.equal(all[2]?.tool_call_id, back?.id)
 })
 
-test('what only a reply may have is left out: nulls, positions, citations, sound but for its id', () => {
+test('reply-only fields are left out: nulls, positions, citations, audio except its id', () => {
   const { message, whats } = sentBack(
     said({
       role: 'assistant',
@@ -86,12 +86,12 @@ test('fields without a name here go back, on the message and on its calls', () =
   assert.deepEqual(sentBack(said(message)).message, message)
 })
 
-test('a refusal goes back as the part that the wire has for it, because null content is refused', () => {
+test('a refusal is sent back as a refusal part, because null content is refused', () => {
   const { message } = sentBack(said({ role: 'assistant', content: null, refusal: 'I will not.' }))
   assert.deepEqual(message, { role: 'assistant', content: [{ type: 'refusal', refusal: 'I will not.' }] })
 })
 
-test('malformed arguments are wrapped, though the rest goes back as it came', () => {
+test('malformed arguments are wrapped, though the rest is sent back unchanged', () => {
   const broken = { id: 'call_abc', type: 'function', function: { name: 'clock', arguments: '{"zone": "U' } }
   const { message, whats } = sentBack(said({ role: 'assistant', content: 'So:', tool_calls: [broken] }))
   const wrapped = { name: 'clock', arguments: '{"INVALID_JSON":"{\\"zone\\": \\"U"}' }
@@ -123,7 +123,7 @@ test('a call of a custom tool cannot be answered, so it is left out with a note'
   assert.deepEqual(whats, ['1 calls'])
 })
 
-test('the old function_call goes back as a tool call, because its result does', () => {
+test('the old function_call is sent back as a tool call, because its result is one', () => {
   const { message } = sentBack(
     said({ role: 'assistant', content: null, function_call: { name: 'clock', arguments: '{}' } }),
   )
@@ -131,7 +131,7 @@ test('the old function_call goes back as a tool call, because its result does', 
   assert.deepEqual((message.tool_calls as JsonObject[])[0]?.function, { name: 'clock', arguments: '{}' })
 })
 
-test('an unfinished reply is sent in its own words only if all of it is in them', () => {
+test('an unfinished reply is sent in its native form only if that has all of it', () => {
   const text = decoded([delta({ role: 'assistant', content: 'Once upon' })]).reply
   assert.deepEqual(sentBack(text).message, { role: 'assistant', content: 'Once upon' })
   const torn = decoded([
@@ -160,7 +160,7 @@ test('DeepSeek gets its reasoning back on tool turns, from any of its models, an
   assert.deepEqual(plain.whats, ['reasoning'])
 })
 
-test('DeepSeek gets an empty string where a tool turn came from elsewhere, and never foreign reasoning', () => {
+test('DeepSeek gets an empty string for a tool turn from elsewhere, and never foreign reasoning', () => {
   const foreign = reply({ type: 'reasoning', text: 'Secret.' }, call('c1', 'clock'))
   const { message, whats } = sentBack(foreign, deepseek)
   assert.equal(message.reasoning_content, '')
@@ -201,7 +201,7 @@ test('on another model of OpenRouter signed and encrypted reasoning is left out'
   assert.deepEqual(back.whats, ['3 entries of reasoning_details'])
 })
 
-test('a host that takes reasoning back gets it under the name it uses today, from the same model', () => {
+test('a host that accepts reasoning back gets it under its current name, from the same model', () => {
   const wanted: Wanted = {
     provider: 'vllm',
     model: 'qwen',

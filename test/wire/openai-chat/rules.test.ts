@@ -605,7 +605,7 @@ const taken: { what: string; body: Json; provider?: string }[] = [
 ]
 
 for (const { what, body: json, provider } of taken) {
-  test(`taken: ${what}`, () => {
+  test(`accepted: ${what}`, () => {
     assert.deepEqual(refused(json, provider), [])
   })
 }
@@ -620,7 +620,7 @@ test('issues come in the order in which the API finds them', () => {
   )
 })
 
-test('without a model in the profile the one in the body counts', () => {
+test('without a model in the profile the one in the body is used', () => {
   assert.equal(openaiChat.refuse(body([user], { max_tokens: 1 }), { model: 'o3' })[0]?.rule, 'C15')
 })
 

@@ -29,7 +29,7 @@ function bare(messages: readonly Message[]): Message[] {
   return messages.map(({ source: _source, ...message }) => message as Message)
 }
 
-test('messages are read, with replies in the words of their host', () => {
+test('messages are read, with replies in the native form of their host', () => {
   const origin = { protocol: 'openai-chat', provider: 'openai', model: '' }
   assert.deepEqual(bare(read(conversation)), [
     { role: 'system', parts: [{ type: 'text', text: 'Be kind.' }] },
@@ -62,7 +62,7 @@ test('the same format out again is the same JSON', () => {
   assert.deepEqual(openaiChatFormat.write(read(conversation)), conversation)
 })
 
-test('a request body gives its tools and its model as well', () => {
+test('a request body provides its tools and its model as well', () => {
   const { messages, tools, notes } = openaiChatFormat.read({
     model: 'gpt-4o',
     messages: conversation,
@@ -112,7 +112,7 @@ const others: [string, Json][] = [
 ]
 
 for (const [what, json] of others) {
-  test(`${what} is not taken for this format`, () => {
+  test(`${what} is not mistaken for this format`, () => {
     assert.equal(openaiChatFormat.recognise(json), false)
   })
 }
@@ -200,7 +200,7 @@ const parts: [string, JsonObject, Part][] = [
 ]
 
 for (const [what, content, part] of parts) {
-  test(`${what} in a user message is read, and written as it was`, () => {
+  test(`${what} in a user message is read, and written unchanged`, () => {
     const list = [{ role: 'user', content: [content] }]
     assert.deepEqual(bare(read(list)), [{ role: 'user', parts: [part] }])
     assert.deepEqual(openaiChatFormat.write(read(list)), list)
@@ -255,7 +255,7 @@ test('messages from elsewhere are written from their parts, and read back alike'
   assert.deepEqual(called(back), called(history))
 })
 
-test('what was said since is written after what was read, and names its calls as it does', () => {
+test('later messages are written after what was read, with the same call ids', () => {
   const twice = [...conversation, ...conversation.slice(1, 3)]
   const messages = [...read(twice), result('call_1~2', '13:00', 'clock'), reply('One.')]
   const written = openaiChatFormat.write(messages) as JsonObject[]
@@ -311,7 +311,7 @@ test("a user's own tool calls are written as labelled text, with a note", () => 
   assert.deepEqual(openaiChatFormat.write(messages), simulation.messages)
 })
 
-test('a role without a word here is kept whole and never sent', () => {
+test('an unknown role is kept complete and never sent', () => {
   const list = [
     { role: 'user', content: 'hi' },
     { role: 'exit', content: 'Bye', extra: { status: 1 } },

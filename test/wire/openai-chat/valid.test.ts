@@ -76,7 +76,7 @@ const hosts: Record<string, Wanted> = {
   'a host that refuses tool history': {
     provider: 'elsewhere',
     model: 'm',
-    quirks: { flattenToolHistory: true, alternate: true },
+    quirks: { toolMessages: 'text', alternate: true },
   },
 }
 
@@ -108,7 +108,7 @@ for (const [name, wanted] of Object.entries(hosts)) {
   })
 
   if (wanted.quirks?.alternate) {
-    test(`user and assistant take turns for ${name}, behind one system message`, () => {
+    test(`user and assistant alternate for ${name}, after one system message`, () => {
       fc.assert(
         fc.property(anyHistory, (history) => {
           const { messages } = pair(history)

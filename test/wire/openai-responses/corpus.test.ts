@@ -146,7 +146,7 @@ test('a recorded whole reply reads the same in pieces of any size', { skip: abse
   t.diagnostic(`${all.length} whole replies`)
 })
 
-test('what a server accepted is not refused', { skip: absent }, (t) => {
+test('a body that a server accepted is not refused', { skip: absent }, (t) => {
   const all = recordings().filter((recording) => recording.request && recording.path?.endsWith('/responses'))
   for (const { name, request, provider, status } of all) {
     assert.equal(status, 200)
@@ -155,7 +155,7 @@ test('what a server accepted is not refused', { skip: absent }, (t) => {
   t.diagnostic(`${all.length} accepted requests`)
 })
 
-test('what a server refused is refused in its own words', { skip: absent }, (t) => {
+test('a body that a server refused is refused with its error message', { skip: absent }, (t) => {
   let seen = 0
   const all = refusals()
   for (const { name, request, provider, status, whole } of all) {
@@ -170,7 +170,7 @@ test('what a server refused is refused in its own words', { skip: absent }, (t) 
   t.diagnostic(`${seen} of ${all.length} recorded refusals`)
 })
 
-test('a recorded reply goes back in the words it came in', { skip: absent }, (t) => {
+test('a recorded reply is sent back unchanged', { skip: absent }, (t) => {
   const count = { items: 0, whole: 0, loose: 0, left: 0 }
   for (const recording of recordings().filter(isReply)) {
     const { reply } = replyOf(recording)

@@ -52,7 +52,7 @@ function textDelta(index: number, delta: string, content = 0): JsonObject {
 
 const emptyMessage = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] }
 
-test('a streamed text comes in deltas, with its origin, stop and usage', () => {
+test('a streamed text arrives in deltas, with its origin, stop and usage', () => {
   const item = said('Hi there')
   const {
     events,
@@ -100,7 +100,7 @@ test('the model is the one that was asked, or else the one that answered', () =>
   assert.equal(start?.type === 'reply-start' && start.origin.model, 'gpt-5.5-2026-03-01')
 })
 
-test('reasoning is taken from the finished item, and calls are read whole', () => {
+test('reasoning is read from the finished item, and calls are read completely', () => {
   const done = {
     ...reasoning,
     summary: [
@@ -143,7 +143,7 @@ test('reasoning is taken from the finished item, and calls are read whole', () =
   assert.deepEqual(deltas, ['First.', '\n\nThen.', '{"path":', '"/a"}'])
 })
 
-test('reasoning in plain words is shown as such', () => {
+test('readable reasoning is shown as such', () => {
   const plain = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }
   const { reply } = read([
     created(),
@@ -200,7 +200,7 @@ test('the children of a hidden parallel call appear when it is whole', () => {
   assert.equal(read([finished(0, own), ended([own])]).reply.parts.length, 1)
 })
 
-test('tools that the provider ran itself are server tools; what has no word here is kept whole', () => {
+test('tools that the provider ran itself are server tools; unknown items are kept complete', () => {
   const items: JsonObject[] = [
     { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
     { type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['q'], results: null },
@@ -227,7 +227,7 @@ test('tools that the provider ran itself are server tools; what has no word here
   assert.equal(reply.stop.reason, 'done')
 })
 
-test('events that no one documents, comments of the server and keep-alives are passed over', () => {
+test('undocumented events, comments of the server and keep-alives are ignored', () => {
   const item = said('Hi')
   const odd = [
     { type: 'keepalive' },
@@ -242,7 +242,7 @@ test('events that no one documents, comments of the server and keep-alives are p
   assert.deepEqual(reply.parts, [{ type: 'text', text: 'Hi', from: 0 }])
 })
 
-test('an event that comes twice counts once', () => {
+test('a repeated event counts once', () => {
   const numbered = [created(), added(0, emptyMessage), textDelta(0, 'a'), textDelta(0, 'a'), ended([])].map(
     (event, i) => ({
       ...event,
@@ -267,7 +267,7 @@ test('a server that does not number its events is not read twice either', () => 
   assert.deepEqual(reply.parts, [{ type: 'text', text: 'Hi', from: 0 }])
 })
 
-test('what the provider had begun when the stream broke is kept', () => {
+test('what had arrived when the stream broke is kept', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'in_progress', action: { type: 'search' } }
   const { reply } = read([created(), added(0, search)])
   assert.deepEqual(reply.parts, [{ type: 'server-tool', name: 'web_search', input: { type: 'search' } }])
@@ -356,7 +356,7 @@ for (const [event, reason, raw] of stops) {
   })
 }
 
-test('a failed response keeps what was said and tells why', () => {
+test('a failed response keeps its text and the reason', () => {
   const error = { code: 'rate_limit_exceeded', message: 'Rate limit reached for gpt-5.5. Please try again in 1.5s.' }
   const { reply, failure, done } = read([
     created(),
@@ -410,7 +410,7 @@ test('a stream that ends early keeps its text and never a half call', () => {
   ])
 })
 
-test('a call whose arguments were whole is kept when the stream breaks after them', () => {
+test('a call with complete arguments is kept when the stream breaks after them', () => {
   const { reply } = read([
     created(),
     added(0, { ...called('call_a'), arguments: '' }),
@@ -436,7 +436,7 @@ test('unfinished reasoning, and an unfinished parallel call, are parts without a
   assert.deepEqual(reply.native, [])
 })
 
-test('who ended the stream is told, unless it had come to its end', () => {
+test('the cause of the end is reported, unless the stream was complete', () => {
   assert.deepEqual(read([created()], {}, { reason: 'cancelled' }).reply.stop, { reason: 'cancelled' })
   const failure = { kind: 'timeout' as const, message: 'no byte for a minute' }
   const cut = read([created()], {}, { reason: 'interrupted', failure })

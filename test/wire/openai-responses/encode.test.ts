@@ -187,11 +187,11 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
     ['changed refusal to text'],
   ],
   [
-    'what another provider ran itself is written as labelled text, or left where there is no output',
+    'what another provider ran itself is written as labelled text, or left where nothing of it is known',
     [
       reply(
         { type: 'server-tool', name: 'search', input: { q: 'x' }, output: ['y'] },
-        { type: 'server-tool', name: 'browse', input: {} },
+        { type: 'server-tool', name: 'browse' },
         'So.',
       ),
     ],
@@ -251,7 +251,7 @@ const table: [name: string, messages: Message[], input: Json[], notes?: string[]
       { type: 'message', role: 'user', content: '[Tool Result] tool (failed): Error: no' },
     ],
     ['changed call of a to text', 'changed result of tool to text'],
-    { quirks: { flattenToolHistory: true } },
+    { quirks: { toolMessages: 'text' } },
   ],
   [
     'a server whose template insists on turns gets neighbours as one',
@@ -317,7 +317,7 @@ test('two messages of one earlier reply stay two', () => {
   ])
 })
 
-test('cache marks stand on the last content of their message, and nothing else depends on them', () => {
+test('cache marks are on the last content of their message, and nothing else depends on them', () => {
   const mark = { prompt_cache_breakpoint: { mode: 'explicit' } }
   const messages = [user('a'), reply(call('c1', 'clock')), result('c1', '12:00', 'clock'), user('b')]
   const capabilities = { cacheMarks: true }

@@ -60,7 +60,7 @@ const anyReply: fc.Arbitrary<Reply> = fc
     return { role: 'assistant', parts, native: [], origin: { ...origin, protocol: 'elsewhere' }, stop: { reason } }
   })
 
-test('a reply comes out of its own stream as it went in, in pieces of any size', () => {
+test('a reply survives its own stream unchanged, in pieces of any size', () => {
   fc.assert(
     fc.property(anyReply, fc.integer({ min: 1, max: 50 }), (reply, piece) => {
       const read = decode(openaiResponses.split(openaiResponses.whole(reply, profile), piece))
@@ -77,7 +77,7 @@ function portable(part: Part): Part {
   return rest
 }
 
-test('what was read from a stream is sent in a stream again as it was', () => {
+test('what was read from a stream is streamed again unchanged', () => {
   fc.assert(
     fc.property(anyReply, fc.integer({ min: 1, max: 50 }), (reply, piece) => {
       const first = decode(openaiResponses.split(openaiResponses.whole(reply, profile)))

@@ -24,7 +24,7 @@ function output(callId: string, text: string) {
   return { type: 'function_call_output', call_id: callId, output: text }
 }
 
-test('a reply with encrypted reasoning goes back whole, ids and order and all', () => {
+test('a reply with encrypted reasoning is sent back complete, with ids and order', () => {
   const items = [reasoning, called('call_a'), called('call_b'), said('Both called.')]
   const { input, notes } = written([native(items), result('call_a', '1'), result('call_b', '2')])
   assert.deepEqual(input, [
@@ -38,13 +38,13 @@ test('a reply with encrypted reasoning goes back whole, ids and order and all', 
   assert.deepEqual(notes, [])
 })
 
-test('a reply that needs no ids goes back without them', () => {
+test('a reply that needs no ids is sent back without them', () => {
   const { input, notes } = written([native([said('One.'), called('call_a')]), result('call_a', '1')])
   assert.deepEqual(input, [loose('One.'), looseCall('call_a'), output('call_a', '1')])
   assert.deepEqual(notes, [])
 })
 
-test('fields that only replies have, and keys that are null, stay behind', () => {
+test('reply-only fields, and null keys, are left out', () => {
   const items = [
     { ...reasoning, status: null, content: null },
     { ...called('call_a'), created_by: 'x', parsed_arguments: {}, item_id: 'y', output_index: 1, namespace: null },
@@ -53,7 +53,7 @@ test('fields that only replies have, and keys that are null, stay behind', () =>
   assert.deepEqual(input, [sentReasoning, called('call_a'), output('call_a', '1')])
 })
 
-test('a refusal goes back as one to OpenAI, and as text to servers that cannot read it', () => {
+test('a refusal is sent back as one to OpenAI, and as text to servers that do not support it', () => {
   const refused = { ...said('x'), content: [{ type: 'refusal', refusal: 'No.' }] }
   const origin = { provider: 'vllm', model: 'm' }
   const answer = native([refused])
@@ -63,7 +63,7 @@ test('a refusal goes back as one to OpenAI, and as text to servers that cannot r
   assert.deepEqual(written([answer]).input, [{ ...loose(''), content: refused.content }])
 })
 
-test('a call of a tool that cannot exist goes back under a name that can, and with arguments', () => {
+test('a call with an invalid tool name is sent back under a valid one, and with arguments', () => {
   const items = [called('call_a', 'exec.command'), called('call_b', ''), { ...called('call_c'), arguments: '' }]
   const { input } = written([native(items), result('call_a', '1'), result('call_b', '2'), result('call_c', '3')])
   assert.deepEqual((input as Json[]).slice(0, 3), [
@@ -84,7 +84,7 @@ test('the dated name of a model is the same model', () => {
   assert.deepEqual(notes, [])
 })
 
-test('another provider of the same wire gets the words alone', () => {
+test('another provider of the same wire gets only the text', () => {
   const { input, notes } = written([native([reasoning, said('Yes.')])], { provider: 'azure-openai' })
   assert.deepEqual(input, [{ type: 'message', role: 'assistant', content: 'Yes.' }])
   assert.deepEqual(notes, ['dropped reasoning (R7)'])
@@ -129,7 +129,7 @@ test('providers that show their reasoning get it back as they gave it', () => {
   assert.deepEqual(written([last], deepseek).input, [loose('Noon.')])
 })
 
-test('a message after its calls is moved before them where no id holds the order', () => {
+test('a message after its calls is moved before them if no id fixes the order', () => {
   const { input, notes } = written([native([called('call_a'), said('Calling.')]), result('call_a', '1')])
   assert.deepEqual(input, [loose('Calling.'), looseCall('call_a'), output('call_a', '1')])
   assert.deepEqual(notes, ['changed order of calls and text'])
@@ -158,7 +158,7 @@ test('a call id that is too long, empty or taken is replaced on both sides', () 
   assert.deepEqual(notes, [`changed call id "${long}" (R12)`, 'changed call id "call_0" (R12)'])
 })
 
-test('broken arguments are repaired in the provider’s own item too', () => {
+test('broken arguments are repaired in native items too', () => {
   const { input, notes } = written([native([reasoning, called('call_a', 'clock', '{"z')]), result('call_a', '1')])
   assert.deepEqual(input, [
     looseReasoning,
@@ -168,7 +168,7 @@ test('broken arguments are repaired in the provider’s own item too', () => {
   assert.deepEqual(notes, ['changed arguments that are no JSON object (C19)'])
 })
 
-test('a custom call is answered in its own kind', () => {
+test('a custom call is answered with its own type', () => {
   const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_p', name: 'patch', input: '*** Begin' }
   const reply = native([custom], {}, 'tool-calls')
   assert.deepEqual(reply.parts[0], {
@@ -228,7 +228,7 @@ test('the children of a hidden parallel call are answered together, under its id
   ])
 })
 
-test('elsewhere the children of a parallel call are calls of their own', () => {
+test('elsewhere the children of a parallel call are separate calls', () => {
   const reply = native([wrapper], {}, 'tool-calls')
   const { input } = written([reply, result('call_w', '12:00'), result('call_w+', '2')], { provider: 'xai' })
   assert.deepEqual(
@@ -247,7 +247,7 @@ const python = {
   outputs: [{ type: 'logs', logs: '1' }],
 }
 
-test('what the provider ran itself goes back with its id, or in words', () => {
+test('a server tool call is sent back with its id, or as text', () => {
   assert.deepEqual(written([native([python, said('It is 1.')])]).input, [python, said('It is 1.')])
   const bare = { type: 'reasoning', id: 'rs_1', summary: [] }
   const cut = written([native([bare, python, search, said('It is 1.')])])
@@ -265,7 +265,7 @@ test('what the provider ran itself goes back with its id, or in words', () => {
   assert.deepEqual(cut.notes, ['changed code_interpreter_call to text', 'dropped reasoning (R6)'])
 })
 
-test('a compaction item goes back to the model that made it, and to no other', () => {
+test('a compaction item is sent back to its own model, and to no other', () => {
   const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAA' }
   assert.deepEqual(written([native([compaction, said('Continue.')])]).input, [compaction, said('Continue.')])
   const other = written([native([compaction, said('Continue.')])], { model: 'gpt-5.6' })
@@ -273,7 +273,7 @@ test('a compaction item goes back to the model that made it, and to no other', (
   assert.deepEqual(other.notes, ['dropped compaction (R7)'])
 })
 
-test('a call of a tool without a form of its own goes back only with its answer', () => {
+test('a call of a tool without a form here is sent back only with its answer', () => {
   const patch = { type: 'apply_patch_call', id: 'apc_1', status: 'completed', call_id: 'call_p', operation: {} }
   const answer = { type: 'apply_patch_call_output', call_id: 'call_p', status: 'completed' }
   const answered: Message = {
@@ -315,7 +315,7 @@ test('the same reply twice has its ids only once', () => {
   ])
 })
 
-test('ids of another form, as other servers give them, stay behind', () => {
+test('ids in other formats, as other servers issue them, are left out', () => {
   const items = [{ ...reasoning, id: 'item_1' }, said('Yes.')]
   assert.deepEqual(written([native(items)]).input, [looseReasoning, loose('Yes.')])
 })
@@ -335,7 +335,7 @@ test('a reply that was cut off is built from its parts where one of them never b
   assert.deepEqual(written([whole]).input, [sentReasoning, said('Half a')])
 })
 
-test('what goes back is never refused', () => {
+test('what is sent back is never refused', () => {
   const replies = [
     native([reasoning, called('call_a'), said('x')]),
     native([{ type: 'reasoning', id: 'rs_9', summary: [] }, called('call_a')]),

@@ -32,7 +32,7 @@ test('the whole body of a small request', () => {
   })
 })
 
-test('a provider that wants the system prompt as an item gets it first', () => {
+test('a provider that requires the system prompt as an item gets it first', () => {
   const { body } = encoded([user('Hi')], { quirks: { systemInInput: true } }, { system })
   assert.equal(body.instructions, undefined)
   assert.deepEqual(body.input, [
@@ -51,11 +51,11 @@ test('a system item can be the end of the cached prefix', () => {
   })
 })
 
-test('a model that does not reason is not asked for encrypted reasoning', () => {
+test('encrypted reasoning is not requested from a model that does not reason', () => {
   assert.equal(encoded([user('Hi')], { capabilities: { efforts: [] } }).body.include, undefined)
 })
 
-test('tool names are mapped to what the wire takes, in tools and calls alike', () => {
+test('tool names are mapped to valid ones, in tools and calls', () => {
   const tools = [{ name: 'fs.read file', input: { type: 'object' } }]
   const { body, toolNames } = encoded([user('Hi')], { options: { toolChoice: { tool: 'fs.read file' } } }, { tools })
   assert.deepEqual(toolNames, { fs_read_file: 'fs.read file' })
@@ -65,7 +65,7 @@ test('tool names are mapped to what the wire takes, in tools and calls alike', (
   assert.deepEqual(body.tool_choice, { type: 'function', name: 'fs_read_file' })
 })
 
-test('more tools than the wire takes are left out with a note', () => {
+test('more tools than the wire supports are left out with a note', () => {
   const tools = Array.from({ length: 130 }, (_, i) => ({ ...clock, name: `t${i}` }))
   const { body, notes } = encoded([user('Hi')], {}, { tools })
   assert.equal(Array.isArray(body.tools) && body.tools.length, 128)
@@ -113,7 +113,7 @@ const table: [Options, fields: JsonObject, notes?: string[], capabilities?: Part
 ]
 
 for (const [options, fields, notes = [], capabilities = {}] of table) {
-  test(`${JSON.stringify(options).slice(0, 60)} is asked for as ${JSON.stringify(fields).slice(0, 60)}`, () => {
+  test(`${JSON.stringify(options).slice(0, 60)} is requested as ${JSON.stringify(fields).slice(0, 60)}`, () => {
     const plain = encoded([user('Hi')], { capabilities }, { tools: [clock] }).body
     const told = encoded([user('Hi')], { options, capabilities }, { tools: [clock] })
     const expected = Object.entries({ ...plain, ...fields }).filter(([, value]) => value !== undefined)
@@ -140,13 +140,13 @@ test('a chain gets its id, the new items and the instructions again', () => {
   assert.deepEqual(notes, [])
 })
 
-test('a conversation gets its id; a chain that holds everything an empty list', () => {
+test('a conversation gets its id; a chain that has everything an empty list', () => {
   const messages = [user('a'), native([said('b')])]
   const { body } = encoded(messages, {}, { state: { kind: 'conversation', id: 'conv_1', covers: 2 } })
   assert.deepEqual(body, { model: 'gpt-5.5', input: [], conversation: 'conv_1', store: true })
 })
 
-test('a chain is not told the system prompt twice where that is an item', () => {
+test('a chain does not get the system prompt twice if that is an item', () => {
   const state = { kind: 'response-chain' as const, id: 'resp_1', covers: 2 }
   const messages = [user('a'), native([said('b')]), user('c')]
   const { body } = encoded(messages, { quirks: { systemInInput: true } }, { system, state })

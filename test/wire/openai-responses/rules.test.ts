@@ -322,12 +322,12 @@ const accepted: [name: string, body: Json, provider?: string][] = [
 ]
 
 for (const [name, value, provider] of accepted) {
-  test(`${provider ?? 'openai'} takes ${name}`, () => {
+  test(`${provider ?? 'openai'} accepts ${name}`, () => {
     assert.deepEqual(openaiResponses.refuse(value, provider === undefined ? {} : { provider }), [])
   })
 }
 
-test('a refusal is told as the wire tells it, and as xAI tells it', () => {
+test('a refusal has the format of the wire, and that of xAI', () => {
   const [issue] = openaiResponses.refuse(body([hi, output('call_a')]))
   assert.deepEqual(issue && openaiResponses.errorBody(issue), {
     error: {
@@ -344,7 +344,7 @@ test('a refusal is told as the wire tells it, and as xAI tells it', () => {
   })
   const [nulls] = openaiResponses.refuse(body([{ ...hi, id: null }]), { provider: 'xai' })
   assert.deepEqual(nulls && Object.keys(openaiResponses.errorBody(nulls, { provider: 'xai' }) as JsonObject), ['error'])
-  // The number of the status is all that these two give beside the words.
+  // These two return only the status number besides the message.
   assert.deepEqual(issue && openaiResponses.errorBody(issue, { provider: 'openrouter' }), {
     error: { message: issue?.message, code: issue?.status },
   })

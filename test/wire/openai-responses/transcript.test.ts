@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import test from 'node:test'
-import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { openaiResponsesFormat } from '../../../src/wires/openai-responses/transcript.ts'
 import { call, reply, result, user } from '../../histories.ts'
@@ -75,7 +75,7 @@ test('items are read as messages, the assistant’s side between two others as o
   assert.deepEqual(messages[6]?.parts, [{ type: 'opaque', kind: 'openai-responses/additional_tools', data: items[9] }])
 })
 
-test('what was read is written as it was', () => {
+test('what was read is written unchanged', () => {
   assert.deepEqual(openaiResponsesFormat.write(openaiResponsesFormat.read(items).messages), items)
 })
 
@@ -94,6 +94,47 @@ test('a request body brings its instructions, tools and model', () => {
   assert.equal(read.messages[2]?.role === 'assistant' && read.messages[2].origin.model, 'gpt-5.5')
 })
 
+test('tools that items declare are tools, once each, and only in the items if those are sent', () => {
+  const parameters = { type: 'object', properties: {} }
+  const declared = { type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] }
+  const body = {
+    model: 'gpt-6',
+    input: [
+      { type: 'additional_tools', role: 'developer', tools: [declared] },
+      { role: 'user', content: 'Find a tool.' },
+      { type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: {} },
+      {
+        type: 'tool_search_output',
+        call_id: 'call_1',
+        execution: 'client',
+        tools: [{ type: 'function', name: 'look', parameters }],
+      },
+    ],
+    tools: [{ type: 'function', name: 'clock', parameters }],
+  }
+  const { messages, tools = [] } = openaiResponsesFormat.read(body)
+  assert.deepEqual(
+    tools.map(({ name, kind }) => [name, kind]),
+    [
+      ['clock', undefined],
+      ['functions__exec', 'free-form'],
+      ['look', undefined],
+    ],
+  )
+  const { capabilities } = openaiResponses
+  const target = { model: 'gpt-6', options: {}, quirks: {}, capabilities: { ...capabilities, toolKinds: true } }
+  const context = { system: [], messages, tools, cacheAfter: [] }
+  const sent = openaiResponses.encode(context, { ...target, provider: 'openai' }).body
+  assert.deepEqual(namesIn(sent.tools), ['clock'])
+  assert.deepEqual(namesIn(sent.input), ['additional_tools', 'message', 'tool_search_call', 'tool_search_output'])
+  const elsewhere = openaiResponses.encode(context, { ...target, provider: 'groq', capabilities }).body
+  assert.deepEqual(namesIn(elsewhere.tools), ['clock', 'functions__exec', 'look'])
+})
+
+function namesIn(list: Json | undefined): unknown[] {
+  return (Array.isArray(list) ? list : []).map((one) => (isObject(one) ? (one.name ?? one.type) : one))
+}
+
 test('a string is one user message, and a response one reply', () => {
   assert.deepEqual(openaiResponsesFormat.read({ model: 'm', input: 'Hi' }).messages[0]?.parts, [
     { type: 'text', text: 'Hi' },
@@ -103,7 +144,7 @@ test('a string is one user message, and a response one reply', () => {
   assert.deepEqual(openaiResponsesFormat.write(openaiResponsesFormat.read(response).messages), items.slice(2, 5))
 })
 
-test('an id that comes again is another call', () => {
+test('a repeated id is another call', () => {
   const again = [
     { type: 'function_call', call_id: 'call_0', name: 'a', arguments: '{}' },
     { type: 'function_call_output', call_id: 'call_0', output: '1' },
@@ -186,7 +227,7 @@ for (const [json, expected] of recognised) {
   })
 }
 
-test('what cannot be read says where', () => {
+test('an unreadable input is named by its position', () => {
   assert.throws(() => openaiResponsesFormat.read({ input: [7] }), /\$\.input\[0\] should be an object/)
   assert.throws(() => openaiResponsesFormat.read({ input: 7 }), /\$\.input should be a string or a list of items/)
   assert.throws(() => openaiResponsesFormat.read(7), /\$ should be/)

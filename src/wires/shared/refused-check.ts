@@ -1,4 +1,4 @@
-// A request that breaks one rule: the small valid body of a question, changed.
+// A request that breaks one rule, for `synapse probe`: the small valid body of a question, changed.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 
@@ -14,7 +14,7 @@ export function refused(rule: string, about: string, change: RefusedCheck['chang
   return { rule, about, change }
 }
 
-/** These fields in place of those of the body; undefined takes one away. */
+/** These fields replace those of the body; undefined removes one. */
 export function put(fields: Record<string, Json | undefined>): RefusedCheck['change'] {
   return (body) => {
     const given = { ...body, ...fields }
@@ -27,7 +27,7 @@ export function putIn(name: string, fields: JsonObject): RefusedCheck['change'] 
   return (body) => ({ ...body, [name]: { ...(isObject(body[name]) ? body[name] : {}), ...fields } })
 }
 
-/** A JSON Schema of the arguments of the one tool that is offered. */
+/** A JSON Schema for the arguments of the one offered tool. */
 export const clockInput: JsonObject = { type: 'object', properties: { zone: { type: 'string' } } }
 
 export const longText: string = 'x'.repeat(65)

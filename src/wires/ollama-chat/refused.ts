@@ -1,11 +1,11 @@
-// Requests that Ollama refuses: values of another type than its fields have.
+// Requests that Ollama refuses: values of the wrong type.
 
 import type { JsonObject } from '../../core/json.ts'
-import { put, putIn, refused, type RefusedCheck } from './change.ts'
+import { put, putIn, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', content: 'Say ok.' }
 
-export const ollamaChat: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('O-1', 'messages that are no list', put({ messages: 'Say ok.' })),
   refused('O-2', 'no model', put({ model: '' })),
   refused(

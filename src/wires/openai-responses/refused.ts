@@ -1,7 +1,7 @@
 // Requests that the Responses API refuses, at OpenAI or at another host of it.
 
 import type { Json, JsonObject } from '../../core/json.ts'
-import { clockInput, longText, put, putIn, refused, type RefusedCheck } from './change.ts'
+import { clockInput, longText, put, putIn, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', content: 'Say ok.' }
 
@@ -21,7 +21,7 @@ function input(...items: JsonObject[]): RefusedCheck['change'] {
   return put({ input: items, tools: [tool('clock')] })
 }
 
-export const openaiResponses: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('R1', 'a call without its output', input(user, called('call_1'), user)),
   refused('R2', 'an output without its call', input(user, output('call_1'))),
   refused(
@@ -55,7 +55,7 @@ export const openaiResponses: readonly RefusedCheck[] = [
   refused('C17', 'an effort that does not exist', putIn('reasoning', { effort: 'extreme' })),
   refused('C18', 'a cache key of 65 characters', put({ prompt_cache_key: longText })),
   refused('output-limit', 'one token of output', put({ max_output_tokens: 1 })),
-  refused('tool-schema', 'a tool whose input is no object', put({ tools: [tool('clock', { type: 'string' })] })),
+  refused('tool-schema', 'a tool whose input is not an object', put({ tools: [tool('clock', { type: 'string' })] })),
   refused(
     'tool-choice',
     'the choice of a tool that is not offered',

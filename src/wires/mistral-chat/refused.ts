@@ -1,7 +1,7 @@
 // Requests that Mistral refuses.
 
 import type { Json, JsonObject } from '../../core/json.ts'
-import { clockInput, put, refused, type RefusedCheck } from './change.ts'
+import { clockInput, put, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', content: 'Say ok.' }
 
@@ -25,7 +25,7 @@ function messages(...list: JsonObject[]): RefusedCheck['change'] {
   return put({ messages: list, tools: [tool('clock')] })
 }
 
-export const mistralChat: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('T-schema', 'a field that does not exist', put({ mood: 'good' })),
   refused('T-1', 'a tool result after the user', messages(user, result('abcdefgh1'))),
   refused('T-3', 'the assistant has the last word', put({ messages: [user, { role: 'assistant', content: 'Ok.' }] })),

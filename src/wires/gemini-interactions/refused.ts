@@ -1,7 +1,7 @@
 // Requests that Gemini's Interactions API refuses.
 
 import type { JsonObject } from '../../core/json.ts'
-import { put, putIn, refused, type RefusedCheck } from './change.ts'
+import { put, putIn, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { type: 'user_input', content: [{ type: 'text', text: 'Say ok.' }] }
 const said: JsonObject = { type: 'model_output', content: [{ type: 'text', text: 'Ok.' }] }
@@ -28,7 +28,7 @@ function input(...steps: JsonObject[]): RefusedCheck['change'] {
   })
 }
 
-export const geminiInteractions: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('I-1', 'no input', put({ input: undefined })),
   refused('I-2', 'a field that does not exist', put({ mood: 'good' })),
   refused('I-3', 'turns with roles', put({ input: [{ role: 'user', content: 'Say ok.' }] })),

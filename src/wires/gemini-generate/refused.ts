@@ -1,7 +1,7 @@
 // Requests that Gemini's generateContent refuses.
 
 import type { Json, JsonObject } from '../../core/json.ts'
-import { put, putIn, refused, type RefusedCheck } from './change.ts'
+import { put, putIn, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', parts: [{ text: 'Say ok.' }] }
 const said: JsonObject = { role: 'model', parts: [{ text: 'Ok.' }] }
@@ -19,7 +19,7 @@ function contents(...list: JsonObject[]): RefusedCheck['change'] {
   return put({ contents: list, tools: clock })
 }
 
-export const geminiGenerate: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('G-1', 'the role assistant', put({ contents: [{ ...user, role: 'assistant' }] })),
   refused(
     'G-2',
@@ -40,7 +40,7 @@ export const geminiGenerate: readonly RefusedCheck[] = [
   ),
   refused(
     'G-7',
-    'a signature that is no base64',
+    'a signature that is not base64',
     contents(user, { role: 'model', parts: [{ ...call, thoughtSignature: '%' }] }, { role: 'user', parts: [response] }),
   ),
   refused('G-8', 'a content without parts', put({ contents: [{ role: 'user', parts: [] }] })),

@@ -1,7 +1,7 @@
 // Requests that Anthropic's Messages API refuses.
 
 import type { Json, JsonObject } from '../../core/json.ts'
-import { clockInput, put, refused, type RefusedCheck } from './change.ts'
+import { clockInput, put, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', content: 'Say ok.' }
 
@@ -27,12 +27,12 @@ function messages(...list: JsonObject[]): RefusedCheck['change'] {
 
 const marked: JsonObject = { type: 'text', text: 'Say ok.', cache_control: { type: 'ephemeral' } }
 
-export const anthropicMessages: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('R-1', 'a call without its result', messages(user, calling(call('toolu_1')), user)),
   refused('R-3', 'a result without its call', messages(user, result('toolu_1'))),
   refused('R-4', 'one call id twice', messages(user, calling(call('toolu_1'), call('toolu_1')), result('toolu_1'))),
   refused('R-5', 'a call id with a dot', messages(user, calling(call('toolu.1')), result('toolu.1'))),
-  refused('R-6', 'an input that is no object', messages(user, calling(call('toolu_1', 'UTC')), result('toolu_1'))),
+  refused('R-6', 'an input that is not an object', messages(user, calling(call('toolu_1', 'UTC')), result('toolu_1'))),
   refused(
     'R-7',
     'a failed result without content',
@@ -66,7 +66,7 @@ export const anthropicMessages: readonly RefusedCheck[] = [
     put({ messages: [user, calling(call('toolu_1')), result('toolu_1')], tools: undefined }),
   ),
   refused('R-23', 'a tool whose name has a space', put({ tools: [tool('the clock')] })),
-  refused('R-24', 'a tool whose input is no object', put({ tools: [tool('clock', { type: 'string' })] })),
+  refused('R-24', 'a tool whose input is not an object', put({ tools: [tool('clock', { type: 'string' })] })),
   refused(
     'R-26',
     'five cache marks',

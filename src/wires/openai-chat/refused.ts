@@ -1,7 +1,7 @@
 // Requests that the chat wire refuses, at OpenAI or at one of the many hosts that speak it.
 
 import type { Json, JsonObject } from '../../core/json.ts'
-import { clockInput, longText, put, refused, type RefusedCheck } from './change.ts'
+import { clockInput, longText, put, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', content: 'Say ok.' }
 
@@ -21,12 +21,12 @@ function result(id: string, content: Json = '12:00'): JsonObject {
   return { role: 'tool', tool_call_id: id, content }
 }
 
-/** The list of messages, with a tool that the calls in it are of. */
+/** The list of messages, with a tool for its calls. */
 function messages(...list: JsonObject[]): RefusedCheck['change'] {
   return put({ messages: list, tools: [tool('clock')] })
 }
 
-export const openaiChat: readonly RefusedCheck[] = [
+export const refusedRequests: readonly RefusedCheck[] = [
   refused('C1', 'a call without its result', messages(user, calling(called('call_1')), user)),
   refused('D3', 'a call without its result', messages(user, calling(called('call_1')), user)),
   refused('C2', 'a result without its call', messages(user, result('call_1'))),
@@ -66,7 +66,7 @@ export const openaiChat: readonly RefusedCheck[] = [
   ),
   refused('D2', 'the role developer', put({ messages: [{ role: 'developer', content: 'Be brief.' }, user] })),
   refused('D4', 'an empty list of tools', put({ tools: [] })),
-  refused('tool-schema', 'a tool whose input is no object', put({ tools: [tool('clock', { type: 'string' })] })),
+  refused('tool-schema', 'a tool whose input is not an object', put({ tools: [tool('clock', { type: 'string' })] })),
   refused(
     'answer-format',
     'an answer in JSON that the prompt does not speak of',

@@ -1,0 +1,93 @@
+// The dialect of a wire whose body is a list of messages: OpenAI's chat, Mistral's, Ollama's. The encoder here writes
+// all of them; a dialect contains only what differs.
+
+import type { Note, ToolSpec } from '../../core/context.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { MediaPart, OpaquePart, Reply, ToolResultPart } from '../../core/message.ts'
+import type { IdGrammar } from '../shared/ids.ts'
+import type { NameMap } from '../shared/names.ts'
+import type { Turn, TurnRules } from '../shared/turns.ts'
+import type { Target } from '../wire.ts'
+
+/** One piece of a turn: content, a call, fields of the message, or a whole message. */
+export type Item = { part: JsonObject } | { call: JsonObject } | { fields: JsonObject } | { message: JsonObject }
+
+/** What every part of the encoder needs. */
+export interface Writer {
+  dialect: Dialect
+  target: Target
+  notes: Note[]
+  names: Pick<NameMap, 'toWire'>
+  idOf(callId: string): string
+  /** Whether the call is sent back unchanged, without an id: its result has none either. */
+  isIdless(callId: string): boolean
+  /** Why calls and results are written as text, if they are. */
+  flat: string | undefined
+}
+
+export interface Dialect {
+  id: string
+  path: string
+  callIds: IdGrammar
+  /** A call without an id is sent back without one, and its result is matched by name and order. */
+  idless?: boolean
+  /** Absent: any name is accepted. */
+  toolNames?: { pattern: RegExp; length: number }
+  /** Numbers of the wire's rules, for notes. */
+  rules: {
+    midSystem?: string
+    resultMedia?: string
+    callId?: string
+    callName?: string
+    arguments?: string
+    otherCalls?: string
+  }
+  turnRules(target: Target): Omit<TurnRules<Item>, 'text'>
+  /** A list of only system messages is refused; the number of the rule. */
+  needsUser?: string
+  /** Adjacent texts of a reply are often one sentence: they are merged. */
+  joinsTexts: boolean
+
+  /** Undefined if the target does not support it: then a line of text replaces it. */
+  media(part: MediaPart, target: Target, taken?: readonly string[]): JsonObject | undefined
+  /** User content that only this wire has; undefined if it is from another wire. */
+  ownContent(part: OpaquePart, target: Target): Item | undefined
+  /** The same in a reply built from its parts. */
+  ownReplyContent(part: OpaquePart, reply: Reply, target: Target): Item | undefined
+  /** Why content that is useless in a request is left out, if the wire has a special reason. */
+  unsendable?(part: OpaquePart): { why: string; rule?: string } | undefined
+
+  /** The form of a call's arguments on the wire, and which original ones may be sent back. */
+  arguments: { write(input: Json): Json; isValid(value: Json | undefined): boolean }
+  /** Whether calls are sent back with the `index` from the stream. */
+  callIndex: boolean
+  call(id: string, name: string, input: Json): JsonObject
+  result(result: ToolResultPart, content: ResultContent, writer: Writer): JsonObject
+  /** The native reply, without what a request may not have; undefined if nothing is left. */
+  replay(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject | undefined
+  /** The items of a reply built from its parts, if they become one message at once. */
+  built?(items: readonly Item[], reply: Reply, at: string, writer: Writer): Item[]
+  /** Whether the dialect itself handles reasoning. */
+  handlesReasoning?: boolean
+
+  writeTurn(turn: Turn<Item>, target: Target): JsonObject[]
+  options(tools: readonly ToolSpec[], writer: Writer): JsonObject
+  marks?: CacheMarks
+}
+
+export interface ResultContent {
+  text: string
+  media: JsonObject[]
+}
+
+/** Where the wire allows a cache mark. */
+interface CacheMarks {
+  takes(target: Target): boolean
+  /** The items with a mark on the last part that can have one; undefined if none can. */
+  onItems(items: readonly Item[], target: Target): Item[] | undefined
+  onTools(fields: JsonObject, target: Target): void
+}
+
+export function textPart(text: string): { type: 'text'; text: string } {
+  return { type: 'text', text }
+}

@@ -1,0 +1,179 @@
+// A reply as items of an assistant turn: its native data if this host wrote it, otherwise built from its parts.
+// Reasoning never becomes text.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { callsOf, type Part, type Reply, type ServerToolPart, type ToolCallPart } from '../../core/message.ts'
+import { cleanJson } from '../shared/clean-json.ts'
+import { flatCall, malformedInput, summaryLabel } from '../shared/injected-text.ts'
+import { isReplayable } from '../shared/replayable.ts'
+import { serverToolText, withSources } from '../shared/server-tool-text.ts'
+import { cleanText } from '../shared/text.ts'
+import type { Target } from '../wire.ts'
+import { textPart, type Dialect, type Item, type Writer } from './dialect.ts'
+import { standIn } from './encode-results.ts'
+
+/** Whether the native reply is sent. */
+export function isReplayed(reply: Reply, target: Target, dialect: Dialect, flat: string | undefined): boolean {
+  if (!isReplayable(reply, dialect.id, target)) return false
+  const [message] = reply.native
+  if (reply.native.length !== 1 || !isObject(message) || isObject(message.function_call)) return false
+  if (target.quirks.stringContent && Array.isArray(message.content)) return false
+  const calls = callsOf(reply).length
+  if (calls > 0 && flat) return false
+  return functionCalls(message).length === calls
+}
+
+export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
+  const { dialect, target, flat } = writer
+  if (!isReplayed(reply, target, dialect, flat)) {
+    const items = fromParts(withSources(reply, at, writer.notes), at, writer)
+    return dialect.built ? dialect.built(items, reply, at, writer) : items
+  }
+  const message = dialect.replay(reply, reply.native[0] as JsonObject, at, writer)
+  return message ? [{ message: cleanJson(message, at, writer.notes) }] : []
+}
+
+function functionCalls(message: JsonObject): JsonObject[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
+  return calls.filter((call) => isObject(call.function))
+}
+
+/** The original calls of a reply, without what the wire would refuse in them. */
+export function settledCalls(reply: Reply, native: JsonObject, at: string, writer: Writer): JsonObject[] {
+  const parts = callsOf(reply)
+  const calls = functionCalls(native)
+  const count = Array.isArray(native.tool_calls) ? native.tool_calls.length : 0
+  if (count > calls.length) {
+    const why = 'nothing here can answer a call that is no function call, and an unanswered call is refused'
+    const { otherCalls: rule } = writer.dialect.rules
+    writer.notes.push({ kind: 'dropped', what: `${count - calls.length} calls`, why, at, ...(rule && { rule }) })
+  }
+  return calls.map((call, index) => settledCall(call, parts[index] as ToolCallPart, at, writer))
+}
+
+function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: Writer): JsonObject {
+  const { dialect, notes } = writer
+  const { callId, callName, arguments: inArguments } = dialect.rules
+  const settled: JsonObject = { ...call }
+  if (!dialect.callIndex) delete settled.index
+  const fn: JsonObject = isObject(call.function) ? { ...call.function } : {}
+  const change = (what: string, why: string, rule?: string) =>
+    notes.push({ kind: 'changed', what, why, at, ...(rule && { rule }) })
+
+  const id = writer.idOf(part.callId)
+  if (!writer.isIdless(part.callId) && call.id !== id) {
+    settled.id = id
+    change(
+      `id of the call of ${part.name} to ${JSON.stringify(id)}`,
+      call.id ? 'it is too long or used twice' : 'it had none',
+      callId,
+    )
+  }
+  const name = writer.names.toWire(part.name)
+  if (fn.name !== name) {
+    fn.name = name
+    change(
+      `name of the call of ${part.name} to ${JSON.stringify(name)}`,
+      'the tool has this name on the wire',
+      callName,
+    )
+  }
+  if (part.malformed !== undefined) {
+    fn.arguments = dialect.arguments.write(sendableInput(part, at, writer))
+  } else if (!dialect.arguments.isValid(fn.arguments)) {
+    fn.arguments = dialect.arguments.write(part.input)
+    change(`arguments of the call of ${part.name}`, 'hosts want a JSON object, also for no arguments', inArguments)
+  } else {
+    const clean = cleanJson(part.input, at, notes)
+    if (clean !== part.input) fn.arguments = dialect.arguments.write(clean)
+  }
+  settled.function = fn
+  return settled
+}
+
+/** Half a surrogate pair is well-formed in this text, as an escape, but breaks the host that parses it. */
+function sendableInput(part: ToolCallPart, at: string, { dialect, notes }: Writer): Json {
+  if (part.malformed === undefined && isObject(part.input)) return cleanJson(part.input, at, notes)
+  const what = `arguments of the call of ${part.name}`
+  const { arguments: rule } = dialect.rules
+  notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, ...(rule && { rule }) })
+  return malformedInput(cleanText(part.malformed ?? JSON.stringify(part.input), at, notes))
+}
+
+function fromParts(reply: Reply, at: string, writer: Writer): Item[] {
+  const { dialect, notes, flat } = writer
+  const items: Item[] = []
+  let before: Part['type'] | undefined
+  for (const part of reply.parts) {
+    const item = itemOf(part, reply, at, writer)
+    const last = items.at(-1)
+    const joins = dialect.joinsTexts && part.type === 'text' && before === 'text'
+    if (joins && item && 'part' in item && last && 'part' in last) {
+      items[items.length - 1] = { part: textPart(`${String(last.part.text)}${String(item.part.text)}`) }
+    } else if (item) items.push(item)
+    before = part.type
+  }
+  const reasoning = reply.parts.filter((part) => part.type === 'reasoning').length
+  if (reasoning > 0 && !dialect.handlesReasoning) {
+    const why = 'reasoning is only sent back to the model that wrote it, with the whole reply'
+    notes.push({ kind: 'dropped', what: `${reasoning} reasoning parts`, why, at })
+  }
+  if (flat && callsOf(reply).length > 0) {
+    notes.push({ kind: 'changed', what: 'tool calls to labelled text', why: flat, at })
+  }
+  return items
+}
+
+function itemOf(part: Part, reply: Reply, at: string, writer: Writer): Item | undefined {
+  const { dialect, target, notes } = writer
+  if (part.type === 'opaque') {
+    const own = dialect.ownReplyContent(part, reply, target)
+    if (own) return own
+    const reason = dialect.unsendable?.(part) ?? { why: 'it is not of this host' }
+    notes.push({ kind: 'dropped', what: part.kind, at, ...reason })
+    return undefined
+  }
+  if (part.type === 'tool-call' && !writer.flat) {
+    const input = sendableInput(part, at, writer)
+    return { call: dialect.call(writer.idOf(part.callId), writer.names.toWire(part.name), input) }
+  }
+  const text = partText(part, at, writer)
+  return text ? { part: textPart(cleanText(text, at, notes)) } : undefined
+}
+
+function partText(part: Exclude<Part, { type: 'opaque' }>, at: string, writer: Writer): string | undefined {
+  const { notes } = writer
+  const dropped = (what: string, why: string): undefined => {
+    notes.push({ kind: 'dropped', what, why, at })
+  }
+  switch (part.type) {
+    case 'text':
+      return part.text
+    case 'refusal':
+      if (part.text !== '') notes.push({ kind: 'changed', what: 'refusal to text', why: 'every host reads text', at })
+      return part.text
+    case 'media':
+      return standIn(part, at, notes).text
+    case 'tool-call':
+      return flatCall(part.name, sendableInput(part, at, writer))
+    case 'compaction':
+      return part.text ? `${summaryLabel}\n${part.text}` : dropped('compaction', 'it has no words of ours')
+    case 'server-tool':
+      return (
+        serverToolAsText(part, at, writer) ??
+        dropped(`call of the provider's ${part.name}`, 'it has no input or output')
+      )
+    case 'tool-result':
+      return dropped(`result of ${part.name} inside a reply`, 'the wire has no place for it')
+    default:
+      return undefined
+  }
+}
+
+function serverToolAsText(part: ServerToolPart, at: string, { notes }: Writer): string | undefined {
+  const text = serverToolText(part)
+  if (text === undefined) return undefined
+  const why = 'a tool that the provider ran itself has no place in the history of this wire'
+  notes.push({ kind: 'changed', what: `call of the provider's ${part.name} to labelled text`, why, at })
+  return text
+}

@@ -1,0 +1,197 @@
+// What Mistral's, Ollama's and Cohere's chat formats have in common as files: a list of messages, alone or in the body of
+// a request, with tools written as functions, and replies that the wire itself can read. Each gives a dialect.
+
+import type { ToolSpec } from '../../core/context.ts'
+import { fold } from '../../core/fold.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type {
+  MediaPart,
+  Message,
+  Origin,
+  Reply,
+  TextPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from '../../core/message.ts'
+import type { Wire } from '../wire.ts'
+import { outputAsText, replyAsText } from '../shared/as-text.ts'
+import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
+import { wireIds, type IdGrammar } from '../shared/ids.ts'
+import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+
+export function listIn(json: Json): { messages: Json[]; path: string } | undefined {
+  if (Array.isArray(json)) return { messages: json, path: '$' }
+  if (isObject(json) && Array.isArray(json.messages)) return { messages: json.messages, path: '$.messages' }
+  return undefined
+}
+
+/** How a wire writes its messages. */
+export interface TranscriptDialect extends Pick<TranscriptFormat, 'recognise'> {
+  id: string
+  /** The provider whose wire it is. */
+  provider: string
+  wire: Wire
+  callIds: IdGrammar
+  /** Roles may be in capitals. */
+  anyCase?: true
+  /** The least answer of the service with this message in it. */
+  whole(message: JsonObject): Json
+  /** Throws for content that is none of an answer. */
+  checkAnswer?(content: Json | undefined, at: string): void
+  /** The parts of a system, user or tool message. */
+  parts(message: JsonObject, at: string): UserMessage['parts']
+  /** The name of the tool, on wires whose results have it. */
+  resultName?(message: JsonObject): string | undefined
+  /** What a result has that is neither text nor media. */
+  resultText(part: OtherPart): string
+  /** The fields of a user or tool message that carry these parts. */
+  content(parts: UserMessage['parts']): JsonObject
+  /** The fields of a result that name its call. */
+  resultOf(part: ToolResultPart, callId: string): JsonObject
+  /** A reply of another wire. */
+  message(reply: Reply, idOf: (callId: string) => string): JsonObject
+}
+
+type OtherPart = Exclude<UserMessage['parts'][number], TextPart | MediaPart>
+
+export function messageListFormat(dialect: TranscriptDialect): TranscriptFormat {
+  const { id, recognise } = dialect
+  return {
+    id,
+    recognise,
+    read: (json) => readList(json, id, (value, at, model, book) => readMessage(dialect, value, at, model, book)),
+    write(messages) {
+      const idOf = wireIds(messages, dialect.callIds, (reply) => reply.origin.protocol === id)
+      return writeBySource(messages, id, (run) => run.flatMap((message) => writeMessage(dialect, message, idOf)))
+    },
+  }
+}
+
+function readMessage(
+  dialect: TranscriptDialect,
+  value: JsonObject,
+  at: string,
+  model: string,
+  book: CallRegistry,
+): Message {
+  const { id, provider, wire, anyCase } = dialect
+  switch (anyCase && typeof value.role === 'string' ? value.role.toLowerCase() : value.role) {
+    case 'system':
+      return { role: 'system', parts: dialect.parts(value, at).filter((part) => part.type === 'text') }
+    case 'user':
+      return { role: 'user', parts: dialect.parts(value, at) }
+    case 'assistant':
+      dialect.checkAnswer?.(value.content, `${at}.content`)
+      return readReply(wire, { protocol: id, provider, model }, value, dialect.whole(value), book)
+    case 'tool':
+      return readResult(dialect, value, at, book)
+    default:
+      throw unreadable(id, `${at}.role`, 'system, user, assistant or tool')
+  }
+}
+
+function readResult(dialect: TranscriptDialect, value: JsonObject, at: string, book: CallRegistry): ToolMessage {
+  const id = typeof value.tool_call_id === 'string' && value.tool_call_id !== '' ? value.tool_call_id : undefined
+  const named = dialect.resultName?.(value)
+  const call = book.answer(id, named)
+  const output = dialect.parts(value, at).map((part): TextPart | MediaPart => {
+    return part.type === 'text' || part.type === 'media' ? part : { type: 'text', text: dialect.resultText(part) }
+  })
+  const name = named ?? call?.name ?? 'tool'
+  return { role: 'tool', parts: [{ type: 'tool-result', callId: call?.callId ?? id ?? '', name, output }] }
+}
+
+function writeMessage(dialect: TranscriptDialect, message: Message, idOf: (callId: string) => string): Json[] {
+  switch (message.role) {
+    case 'system':
+      return [{ role: 'system', content: message.parts.map((part) => part.text).join('\n\n') }]
+    case 'user':
+      return [{ role: 'user', ...dialect.content(message.parts) }]
+    case 'assistant': {
+      const [native] = message.native
+      const isOwn = message.origin.protocol === dialect.id && isObject(native)
+      return [isOwn ? native : dialect.message(replyAsText(message), idOf)]
+    }
+    default:
+      return message.parts.map((part) => ({
+        role: 'tool',
+        ...dialect.resultOf(part, idOf(part.callId)),
+        ...dialect.content(outputAsText(part)),
+      }))
+  }
+}
+
+/** Content that is a text or a list of chunks. */
+export function chunkParts(
+  { content }: JsonObject,
+  format: string,
+  at: string,
+  readChunk: (chunk: JsonObject) => UserMessage['parts'][number],
+): UserMessage['parts'] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) throw unreadable(format, `${at}.content`, 'a string, a list or null')
+  return content.map((chunk, index) => {
+    if (!isObject(chunk)) throw unreadable(format, `${at}.content[${index}]`, 'an object')
+    return readChunk(chunk)
+  })
+}
+
+/** A single text is written as such. */
+export function chunkContent(chunks: readonly JsonObject[]): { content: Json } {
+  const [only] = chunks
+  if (chunks.length === 0) return { content: '' }
+  const isText = chunks.length === 1 && only?.type === 'text' && typeof only.text === 'string'
+  return { content: isText ? (only.text ?? '') : [...chunks] }
+}
+
+export function checkChunks(format: string): (content: Json | undefined, at: string) => void {
+  return (content, at) => {
+    if (content === undefined || content === null || typeof content === 'string' || Array.isArray(content)) return
+    throw unreadable(format, at, 'a string, a list or null')
+  }
+}
+
+type ReadMessage = (value: JsonObject, at: string, model: string, book: CallRegistry) => Message
+
+function readList(json: Json, format: string, readMessage: ReadMessage): Transcript {
+  const list = listIn(json)
+  if (!list) throw unreadable(format, '$', 'a list of messages, or an object with one in messages')
+  const body = isObject(json) ? json : {}
+  const model = typeof body.model === 'string' ? body.model : ''
+  const book = callRegistry()
+  const messages = list.messages.flatMap((value, index) => {
+    const at = `${list.path}[${index}]`
+    if (!isObject(value)) throw unreadable(format, at, 'an object')
+    return sourced(format, value, [readMessage(value, at, model, book)])
+  })
+  const tools = Array.isArray(body.tools) ? body.tools.flatMap(readTool) : undefined
+  return { messages, notes: [], ...(tools && { tools }) }
+}
+
+function readTool(tool: Json): ToolSpec[] {
+  const fn = isObject(tool) ? tool.function : undefined
+  if (!isObject(fn) || typeof fn.name !== 'string') return []
+  const description = typeof fn.description === 'string' ? { description: fn.description } : {}
+  return [{ name: fn.name, ...description, input: isObject(fn.parameters) ? fn.parameters : { type: 'object' } }]
+}
+
+export function callsIn(message: JsonObject): JsonObject[] {
+  return Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
+}
+
+/** Read by the wire, from a complete answer with `message` in it; the native data stays as in the file. */
+function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json, book: CallRegistry): Reply {
+  const calls = callsIn(message)
+  book.turn()
+  const decoder = wire.decoder(origin, {
+    callId: (position, alias) => {
+      const fn = calls[position]?.function
+      return book.register(alias, isObject(fn) && typeof fn.name === 'string' ? fn.name : '')
+    },
+  })
+  const chunks = wire.split(whole, 1 << 20)
+  const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
+  return { ...reply, native: [message], stop: { reason: reply.stop.reason } }
+}

@@ -1,0 +1,48 @@
+// The calls of a streamed message, from fragments to parts, for wires that stream them in a list: a part starts as soon
+// as the name of its tool has arrived.
+
+import type { JsonObject } from '../../core/json.ts'
+import type { ToolCallPart } from '../../core/message.ts'
+import { readArguments } from './arguments.ts'
+import type { GatheredCall } from './call-fragments.ts'
+import { endPart, growPart, startPart, toolName, type Decoding } from './decoding.ts'
+
+interface OpenCall {
+  index: number
+  callId: string
+}
+
+export interface OpenCalls extends Decoding {
+  readonly opened: Map<GatheredCall, OpenCall>
+}
+
+export function openCall(state: OpenCalls, call: GatheredCall): OpenCall {
+  const callId = state.nextCallId(call.id)
+  const index = startPart(state, { ...callHead(state, call, callId), input: {} })
+  state.opened.set(call, { index, callId })
+  if (call.length > 0) growPart(state, index, call.pieces.join(''))
+  return { index, callId }
+}
+
+export function callHead(state: Decoding, call: GatheredCall, callId: string): Omit<ToolCallPart, 'input'> {
+  const alias = call.id !== undefined && { alias: call.id }
+  return { type: 'tool-call', callId, ...alias, name: toolName(state, call.name) }
+}
+
+/** Ends a call; `kept`: it is in the native message. */
+export function endCall(state: OpenCalls, call: GatheredCall, kept: boolean, open: OpenCall): void {
+  const input = call.object ? { input: call.object } : readArguments(call.pieces.join(''))
+  endPart(state, open.index, { ...callHead(state, call, open.callId), ...input, ...(kept && { from: 0 }) })
+}
+
+/** The call in the message, unchanged. */
+export function nativeCall(call: GatheredCall, more: JsonObject = {}): JsonObject {
+  const { id, type, name, object, pieces, rest, innerRest } = call
+  return {
+    ...(id !== undefined && { id }),
+    ...(type !== undefined && { type }),
+    function: { name, ...innerRest, arguments: object ?? pieces.join('') },
+    ...more,
+    ...rest,
+  }
+}
