@@ -1,4 +1,4 @@
-// One JSON value per line. Pieces of a long line are kept apart until its end is there, so that reading stays linear.
+// One JSON value per line. Pieces of a long line are kept separate until its end arrives, so that reading stays linear.
 
 import type { SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
@@ -39,7 +39,7 @@ export function unframeNdjson(lineSize: number): Unframer {
       return chunks
     },
     flush() {
-      // Cut in the middle, it counts for nothing: the decoder will miss the end.
+      // An incomplete line is ignored: the decoder will notice the missing end.
       const chunk = trouble ? undefined : jsonIn(take())
       return chunk === undefined ? [] : [chunk]
     },

@@ -1,8 +1,8 @@
-// What a failed connection means, in a sentence. Node hides the reason in the `cause` of "fetch failed".
+// The meaning of a failed connection, as a sentence. Node hides the reason in the `cause` of "fetch failed".
 
 import type { ErrorKind, Failure } from '../core/error.ts'
 
-/** Undefined: not the connection is to blame but the caller. `began`: the headers of the reply were there already. */
+/** Undefined: the caller is at fault, not the connection. `began`: the headers of the reply had already arrived. */
 export function networkFailure(
   error: unknown,
   url: string,
@@ -28,12 +28,12 @@ const reasons: readonly { codes: RegExp; kind: ErrorKind; words: string }[] = [
   {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
     kind: 'network',
-    words: 'no one knows a host of this name; check the base URL and the network',
+    words: 'the host name does not exist; check the base URL and the network',
   },
   {
     codes: /^(EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/,
     kind: 'network',
-    words: 'there is no way to it; check the network',
+    words: 'there is no route to it; check the network',
   },
   { codes: /TIMEOUT|^ETIMEDOUT$/, kind: 'timeout', words: 'it took too long' },
   {

@@ -1,4 +1,4 @@
-// A question that is no request for a reply, and its one answer in JSON, over as many attempts as it takes.
+// A request that does not generate a reply, and its JSON answer, over as many attempts as needed.
 
 import type { Json } from '../core/json.ts'
 import { sleep, type ReplyCall } from './reply.ts'
@@ -18,15 +18,19 @@ export async function post(question: Question): Promise<Json> {
       if (!(error instanceof SendError)) throw error
       const wait = retryWait(error.failure, failed, error.advised, policy)
       if (wait === undefined || question.budget?.take() === false) throw error
-      // One that was cancelled meanwhile ends with its next attempt, which is not made.
+      // If it was cancelled meanwhile, the next attempt is not made.
       await (question.sleep ?? sleep)(wait, question.signal).catch(() => {})
     }
   }
 }
 
 async function once(question: Question): Promise<Json> {
-  // The answer is one object of its own kind, which no decoder reads.
+  // The answer is a special object that no decoder reads.
   const protocol = { ...question.protocol, split: (whole: Json) => [whole] }
-  for await (const answer of send({ ...question, protocol, whole: true })) return answer
-  return null
+  let answer: Json = null
+  await send({ ...question, protocol, whole: true }, (chunk) => {
+    answer = chunk
+    return 'stop'
+  })
+  return answer
 }

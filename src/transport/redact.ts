@@ -1,4 +1,4 @@
-// Keys must not reach logs, errors or the store. Headers are shown by allow-list: one that no one thought of is hidden.
+// Keys must not reach logs, errors or the store. Headers are shown by allow-list: an unknown one is hidden.
 
 import type { Failure } from '../core/error.ts'
 
@@ -45,13 +45,18 @@ export function secretsIn(headers: Record<string, string>): string[] {
   return secrets
 }
 
-/** Shorter values are no keys, and would be found inside ordinary words. */
+/** Shorter values are not keys, and would match inside ordinary words. */
 const shortestSecret = 8
 
-/** Things that look like keys of known providers are hidden too: an error may speak of a key that is not ours. */
+/** Strings that look like keys of known providers are hidden too: an error may mention a key that is not ours. */
 const keyShapes = [
   /\b(?:sk|pk|rk|gsk|xai|csk|fw|tgp|hf|pplx|r8|nvapi)[-_][A-Za-z0-9_-]{16,}/g,
   /\bAIza[A-Za-z0-9_-]{30,}/g,
+  // Keys and tokens of clouds: Bedrock's, AWS's, Google's, and any signed token.
+  /\b(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=]{16,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bya29\.[A-Za-z0-9_.-]{16,}/g,
+  /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}/g,
   /\b(Bearer)\s+[A-Za-z0-9._~+/-]{16,}=*/gi,
 ]
 
@@ -66,7 +71,7 @@ export function redactText(text: string, secrets: readonly string[]): string {
   return clean
 }
 
-/** A provider may echo the key in its error, also in the middle of a stream. */
+/** A provider may echo the key in its error, even in the middle of a stream. */
 export function redactFailure(failure: Failure, headers: Record<string, string>): Failure {
   const text = JSON.stringify(failure)
   const clean = redactText(text, secretsIn(headers))

@@ -1,7 +1,7 @@
-// The events of one reply, over as many attempts as it takes.
+// The events of one reply, over as many attempts as needed.
 //
-// What a provider does is never thrown: it ends as a `reply-end` with stop and failure. An attempt is repeated only as
-// long as nothing of the reply was shown; after that the decoder keeps what there is.
+// Failures of a provider are never thrown: they end as a `reply-end` with stop and failure. An attempt is repeated only
+// as long as nothing of the reply was shown; after that the decoder keeps what has arrived.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Failure } from '../core/error.ts'
@@ -19,7 +19,7 @@ export interface ReplyCall extends Omit<Attempt, 'progress'> {
   origin: Origin
   decoder?: DecoderOptions
   retry?: Partial<RetryPolicy>
-  /** What is left for retries to this provider; without it, they are free. */
+  /** The retry budget of this provider; without it, retries are not limited. */
   budget?: RetryBudget
   /** Waits between attempts; ends early, by resolving or rejecting, when the signal is aborted. */
   sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
@@ -27,42 +27,82 @@ export interface ReplyCall extends Omit<Attempt, 'progress'> {
 
 /** What happens between attempts. */
 export type RetryEvent =
-  /** `attempt` is the number of the one that will now be made: 2 for the first retry. */
+  /** `attempt` is the number of the next attempt: 2 for the first retry. */
   | { type: 'retry'; attempt: number; waitMs: number; failure: Failure }
-  /** Trying again could help, but too many of the requests to this provider were retries already. */
+  /** A retry could help, but too many recent requests to this provider were retries. */
   | { type: 'no-retry'; failure: Failure }
 
-export async function* streamReply(call: ReplyCall): AsyncGenerator<ReplyEvent | RetryEvent, void, void> {
+/** A promise is waited for before more of the reply is read. */
+export type OnEvent = (event: ReplyEvent | RetryEvent) => Promise<unknown> | undefined
+
+/** Emits the events of a reply as they arrive. An error thrown by `emit` stops the reading and is rethrown. */
+export async function readReply(call: ReplyCall, emit: OnEvent): Promise<void> {
   const policy = { ...defaultRetry, ...call.retry }
   call.budget?.asked()
   for (let failed = 1; ; failed++) {
-    const { shown, rest, advised } = yield* tryOnce(call)
+    const { shown, rest, advised } = await tryOnce(call, emit)
     const failure = rest.findLast((event) => event.type === 'reply-end')?.failure
     const wait = failure && !shown ? retryWait(failure, failed, advised, policy) : undefined
-    if (!failure || wait === undefined || call.signal?.aborted) return yield* rest
+    if (!failure || wait === undefined || call.signal?.aborted) return emitAll(rest, emit)
     if (call.budget?.take() === false) {
-      yield { type: 'no-retry', failure }
-      return yield* rest
+      await emit({ type: 'no-retry', failure })
+      return emitAll(rest, emit)
     }
-    yield { type: 'retry', attempt: failed + 1, waitMs: wait, failure }
+    await emit({ type: 'retry', attempt: failed + 1, waitMs: wait, failure })
     try {
       await (call.sleep ?? sleep)(wait, call.signal)
     } catch (error) {
       if (!call.signal?.aborted) throw error
     }
-    if (call.signal?.aborted) return yield* cancelled(call)
+    if (call.signal?.aborted) return emitAll(cancelled(call), emit)
+  }
+}
+
+async function emitAll(events: readonly ReplyEvent[], emit: OnEvent): Promise<void> {
+  for (const event of events) await emit(event)
+}
+
+/** The same as an iterator: no more is read than was requested. */
+export async function* streamReply(call: ReplyCall): AsyncGenerator<ReplyEvent | RetryEvent, void, void> {
+  const left = new AbortController()
+  const signal = call.signal ? AbortSignal.any([call.signal, left.signal]) : left.signal
+  const events: (ReplyEvent | RetryEvent)[] = []
+  let wake = (): void => {}
+  let drained = (): void => {}
+  let ended = false
+  const reading = readReply({ ...call, signal }, (event) => {
+    events.push(event)
+    wake()
+    return new Promise<void>((resolve) => (drained = resolve))
+  }).finally(() => {
+    ended = true
+    wake()
+  })
+  // Reported when it is awaited.
+  reading.catch(() => {})
+  try {
+    for (;;) {
+      while (events.length > 0) yield* events.splice(0)
+      drained()
+      if (ended) break
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+    await reading
+  } finally {
+    left.abort()
+    drained()
   }
 }
 
 interface Outcome {
-  /** Some part of the reply was yielded. */
+  /** Some part of the reply was emitted. */
   shown: boolean
-  /** The events that are not yielded yet: the end, and all of them if nothing was shown. */
+  /** The events that were not emitted yet: the end, and all of them if nothing was shown. */
   rest: ReplyEvent[]
   advised: boolean | undefined
 }
 
-async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, void> {
+async function tryOnce(call: ReplyCall, emit: OnEvent): Promise<Outcome> {
   const decoder = call.protocol.decoder(call.origin, call.decoder)
   const open = openThoughts()
   const progress = {
@@ -82,8 +122,9 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
   let size = 0
 
   try {
-    for await (const chunk of send({ ...call, progress })) {
+    await send({ ...call, progress }, (chunk) => {
       chunks++
+      let emitted: Promise<unknown> | undefined
       for (const event of decoder.push(chunk)) {
         open.watch(event)
         size += sizeOf(event)
@@ -91,20 +132,15 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
           held = [event]
           continue
         }
-        if (!shown) yield* started(held, call.origin)
+        if (!shown) for (const first of started(held, call.origin)) emitted = emit(first) ?? emitted
         shown = true
         held = []
-        yield event
+        emitted = emit(event) ?? emitted
       }
-      if (call.signal?.aborted && !decoder.done) {
-        cause = { reason: 'cancelled' }
-        break
-      }
-      if (size > most && !decoder.done) {
-        cause = { reason: 'interrupted', failure: tooMuch(call, most) }
-        break
-      }
-    }
+      if (call.signal?.aborted && !decoder.done) cause = { reason: 'cancelled' }
+      else if (size > most && !decoder.done) cause = { reason: 'interrupted', failure: tooMuch(call, most) }
+      return cause ? 'stop' : emitted
+    })
     if (chunks === 0) cause ??= { reason: 'failed', failure: emptyReply(call) }
   } catch (error) {
     if (!(error instanceof SendError)) throw error
@@ -118,10 +154,10 @@ async function* tryOnce(call: ReplyCall): AsyncGenerator<ReplyEvent, Outcome, vo
   return { shown, rest: shown ? end : started([...held, ...end], call.origin), advised }
 }
 
-/** A part takes room in the log also when it is empty. */
+/** Even an empty part takes space in the log. */
 const partSize = 256
 
-/** What an event adds to the reply. A part that came in deltas is not counted again at its end. */
+/** What an event adds to the reply. A part that arrived in deltas is not counted again at its end. */
 function sizeOf(event: ReplyEvent): number {
   if (event.type === 'part-delta') return event.text.length
   if (event.type !== 'part-start') return 0
@@ -140,7 +176,7 @@ function tooMuch({ provider = 'The provider' }: ReplyCall, most: number): Failur
   }
 }
 
-/** Every reply starts once, also one that failed before its first chunk. */
+/** Every reply starts once, even one that failed before its first chunk. */
 function started(events: ReplyEvent[], origin: Origin): ReplyEvent[] {
   return events[0]?.type === 'reply-start' ? events : [{ type: 'reply-start', origin }, ...events]
 }
@@ -159,7 +195,7 @@ function openThoughts(): { watch(event: ReplyEvent): void; readonly any: boolean
   }
 }
 
-/** LM Studio answers so when the prompt does not fit into the model's context (checked 2026-11). */
+/** LM Studio answers this way when the prompt does not fit the model's context (checked 2026-11). */
 function emptyReply({ provider = 'The provider' }: ReplyCall): Failure {
   return {
     kind: 'malformed-reply',

@@ -1,11 +1,11 @@
-// How many retries a provider gets in all: a share of the requests to it, so that many runs at once do not make a storm
-// of its bad minute. A bucket that every request fills a little and every retry empties; it is full at first, so that a
-// single request is tried again as often as its policy says.
+// The total number of retries for a provider: a share of the requests to it, so that many concurrent runs do not make
+// an outage worse. A token bucket that every request fills a little and every retry empties; it is full at first, so
+// that a single request is retried as often as its policy allows.
 
 export interface RetryBudget {
-  /** A request goes out for the first time. */
+  /** A request is sent for the first time. */
   asked(): void
-  /** Takes a retry; false: there is none left. */
+  /** Takes a retry; false: none is left. */
   take(): boolean
 }
 

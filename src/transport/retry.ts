@@ -1,19 +1,19 @@
-// Whether and when to try again: a pure decision. It holds only as long as nothing of the reply has been shown.
+// Whether and when to retry: a pure decision. It applies only as long as nothing of the reply has been shown.
 
 import { isRetryable, type Failure } from '../core/error.ts'
 
 export interface RetryPolicy {
-  /** How often, after the first attempt. */
+  /** How many retries after the first attempt. */
   retries: number
-  /** The first wait where the provider asks for none; it doubles from attempt to attempt. */
+  /** The first delay if the provider does not name one; it doubles from attempt to attempt. */
   firstMs: number
-  /** The longest such wait. */
+  /** The longest such delay. */
   capMs: number
-  /** The longest wait that a provider may ask for: beyond it the failure is final. */
+  /** The longest delay that a provider may ask for: above it the failure is final. */
   longestMs: number
-  /** The most retries to one provider, of all requests to it: 0.2 is a fifth. */
+  /** The largest share of retries among all requests to one provider: 0.2 is a fifth. */
   share: number
-  /** Between 0 and 1; shortens waits by up to a quarter, so that many clients do not come back as one. */
+  /** Between 0 and 1; shortens delays by up to a quarter, so that many clients do not return at the same moment. */
   random: () => number
 }
 
@@ -26,7 +26,7 @@ export const defaultRetry: RetryPolicy = {
   random: Math.random,
 }
 
-/** How long to wait before the next attempt; undefined: do not. `advised` is what `x-should-retry` says. */
+/** The delay before the next attempt; undefined: do not retry. `advised` is the value of `x-should-retry`. */
 export function retryWait(
   failure: Failure,
   failed: number,

@@ -1,12 +1,13 @@
-// One attempt: a POST, and the JSON chunks of what comes back. Whatever goes wrong is thrown as a SendError.
+// One attempt: a POST, and the JSON chunks of the response. Every failure is thrown as a SendError.
 //
-// Redirects are never followed: the key belongs to the host it was sent to. Node's own fetch gives up on headers and on
-// a silent body after 300 s, whatever the limits here say; who needs more brings a fetch with a dispatcher of its own.
+// Redirects are never followed: the key belongs to the host it was sent to.
 
+import type { Authorizer } from '../auth/authorizer.ts'
 import { badInput, SynapseError, type Failure } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
 import { readFailure } from '../wires/shared/failure.ts'
 import type { Wire } from '../wires/wire.ts'
+import { unframeAwsEvents } from './aws-events.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { unframeNdjson } from './ndjson.ts'
 import { networkFailure } from './network.ts'
@@ -14,9 +15,9 @@ import { hasEvents, readRecording } from './recording.ts'
 import { redactFailure, redactText, secretsIn } from './redact.ts'
 import { unframeSse } from './sse.ts'
 import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
-import { watch, type Watch } from './watch.ts'
+import { watch, type Clock, type Watch } from './watch.ts'
 
-/** As much of `fetch` as is used: a fetch of one's own avoids loading the platform's, which is slow to load. */
+/** The part of `fetch` that is used: a custom fetch avoids loading the platform's, which is slow to load. */
 export type Fetch = (
   url: string,
   init: {
@@ -28,34 +29,49 @@ export type Fetch = (
   },
 ) => Promise<FetchedReply>
 
-/** As much of a Response as is read. */
+/** The part of a Response that is read. */
 export interface FetchedReply {
   readonly status: number
   readonly headers: Iterable<[string, string]> & { get(name: string): string | null | undefined }
-  readonly body: ReadableStream<Uint8Array> | null
+  readonly body: FetchedBody | null
   text(): Promise<string>
+}
+
+/** The part of a web stream that is used. */
+export interface FetchedBody {
+  getReader(): BodyReader
+  cancel(): Promise<void>
+}
+
+interface BodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
 }
 
 export interface Attempt {
   protocol: Wire
   url: string
   headers: Record<string, string>
+  /** What authorises it, if the headers do not. */
+  authorize?: Authorizer
   /** Serialised once, by the caller. */
   body: string | Uint8Array
-  /** The reply was asked for in one piece. */
+  /** The reply was requested without streaming. */
   whole?: boolean
   signal?: AbortSignal
   fetch?: Fetch
   limits?: Partial<Limits>
-  /** How messages name the provider. */
+  /** The clock for the time limits. */
+  clock?: Clock
+  /** The provider's name in messages. */
   provider?: string
   keyVariable?: string
-  /** What the decoder knows: after `done` nothing more is read, while `thinking` more patience is shown. */
+  /** The state of the decoder: after `done` nothing more is read, while `thinking` the time limit is longer. */
   progress?: { readonly done: boolean; readonly thinking: boolean }
 }
 
 export class SendError extends SynapseError {
-  /** What the provider says about trying again. */
+  /** What the provider says about retrying. */
   readonly advised: boolean | undefined
 
   constructor(failure: Failure, options: { cause?: unknown; advised?: boolean | undefined } = {}) {
@@ -64,9 +80,17 @@ export class SendError extends SynapseError {
   }
 }
 
-export async function* send(attempt: Attempt): AsyncGenerator<Json, void, void> {
+/** Called with each chunk. A promise is awaited before more is read; `stop`: nothing more is wanted. */
+export type Take = (chunk: Json) => Promise<unknown> | 'stop' | undefined
+
+/**
+ * Callbacks instead of generators: a stream of many small events would spend more time in passing them on than in
+ * reading them. An error thrown by `take` is rethrown.
+ */
+export async function send(attempt: Attempt, take: Take): Promise<void> {
   const limits = { ...defaultLimits, ...attempt.limits }
-  const headers = checkedHeaders(attempt.headers)
+  const given = checkedHeaders(attempt.headers)
+  let headers = given
   const stop = new AbortController()
   const clock = watch(
     {
@@ -74,41 +98,64 @@ export async function* send(attempt: Attempt): AsyncGenerator<Json, void, void> 
       headersMs: attempt.whole ? limits.wholeMs : limits.headersMs,
       thinking: () => attempt.progress?.thinking === true,
       name: attempt.provider ?? 'The provider',
+      clock: attempt.clock,
     },
     (error) => stop.abort(error),
   )
   const cancel = () => stop.abort(attempt.signal?.reason)
   attempt.signal?.addEventListener('abort', cancel)
+  const taker = guarded(take)
   let began = false
   let complete = false
 
   try {
     if (attempt.signal?.aborted) cancel()
-    const reply = await (attempt.fetch ?? fetch)(attempt.url, {
-      method: 'POST',
-      headers,
-      body: attempt.body,
-      redirect: 'manual',
-      signal: stop.signal,
-    })
+    headers = await authorized(attempt, given)
+    let reply = await ask(attempt, headers, stop.signal)
+    if (reply.status >= 400 && attempt.authorize?.again(reply)) {
+      await reply.body?.cancel()
+      headers = await authorized(attempt, given)
+      reply = await ask(attempt, headers, stop.signal)
+    }
     began = true
     clock.reading()
-    const bytes = readBody(reply, clock, limits.replySize)
-    if (reply.status < 200 || reply.status >= 300) throw await refusal(reply, bytes, attempt)
-    if (isWhole(reply)) yield* wholeReply(await textOf(bytes), attempt)
-    else yield* streamedReply(bytes, attempt, limits, clock)
-    complete = true
+    const body: Body = { reply, clock, limits }
+    if (reply.status < 200 || reply.status >= 300) throw await refusal(body, { ...attempt, headers })
+    if (isWhole(reply)) {
+      complete = await takeAll(wholeReply(await textOf(body), { ...attempt, headers }), taker.take)
+    } else if (isAwsEvents(reply)) complete = await awsReply(body, attempt, taker.take)
+    else complete = await streamedReply(body, attempt, taker.take)
   } catch (error) {
+    if (taker.failed) throw taker.failed.error
     throw asSendError(error, attempt, stop.signal, began)
   } finally {
     attempt.signal?.removeEventListener('abort', cancel)
     clock.stop()
-    // A stream that was read to its end leaves its connection to the next request.
+    // A stream that was read to its end leaves its connection for the next request.
     if (!complete) stop.abort()
   }
 }
 
-/** The error of the platform would show the value. */
+async function authorized(attempt: Attempt, headers: Record<string, string>): Promise<Record<string, string>> {
+  const { authorize, url, body } = attempt
+  if (!authorize) return headers
+  const added = await authorize.headers({ method: 'POST', url, headers, body }, attempt.fetch ?? fetch)
+  return { ...checkedHeaders(added), ...headers }
+}
+
+async function ask(attempt: Attempt, headers: Record<string, string>, signal: AbortSignal): Promise<FetchedReply> {
+  const { url, body } = attempt
+  const post = attempt.fetch ?? (defaultFetch ??= (await import('./http.ts')).defaultFetch)
+  return post(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+}
+
+/**
+ * Loaded with the first request: Node's modules for HTTP, TLS and compression take a fifth of the import time of the
+ * package.
+ */
+let defaultFetch: Fetch | undefined
+
+/** The platform's error would show the value. */
 function checkedHeaders(headers: Record<string, string>): Record<string, string> {
   const checked: Record<string, string> = { 'content-type': 'application/json' }
   for (const [name, given] of Object.entries(headers)) {
@@ -121,9 +168,50 @@ function checkedHeaders(headers: Record<string, string>): Record<string, string>
   return checked
 }
 
-async function* readBody(reply: FetchedReply, clock: Watch, limit: number): AsyncGenerator<Uint8Array, void, void> {
+/** Distinguishes errors of the callback from those of the provider or the network. */
+function guarded(take: Take): { take: Take; failed: { error: unknown } | undefined } {
+  const own: ReturnType<typeof guarded> = {
+    failed: undefined,
+    take(chunk) {
+      try {
+        const next = take(chunk)
+        return next instanceof Promise ? next.catch(fail) : next
+      } catch (error) {
+        return fail(error)
+      }
+    },
+  }
+  return own
+
+  function fail(error: unknown): never {
+    own.failed = { error }
+    throw error
+  }
+}
+
+/** False: it was stopped before the end. */
+async function takeAll(chunks: Iterable<Json>, take: Take): Promise<boolean> {
+  for (const chunk of chunks) {
+    const next = take(chunk)
+    if (next === 'stop') return false
+    if (next) await next
+  }
+  return true
+}
+
+interface Body {
+  reply: FetchedReply
+  clock: Watch
+  limits: Limits
+}
+
+/** Reads to the end of a body, or until a value is returned for a piece of it. */
+async function eachPiece<T>(
+  { reply, clock, limits }: Body,
+  on: (piece: Uint8Array) => Promise<T | undefined> | T | undefined,
+): Promise<T | undefined> {
   const reader = reply.body?.getReader()
-  if (!reader) return
+  if (!reader) return undefined
   let size = 0
   let ended = false
   try {
@@ -131,21 +219,24 @@ async function* readBody(reply: FetchedReply, clock: Watch, limit: number): Asyn
       clock.reading()
       const { done, value } = await reader.read()
       clock.bytes()
-      if (done) break
+      if (done || !value) break
       size += value.byteLength
-      if (size > limit) throw tooLarge('The reply', limit)
-      yield value
+      if (size > limits.replySize) throw tooLarge('The reply', limits.replySize)
+      const given = on(value)
+      const result = given instanceof Promise ? await given : given
+      if (result !== undefined) return result
     }
     ended = true
+    return undefined
   } finally {
     if (!ended) void leave(reader)
   }
 }
 
-/** How long the end of a body is waited for when nothing that matters can follow: a whole connection is kept by it. */
+/** How long to wait for the end of a body when nothing important can follow: it saves a whole connection. */
 const lingerMs = 250
 
-async function leave(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+async function leave(reader: BodyReader): Promise<void> {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), lingerMs)
   timer.unref()
   try {
@@ -161,17 +252,41 @@ function isWhole(reply: FetchedReply): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(reply.headers.get('content-type') ?? '')
 }
 
+/** On every wire: a gateway may have converted it to server-sent events, and says so. */
+function isAwsEvents(reply: FetchedReply): boolean {
+  return /^application\/vnd\.amazon\.eventstream\b/i.test(reply.headers.get('content-type') ?? '')
+}
+
+async function awsReply(body: Body, attempt: Attempt, take: Take): Promise<boolean> {
+  const unframer = unframeAwsEvents(body.limits.eventSize)
+  const isOver = await eachPiece(body, async (piece) => {
+    for (const chunk of unframer.push(piece)) {
+      if (!isObject(chunk) || !('ping' in chunk)) body.clock.event()
+      const next = take(chunk)
+      if (next === 'stop') return false
+      if (next) await next
+      if (attempt.progress?.done) return true
+    }
+    if (unframer.trouble) throw unframer.trouble
+    return undefined
+  })
+  if (isOver !== undefined) return isOver
+  unframer.flush()
+  if (unframer.trouble) throw unframer.trouble
+  return true
+}
+
 function* wholeReply(text: string, attempt: Attempt): Generator<Json, void, void> {
   const body = jsonIn(text)
   if (body === undefined) return yield* readableIn(text, attempt)
-  // Gateways send errors with 200 too. A reply that tells of its own failure has an id.
+  // Gateways send errors with 200 too. A reply that reports its own failure has an id.
   if (isObject(body) && body.error && body.id === undefined) {
     throw new SendError(redactFailure(readFailure({ ...named(attempt), body }), attempt.headers))
   }
   yield* attempt.protocol.split(body)
 }
 
-/** A stream that was called JSON on its way, by a proxy that knows no better. */
+/** A stream that a proxy has mislabelled as JSON. */
 function* readableIn(text: string, { protocol }: Attempt): Generator<Json, void, void> {
   const { chunks, failure } = readRecording(protocol, text)
   if (chunks.length === 0 && text.trim() !== '' && !hasEvents(text)) throw notJson(text)
@@ -179,64 +294,80 @@ function* readableIn(text: string, { protocol }: Attempt): Generator<Json, void,
   if (failure) throw new SynapseError(failure)
 }
 
-/** Said by Anthropic and by Responses to keep the line open; a model that says only this says nothing. */
+/** Sent by Anthropic and by Responses to keep the connection open; it carries no content. */
 const keepAlives: ReadonlySet<Json | undefined> = new Set(['ping', 'keepalive'])
 
-async function* streamedReply(
-  bytes: AsyncIterable<Uint8Array>,
-  attempt: Attempt,
-  limits: Limits,
-  clock: Watch,
-): AsyncGenerator<Json, void, void> {
+async function streamedReply(body: Body, attempt: Attempt, take: Take): Promise<boolean> {
   const { framing } = attempt.protocol
+  const { eventSize } = body.limits
   const unframer: Unframer =
-    framing.kind === 'ndjson' ? unframeNdjson(limits.eventSize) : unframeSse(limits.eventSize, framing.done)
+    framing.kind === 'ndjson'
+      ? unframeNdjson(eventSize)
+      : unframeSse(eventSize, framing.kind === 'sse' ? framing.done : undefined)
   const decoder = new TextDecoder()
   let unheard: string[] | undefined = []
   let unheardSize = 0
-  for await (const piece of bytes) {
+  const isOver = await eachPiece(body, (piece) => {
     const text = decoder.decode(piece, { stream: true })
     unheard?.push(text)
     unheardSize += text.length
-    for (const chunk of unframer.push(text)) {
+    return takeFrom(unframer.push(text), 0)
+  })
+  if (isOver !== undefined) return isOver
+  const last = [...unframer.push(decoder.decode()), ...unframer.flush()]
+  if (last.length > 0) unheard = undefined
+  if (!(await takeAll(last, take))) return false
+  // A stream without an event may be a whole reply, an error, or another site's page.
+  return unheard ? takeAll(wholeReply(unheard.join(''), attempt), take) : true
+
+  /** Without a promise as long as there is nothing to wait for. */
+  function takeFrom(chunks: readonly Json[], first: number): Promise<boolean | undefined> | boolean | undefined {
+    for (let i = first; i < chunks.length; i++) {
+      const chunk = chunks[i] as Json
       unheard = undefined
-      if (!isObject(chunk) || !keepAlives.has(chunk.type)) clock.event()
-      yield chunk
-      if (attempt.progress?.done) return
+      if (!isObject(chunk) || !keepAlives.has(chunk.type)) body.clock.event()
+      const next = take(chunk)
+      if (next === 'stop') return false
+      if (next) return next.then(() => (attempt.progress?.done ? true : takeFrom(chunks, i + 1)))
+      if (attempt.progress?.done) return true
     }
     if (unframer.trouble) throw unframer.trouble
-    if (unframer.done) return
-    if (unheard && unheardSize > limits.eventSize) throw tooLarge('A reply without a single event', limits.eventSize)
+    if (unframer.done) return true
+    if (unheard && unheardSize > eventSize) throw tooLarge('A reply without a single event', eventSize)
+    return undefined
   }
-  for (const chunk of [...unframer.push(decoder.decode()), ...unframer.flush()]) {
-    unheard = undefined
-    yield chunk
-  }
-  // What was called a stream and had no event in it may be a whole reply, an error, or somebody else's page.
-  if (unheard) yield* wholeReply(unheard.join(''), attempt)
 }
 
-async function refusal(reply: FetchedReply, bytes: AsyncIterable<Uint8Array>, attempt: Attempt): Promise<SendError> {
+async function refusal(body: Body, attempt: Attempt): Promise<SendError> {
+  const { reply } = body
   if (reply.status >= 300 && reply.status < 400) return new SendError(redirected(reply, attempt))
   const headers = Object.fromEntries(reply.headers)
-  const text = redactText(await beginningOf(bytes, attempt), secretsIn(attempt.headers))
-  const body = jsonIn(text) ?? text
-  const failure = readFailure({ ...named(attempt), status: reply.status, headers, body, now: Date.now() })
+  const text = redactText(await beginningOf(body, attempt), secretsIn(attempt.headers))
+  const failure = readFailure({
+    ...named(attempt),
+    status: reply.status,
+    headers,
+    body: jsonIn(text) ?? text,
+    now: Date.now(),
+  })
   const advice = headers['x-should-retry']
   return new SendError(failure, { advised: advice === 'true' ? true : advice === 'false' ? false : undefined })
 }
 
-/** An error body is for people and for the table of failures: its beginning is enough, and less is better than none. */
+/**
+ * An error body is for people and for the table of failures: its beginning is enough, and a part is better than
+ * nothing.
+ */
 const errorSize = 64 * 1024
 
-async function beginningOf(bytes: AsyncIterable<Uint8Array>, attempt: Attempt): Promise<string> {
+async function beginningOf(body: Body, attempt: Attempt): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {
-    for await (const piece of bytes) {
+    await eachPiece(body, (piece) => {
       text += decoder.decode(piece, { stream: true })
-      if (text.length > errorSize) break
-    }
+      return text.length > errorSize || undefined
+    })
   } catch (error) {
     if (attempt.signal?.aborted) throw error
   }
@@ -251,14 +382,14 @@ function redirected(reply: FetchedReply, attempt: Attempt): Failure {
     status: reply.status,
     message:
       `${attempt.provider ?? 'The provider'} answered ${reply.status} with a redirect${where}. It was not followed, ` +
-      'because the key is meant for one host only; if the new address is right, set it as the base URL.',
+      'because the key is meant for one host only; if the new address is correct, set it as the base URL.',
   }
 }
 
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(body: Body): Promise<string> {
   const decoder = new TextDecoder()
   const pieces: string[] = []
-  for await (const piece of bytes) pieces.push(decoder.decode(piece, { stream: true }))
+  await eachPiece(body, (piece) => void pieces.push(decoder.decode(piece, { stream: true })))
   pieces.push(decoder.decode())
   return pieces.join('')
 }

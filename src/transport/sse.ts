@@ -1,14 +1,14 @@
 // Server-sent events to JSON chunks.
 //
-// The parser drops comments and unknown fields unseen, so a line can only grow without end in a field of an event, and
-// one limit for the event is a limit for its lines too.
+// The parser drops comments and unknown fields, so a line can only grow without limit in a field of an event, and one
+// limit for the event also limits its lines.
 
 import { createParser } from 'eventsource-parser'
 import type { SynapseError } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
 import { jsonIn, notJson, tooLarge, type Unframer } from './unframe.ts'
 
-/** `done` is the last `data:` line of wires that have one; `[DONE]` is understood on all of them. */
+/** `done` is the last `data:` line of wires that have one; `[DONE]` is recognised on all of them. */
 export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
   let chunks: Json[] = []
   let ended = false
@@ -32,7 +32,7 @@ export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
   function add(data: string): void {
     const chunk = jsonIn(data)
     if (chunk !== undefined) chunks.push(chunk)
-    // A last event without its blank line may have been cut: then it counts for nothing.
+    // A last event without its blank line may be incomplete: it is ignored.
     else if (!flushing) trouble = notJson(data)
   }
 
@@ -57,7 +57,7 @@ export function unframeSse(eventSize: number, done = '[DONE]'): Unframer {
   }
 }
 
-/** An event named `error` is one, whatever its data looks like. */
+/** An event named `error` is an error, whatever its data looks like. */
 function errorChunk(data: string): Json {
   const value = jsonIn(data)
   if (value === undefined) return { type: 'error', error: { message: data } }

@@ -4,13 +4,13 @@ import { SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 
 export interface Unframer {
-  /** Takes the text as it comes, cut anywhere, and gives the chunks that are now complete. */
+  /** Takes the text as it arrives, split anywhere, and returns the chunks that are now complete. */
   push(text: string): Json[]
-  /** To be called at the end of the body: what is left without its last line break. */
+  /** Call it at the end of the body: returns what is left without a final line break. */
   flush(): Json[]
-  /** The sender said that nothing more comes. */
+  /** The sender has announced the end. */
   readonly done: boolean
-  /** What makes the rest unreadable; the chunks given so far are good. */
+  /** What makes the rest unreadable; the chunks returned so far are valid. */
   readonly trouble: SynapseError | undefined
 }
 
@@ -33,7 +33,7 @@ export function sizeText(bytes: number): string {
   return bytes >= 1024 * 1024 ? `${Math.round(bytes / (1024 * 1024))} MiB` : `${bytes} bytes`
 }
 
-/** Undefined where the text is not JSON, which no JSON is. */
+/** Undefined if the text is not JSON; no JSON value is undefined. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json

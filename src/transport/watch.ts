@@ -1,37 +1,56 @@
-// The clock of one attempt: says when too long nothing came. Time in which no one was reading does not count, so a slow
-// reader is never taken for a dead provider.
+// The timer of one attempt: fires after too long a silence. Time without a reader does not count, so a slow
+// reader is never mistaken for a dead provider.
 
 import { SynapseError } from '../core/error.ts'
 import type { Limits } from './limits.ts'
 
 export interface Watch {
-  /** From now on somebody waits for bytes. */
+  /** From now on, bytes are awaited. */
   reading(): void
-  /** Bytes came. */
+  /** Bytes arrived. */
   bytes(): void
-  /** An event that says something came. */
+  /** An event with content arrived. */
   event(): void
   stop(): void
+}
+
+/** A clock and timers. Tests have one that stands still until they move it. */
+export interface Clock {
+  now(): number
+  /** Calls back once; the result cancels it. */
+  after(ms: number, run: () => void): () => void
+}
+
+const machineClock: Clock = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
 }
 
 export interface Watched {
   limits: Limits
   headersMs: number
-  /** Whether the model is thinking at the moment. */
+  /** Whether the model is currently thinking. */
   thinking: () => boolean
   name: string
+  clock?: Clock | undefined
 }
 
 /** Starts with the wait for the headers, which ends with the first `reading`. */
-export function watch({ limits, headersMs, thinking, name }: Watched, expire: (error: SynapseError) => void): Watch {
+export function watch(
+  { limits, headersMs, thinking, name, clock = machineClock }: Watched,
+  expire: (error: SynapseError) => void,
+): Watch {
   let waiting = true
   let inBody = false
-  let byteAt = performance.now()
+  let byteAt = clock.now()
   let eventAt = byteAt
-  let timer = setTimeout(check, headersMs)
+  let cancel = clock.after(headersMs, check)
 
   function check(): void {
-    const now = performance.now()
+    const now = clock.now()
     const eventMs = thinking() ? limits.thinkingIdleMs : limits.eventIdleMs
     if (waiting && !inBody) return expire(late(`${name} did not begin to answer within ${seconds(headersMs)}.`))
     if (waiting && now - byteAt >= limits.byteIdleMs) {
@@ -43,16 +62,16 @@ export function watch({ limits, headersMs, thinking, name }: Watched, expire: (e
     const left = waiting
       ? Math.min(limits.byteIdleMs - (now - byteAt), eventMs - (now - eventAt))
       : Math.min(limits.byteIdleMs, eventMs)
-    timer = setTimeout(check, Math.max(1, Math.ceil(left)))
+    cancel = clock.after(Math.max(1, Math.ceil(left)), check)
   }
 
   return {
     reading() {
-      const now = performance.now()
+      const now = clock.now()
       if (!inBody) {
         inBody = true
         byteAt = eventAt = now
-        clearTimeout(timer)
+        cancel()
         check()
       } else if (!waiting) {
         eventAt = Math.min(now, eventAt + now - byteAt)
@@ -62,13 +81,13 @@ export function watch({ limits, headersMs, thinking, name }: Watched, expire: (e
     },
     bytes() {
       waiting = false
-      byteAt = performance.now()
+      byteAt = clock.now()
     },
     event() {
-      eventAt = performance.now()
+      eventAt = clock.now()
     },
     stop() {
-      clearTimeout(timer)
+      cancel()
     },
   }
 }

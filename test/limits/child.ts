@@ -1,5 +1,5 @@
-// One question in a process of its own, to a provider that sends too much: how it ended, and how much memory it took.
-// The task is the first argument, the result one line of JSON.
+// One question in a separate process, to a provider that sends too much: how it ended, and how much memory it took. The
+// task is the first argument, the result one line of JSON.
 
 import { join } from 'node:path'
 import { defineTool, openSynapse } from '../../src/index.ts'
@@ -72,7 +72,7 @@ const done: Done = {
   mostAtOnce,
   messages: history.length,
   results: parts.length,
-  notRun: parts.filter((part) => part.output.some((one) => one.type === 'text' && one.text.includes('not run'))).length,
+  notRun: parts.filter((part) => part.output.some((one) => one.type === 'text' && one.text.includes('Not run'))).length,
   guards,
 }
 process.stdout.write(`${JSON.stringify(done)}\n`)

@@ -20,7 +20,7 @@ test('the number of calls and of tools at the same time can be set', { timeout }
   assert.deepEqual([done.toolRuns, done.mostAtOnce, done.results, done.notRun], [40, 3, 50, 10])
 })
 
-test('a text without end is read up to a limit, and what was read is kept', { timeout }, async (t) => {
+test('an endless text is read up to a limit, and what was read is stored', { timeout }, async (t) => {
   const script = { kind: 'text', deltaSize: 100, bytes: Infinity } as const
   const done = await measure(t, script, { guards: { replySize: mb } })
   assert.equal(done.failure?.kind, 'limit')

@@ -26,7 +26,7 @@ export interface Upstream {
 export async function upstream(t: TestContext, script: Script): Promise<Upstream> {
   const seen = { baseUrl: '', requests: 0 }
   const server = createServer((request, response) => {
-    // Who stops listening has had enough.
+    // A reader that stops has had enough.
     response.on('error', () => {})
     request.resume().on('end', () => {
       seen.requests++

@@ -1,4 +1,4 @@
-// One call of the toy wire, and what came of it.
+// One call of the toy wire, and its outcome.
 
 import type { ReplyEvent } from '../../src/core/event.ts'
 import { fold, type Folded } from '../../src/core/fold.ts'

@@ -16,7 +16,7 @@ describe('cancelling', () => {
     await server.closed()
   })
 
-  test('in the middle keeps what there is and closes the socket', async (t) => {
+  test('in the middle keeps the partial reply and closes the socket', async (t) => {
     const stop = new AbortController()
     const server = await scripted(t, (reply) => {
       reply.writeHead(200, sse)
@@ -58,7 +58,7 @@ describe('cancelling', () => {
     assert.equal(summed(events).reply.stop.reason, 'cancelled')
   })
 
-  test('before it began asks no one', async (t) => {
+  test('before it began sends nothing', async (t) => {
     const server = await scripted(t, says('x'))
     const { reply } = await call(server.url, { signal: AbortSignal.abort() })
     assert.equal(reply.stop.reason, 'cancelled')

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Part, Reply } from '../../src/core/message.ts'
 import { allWires } from '../../src/wires/all.ts'
+import { frameAwsEvent } from '../../src/transport/aws-events.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { call } from './calling.ts'
 import { answers, scripted, type Play } from './scripted-server.ts'
@@ -22,7 +23,12 @@ const reply: Reply = {
 }
 
 /** The chunk as its wire frames it. */
-function framed({ framing }: Wire, chunk: Json): string {
+function framed({ framing }: Wire, chunk: Json): string | Uint8Array {
+  if (framing.kind === 'aws-events') {
+    const said = isObject(chunk) ? chunk : {}
+    const { __type: type, message } = said
+    return frameAwsEvent(type === undefined ? said : { type: 'error', error: { type, message: message ?? '' } })
+  }
   if (framing.kind === 'ndjson') return `${JSON.stringify(chunk)}\n`
   const name = framing.named && isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
   return `${typeof name === 'string' ? `event: ${name}\n` : ''}data: ${JSON.stringify(chunk)}\n\n`
@@ -32,13 +38,18 @@ function last({ framing }: Wire): string {
   return framing.kind === 'sse' && framing.done ? `data: ${framing.done}\n\n` : ''
 }
 
+const types = {
+  sse: 'text/event-stream',
+  ndjson: 'application/x-ndjson',
+  'aws-events': 'application/vnd.amazon.eventstream',
+}
+
 const streamed =
   (protocol: Wire, chunks: Json[], end: 'end' | 'reset'): Play =>
   (answer) => {
-    const type = protocol.framing.kind === 'ndjson' ? 'application/x-ndjson' : 'text/event-stream'
-    answer.writeHead(200, { 'content-type': type })
-    const body = chunks.map((chunk) => framed(protocol, chunk)).join('')
-    if (end === 'end') answer.end(body + last(protocol))
+    answer.writeHead(200, { 'content-type': types[protocol.framing.kind] })
+    const body = Buffer.concat(chunks.map((chunk) => Buffer.from(framed(protocol, chunk))))
+    if (end === 'end') answer.end(Buffer.concat([body, Buffer.from(last(protocol))]))
     else answer.write(body, () => answer.socket?.resetAndDestroy())
   }
 
@@ -56,7 +67,7 @@ for (const protocol of allWires()) {
     const chunks = protocol.split(whole, 4)
     const origin = { protocol: protocol.id, provider: 'somebody', model: 'a-model' }
 
-    test('is read as it was said, streamed and in one piece', async (t) => {
+    test('is decoded unchanged, streamed and complete', async (t) => {
       const server = await scripted(t, streamed(protocol, chunks, 'end'), answers(200, whole))
       for (const way of ['streamed', 'whole']) {
         const { reply: read, failure } = await call(server.url, { protocol, origin, whole: way === 'whole' })
@@ -66,7 +77,7 @@ for (const protocol of allWires()) {
       }
     })
 
-    test('reset after any chunk never passes for the whole, and keeps the words so far', async (t) => {
+    test('reset after any chunk never counts as complete, and keeps the text so far', async (t) => {
       for (let count = 0; count < chunks.length; count++) {
         const server = await scripted(t, streamed(protocol, chunks.slice(0, count), 'reset'))
         const { reply: read, failure, text } = await call(server.url, { protocol, origin, retry: { retries: 0 } })
@@ -76,7 +87,7 @@ for (const protocol of allWires()) {
       }
     })
 
-    test('takes an error in the stream for what it is, and tries again', async (t) => {
+    test('recognises an error in the stream, and retries', async (t) => {
       const issue = {
         rule: 'busy',
         status: 503,

@@ -91,7 +91,7 @@ describe('server-sent events', () => {
     assert.equal(unframer.done, true)
   })
 
-  test('that are not JSON are trouble that shows what came, behind the chunks that were good', () => {
+  test('that are not JSON are an error that shows them, after the valid chunks', () => {
     const unframer = unframeSse(size)
     assert.deepEqual(unframer.push('data: 1\n\ndata: {"a":\n\ndata: 2\n\n'), [1])
     assert.equal(unframer.trouble?.kind, 'malformed-reply')

@@ -15,7 +15,7 @@ const cutAfter =
   }
 
 describe('a reply', () => {
-  test('comes as events, from one start to one end', async (t) => {
+  test('arrives as events, from one start to one end', async (t) => {
     const server = await scripted(t, says('Hel', 'lo'))
     const { events, text, reply, failure } = await call(server.url)
     assert.deepEqual(
@@ -48,7 +48,7 @@ describe('a reply', () => {
     assert.equal(reply.stop.reason, 'done')
   })
 
-  test('is read for what it is, whatever its content type says', async (t) => {
+  test('is decoded by its content, whatever its content type says', async (t) => {
     const named = (type: string, body: string): Play => {
       return (reply) => reply.writeHead(200, { 'content-type': type }).end(body)
     }
@@ -70,7 +70,7 @@ describe('a reply', () => {
     assert.match((await call(page.url, { retry: { retries: 0 } })).failure?.message ?? '', /not JSON: <html>Log in/)
   })
 
-  test('may have been asked for with bytes', async (t) => {
+  test('may have been requested with bytes', async (t) => {
     const server = await scripted(t, says('yes'))
     await call(server.url, { body: new TextEncoder().encode('{"ü":1}') })
     assert.equal(server.requests[0]?.body, '{"ü":1}')
@@ -129,7 +129,7 @@ describe('an attempt that failed before anything was shown is repeated', () => {
     assert.deepEqual((await call(server.url)).waits, [3000, 40])
   })
 
-  test('with a wait of its own where the header is nonsense', async (t) => {
+  test('with its own delay if the header is invalid', async (t) => {
     const server = await scripted(
       t,
       answers(429, {}, { 'retry-after': '-3' }),
@@ -146,7 +146,7 @@ describe('an attempt that failed before anything was shown is repeated', () => {
     assert.equal(failure?.retryAfterMs, 3_600_000)
   })
 
-  test('if x-should-retry says so, and not if it says no', async (t) => {
+  test('if x-should-retry is true, and not if it is false', async (t) => {
     const willing = await scripted(t, answers(400, {}, { 'x-should-retry': 'true' }), says('x'))
     assert.equal((await call(willing.url)).text, 'x')
     const unwilling = await scripted(t, answers(500, {}, { 'x-should-retry': 'false' }))
@@ -164,7 +164,7 @@ describe('an attempt that failed before anything was shown is repeated', () => {
     })
   }
 
-  test('when the connection is reset behind the headers', async (t) => {
+  test('when the connection is reset after the headers', async (t) => {
     const server = await scripted(t, cutAfter(), says('second'))
     const { text, retries } = await call(server.url)
     assert.equal(text, 'second')
@@ -209,7 +209,7 @@ describe('an attempt that failed before anything was shown is repeated', () => {
   })
 })
 
-describe('after the first words nothing is repeated, and what there is stays', () => {
+describe('after the first output nothing is repeated, and the partial reply stays', () => {
   test('when the connection is reset', async (t) => {
     const server = await scripted(t, cutAfter('half a ', 'sentence'))
     const { text, reply, failure, retries } = await call(server.url)
@@ -229,7 +229,7 @@ describe('after the first words nothing is repeated, and what there is stays', (
     assert.equal(server.requests.length, 1)
   })
 
-  test('when an error comes in the stream', async (t) => {
+  test('when an error arrives in the stream', async (t) => {
     const server = await scripted(t, (reply) =>
       reply.writeHead(200, sse).end(event({ text: 'half' }) + event({ error: { code: 429, message: 'slow' } })),
     )
@@ -240,7 +240,7 @@ describe('after the first words nothing is repeated, and what there is stays', (
     assert.equal(server.requests.length, 1)
   })
 
-  test('when garbage comes', async (t) => {
+  test('when garbage arrives', async (t) => {
     const server = await scripted(t, (reply) =>
       reply.writeHead(200, sse).end(`${event({ text: 'half' })}data: {{{\n\n`),
     )
@@ -252,7 +252,7 @@ describe('after the first words nothing is repeated, and what there is stays', (
 })
 
 describe('a provider that cannot be reached', () => {
-  test('because nothing listens is a network failure that says so', async () => {
+  test('because nothing listens is a network failure with that reason', async () => {
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
     const { port } = probe.address() as AddressInfo
@@ -268,7 +268,7 @@ describe('a provider that cannot be reached', () => {
     assert.equal(retries.length, 2)
   })
 
-  test('because the other side does not speak TLS is told from other failures', async (t) => {
+  test('because the other side does not support TLS is distinguished from other failures', async (t) => {
     const server = await scripted(t, says('x'))
     const { failure } = await call(server.url.replace('http:', 'https:'), { retry: { retries: 0 } })
     assert.equal(failure?.kind, 'network')
@@ -276,7 +276,7 @@ describe('a provider that cannot be reached', () => {
   })
 
   const thrown: [string, string, RegExp][] = [
-    ['ENOTFOUND', 'network', /host of this name/],
+    ['ENOTFOUND', 'network', /host name does not exist/],
     ['UND_ERR_CONNECT_TIMEOUT', 'timeout', /too long/],
     ['CERT_HAS_EXPIRED', 'network', /certificate/],
     ['HPE_INVALID_CONSTANT', 'malformed-reply', /does not speak HTTP/],

@@ -58,7 +58,7 @@ describe('the wait', () => {
     assert.equal(retryWait(failure('network'), 1, undefined, { ...still, random: () => 1 }), 375)
   })
 
-  test('is what the provider asks for, also if that is nothing', () => {
+  test('is what the provider asks for, even if that is zero', () => {
     assert.equal(retryWait(failure('rate-limit', 3210), 1, undefined, still), 3210)
     assert.equal(retryWait(failure('rate-limit', 0), 1, undefined, still), 0)
   })
@@ -70,7 +70,7 @@ describe('the wait', () => {
 })
 
 describe('the budget', () => {
-  test('lets a single request be tried again as its policy says', () => {
+  test('allows a single request to be retried as its policy says', () => {
     const budget = retryBudget(0.2)
     budget.asked()
     assert.deepEqual([budget.take(), budget.take()], [true, true])
@@ -86,7 +86,7 @@ describe('the budget', () => {
     assert.ok(taken >= 200 && taken <= 210, `${taken} retries of 1000 requests`)
   })
 
-  test('is kept apart for each provider', () => {
+  test('is separate for each provider', () => {
     const budgetOf = retryBudgets(0)
     while (budgetOf('a').take());
     assert.deepEqual([budgetOf('a').take(), budgetOf('b').take()], [false, true])

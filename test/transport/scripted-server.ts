@@ -51,7 +51,7 @@ function listen(server: Server): Promise<void> {
 
 export const sse = { 'content-type': 'text/event-stream' }
 
-/** A streamed reply in the toy wire that is said whole and ends. */
+/** A complete streamed reply in the toy wire. */
 export function says(...texts: string[]): Play {
   return (reply) => {
     reply.writeHead(200, sse)

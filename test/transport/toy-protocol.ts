@@ -1,4 +1,4 @@
-// The smallest wire that can be told apart: text, thoughts, an error, an end. For what the transport itself promises.
+// A minimal wire: text, thoughts, an error, an end. For what the transport itself guarantees.
 
 import type { Failure } from '../../src/core/error.ts'
 import type { ReplyEvent } from '../../src/core/event.ts'
