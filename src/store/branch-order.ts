@@ -1,8 +1,8 @@
-// The order in which branches are listed: by name as JavaScript sorts, since databases sort text each in their own way.
+// The order in which branches are listed: by name as JavaScript sorts, since databases sort text differently.
 
 import type { Branch } from '../core/log.ts'
 
-/** Named ones by name, then the others as they come. */
+/** Named ones by name, then the others in their order. */
 export function inBranchOrder(branches: readonly Branch[]): Branch[] {
   const named = branches.filter((branch) => branch.name !== undefined)
   const plain = branches.filter((branch) => branch.name === undefined)

@@ -1,5 +1,5 @@
-// The folder of a store in a file, looked at before a library opens it: a mistyped path would begin an empty store
-// somewhere else.
+// The folder of a file store, checked before a library opens it: a mistyped path would create an empty store somewhere
+// else.
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,8 +1,8 @@
-// Where a process can be killed on purpose, for the tests of what a crash leaves behind: before and after every write
-// to a store, and inside a commit. Unset, which it always is outside of those tests, it costs one comparison.
+// Points at which a process can be killed on purpose, to test crash recovery: before and after every write to a store,
+// and inside a commit. Unset, which it always is outside of those tests, it costs one comparison.
 //
-// SYNAPSE_FAILPOINT names the place, as `finishTool:after`, or `finishTool:after@2` for the second time it is passed;
-// `*@7` is the seventh place of any name, and `?` only tells on stderr which places are passed.
+// SYNAPSE_FAILPOINT names the point, such as `finishTool:after`, or `finishTool:after@2` for the second time it is
+// passed; `*@7` is the seventh point of any name, and `?` only lists the points that are passed on stderr.
 
 import { writeSync } from 'node:fs'
 import type { Store } from './store.ts'
@@ -18,7 +18,7 @@ export function failpoint(name: string): void {
   if (++passed === Number(wantedTime ?? 1)) process.kill(process.pid, 'SIGKILL')
 }
 
-/** What only reads. Every other method counts as a write, so that a new one cannot be forgotten. */
+/** Methods that only read. Every other method counts as a write, so that a new one cannot be forgotten. */
 export const reads: ReadonlySet<string> = new Set<keyof Store>([
   'conversation',
   'conversations',
@@ -46,7 +46,7 @@ export const reads: ReadonlySet<string> = new Set<keyof Store>([
   'close',
 ])
 
-/** The store with a failpoint before and after each write; the store itself where no failpoint is set. */
+/** The store with a failpoint before and after each write; the store itself if no failpoint is set. */
 export function withFailpoints(store: Store): Store {
   if (wanted === undefined) return store
   return new Proxy(store, {

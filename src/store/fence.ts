@@ -1,15 +1,15 @@
-// Who may write. A lease makes one writer; its epoch fences off those who lost it: a process that slept past its lease
-// still believes it holds it, so the check belongs into the transaction of each write, not before it.
+// Who may write. A lease admits one writer; its epoch fences off those who lost it: a process that was suspended past
+// its lease still believes it has it, so the check must be in the transaction of each write, not before it.
 
 import { badInput, type SynapseError } from '../core/error.ts'
 import type { Lease } from '../core/log.ts'
 import { conflict } from './store-errors.ts'
 import type { NewLease, Write } from './store.ts'
 
-/** The lease as it is kept with its conversation. Times are milliseconds of the database's clock. */
+/** The lease as it is stored with its conversation. Times are milliseconds of the database's clock. */
 export interface Fence {
   conversationId: string
-  /** Null: no one, or given back. */
+  /** Null: free, or released. */
   holder: string | null
   epoch: number
   since: number
@@ -17,8 +17,8 @@ export interface Fence {
 }
 
 /**
- * Throws unless the writer holds the lease or no one does. An epoch that ran out counts until somebody takes over, or
- * writes without a lease: the store then takes it from its holder, who cannot know what was written.
+ * Throws unless the writer has the lease or it is free. An expired epoch is valid until another writer takes over, or
+ * writes without a lease: the store then revokes it, because its holder cannot know what was written.
  */
 export function checkWriter(fence: Fence, write: Write | undefined, now: number): { takes: boolean } {
   if (write?.epoch === undefined) {
@@ -35,7 +35,7 @@ export function isHeld(fence: Fence, now: number): fence is Held {
   return fence.holder !== null && fence.expires > now
 }
 
-/** The lease of the next holder; throws while another holds it. */
+/** The lease of the next holder; throws while another one has it. */
 export function nextLease(fence: Fence, lease: NewLease, now: number): Held {
   if (isHeld(fence, now) && fence.epoch !== lease.over) throw leaseHeld(fence)
   const { conversationId } = fence
@@ -67,7 +67,7 @@ export function leaseLost(fence: Fence, epoch: number): SynapseError {
   const who = fence.holder === null ? 'it was given back, or ran out' : `${fence.holder} took over at ${since}`
   return conflict(
     'lease-lost',
-    `The lease number ${epoch} on conversation ${fence.conversationId} is no longer good: ${who}. ` +
+    `The lease number ${epoch} on conversation ${fence.conversationId} has expired: ${who}. ` +
       'Nothing was written; stop, and read the conversation again.',
     { holder: fence.holder, since, epoch: fence.epoch },
   )

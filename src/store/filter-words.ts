@@ -1,5 +1,5 @@
-// What a search can be narrowed by, as words that go into the index beside the text: then a narrow search stays inside
-// the index, however many other owners and conversations share it. Hashed, so that they survive any tokenizer.
+// Search filters as words in the index next to the text: then a filtered search stays inside the index, however many
+// other owners and conversations share it. Hashed, so that they survive any tokenizer.
 
 import { hash } from 'node:crypto'
 import type { Message } from '../core/message.ts'
@@ -40,5 +40,5 @@ export function filterWord(field: 'owner' | 'conversation' | 'provider' | 'tool'
   return word
 }
 
-/** The same few come with document after document. */
+/** The same few occur in document after document. */
 const knownWords = new Map<string, string>()

@@ -1,4 +1,4 @@
-// Which format a store is in, without opening it as a store: opening would already bring it up to date.
+// The format of a store, without opening it as a store: opening would already upgrade it.
 
 import { existsSync } from 'node:fs'
 import { isPostgres } from './open.ts'
@@ -6,7 +6,7 @@ import { isPostgres } from './open.ts'
 export interface Format {
   /** Undefined: there is nothing yet. */
   is: number | undefined
-  /** What this Synapse writes. */
+  /** The format that this Synapse writes. */
   known: number
 }
 

@@ -1,6 +1,6 @@
-// What a search finds, where a database has an index for it. An index takes many documents at once for little more than
-// one alone: so an entry is appended without its own, and every 64th append has all that wait indexed. Until then a
-// search looks through the waiting ones itself, so that nothing is ever missed.
+// Search over a database index. Indexing many documents at once costs little more than one: so an entry is appended
+// without being indexed, and every 64th append indexes all that wait. Until then a search scans the waiting ones
+// itself, so that nothing is ever missed.
 
 import { crc32 } from 'node:zlib'
 import type { Message } from '../core/message.ts'
@@ -12,15 +12,15 @@ import { documentsOf, maxDocuments } from './search-text.ts'
 import { hitOf } from './snippet.ts'
 import type { Hit, Page, SearchQuery } from './store.ts'
 
-/** About as many entries wait before they are indexed. */
+/** About this many entries wait before they are indexed. */
 export const mostWaiting = 64
 
-/** `n` grows with each entry, whichever process writes it. A large message does not wait to be read again. */
+/** `n` grows with each entry, whichever process writes it. A large message is indexed at once. */
 export function isTimeToIndex(n: number, length: number): boolean {
   return n % mostWaiting === 0 || length > 65_536
 }
 
-/** A document by its number, `maxDocuments * n + its place in the entry`, and the entry that it is of. */
+/** A document by its number, `maxDocuments * n + its position in the entry`, and its entry. */
 export type HitRow = {
   place: number
   id: string
@@ -43,8 +43,8 @@ export interface Wanted {
 }
 
 /**
- * What the index has of an entry, or should have. Of a message that is damaged, or none at all, it has nothing: that is
- * for the doctor, and must not block the others.
+ * What the index has of an entry, or should have. Of a damaged or missing message it has nothing: that is for the
+ * doctor, and must not block the others.
  */
 export function documentsIn(
   owner: string,
@@ -58,7 +58,7 @@ export function documentsIn(
   }
 }
 
-/** The hits among entries that wait: these come with the number of their first document, the newest first. */
+/** The hits among waiting entries: these have the number of their first document, newest first. */
 export function waitingHits(rows: Iterable<HitRow>, { owner, query, terms, below, most }: Wanted): HitRow[] {
   const filters = queryFilters(owner, query)
   const hits: HitRow[] = []

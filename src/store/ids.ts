@@ -1,6 +1,5 @@
-// UUIDv7: ids that sort by the time they were made. Inside a process they are strictly ascending, also within one
-// millisecond and when the clock steps back, so that rows come to lie after each other in an index.
-// They say nothing about who may read: an id is never authority.
+// UUIDv7: ids that sort by creation time. Inside a process they are strictly ascending, even within one millisecond and
+// when the clock steps back, so that rows are adjacent in an index. They grant nothing: an id is never authority.
 
 import { randomBytes } from 'node:crypto'
 
@@ -19,7 +18,7 @@ export function uuidv7(now: number = Date.now()): string {
 let last = 0
 let count = 0
 
-/** Many digits at once: one call for each id would take longer than all the rest of it. */
+/** Many digits at once: one call per id would take longer than everything else. */
 let pool = ''
 let used = 0
 

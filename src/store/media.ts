@@ -1,17 +1,17 @@
-// Large media leave the message for the blobs, and come back before a request is written. What is not plain base64
-// stays where it is, because it would come back as other text.
+// Large media are moved from the message to blobs, and back before a request is encoded. Anything other than plain
+// base64 stays in place, because it would come back as different text.
 
 import { hash } from 'node:crypto'
 import type { MediaPart, Message, Part } from '../core/message.ts'
 
-/** Longer base64 than this goes to the blobs. */
+/** Longer base64 is moved to blobs. */
 const inlineLimit = 65_536
 
 export interface Detached {
   message: Message
-  /** What was taken out, by its hash. */
+  /** What was moved, by its hash. */
   blobs: Map<string, Uint8Array>
-  /** Blobs that the message names itself: the owner must have them already. */
+  /** Blobs that the message itself names: the owner must already have them. */
   named: Set<string>
 }
 
@@ -30,7 +30,12 @@ export function detachMedia(message: Message): Detached {
   return { message: detached, blobs, named }
 }
 
-/** The messages with their media back in them. A blob that is gone stays a blob: the encoder says so on the wire. */
+export function carriesMedia(message: Message): boolean {
+  if (message.role === 'tool') return message.parts.some((result) => hasMedia(result.output))
+  return message.role !== 'system' && hasMedia(message.parts)
+}
+
+/** The messages with their media restored. A missing blob stays a blob: the encoder notes it. */
 export async function attachMedia(
   messages: readonly Message[],
   load: (sha256: string) => Promise<Uint8Array | undefined>,
@@ -58,11 +63,11 @@ export async function attachMedia(
 
 function mapMedia(message: Message, change: (part: MediaPart) => MediaPart): Message {
   const changed = <P extends Part>(part: P): P | MediaPart => (part.type === 'media' ? change(part) : part)
+  if (!carriesMedia(message)) return message
   if (message.role === 'tool') {
-    if (!message.parts.some((result) => hasMedia(result.output))) return message
     return { ...message, parts: message.parts.map((result) => ({ ...result, output: result.output.map(changed) })) }
   }
-  if (message.role === 'system' || !hasMedia(message.parts)) return message
+  if (message.role === 'system') return message
   return message.role === 'user'
     ? { ...message, parts: message.parts.map(changed) }
     : { ...message, parts: message.parts.map(changed) }

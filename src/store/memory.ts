@@ -1,5 +1,5 @@
-// A store that lasts as long as the process: for tests, and for runs that keep nothing. It is also the plainest
-// statement of what the other stores must do.
+// A store that lasts as long as the process: for tests, and for runs that store nothing. It is also the simplest
+// definition of what the other stores must do.
 
 import { archiveMethods } from './memory/archive.ts'
 import { overlayAndLeaseMethods } from './memory/overlays.ts'

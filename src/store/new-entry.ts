@@ -1,5 +1,5 @@
-// What is given to a store, made ready to be written: checked, cleaned, and turned into the text that is kept. All
-// stores go through here, so that each keeps the same.
+// Prepares input for a store: validated, cleaned, and converted to the stored text. All stores use this, so that each
+// stores the same.
 
 import { crc32 } from 'node:zlib'
 import { badInput, SynapseError } from '../core/error.ts'
@@ -21,7 +21,7 @@ export interface PreparedEntry {
   json: string
   checksum: number
   blobs: Blob[]
-  /** Blobs that the message names without bringing them. */
+  /** Blobs that the message names without including them. */
   named: string[]
 }
 
@@ -44,18 +44,18 @@ export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
   }
 }
 
-/** The message as it will be read again: none of it is shared with whoever gave it. */
+/** The message in the form in which it will be read again: nothing is shared with the caller. */
 export function messageOf(entry: PreparedEntry): Message {
   return JSON.parse(entry.json) as Message
 }
 
-/** The message of a row, which must still be what was written: SQLite itself has no checksums. */
+/** The message of a row, which must be unchanged: SQLite itself has no checksums. */
 export function readMessage(row: { id: string; checksum: number; message: string }): Message {
   if (crc32(row.message) === row.checksum) return JSON.parse(row.message) as Message
   throw damaged(`Entry ${row.id}`)
 }
 
-/** A list and not an object: reading a path of thousands takes a fifth less. */
+/** A list instead of an object: reading a path of thousands of entries takes a fifth less time. */
 export type PathRow = [id: string, depth: number, at: string, checksum: number, message: string]
 
 export function byDepth(a: PathRow, b: PathRow): number {
@@ -71,22 +71,22 @@ export interface PathEnd {
   entries: number
 }
 
-/** A path as long as its conversation is all of it: then it can be read without climbing from parent to parent. */
+/** A path as long as its conversation is all of it: then it can be read without following parents. */
 export function isWhole(end: PathEnd, last: number): boolean {
   return last === Infinity && end.entries === end.depth + 1
 }
 
-/** Whether the rows are one line of this length: else the conversation grew, or is not what it seemed. */
+/** Whether the rows are one line of this length: otherwise the conversation grew, or has branches. */
 export function isLine(rows: readonly PathRow[], end: PathEnd): boolean {
   return rows.length === end.entries && rows.every((row, i) => row[1] === i)
 }
 
-/** The last entries of a path, from its rows in order of depth: all of them, or one more than wanted. */
+/** The last entries of a path, from its rows in order of depth: all of them, or one more than requested. */
 export function wholePath(rows: readonly PathRow[], last: number, conversationId: string): Entry[] {
   const end = rows.at(-1)
   if (!end) return []
   const [endId, endDepth] = end
-  // By its depth the last one says how many must come before it.
+  // The depth of the last one says how many must come before it.
   if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
   const first = Math.max(0, rows.length - last)
   return rows.slice(first).map(([id, depth, at, checksum, message], i) => ({
@@ -105,7 +105,7 @@ export function givenId(id: string | undefined, now: number): string {
   throw badInput(`${JSON.stringify(id)} cannot be an id: use up to 100 letters, digits and . _ : -`)
 }
 
-/** Text that every database takes: PostgreSQL refuses NUL, and half a surrogate pair is no UTF-8. */
+/** Text that every database accepts: PostgreSQL refuses NUL, and half a surrogate pair is not UTF-8. */
 export function plainText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -124,7 +124,7 @@ export function jsonText(value: unknown, what: string): string {
   }
 }
 
-/** As it would be after a way through the database. */
+/** As it would be after a round trip through the database. */
 export function jsonCopy<T>(value: T, what: string): T {
   return JSON.parse(jsonText(value, what)) as T
 }

@@ -1,5 +1,5 @@
-// Pages by key: the cursor holds the last row's sort key, so that a page costs the same at any depth and rows that come
-// or go in between shift nothing.
+// Keyset pages: the cursor contains the last row's sort key, so that a page costs the same at any depth and rows that
+// are added or deleted in between shift nothing.
 
 import { badInput } from '../core/error.ts'
 import type { Page, PageOf } from './store.ts'
@@ -13,7 +13,7 @@ export function pageSize(page: PageOf | undefined): number {
   return Math.min(limit, mostOnPage)
 }
 
-/** `rows` holds one more than asked for, if there is more. */
+/** `rows` has one more than requested, if there is more. */
 export function pageOf<Row, T>(
   rows: readonly Row[],
   size: number,
@@ -38,4 +38,9 @@ export function readCursor(cursor: string, types: readonly ('string' | 'number')
     // said below
   }
   throw badInput('This cursor is not from a page of this list. Begin again without one.')
+}
+
+/** Rows with a number below this one come next; all are below that of the first page. */
+export function cursorNumber(cursor: string | undefined, first = Number.MAX_SAFE_INTEGER): number {
+  return cursor === undefined ? first : Number(readCursor(cursor, ['number'])[0])
 }

@@ -1,5 +1,5 @@
-// The store for many machines: one PostgreSQL that any number of Synapse processes share. Nothing lives in a process
-// only, so that each of them can continue with what another one began.
+// The store for many machines: one PostgreSQL that any number of Synapse processes share. Nothing exists in one process
+// only, so that each of them can continue what another one started.
 
 import { badInput } from '../core/error.ts'
 import type { Store, StoreOptions } from './store.ts'
@@ -22,22 +22,22 @@ import { toolMethods } from './postgres/tools.ts'
 export interface PostgresOptions extends StoreOptions {
   /** At most this many connections; 10 by default. */
   connections?: number
-  /** How long a call waits for a server that is away before it fails; 60 seconds by default. */
+  /** How long a call waits for an unreachable server before it fails; 60 seconds by default. */
   waitMs?: number
   /** How long a statement may take; 60 seconds by default, 0 for any time. */
   statementMs?: number
 }
 
 /**
- * `url` as in `postgres://user:password@host:5432/database`, with `wait_seconds` and `statement_seconds` in its query for
- * whoever has only an address to give. Makes its tables, in a schema named synapse.
+ * `url` as in `postgres://user:password@host:5432/database`, with `wait_seconds` and `statement_seconds` in its query
+ * for callers that can only pass an address. Creates its tables, in a schema named synapse.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
   const { address, ...inUrl } = limitsIn(url)
   const { now = Date.now, leaseSkewMs = () => 0, connections = 10, ...limits } = options
   const db = await connect(address, { now, leaseSkewMs, connections, ...inUrl, ...limits })
   const ears = listening(db)
-  // One connection would be kept for it, which must not be the only one.
+  // It uses one connection permanently, which must not be the only one.
   const hearing = connections > 1 && { listen: ears.listen }
   const close = async (): Promise<void> => {
     ears.close()
@@ -71,9 +71,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   }
 }
 
-/** The limits that an address names, and the address without them. */
+/** The limits in an address, and the address without them. */
 function limitsIn(url: string): { address: string; waitMs?: number; statementMs?: number } {
-  // What is no URL is refused with a sentence when it is connected to.
+  // Anything that is not a URL is refused with one sentence when connecting.
   if (!URL.canParse(url)) return { address: url }
   const rest = new URL(url)
   const waitMs = take('wait_seconds')
@@ -95,7 +95,7 @@ function limitsIn(url: string): { address: string; waitMs?: number; statementMs?
   }
 }
 
-/** By then it is forgotten which transactions were committed. */
+/** By then it is no longer recorded which transactions were committed. */
 const mostSeconds = 1800
 
 const tables = ['entries', 'waiting', 'search', 'pieces', 'journal', 'exchanges', 'conversations', 'commits']

@@ -1,12 +1,11 @@
-// A search as people type it: words that must all be there, "phrases", and begin* for words that begin so. Nothing else
-// has a meaning, so that no text can be a syntax error. A word that the index cuts into several (get_time, 東京) is a
-// phrase of them.
+// A search as people type it: words that must all match, "phrases", and prefix*. Nothing else has a meaning, so that no
+// text can be a syntax error. A word that the index splits into several (get_time, 東京) is a phrase of them.
 
 import { isoTime } from './store-errors.ts'
 import type { SearchQuery } from './store.ts'
 import { tokenList } from './tokenize.ts'
 
-/** Words in a row; with `prefix` the last one may continue. */
+/** Consecutive words; with `prefix` the last one may continue. */
 export interface Term {
   words: string[]
   prefix: boolean
@@ -23,7 +22,7 @@ export function parseQuery(text: string): Term[] {
   return terms.slice(0, mostTerms)
 }
 
-/** Whether the words at this place begin a match; gives how many words it takes, or 0. */
+/** Whether the words at this position begin a match; returns how many words it takes, or 0. */
 export function matchAt(term: Term, words: readonly string[], at: number): number {
   for (const [i, wanted] of term.words.entries()) {
     const found = words[at + i]
@@ -34,13 +33,13 @@ export function matchAt(term: Term, words: readonly string[], at: number): numbe
   return term.words.length
 }
 
-/** Whether all of them are in the text. */
+/** Whether the text matches all of them. */
 export function matchesAll(terms: readonly Term[], text: string): boolean {
   const words = tokenList(text)
   return terms.every((term) => words.some((_, at) => matchAt(term, words, at) > 0))
 }
 
-/** The times that a hit lies between, as texts that sort like times. */
+/** The time range of a hit, as texts that sort like times. */
 export function timeSpan(query: Pick<SearchQuery, 'after' | 'before'>): { after: string; before: string } {
   return {
     after: query.after === undefined ? '' : isoTime(query.after, 'The beginning of a search'),
@@ -48,6 +47,6 @@ export function timeSpan(query: Pick<SearchQuery, 'after' | 'before'>): { after:
   }
 }
 
-/** The begin of a word must be this long: shorter ones match so much of a large index that they take seconds. */
+/** The minimum length of a prefix: shorter ones match so much of a large index that they take seconds. */
 const shortestPrefix = 3
 const mostTerms = 32

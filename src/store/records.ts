@@ -1,37 +1,38 @@
-// Beside the log: what is built on a store (a server, a command) has things of its own to keep, and a store keeps them
-// without knowing what they are. A record is a small JSON document under a name; a stream is a list of events that is
-// only ever appended to, each at its number. What belongs to a conversation goes with it when it is deleted.
+// Records and streams: a program on top of a store (a server, a command) has its own data, and a store keeps it without
+// interpreting it. A record is a small JSON document under a name; a stream is an append-only list of numbered events.
+// What belongs to a conversation is deleted with it.
 
 import type { Failure } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Page, PageOf } from './store.ts'
 
 export interface Records {
-  /** All of them or none. One whose version is not the expected one: kind 'conflict', code 'record-changed'. */
+  /** All of them or none. If a version does not match: kind 'conflict', code 'record-changed'. */
   putRecords(records: readonly NewRecord[]): Promise<StoredRecord[]>
   record(owner: string, kind: string, id: string): Promise<StoredRecord | undefined>
-  /** The last made first. */
+  /** Newest first. */
   records(owner: string, kind: string, page?: PageOf & { conversationId?: string }): Promise<Page<StoredRecord>>
   /** False: there was none. */
   deleteRecord(owner: string, kind: string, id: string): Promise<boolean>
 }
 
 export interface Streams {
-  /** Makes a stream, or takes it over: whoever wrote to it before is fenced off. */
+  /** Creates a stream, or takes it over: earlier writers are fenced off. */
   openStream(owner: string, conversationId: string, streamId: string): Promise<{ epoch: number; next: number }>
   /**
-   * Appends to several streams in one transaction; gives the failure of each one that was refused, which leaves the
-   * others alone: 'conflict' with code 'stream-taken' (an older epoch), 'stream-gap' or 'stream-ended', or 'not-found'.
+   * Appends to several streams in one transaction; returns the failure of each one that was refused, which does not
+   * affect the others: 'conflict' with code 'stream-taken' (an older epoch), 'stream-gap' or 'stream-ended', or
+   * 'not-found'.
    */
   appendStreams(writes: readonly StreamWrite[]): Promise<(Failure | undefined)[]>
-  /** Events from a number on, not more than some; undefined: no such stream. */
+  /** Events from a number on, up to a limit; undefined: no such stream. */
   stream(owner: string, streamId: string, from?: number, most?: number): Promise<StreamPage | undefined>
   /**
-   * Tells when any process has written to a stream; gives a way to stop that, once it is heard. Absent where there is no
-   * such sign, and it must be looked for.
+   * Reports when any process has written to a stream; resolves to a function that stops it, once listening has started.
+   * Absent if there are no notifications, and the caller must poll.
    */
   listen?(streamId: string, listener: StreamListener): Promise<() => void>
-  /** Takes away streams of all owners that ended before this time; gives how many. */
+  /** Deletes streams of all owners that ended before this time; returns how many. */
   dropStreams(endedBefore: string): Promise<number>
 }
 
@@ -41,9 +42,9 @@ export interface NewRecord {
   id: string
   data: JsonObject
   conversationId?: string
-  /** From then on it is not found any more. */
+  /** After this time it is not found any more. */
   expiresAt?: string
-  /** The version it must have now; 0: there must be none. Absent: whatever is there is replaced. */
+  /** The version it must have now; 0: it must not exist. Absent: any existing one is replaced. */
   version?: number
 }
 
@@ -54,7 +55,7 @@ export interface StoredRecord {
   data: JsonObject
   conversationId?: string
   expiresAt?: string
-  /** 1 at first, and one more with each put. */
+  /** 1 at first, incremented with each put. */
   version: number
   /** When it was made. */
   at: string
@@ -64,9 +65,9 @@ export interface StreamWrite {
   owner: string
   streamId: string
   epoch: number
-  /** The number of the first of these events: how many the stream holds already. */
+  /** The number of the first of these events: how many the stream already has. */
   offset: number
-  /** Each a text in one line. */
+  /** Each a single line of text. */
   events: readonly string[]
   /** Nothing comes after these. */
   end?: boolean
@@ -74,11 +75,11 @@ export interface StreamWrite {
 
 export interface StreamListener {
   more(): void
-  /** Nothing more will be heard: listen again, and look for what was missed. */
+  /** Nothing more will be received: listen again, and check for what was missed. */
   lost(): void
 }
 
-interface StreamPage {
+export interface StreamPage {
   events: string[]
   /** The number after the last event of this page. */
   next: number
@@ -86,7 +87,7 @@ interface StreamPage {
   ended: boolean
 }
 
-/** Tokens and money of one day, in UTC, at one model. */
+/** Tokens and cost of one day, in UTC, at one model. */
 export interface UsageRow {
   day: string
   provider: string
@@ -98,7 +99,7 @@ export interface UsageRow {
   cacheWrite: number
   reasoning: number
   cost: number
-  /** Exchanges with usage whose price is not known. */
+  /** Exchanges with usage and an unknown price. */
   unpriced: number
   /** Exchanges that the built-in emulator answered, which cost nothing. */
   offline: number
@@ -106,10 +107,10 @@ export interface UsageRow {
 
 export interface UsageQuery {
   conversationId?: string
-  /** ISO times: from `after` on, up to but without `before`. */
+  /** ISO times: from `after` on, up to but not including `before`. */
   after?: string
   before?: string
 }
 
-/** How many events a page of a stream has at most, by default. */
+/** The default maximum of events in a page of a stream. */
 export const streamPage = 1000

@@ -1,6 +1,6 @@
-// What of a message can be searched: what was said, and what tools were given and gave back, each as a document of its
-// own. Reasoning and system text are not in it. The index knows a document only by its entry and its place in this
-// list: whoever changes what this function returns adds a migration that builds the index again.
+// The searchable text of a message: user and reply texts, and the arguments and results of tools, each as a separate
+// document. Reasoning and system text are not included. The index identifies a document only by its entry and its
+// position in this list: a change of what this function returns needs a migration that rebuilds the index.
 
 import type { Json } from '../core/json.ts'
 import { textOf, type Message, type Part } from '../core/message.ts'
@@ -13,7 +13,7 @@ export interface SearchDocument {
   text: string
 }
 
-/** More than this in one message is in the log but cannot be searched: about 250 MB of plain text. */
+/** Anything beyond this in one message is in the log but cannot be searched: about 250 MB of plain text. */
 export const maxDocuments = 4096
 
 export function documentsOf(message: Message): SearchDocument[] {
@@ -33,7 +33,7 @@ function* wholeDocuments(message: Message): Generator<SearchDocument> {
       yield { kind: 'user', text: textOf(message.parts) }
       break
     case 'assistant':
-      yield { kind: 'reply', text: saidIn(message.parts) }
+      yield { kind: 'reply', text: textsOf(message.parts) }
       for (const part of message.parts) yield* toolDocuments(part)
       break
     case 'tool':
@@ -41,7 +41,7 @@ function* wholeDocuments(message: Message): Generator<SearchDocument> {
   }
 }
 
-function saidIn(parts: readonly Part[]): string {
+function textsOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n')
 }
 
@@ -83,7 +83,7 @@ function named(object: { [key: string]: Json | undefined }): { name: string; val
 }
 
 /**
- * Long texts are indexed in pieces: a tsvector holds at most 1 MB and 16,383 positions. Scripts without spaces have a
+ * Long texts are indexed in pieces: a tsvector has at most 1 MB and 16,383 positions. Scripts without spaces have a
  * word per character, and get smaller pieces.
  */
 function* cut(text: string): Generator<string> {

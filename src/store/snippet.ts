@@ -1,5 +1,5 @@
-// The words around the first match, and where in them the matches are. Made from the message itself: the index does not
-// keep the text a second time, and every store shows the same.
+// The text around the first match, and the positions of the matches in it. Made from the message itself: the index does
+// not store the text a second time, and every store shows the same.
 
 import { matchAt, type Term } from './query.ts'
 import type { SearchDocument } from './search-text.ts'
@@ -54,7 +54,7 @@ function matches(words: readonly Token[], terms: readonly Term[]): [number, numb
   return found
 }
 
-/** A little before the match, at the beginning of a word where one is near. */
+/** A little before the match, at the beginning of a word if one is near. */
 function wordStart(text: string, words: readonly Token[], match: number): number {
   const wanted = match - before
   if (wanted <= 0) return 0

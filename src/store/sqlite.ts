@@ -21,10 +21,10 @@ export interface SqliteOptions extends StoreOptions {
   busyMs?: number
 }
 
-/** `path` is a file, which is made if there is none, or ':memory:'. */
+/** `path` is a file, which is created if it does not exist, or ':memory:'. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
   const { now = Date.now, leaseSkewMs = () => 0, busyMs = 5000, warn = warnByNode } = options
-  const db = await connect(path, { now, leaseSkewMs, busyMs, warn })
+  const db = await connect(path, { now, leaseSkewMs, busyMs, warn, migrating: options.migrating })
   return {
     ...conversationMethods(db),
     ...entryMethods(db),
@@ -38,9 +38,10 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
     ...leaseMethods(db),
     ...recordMethods(db),
     ...archiveMethods(db),
+    ordered: { now },
     async vacuum() {
       await db.write(() => indexNow(db))
-      // Merging the index is what takes the words of deleted documents out of it.
+      // Merging the index removes the words of deleted documents from it.
       await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
     },
     async close() {

@@ -1,4 +1,4 @@
-// What a store says when it does not do as it was told: the same words from every store.
+// The errors of a store: the same text from every store.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
@@ -18,8 +18,8 @@ export function idTaken(what: string, id: string): SynapseError {
 export function headMoved(conversationId: string, expected: string | null, head: string | null): SynapseError {
   return conflict(
     'head-moved',
-    `Conversation ${conversationId} has gone on: its head is ${head ?? 'empty'}, not ${expected ?? 'empty'}. ` +
-      'Read it again, or write beside it as a branch.',
+    `Conversation ${conversationId} has changed: its head is ${head ?? 'empty'}, not ${expected ?? 'empty'}. ` +
+      'Read it again, or write a branch.',
     { head, expected },
   )
 }
@@ -33,7 +33,7 @@ export function journalGap(exchangeId: string, kept: number, offset: number): Sy
 }
 
 export function recordChanged(kind: string, id: string): SynapseError {
-  return conflict('record-changed', `The ${kind} ${id} is not the one that was read: somebody has changed it.`)
+  return conflict('record-changed', `The ${kind} ${id} has changed since it was read.`)
 }
 
 /** Why a write to a stream is refused, if it is. */
@@ -49,7 +49,7 @@ export function badStream(
   return undefined
 }
 
-/** What is read is not what was written. */
+/** What was read is not what was written. */
 export function damaged(what: string): SynapseError {
   return new SynapseError({
     kind: 'storage',
@@ -58,7 +58,7 @@ export function damaged(what: string): SynapseError {
   })
 }
 
-/** A time that a person or a file gave, as it is kept. */
+/** A time from a person or a file, in its stored form. */
 export function isoTime(text: string, what: string): string {
   const ms = Date.parse(text)
   if (Number.isNaN(ms))

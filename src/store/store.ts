@@ -1,6 +1,6 @@
-// The contract of a store: what every place to keep the log must do, whatever it is made of.
+// The contract of a store: what every implementation must do.
 //
-// Each call takes the owner, and an id of another owner is simply not found: reads give undefined or an empty list,
+// Each call takes the owner, and an id of another owner is simply not found: reads return undefined or an empty list,
 // writes fail with kind 'not-found'. A promise that resolves means durable: the rows survive a crash. Each write is one
 // transaction, all or nothing.
 
@@ -39,19 +39,24 @@ export interface Store
     Records,
     Streams,
     Archives {
-  /** Gives space back, and takes the last bytes of what was deleted out of the files. */
+  /**
+   * Present if writes are made in the order of the calls, and those of one turn of the event loop in one commit: a
+   * write may build on one that is not durable yet. Its clock dates the entries.
+   */
+  ordered?: { now(): number }
+  /** Reclaims space, and erases the last bytes of deleted data from the files. */
   vacuum(): Promise<void>
-  /** Whether the database can be reached now. Absent where it is a part of this process. */
+  /** Whether the database can be reached now. Absent if it is part of this process. */
   outages?: Outages
   /**
-   * The same store for a task that has this long: no call waits for a database that is away beyond that. By default a
-   * call waits for as long as the store was opened with. Absent where nothing is ever waited for.
+   * The same store for a task with a deadline: no call waits longer for an unreachable database. By default a call
+   * waits as long as the store was opened with. Absent if nothing ever waits.
    */
   within?(ms: number): Store
   close(): Promise<void>
 }
 
-/** The database cannot be reached; calls wait for it. */
+/** The database is unreachable; calls wait for it. */
 export interface Outage {
   since: string
   failure: Failure
@@ -59,17 +64,17 @@ export interface Outage {
 
 export interface Outages {
   current(): Outage | undefined
-  /** Calls back when an outage begins, and with undefined when it is over; gives a way to stop that. */
+  /** Calls back when an outage begins, and with undefined when it is over; returns a function that stops it. */
   watch(listener: (outage: Outage | undefined) => void): () => void
 }
 
 export interface Conversations {
   createConversation(owner: string, fields?: NewConversation): Promise<Conversation>
   conversation(owner: string, id: string): Promise<Conversation | undefined>
-  /** The last changed first. Reads no messages. */
-  conversations(owner: string, page?: PageOf & { label?: string }): Promise<Page<Conversation>>
+  /** Most recently changed first. Reads no messages. `withoutLabel`: those with this label are left out. */
+  conversations(owner: string, page?: PageOf & { label?: string; withoutLabel?: string }): Promise<Page<Conversation>>
   updateConversation(owner: string, id: string, change: ConversationChange): Promise<Conversation>
-  /** Everything of it goes: entries, exchanges, index, and blobs that no other conversation uses. False: not found. */
+  /** Deletes all of it: entries, exchanges, index, and blobs that no other conversation uses. False: not found. */
   deleteConversation(owner: string, id: string): Promise<boolean>
 }
 
@@ -81,42 +86,49 @@ export interface Entries {
     conversationId: string,
     entries: readonly NewEntry[],
     write?: Write,
-    /** Put in the same transaction. */
+    /** Written in the same transaction. */
     records?: readonly NewRecord[],
   ): Promise<Entry[]>
   entry(owner: string, entryId: string): Promise<Entry | undefined>
-  /** The path from the root to the entry, or only its last few entries. Empty when there is no such entry. */
+  /** The path from the root to the entry, or only its last few entries. Empty if there is no such entry. */
   history(owner: string, entryId: string, options?: { last?: number }): Promise<Entry[]>
-  /** In the order they were written; of null: the roots. */
+  /** In the order of writing; of null: the roots. */
   children(owner: string, conversationId: string, entryId: string | null): Promise<Entry[]>
-  /** The whole tree without messages, in the order it was written. */
+  /** The whole tree without messages, in the order of writing. */
   outline(owner: string, conversationId: string): Promise<EntryOutline[]>
 }
 
 export interface Branches {
-  /** Where the next entry goes. A fork is this pointer moved back and an append; no entry is copied. */
+  /** The position of the next entry. A fork moves this pointer back and appends; no entry is copied. */
   setHead(owner: string, conversationId: string, to: HeadTarget, write?: Write): Promise<Conversation>
-  /** Named ones first, by name; then plain leaves, the last written first. */
+  /** Named ones first, by name; then plain leaves, newest first. */
   branches(owner: string, conversationId: string): Promise<Branch[]>
-  /** Makes or moves a name. A head that was on this branch stays where it is, and is on no branch then. */
+  /** Creates or moves a name. A head that was on this branch stays in place, and is on no branch then. */
   nameBranch(owner: string, conversationId: string, name: string, entryId: string, write?: Write): Promise<void>
-  /** Takes the name away and leaves the entries. Nothing happens when there is no such name. */
+  /** Removes the name and leaves the entries. Does nothing if there is no such name. */
   dropBranch(owner: string, conversationId: string, name: string, write?: Write): Promise<void>
 }
 
 export interface Exchanges {
-  /** To be called before the request goes out. */
+  /** Call it before the request is sent. */
   openExchange(owner: string, conversationId: string, exchange: NewExchange, write?: Write): Promise<Exchange>
-  /** Counts one more attempt, before it goes out. Gives the number of attempts. */
+  /**
+   * Stores the bytes of a client's request with its exchanges, as long as the conversation exists; returns their hash.
+   */
+  keepBody(owner: string, conversationId: string, body: string | Uint8Array, write?: Write): Promise<string>
+  /** Counts one more attempt, before it is sent. Returns the number of attempts. */
   retryExchange(owner: string, exchangeId: string, write?: Write): Promise<number>
   /** Ends an open exchange, once; writes its reply and clears its journal in the same transaction. */
   finishExchange(owner: string, exchangeId: string, end: ExchangeEnd, write?: Write): Promise<FinishedExchange>
   exchange(owner: string, exchangeId: string): Promise<Exchange | undefined>
-  /** The last opened first. */
+  /** Most recently opened first. */
   exchanges(owner: string, conversationId: string, page?: ExchangePage): Promise<Page<Exchange>>
   /** By day, provider and model, in that order. */
   usage(owner: string, query?: UsageQuery): Promise<UsageRow[]>
-  /** Keeps events of a reply that is still coming, from the `offset`-th on; gives the next offset. No gaps, no repeats. */
+  /**
+   * Stores events of a reply that is still streaming, from the `offset`-th on; returns the next offset. No gaps, no
+   * repeats.
+   */
   journal(
     owner: string,
     exchangeId: string,
@@ -128,9 +140,9 @@ export interface Exchanges {
 }
 
 export interface ToolRuns {
-  /** To be called before the tool runs. A second start is refused, unless the first has no outcome and is repeatable. */
+  /** Call it before the tool runs. A second start is refused, unless the first has no outcome and is repeatable. */
   startTool(owner: string, conversationId: string, run: NewToolRun, write?: Write): Promise<RecordedToolRun>
-  /** Writes the result and that the tool is done with, in one transaction. */
+  /** Writes the result and the end of the tool run, in one transaction. */
   finishTool(
     owner: string,
     conversationId: string,
@@ -147,7 +159,7 @@ export interface ToolRuns {
 export interface Overlays {
   addOverlay(owner: string, conversationId: string, overlay: NewOverlay, write?: Write): Promise<Overlay>
   setOverlayUndone(owner: string, overlayId: string, undone: boolean, write?: Write): Promise<Overlay>
-  /** In the order they were added, undone ones too, of all branches. */
+  /** In the order of creation, including undone ones, of all branches. */
   overlays(owner: string, conversationId: string): Promise<Overlay[]>
 }
 
@@ -159,7 +171,7 @@ export interface States {
     entryId: string,
     at: { provider: string; protocol: string },
   ): Promise<ProviderState | undefined>
-  /** Nothing happens when there is no such state. */
+  /** Does nothing if there is no such state. */
   dropState(owner: string, stateId: string): Promise<void>
 }
 
@@ -169,30 +181,34 @@ export interface Blobs {
 }
 
 export interface Search {
-  /** The last written first. */
+  /** Newest first. */
   search(owner: string, query: SearchQuery): Promise<Page<Hit>>
 }
 
 export interface Leases {
-  /** The one writer. While another holds it: kind 'conflict', saying who and since when. */
+  /** The single writer. While another one has it: kind 'conflict', with its holder and since when. */
   takeLease(owner: string, conversationId: string, lease: NewLease): Promise<Lease>
   renewLease(owner: string, conversationId: string, epoch: number, ttlMs: number): Promise<Lease>
-  /** Nothing happens when it was lost already. */
+  /** Does nothing if it was already lost. */
   releaseLease(owner: string, conversationId: string, epoch: number): Promise<void>
-  /** Who holds it now. */
+  /** The current holder. */
   lease(owner: string, conversationId: string): Promise<Lease | undefined>
 }
 
 export interface StoreOptions {
-  /** For timestamps, in milliseconds. Leases do not look at it: they go by the database's clock. */
+  /** For timestamps, in milliseconds. Leases ignore it: they use the database's clock. */
   now?: () => number
-  /** Added to the database's clock where leases look at it, so that tests need not wait. */
+  /** Added to the database's clock for leases, so that tests need not wait. */
   leaseSkewMs?: () => number
-  /** Told in one sentence of what a person should know, such as changes that are missing; by default a warning of Node. */
+  /**
+   * Called with one sentence that the user should know, such as about missing changes; by default a warning of Node.
+   */
   warn?: (sentence: string) => void
+  /** Called after each step that upgrades an older store to the format of this version, all in one transaction. */
+  migrating?: (done: number, steps: number) => void
 }
 
-/** Who writes. Without an epoch a write is refused while somebody holds the lease. */
+/** The writer. Without an epoch a write is refused while another one has the lease. */
 export interface Write {
   epoch?: number
 }
@@ -200,7 +216,7 @@ export interface Write {
 export interface PageOf {
   /** 50 by default, 500 at most. */
   limit?: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   cursor?: string
 }
 
@@ -218,7 +234,7 @@ export interface NewConversation {
 }
 
 export interface ConversationChange {
-  /** Null takes it away. */
+  /** Null removes it. */
   title?: string | null
   labels?: readonly string[]
   settings?: JsonObject
@@ -230,8 +246,8 @@ export interface NewEntry<M extends Message = Message> {
   /** The parent that the writer saw; absent: the head, whatever it is. */
   parentId?: string | null
   /**
-   * `advance`: the parent must be the head, which moves on; else kind 'conflict'. `move`: the parent may be any entry,
-   * and the head comes here. `stay`: the parent may be any entry, and the head stays.
+   * `advance`: the parent must be the head, which moves forward; otherwise kind 'conflict'. `move`: the parent may be
+   * any entry, and the head moves here. `stay`: the parent may be any entry, and the head stays.
    */
   head?: 'advance' | 'move' | 'stay'
   at?: string
@@ -260,8 +276,10 @@ export interface ExchangeEnd {
   usage?: Usage
   cost?: number
   failure?: Failure
-  /** Notes that came up on the way back, added to those of the request. */
+  /** Notes that arose with the reply, added to those of the request. */
   notes?: readonly Note[]
+  /** Written in the same transaction. */
+  records?: readonly NewRecord[]
 }
 
 export interface FinishedExchange {
@@ -303,28 +321,28 @@ export interface NewState {
 export interface NewLease {
   holder: string
   ttlMs: number
-  /** The epoch of a lease whose holder is known to be gone: it need not run out first. */
+  /** The epoch of a lease whose holder is known to be gone: it need not expire first. */
   over?: number
 }
 
 export interface SearchQuery extends PageOf {
-  /** Words that must all be there, `"phrases"`, and `begin*` for three letters or more. */
+  /** Words that must all match, `"phrases"`, and `prefix*` with three letters or more. */
   text: string
   conversationId?: string
-  /** Only what this provider's models said and asked of tools. */
+  /** Only texts and tool calls of this provider's models. */
   provider?: string
   tool?: string
   kind?: HitKind
   label?: string
-  /** ISO times: from `after` on, up to but without `before`. */
+  /** ISO times: from `after` on, up to but not including `before`. */
   after?: string
   before?: string
 }
 
-/** `title`: the conversation is called so; its entry is the one that it continues from. */
+/** `title`: the title of the conversation matches; its entry is the head. */
 export type HitKind = 'title' | 'user' | 'reply' | 'input' | 'output'
 
-/** Where a search found something. Titles come first, then the last written. */
+/** A search hit. Titles come first, then the newest. */
 export interface Hit {
   conversationId: string
   title?: string

@@ -1,16 +1,16 @@
-// A search also finds conversations by their titles: they come first, on the first page. Titles are few and short, so they
-// are not in the index: each store gives those of the owner, and they are matched by the same rules as messages.
+// A search also finds conversations by their titles: they come first, on the first page. Titles are few and short, so
+// they are not in the index: each store returns those of the owner, and they are matched by the same rules as messages.
 
 import { pageSize } from './page.ts'
 import { matchesAll, parseQuery, timeSpan } from './query.ts'
 import { hitOf } from './snippet.ts'
 import type { Hit, Search, SearchQuery } from './store.ts'
 
-/** A conversation with a title and at least one message, for which the filters of the query hold. */
+/** A conversation with a title and at least one message that matches the filters of the query. */
 export type TitleRow = {
   id: string
   title: string
-  /** The entry that it continues from. */
+  /** The head. */
   head: string
   at: string
 }
@@ -28,7 +28,7 @@ export function withTitles(
     const size = pageSize(query)
     const hits = await found(owner, query, Math.min(most, Math.floor(size / 2)))
     const page = await search(owner, { ...query, limit: size - hits.length })
-    // Where a message was found as well, it says more than the title.
+    // If a message was found as well, it is more useful than the title.
     const seen = new Set(page.items.map((hit) => hit.conversationId))
     return { ...page, items: [...hits.filter((hit) => !seen.has(hit.conversationId)), ...page.items] }
   }

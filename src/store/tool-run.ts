@@ -1,5 +1,5 @@
-// When a tool may be started again, and what is said when it may not (P5). The outcome of a tool that was started and
-// never finished is unknown: only one that is safe to repeat may run a second time.
+// When a tool may be started again, and the error if it may not (P5). The outcome of a tool that was started and never
+// finished is unknown: only one that is safe to repeat may run a second time.
 
 import type { SynapseError } from '../core/error.ts'
 import type { RecordedToolRun } from '../core/log.ts'

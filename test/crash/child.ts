@@ -1,12 +1,11 @@
-// Runs test/crash/worker.ts in a process of its own. It is started a hundred times, and most of a start is reading
-// TypeScript from many files: so it is put into one file first. With SYNAPSE_PACKED, the folder of an installed package,
-// it runs on that package instead of the source.
+// Runs test/crash/worker.ts in a separate process. It is started a hundred times, and most of a start is reading
+// TypeScript from many files: so it is put into one file first. With SYNAPSE_PACKED, the folder of an installed
+// package, it runs on that package instead of the source.
 
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { build, type Plugin } from 'esbuild'
 import { lastWords } from '../store/postgres-server.ts'
@@ -32,7 +31,7 @@ export async function runWorker(
     env: {
       ...process.env,
       PGAPPNAME: name,
-      NODE_COMPILE_CACHE: join(tmpdir(), 'synapse-test-compile-cache'),
+      NODE_COMPILE_CACHE: join(dirname(await bundle), 'compiled'),
       ...(how.failpoint !== undefined && { SYNAPSE_FAILPOINT: how.failpoint }),
     },
   })
@@ -54,7 +53,8 @@ export async function runWorker(
       resolve()
     })
   })
-  if (task.url.startsWith('postgres:')) await lastWords(task.url, name)
+  // One that came to its end has had every answer.
+  if (task.url.startsWith('postgres:') && !ran.done) await lastWords(task.url, name)
   return ran
 }
 

@@ -4,17 +4,18 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
 import { textOf } from '../../src/core/message.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { isGone, thisProcess } from '../../src/run/lease.ts'
+import { compileCache } from '../compile-cache.ts'
+import { thorough } from '../thorough.ts'
 import { checkSendable } from './invariants.ts'
 import { kinds, newPlace, openPlace, reasonToSkip } from './stores.ts'
 
-const races = Number(process.env['SYNAPSE_RACES'] ?? 50)
+const races = Number(process.env['SYNAPSE_RACES'] ?? (thorough ? 100 : 15))
 
 for (const kind of kinds) {
   test(
@@ -56,7 +57,7 @@ for (const kind of kinds) {
   )
 
   test(
-    `a process that slept past its lease on ${kind} is fenced, and its successor's history stands`,
+    `a process that was suspended past its lease on ${kind} is fenced, and the history of its successor is kept`,
     { skip: reasonToSkip(kind) },
     async (t) => {
       const place = await newPlace(t, kind)
@@ -94,7 +95,7 @@ for (const kind of kinds) {
   )
 }
 
-test('the lease of a process that was killed is taken over at once, that of a living one is not', () => {
+test('the lease of a killed process is taken over at once, that of a living one is not', () => {
   const own = thisProcess()
   assert.equal(isGone(own), false)
   const [, host = '', , space = ''] = /^(.*):(\d+) \((\w+)\./.exec(own) ?? []
@@ -120,7 +121,7 @@ interface LeaseWorker {
 function startWorker(t: TestContext, args: string[]): LeaseWorker {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'lease-worker.ts'), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'synapse-test-compile-cache') },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
   })
   const ended = once(child, 'close')
   child.stdin.on('error', () => {})

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { faultProxyTo } from '../store/fault-proxy.ts'
-import { findPostgres, makePostgres } from '../store/postgres-server.ts'
+import { findPostgres, makeDatabase, makePostgres } from '../store/postgres-server.ts'
 import { tempFolder } from '../store/temp.ts'
 import { checkRecovered, inOrder } from './invariants.ts'
 import { play, scenarios, type Stage } from './play.ts'
@@ -42,18 +42,19 @@ async function throughProxy(
   t: TestContext,
   plan: (proxy: Awaited<ReturnType<typeof faultProxyTo>>) => Omit<OutageKind, 'url'>,
 ): Promise<OutageKind> {
-  const server = await startedServer(t)
-  const proxy = await faultProxyTo(t, server.socket)
+  const database = await makeDatabase(findPostgres() ?? '')
+  t.after(() => database.remove())
+  const proxy = await faultProxyTo(t, database)
   return { url: proxy.url, ...plan(proxy) }
 }
 
-/** The address stays, as behind a virtual address; first it leads nowhere, then to the standby. */
+/** The address stays, as with a virtual address; first it leads nowhere, then to the standby. */
 async function failsOver(t: TestContext): Promise<OutageKind> {
   const primary = await startedServer(t)
   const standby = await primary.standby()
   t.after(() => standby.remove())
   await standby.start()
-  const proxy = await faultProxyTo(t, primary.socket)
+  const proxy = await faultProxyTo(t, primary)
   return {
     url: proxy.url,
     begin: () => primary.stop('SIGQUIT'),

@@ -1,5 +1,5 @@
-// A conversation as a person would have it, played from wherever the log says that it stands: the same code plays it
-// the first time, in a process that is killed, and again after that.
+// A conversation as a person would have it, played from its position in the log: the same code plays it the first time,
+// in a process that is killed, and again after that.
 
 import { appendFileSync } from 'node:fs'
 import type { RunEvent } from '../../src/core/event.ts'

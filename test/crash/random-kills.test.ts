@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { tempFolder } from '../store/temp.ts'
+import { thorough } from '../thorough.ts'
 import { runWorker } from './child.ts'
 import { checkRecovered, inspectWreck, type Wreck } from './invariants.ts'
 import { calmHistories } from './outlive.ts'
@@ -12,7 +13,7 @@ import { play, scenarios, type Stage } from './play.ts'
 import { kinds, newPlace, openPlace, reasonToSkip, type Place } from './stores.ts'
 
 const full = process.env['SYNAPSE_KILLS'] !== undefined
-const kills = Number(process.env['SYNAPSE_KILLS'] ?? 16)
+const kills = Number(process.env['SYNAPSE_KILLS'] ?? (thorough ? 64 : 8))
 const { SYNAPSE_SEED: given = 'new' } = process.env
 const seed = given === 'new' ? Date.now() % 1_000_000 : Number(given)
 const killsPerGroup = 4
@@ -24,7 +25,7 @@ for (const kind of kinds) {
     const place = await newPlace(t, kind)
     const expected = await expectedHistories(t, place)
     const random = randomFrom(seed + kind.length)
-    const wanted = kind === 'sqlite' || full ? kills : kills / 4
+    const wanted = kind === 'sqlite' || full || thorough ? kills : kills / 2
     let [killed, group] = [0, 0]
     const lanes = [0, 1].map(async () => {
       while (killed < wanted) killed += await oneGroup(t, place, group++, random, expected)

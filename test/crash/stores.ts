@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { StoreOptions } from '../../src/store/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { findPostgres, makePostgres } from '../store/postgres-server.ts'
+import { findPostgres, makeDatabase } from '../store/postgres-server.ts'
 import { tempFolder } from '../store/temp.ts'
 
 export interface Place {
@@ -22,10 +22,9 @@ export function reasonToSkip(kind: Kind): string | false {
 /** A fresh one, gone with the test. */
 export async function newPlace(t: TestContext, kind: Kind): Promise<Place> {
   if (kind === 'sqlite') return { url: join(tempFolder(t), 'log.db') }
-  const server = await makePostgres(findPostgres() ?? '')
-  t.after(() => server.remove())
-  await server.start()
-  return { url: server.url }
+  const database = await makeDatabase(findPostgres() ?? '')
+  t.after(() => database.remove())
+  return { url: database.url }
 }
 
 export async function openPlace({ url }: Place, options: StoreOptions = {}): Promise<Store> {

@@ -1,5 +1,5 @@
-// What every store must do, whatever it is made of: run with each of them. Each test has an owner of its own, so that
-// stores which share a database do not meet.
+// What every store must do, run with each of them. Each test has its own owner, so that stores which share a database
+// do not meet.
 
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'

@@ -70,7 +70,7 @@ const stale: [string, string, RegExp][] = [
   ],
   ['a branch that leads nowhere', `INSERT INTO branches VALUES (1, 'lost', 777)`, /1 named branch that leads nowhere/],
   ['exchanges of nothing', 'UPDATE exchanges SET based_on = 777 WHERE n = 1', /1 exchange without the entry/],
-  ['a blob that no one uses', 'DELETE FROM blob_uses WHERE conversation = 2', /1 blob that no one uses/],
+  ['an unused blob', 'DELETE FROM blob_uses WHERE conversation = 2', /1 unused blob/],
 ]
 
 for (const [what, sql, expected] of stale) {
@@ -111,7 +111,7 @@ const broken: [string, string, RegExp, number][] = [
 ]
 
 for (const [what, sql, expected, left] of broken) {
-  test(`${what}: found; the file stays as it is, and what can be read goes to a copy`, async (t) => {
+  test(`${what}: found; the file is not changed, and everything readable is written to a copy`, async (t) => {
     const path = await filled(t)
     const log = await entriesOf(path)
     damage(path, sql)
@@ -137,7 +137,7 @@ for (const [what, sql, expected, left] of broken) {
   })
 }
 
-test('bytes flipped anywhere: what comes out is what was written, or is named as lost', async (t) => {
+test('bytes flipped anywhere: the result is what was written, or is reported as lost', async (t) => {
   const path = await filled(t)
   const log = await entriesOf(path)
   const written = new Set(log.values())
@@ -172,7 +172,7 @@ test('bytes flipped anywhere: what comes out is what was written, or is named as
   assert.ok(salvaged > 3 && complete > 0, `${salvaged} salvaged, ${complete} complete`)
 })
 
-test('a file cut off in the middle is salvaged as far as it goes', async (t) => {
+test('a truncated file is salvaged as far as possible', async (t) => {
   const path = await filled(t)
   const log = await entriesOf(path)
   truncateSync(path, Math.floor(statSync(path).size / 4096 / 2) * 4096)
@@ -210,7 +210,7 @@ test('a write-ahead log cut at any place leaves a store that is well', async (t)
   assert.equal(before, 8)
 })
 
-test('what is not ours, and what is newer, is said and left alone', async (t) => {
+test('a foreign file, and a newer one, is reported and not changed', async (t) => {
   const folder = tempFolder(t)
   const foreign = join(folder, 'foreign.db')
   const other = new DatabaseSync(foreign)
@@ -354,7 +354,7 @@ async function entriesOf(path: string): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, message }) => [String(id), String(message)]))
 }
 
-test('a file that lost its last bytes is found to be broken, and everything readable goes to a copy', async (t) => {
+test('a file that lost its last bytes is reported as broken, and everything readable is written to a copy', async (t) => {
   const home = newHome(t)
   const path = join(home.folder, 'log.db')
   assert.equal((await home.synapse(['--offline', '--db', path, 'What is 17 + 25?'])).code, 0)
@@ -370,7 +370,7 @@ test('a file that lost its last bytes is found to be broken, and everything read
   const before = readFileSync(path)
   const repaired = await home.synapse(['doctor', '--repair', '--db', path])
   assert.equal(repaired.code, 1)
-  assert.match(repaired.err, /What could be read is in .*log\.db\.salvaged/)
+  assert.match(repaired.err, /Everything readable was written to .*log\.db\.salvaged/)
   assert.ok(readFileSync(path).equals(before), 'the damaged file is left as it was')
 
   const copy = `${path}.salvaged`

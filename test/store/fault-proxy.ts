@@ -1,5 +1,5 @@
-// Stands between a store and a PostgreSQL server on a port of loopback, and plays what a network does: it refuses, it
-// swallows packets without a word, it leads to another server.
+// A proxy between a store and a PostgreSQL server on loopback that simulates a network: it refuses, it swallows packets
+// without a word, it leads to another server.
 
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -19,6 +19,9 @@ export interface FaultProxy {
   pass(socket?: string): Promise<void>
 }
 
+/** After this long a server knows that its client is gone: what the store sets for its connections. */
+const keepAliveMs = 25_000
+
 interface Pair {
   client: Socket
   server: Socket
@@ -26,8 +29,11 @@ interface Pair {
   deaf: boolean
 }
 
-export async function faultProxyTo(t: Pick<TestContext, 'after'>, socket: string): Promise<FaultProxy> {
-  let target = socket
+export async function faultProxyTo(
+  t: Pick<TestContext, 'after'>,
+  database: { url: string; socket: string },
+): Promise<FaultProxy> {
+  let target = database.socket
   let isSilent = false
   let isHeld = false
   const pairs = new Set<Pair>()
@@ -36,8 +42,9 @@ export async function faultProxyTo(t: Pick<TestContext, 'after'>, socket: string
     const pair: Pair = { client, server, deaf: isSilent }
     pairs.add(pair)
     const end = (): void => {
-      // Also the end of a connection is not told where packets are swallowed.
-      if (pair.deaf) return
+      // The end of a connection is not reported either if packets are swallowed. The server's keep-alive packets, which
+      // a socket of this machine does not have, would find out.
+      if (pair.deaf) return void setTimeout(() => server.destroy(), keepAliveMs).unref()
       pairs.delete(pair)
       client.destroy()
       server.destroy()
@@ -68,7 +75,7 @@ export async function faultProxyTo(t: Pick<TestContext, 'after'>, socket: string
     for (const pair of pairs) pair.deaf = true
   }
   return {
-    url: `postgres://tester@127.0.0.1:${port}/postgres`,
+    url: `postgres://tester@127.0.0.1:${port}${new URL(database.url).pathname}`,
     async refuse() {
       const closed = once(proxy, 'close')
       proxy.close()

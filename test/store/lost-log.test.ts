@@ -40,7 +40,7 @@ async function writtenStore(t: TestContext): Promise<{ path: string; store: Stor
   return { path, store }
 }
 
-test('a log that was deleted after a crash is told of once when the file is opened, and by doctor from then on', async (t) => {
+test('a log that was deleted after a crash is reported once when the file is opened, and by doctor from then on', async (t) => {
   const { path } = await writtenStore(t)
   const copy = crashed(path, t, [''])
   const shown = (await examine(crashed(path, t, ['']))).findings.filter(({ level }) => level === 'warning')
@@ -55,7 +55,7 @@ test('a log that was deleted after a crash is told of once when the file is open
   assert.ok(!findings.some(({ level }) => level === 'broken' || level === 'stale'))
 })
 
-test('after a crash that left the log nothing is missing, and nothing is said', async (t) => {
+test('after a crash that left the log nothing is missing, and nothing is reported', async (t) => {
   const { path } = await writtenStore(t)
   const copy = crashed(path, t)
   const { store, warnings } = await opened(copy)
@@ -76,7 +76,7 @@ test('a file that was closed, or only read, has no mark', async (t) => {
   assert.deepEqual(await warningsOf(path), [])
 })
 
-test('a reader after a crash takes the mark away when it closes', async (t) => {
+test('a reader after a crash clears the mark when it closes', async (t) => {
   const { path } = await writtenStore(t)
   const copy = crashed(path, t)
   const reader = await opened(copy)
@@ -85,7 +85,7 @@ test('a reader after a crash takes the mark away when it closes', async (t) => {
   assert.deepEqual(await warningsOf(copy), [])
 })
 
-test('two connections: the one that continues sets the mark again, and the last one takes it away', async (t) => {
+test('two connections: the one that continues sets the mark again, and the last one clears it', async (t) => {
   const { path, store } = await writtenStore(t)
   const other = await opened(path)
   await other.store.createConversation(owner)
@@ -98,7 +98,7 @@ test('two connections: the one that continues sets the mark again, and the last 
   assert.deepEqual(await warningsOf(path), [])
 })
 
-test('a file that is open elsewhere is not taken for one whose log is lost', async (t) => {
+test('a file that is open elsewhere is not mistaken for one with a lost log', async (t) => {
   const { path } = await writtenStore(t)
   assert.deepEqual(await warningsOf(path), [])
   const { findings } = await examine(path)

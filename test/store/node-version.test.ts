@@ -16,7 +16,7 @@ const releases: [string, string | undefined, boolean][] = [
   ['v26.0.0', '3.51.3', true],
 ]
 
-test('each Node is accepted or told which version of its line to install', () => {
+test('each Node is accepted, or the error names the version of its line to install', () => {
   for (const [node, sqlite, works] of releases) {
     const problem = nodeProblem(node, sqlite)
     assert.equal(problem === undefined, works, node)
@@ -34,4 +34,11 @@ test('engines names exactly the first versions that work', () => {
     `^${nodeToInstall('v22.0.0')} || ^${nodeToInstall('v24.0.0')} || >=${nodeToInstall('v25.0.0')}`,
   )
   assert.ok(isSafeVersion(process.versions['sqlite'] ?? ''), 'the tests run on one of them')
+})
+
+test('on Node 20 the library names the same versions as the command', () => {
+  const versions = (text: string) => text.match(/\b2[2-9]\.\d+\.\d+\b/g)
+  const command = /synapse needs Node (.*); this is/.exec(readFileSync('bin/synapse.js', 'utf8'))?.[1] ?? ''
+  const [, remedy = ''] = (nodeProblem('v20.20.0', undefined) ?? '').split('Install Node ')
+  assert.deepEqual(versions(remedy), versions(command))
 })

@@ -1,4 +1,4 @@
-// Stands between a store and a PostgreSQL server and cuts the connection at a chosen statement: before the server has
+// A proxy between a store and a PostgreSQL server that cuts the connection at a chosen statement: before the server has
 // it, while it is on its way, or when the server has answered and the answer is lost.
 
 import { mkdtempSync, rmSync } from 'node:fs'

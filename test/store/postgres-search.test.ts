@@ -8,7 +8,7 @@ import { indexWaiting } from '../../src/store/postgres/search-index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fails } from './conformance/given.ts'
 import { user } from './messages.ts'
-import { findPostgres, makePostgres, newDatabase, somebodyWaits, type PostgresServer } from './postgres-server.ts'
+import { findPostgres, makeDatabase, newDatabase, somebodyWaits, type PostgresDatabase } from './postgres-server.ts'
 import { searchConformance } from './search-conformance.ts'
 import { searchIndexConformance } from './search-index-conformance.ts'
 
@@ -18,10 +18,9 @@ const skip = programs === undefined && 'needs the programs of a PostgreSQL serve
 const settings = { now: Date.now, leaseSkewMs: () => 0, connections: 4 }
 
 describe('postgres', { skip }, () => {
-  let server: PostgresServer
+  let server: PostgresDatabase
   before(async () => {
-    server = await makePostgres(programs ?? '')
-    await server.start()
+    server = await makeDatabase(programs ?? '')
   })
   after(() => server?.remove())
 
@@ -66,7 +65,7 @@ describe('postgres', { skip }, () => {
       return { url, store, db, id, count }
     }
 
-    test('what waits of a conversation that is being deleted does not come into the index', async () => {
+    test('waiting entries of a conversation that is being deleted are not indexed', async () => {
       const { url, store, db, id, count } = await open()
       await store.append('someone', id, { message: user('zebra') })
       let indexing: Promise<void> | undefined
@@ -81,7 +80,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('an index that cannot be written stops no one, and is made up for later', async () => {
+    test('an index that cannot be written blocks nothing, and is made up for later', async () => {
       const { store, db, id, count } = await open()
       await db.all('ALTER TABLE synapse.search ADD CONSTRAINT full_disk CHECK (false) NOT VALID')
       for (let i = 0; i < 70; i++) await store.append('someone', id, { message: user('zebra') })
@@ -114,7 +113,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('a damaged entry that waits keeps no other one from being found', async () => {
+    test('a damaged waiting entry does not hide the others', async () => {
       const { store, db, id } = await open()
       for (const text of ['zebra', 'horse']) await store.append('someone', id, { message: user(text) })
       await db.all(`UPDATE synapse.entries SET message = replace(message, 'horse', 'mouse')`)
@@ -124,7 +123,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('somebody else who locks the index does not keep the store from closing', async () => {
+    test('another process that locks the index does not keep the store from closing', async () => {
       const { store, db, id, count } = await open()
       await db.transaction(async (queries) => {
         await queries.all('LOCK TABLE synapse.search IN ACCESS EXCLUSIVE MODE')

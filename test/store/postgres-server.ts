@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chownSync, existsSync, globSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -14,6 +14,8 @@ export interface PostgresServer {
   start(): Promise<void>
   /** `SIGINT`: connections are cut; `SIGQUIT`: as in a crash. */
   stop(how: 'SIGINT' | 'SIGQUIT'): Promise<void>
+  /** The folder of its data. */
+  data: string
   /** Where it listens. */
   socket: string
   /** A second server that has everything this one commits before it is acknowledged; not started yet. */
@@ -40,22 +42,76 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
 }
 
-/** A program of the same server: beside the others, or where their links lead. */
+/** A program of the same server: next to the others, or where their links lead. */
 export function findProgram(programs: string, name: string): string | undefined {
   const server = join(programs, 'postgres')
   const folders = [programs, ...(existsSync(server) ? [dirname(realpathSync(server))] : [])]
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }
 
+/** The names of what test/run.ts has made for all files: the address of a server, and the data of one that is new. */
+export const sharedPostgres = { url: 'SYNAPSE_TEST_POSTGRES', files: 'SYNAPSE_TEST_POSTGRES_FILES' } as const
+
+/** A separate server, for tests that stop it or change its settings. */
 export async function makePostgres(programs: string): Promise<PostgresServer> {
-  return serverIn(programs, (data) => ({
-    program: 'initdb',
-    args: ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-  }))
+  const files = process.env[sharedPostgres.files]
+  return serverIn(programs, (data) =>
+    files === undefined
+      ? {
+          program: 'initdb',
+          args: ['-D', data, '-U', 'tester', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+        }
+      : { program: 'cp', args: ['-R', '-p', files, data] },
+  )
+}
+
+export interface PostgresDatabase {
+  url: string
+  /** Where its server listens. */
+  socket: string
+  remove(): Promise<void>
+}
+
+/** An empty database, on the server that all files share, or on its own where a file is run alone. */
+export async function makeDatabase(programs: string): Promise<PostgresDatabase> {
+  const shared = process.env[sharedPostgres.url]
+  if (shared === undefined) {
+    const server = await makePostgres(programs)
+    await server.start()
+    return server
+  }
+  const folder = new URL(shared).searchParams.get('host') ?? ''
+  return { url: await newDatabase(shared), socket: join(folder, socketName), remove: async () => {} }
+}
+
+const socketName = '.s.PGSQL.5432'
+const prefix = 'synapse-pg-'
+
+/** What a run of the tests that was killed has left: servers, and their data. */
+export function removeLeftServers(): void {
+  for (const folder of globSync(join(tmpdir(), `${prefix}*-*`))) {
+    const maker = Number(folder.slice(folder.lastIndexOf(prefix) + prefix.length).split('-', 1)[0])
+    if (!(maker > 0) || isAlive(maker)) continue
+    try {
+      const server = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+      if (readFileSync(`/proc/${server}/cmdline`, 'utf8').includes(folder)) process.kill(server, 'SIGQUIT')
+    } catch {
+      // it was stopped, or is another user's
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 function serverIn(programs: string, making: (data: string) => { program: string; args: string[] }): PostgresServer {
-  const folder = mkdtempSync(join(tmpdir(), 'synapse-pg-'))
+  const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`))
   const as = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   if (as.uid !== undefined) chownSync(folder, as.uid, as.uid)
   const data = join(folder, 'data')
@@ -76,7 +132,8 @@ function serverIn(programs: string, making: (data: string) => { program: string;
   }
   return {
     url,
-    socket: join(folder, '.s.PGSQL.5432'),
+    data,
+    socket: join(folder, socketName),
     promote: () => run('pg_ctl', ['promote', '-D', data, '-w']),
     async standby() {
       const copy = serverIn(programs, (to) => ({
@@ -88,7 +145,9 @@ function serverIn(programs: string, making: (data: string) => { program: string;
       return copy
     },
     async start() {
-      const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=50']
+      // Only processes crash here, never the machine: what the server has written needs not reach the disk.
+      const settings = ['listen_addresses=', 'max_connections=200', 'fsync=off', 'full_page_writes=off']
+      const args = ['-D', data, '-k', folder, ...settings.flatMap((setting) => ['-c', setting])]
       const started = spawn(join(programs, 'postgres'), args, {
         ...as,
         cwd: folder,
@@ -120,14 +179,25 @@ async function askOnce(url: string, sql: string): Promise<void> {
   await client.end()
 }
 
+/** For the server to see that a client is dead. */
+const mostLastWordsMs = 60_000
+
 /** The server finishes the statement that a dead client has sent: only then it is known what the client has left. */
 export async function lastWords(url: string, clientName: string): Promise<void> {
   const { default: pg } = await import('pg')
   const client = new pg.Client(url)
   await client.connect()
-  const look = 'SELECT 1 FROM pg_stat_activity WHERE application_name = $1'
+  const look = 'SELECT pid, state, wait_event, query FROM pg_stat_activity WHERE application_name = $1'
+  const began = performance.now()
   try {
-    while ((await client.query(look, [clientName])).rowCount !== 0) await new Promise(setImmediate)
+    for (;;) {
+      const { rows } = await client.query<object>(look, [clientName])
+      if (rows.length === 0) return
+      if (performance.now() - began > mostLastWordsMs) {
+        throw new Error(`the server still has connections of ${clientName}: ${JSON.stringify(rows)}`)
+      }
+      await new Promise(setImmediate)
+    }
   } finally {
     await client.end()
   }
@@ -141,7 +211,7 @@ export async function newDatabase(url: string): Promise<string> {
   await client.connect()
   await client.query(`CREATE DATABASE ${name}`)
   await client.end()
-  return url.replace('/postgres?', `/${name}?`)
+  return url.replace(/\/\w+\?/, `/${name}?`)
 }
 
 /** Until a connection to this database waits for a lock that another one holds. */

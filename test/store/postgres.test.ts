@@ -2,21 +2,26 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import { connect } from '../../src/store/postgres/database.ts'
+import { unreachable } from '../../src/store/postgres/errors.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
+import { openPool } from '../../src/store/postgres/pool.ts'
 import type { Store } from '../../src/store/store.ts'
 import { conformance } from './conformance.ts'
 import { fails, request } from './conformance/given.ts'
+import { faultProxyTo } from './fault-proxy.ts'
 import { reply, textsOf, user } from './messages.ts'
 import { proxyTo, type Cut } from './postgres-proxy.ts'
 import {
   findPostgres,
   lastWords,
+  makeDatabase,
   makePostgres,
   newDatabase,
   somebodyWaits,
-  type PostgresServer,
+  type PostgresDatabase,
 } from './postgres-server.ts'
 import { startWorker } from './process.ts'
 import { recordsConformance } from './records-conformance.ts'
@@ -26,10 +31,9 @@ const programs = findPostgres()
 const skip = programs === undefined && 'needs the programs of a PostgreSQL server (postgres, initdb)'
 
 describe('postgres', { skip }, () => {
-  let server: PostgresServer
+  let server: PostgresDatabase
   before(async () => {
-    server = await makePostgres(programs ?? '')
-    await server.start()
+    server = await makeDatabase(programs ?? '')
   })
   after(() => server?.remove())
 
@@ -38,15 +42,13 @@ describe('postgres', { skip }, () => {
 
   describe('postgres: several processes', () => {
     test('processes that make the tables at once share them', async (t) => {
-      const fresh = await makePostgres(programs ?? '')
-      t.after(() => fresh.remove())
-      await fresh.start()
-      const workers = [0, 1, 2].map(() => startWorker(t, ['touch', fresh.url, '', 'someone', '1']))
+      const fresh = await newDatabase(server.url)
+      const workers = [0, 1, 2].map(() => startWorker(t, ['touch', fresh, '', 'someone', '1']))
       const lines = (await Promise.all(workers.map((worker) => worker.rest()))).flat()
       assert.equal(lines.filter((line) => line.startsWith('{"conversations":')).length, 3, lines.join('\n'))
     })
 
-    test('two processes write to one conversation, and every entry is there', async (t) => {
+    test('two processes write to one conversation, and every entry is stored', async (t) => {
       const store = await openPostgresStore(server.url)
       const { id } = await store.createConversation('pair')
       const workers = [0, 1].map(() => startWorker(t, ['append', server.url, id, 'pair', '150']))
@@ -63,6 +65,15 @@ describe('postgres', { skip }, () => {
 
     test('a process that slept past its lease is refused when it wakes', async (t) => {
       await zombie(t, await openPostgresStore(server.url, { leaseSkewMs: () => 60_000 }), server.url)
+    })
+
+    test('a process whose connections are silent ends when its store is closed', { timeout: 60_000 }, async (t) => {
+      const proxy = await faultProxyTo(t, server)
+      const worker = startWorker(t, ['listen', proxy.url, 'stream'])
+      assert.equal(await worker.next(), '{"listening":true}')
+      proxy.hold()
+      worker.send('close')
+      await worker.ended
     })
 
     test('a process killed at any moment loses nothing that was acknowledged', async (t) => {
@@ -82,6 +93,29 @@ describe('postgres', { skip }, () => {
     })
   })
 
+  test(
+    'a call that gives up while its connection is set up leaves room for the next',
+    { timeout: 60_000 },
+    async (t) => {
+      const proxy = await faultProxyTo(t, server)
+      const explain = (error: unknown) => unreachable(error, 'here').failure
+      const connectMs = 500
+      const { pool, link, connect } = await openPool(proxy.url, { connections: 1, statementMs: 0, explain, connectMs })
+      const first = await connect()
+      const second = connect()
+      pool.once('connect', () => proxy.hold())
+      first.release(true)
+      await Promise.race([second.catch(() => {}), wait(2 * connectMs)])
+      await proxy.pass()
+      const [late] = await Promise.allSettled([second])
+      if (late.status === 'fulfilled') late.value.release()
+      const third = await connect()
+      third.release()
+      await pool.end()
+      link.close()
+    },
+  )
+
   describe('postgres: at once', () => {
     test('appends at the head from many sides all find their place', async () => {
       const store = await openPostgresStore(server.url)
@@ -93,7 +127,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('of several that expect the same head, one wins and the others are told', async () => {
+    test('of several that expect the same head, one wins and the others get an error', async () => {
       const store = await openPostgresStore(server.url)
       const { id } = await store.createConversation('rivals')
       const first = await store.append('rivals', id, { message: user('first') })
@@ -132,7 +166,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('blobs that are used and deleted at once are there for whoever uses them', async () => {
+    test('blobs that are used and deleted at the same time exist for their user', async () => {
       const store = await openPostgresStore(server.url)
       const body = 'the same body for all '.repeat(5000)
       const round = async () => {
@@ -178,7 +212,7 @@ describe('postgres', { skip }, () => {
       }
     }
 
-    test('as it commits, and the server does not hear of it: its locks keep no one waiting', async (t) => {
+    test('as it commits, unnoticed by the server: its locks block nothing', async (t) => {
       const proxy = await proxyTo(t, server.url)
       const store = await openPostgresStore(proxy.url, { connections: 2 })
       const { id } = await store.createConversation('lost')
@@ -230,7 +264,7 @@ describe('postgres', { skip }, () => {
       assert.equal(tries, 2)
     })
 
-    test('again and again: it is said that the database cannot be reached', async (t) => {
+    test('again and again: the error is that the database cannot be reached', async (t) => {
       const proxy = await proxyTo(t, server.url)
       const store = await openPostgresStore(proxy.url, { connections: 2, waitMs: 300 })
       const { id } = await store.createConversation('cut')
@@ -265,7 +299,7 @@ describe('postgres', { skip }, () => {
       await store.close()
     })
 
-    test('an address may say how long to wait for a server that is away', async (t) => {
+    test('an address may set how long to wait for an unreachable server', async (t) => {
       const proxy = await proxyTo(t, server.url)
       const store = await openPostgresStore(`${proxy.url}&wait_seconds=0.2`)
       proxy.close()
@@ -281,7 +315,7 @@ describe('postgres', { skip }, () => {
       const nowhere = await fails(openPostgresStore('postgres://me:hunter2@localhost:1/x'), 'storage', 'unavailable')
       assert.ok(nowhere.message.includes('localhost:1/x') && !nowhere.message.includes('hunter2'), nowhere.message)
       const missing = await fails(
-        openPostgresStore(server.url.replace('/postgres?', '/missing?')),
+        openPostgresStore(server.url.replace(/\/\w+\?/, '/missing?')),
         'storage',
         'cannot-open',
       )
@@ -302,7 +336,13 @@ describe('postgres', { skip }, () => {
           `INSERT INTO synapse.conversations (id, owner, created_at, updated_at, settings) VALUES ('c', 'o', '2026', '2026', '{}')`,
         )
         await client.end()
-        const store = await openPostgresStore(url)
+        const steps: [number, number][] = []
+        const store = await openPostgresStore(url, { migrating: (done, of) => steps.push([done, of]) })
+        const missing = migrations.length - version
+        assert.deepEqual(
+          steps,
+          Array.from({ length: missing }, (_, i) => [i + 1, missing]),
+        )
         const { id } = await store.append('o', 'c', { message: user('still here') })
         assert.deepEqual(textsOf(await store.history('o', id)), ['still here'])
         assert.equal((await store.records('o', 'any')).items.length, 0)
@@ -310,30 +350,26 @@ describe('postgres', { skip }, () => {
       })
     }
 
-    test('a database of a newer Synapse is not touched', async (t) => {
-      const own = await makePostgres(programs ?? '')
-      t.after(() => own.remove())
-      await own.start()
-      await (await openPostgresStore(own.url)).close()
+    test('a database of a newer Synapse is not touched', async () => {
+      const url = await newDatabase(server.url)
+      await (await openPostgresStore(url)).close()
       const { default: pg } = await import('pg')
-      const client = new pg.Client(own.url)
+      const client = new pg.Client(url)
       await client.connect()
       await client.query('UPDATE synapse.format SET version = 99')
-      const error = await fails(openPostgresStore(own.url), 'storage', 'newer')
+      const error = await fails(openPostgresStore(url), 'storage', 'newer')
       assert.match(error.message, /format 99, this one knows/)
       await client.end()
     })
 
-    test('a commit is durable also where the server thinks otherwise', async (t) => {
-      const own = await makePostgres(programs ?? '')
-      t.after(() => own.remove())
-      await own.start()
+    test('a commit is durable even if the server is configured otherwise', async () => {
+      const url = await newDatabase(server.url)
       const { default: pg } = await import('pg')
-      const client = new pg.Client(own.url)
+      const client = new pg.Client(url)
       await client.connect()
-      await client.query('ALTER DATABASE postgres SET synchronous_commit = off')
+      await client.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
       await client.end()
-      const db = await connect(own.url, { now: Date.now, leaseSkewMs: () => 0, connections: 2 })
+      const db = await connect(url, { now: Date.now, leaseSkewMs: () => 0, connections: 2 })
       const shown = await db.transaction((queries) => queries.all('SHOW synchronous_commit'))
       assert.deepEqual(shown, [{ synchronous_commit: 'on' }])
       await db.close()

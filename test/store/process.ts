@@ -1,4 +1,4 @@
-// Runs test/store/worker.ts as a process of its own, for tests about crashes and about several writers.
+// Runs test/store/worker.ts as a separate process, for tests about crashes and about several writers.
 
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { Store, StoreOptions } from '../../src/store/store.ts'
-import { fails } from './conformance/given.ts'
-import { user } from './messages.ts'
+import { fails, request } from './conformance/given.ts'
+import { reply, user } from './messages.ts'
 
 type Open = (options?: StoreOptions) => Promise<Store>
 type Work = (store: Store, owner: string, conversationId: string) => Promise<void>
@@ -94,7 +94,7 @@ function recordTests(given: (title: string, work: Work) => Promise<void>, open: 
     assert.ok(await store.record(owner, 'note', 'b'))
   })
 
-  test('a record is not found any more when its time has come, and its name is free again', async () => {
+  test('an expired record is not found, and its name is free again', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z')
     const store = await open({ now: () => now })
     try {
@@ -121,6 +121,25 @@ function recordTests(given: (title: string, work: Work) => Promise<void>, open: 
     await fails(store.appendAll(owner, conversationId, [wrong], {}, [{ ...record, id: 'l' }]), 'conflict')
     assert.equal(await store.record(owner, 'key', 'l'), undefined)
     assert.equal((await store.conversation(owner, conversationId))?.entries, 1)
+  })
+
+  given('a reply and records are written together or not at all', async (store, owner, conversationId) => {
+    const record = { owner, kind: 'key', id: 'k', data: {}, conversationId, version: 0 }
+    const entry = await store.append(owner, conversationId, { message: user('one') })
+    const open = () => store.openExchange(owner, conversationId, request(entry.id, '{}'))
+    const [first, second] = [await open(), await open()]
+    const done = { outcome: 'done', reply: { message: reply('answer'), parentId: entry.id } } as const
+    await store.finishExchange(owner, first.id, { ...done, records: [record] })
+    assert.ok(await store.record(owner, 'key', 'k'))
+    const beside = { ...done, reply: { ...done.reply, head: 'stay' } } as const
+    await fails(store.finishExchange(owner, second.id, { ...beside, records: [record] }), 'conflict', 'record-changed')
+    // The head has moved, so this reply cannot be written.
+    await fails(store.finishExchange(owner, second.id, { ...done, records: [{ ...record, id: 'l' }] }), 'conflict')
+    assert.equal(await store.record(owner, 'key', 'l'), undefined)
+    assert.equal((await store.exchange(owner, second.id))?.outcome, 'open')
+    assert.equal((await store.conversation(owner, conversationId))?.entries, 2)
+    await store.finishExchange(owner, second.id, { ...beside, records: [{ ...record, id: 'l' }] })
+    assert.ok(await store.record(owner, 'key', 'l'))
   })
 }
 

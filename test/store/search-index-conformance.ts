@@ -52,7 +52,7 @@ export function searchIndexConformance(name: string, make: (t: TestContext) => P
       assert.equal(await place.indexed(), 3, 'the large one is two documents')
     })
 
-    test('a text of more words than an index keeps places for is found by each of them', async (t) => {
+    test('a text with more words than an index has positions for is found by each of them', async (t) => {
       const place = await make(t)
       const store = await place.open()
       const { id } = await store.createConversation(owner)
@@ -81,7 +81,7 @@ export function searchIndexConformance(name: string, make: (t: TestContext) => P
       assert.equal(await place.indexed(), 300)
     })
 
-    test('what is written in one go is indexed with it', async (t) => {
+    test('entries written in one transaction are indexed with it', async (t) => {
       const place = await make(t)
       const store = await place.open()
       await talk(store, 'zebra', 200)
@@ -90,7 +90,7 @@ export function searchIndexConformance(name: string, make: (t: TestContext) => P
       assert.ok((await place.indexed()) >= 192)
     })
 
-    test('a message that no words can be taken from blocks no one', async (t) => {
+    test('a message without words blocks nothing', async (t) => {
       const place = await make(t)
       const store = await place.open()
       const { id } = await store.createConversation(owner)
@@ -107,7 +107,7 @@ export function searchIndexConformance(name: string, make: (t: TestContext) => P
       assert.equal(await place.indexed(), 70)
     })
 
-    test('what is deleted is found no more, and what comes after it is found', async (t) => {
+    test('deleted entries are no longer found, and later ones are', async (t) => {
       const place = await make(t)
       let store = await place.open()
       await talk(store, 'horse', 10)

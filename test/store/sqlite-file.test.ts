@@ -1,4 +1,4 @@
-// The file under the SQLite store: what it looks like, and what is said when it is not what it should be.
+// The file of the SQLite store: its format, and the errors if it is not what it should be.
 
 import assert from 'node:assert/strict'
 import { chmodSync, chownSync, copyFileSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -49,7 +49,7 @@ test('versions of SQLite that can damage a file are refused', () => {
   for (const [version, safe] of Object.entries(expected)) assert.equal(isSafeVersion(version), safe, version)
 })
 
-test('what is not a database is left alone, and said so', async (t) => {
+test('a file that is not a database is not changed, with an error', async (t) => {
   const folder = tempFolder(t)
   const text = join(folder, 'notes.txt')
   writeFileSync(text, 'Dear diary, '.repeat(1000))
@@ -98,7 +98,13 @@ for (let version = 1; version < migrations.length; version++) {
     if (version >= 3) old.exec('UPDATE search_upto SET n = 1')
     old.close()
 
-    const store = await openSqliteStore(path)
+    const steps: [number, number][] = []
+    const store = await openSqliteStore(path, { migrating: (done, of) => steps.push([done, of]) })
+    const missing = migrations.length - version
+    assert.deepEqual(
+      steps,
+      Array.from({ length: missing }, (_, i) => [i + 1, missing]),
+    )
     const { id } = await store.append(owner, 'old', { message: user('a new zebra') })
     assert.deepEqual(textsOf(await store.history(owner, id)), ['an old zebra', 'a new zebra'])
     const found = (await store.search(owner, { text: 'zebra' })).items.map((hit) => hit.snippet)
@@ -112,7 +118,7 @@ for (let version = 1; version < migrations.length; version++) {
   })
 }
 
-test('a file that is cut off is never taken for a shorter one', async (t) => {
+test('a truncated file is never mistaken for a shorter one', async (t) => {
   const path = await filled(t)
   const size = statSync(path).size
   const copy = `${path}.copy`
@@ -190,7 +196,7 @@ test('a log that is cut or damaged brings back an earlier whole state', async (t
   assert.ok(new Set(lengths).size > 5)
 })
 
-test('a file or a folder that cannot be written is said so', async (t) => {
+test('a file or a folder that cannot be written is reported', async (t) => {
   const folder = tempFolder(t)
   const uid = process.getuid?.() === 0 ? 65_534 : undefined
   const path = join(folder, 'log.db')
@@ -273,7 +279,7 @@ test('a writer waits for another process that is writing, but not forever', asyn
   await store.close()
 })
 
-test('deletion takes the words out of the file', async (t) => {
+test('deletion removes the text from the file', async (t) => {
   const path = join(tempFolder(t), 'log.db')
   const store = await openSqliteStore(path)
   const kept = await store.createConversation(owner, { title: 'kept' })

@@ -62,7 +62,7 @@ test('two that expect the same head at the same time: the first one gets it', as
   assert.equal((await store.conversation(owner, id))?.entries, 1)
 })
 
-test('what was asked for before closing is written', async (t) => {
+test('writes requested before closing are written', async (t) => {
   const { store, path, ids } = await given(t, 2)
   const writes = ids.map((id) => store.append(owner, id, { message: user('last words') }))
   await store.close()

@@ -32,7 +32,7 @@ test('a process killed at any moment loses nothing that was acknowledged', async
   }
 })
 
-test('two processes write to one file, and every entry is there', async (t) => {
+test('two processes write to one file, and every entry is stored', async (t) => {
   const path = join(tempFolder(t), 'log.db')
   const store = await openSqliteStore(path)
   const { id } = await store.createConversation(owner)

@@ -7,7 +7,7 @@ import { indexText, tokenList, tokensOf } from '../../src/store/tokenize.ts'
 
 const words = (text: string) => Array.from(tokensOf(text), (found) => found.word)
 
-test('words are cut alike whatever the script', () => {
+test('words are split the same way in every script', () => {
   const table: [string, string[]][] = [
     ['Hello, WORLD!', ['hello', 'world']],
     ['get_time({"a":1.5})', ['get', 'time', 'a', '1', '5']],
@@ -39,7 +39,7 @@ test('an index that splits at ASCII marks sees the same words', () => {
   )
 })
 
-test('a query is words, phrases and beginnings, and never an error', () => {
+test('a query is words, phrases and prefixes, and never an error', () => {
   assert.deepEqual(parseQuery('big "red fox" jump* get_time'), [
     { words: ['big'], prefix: false },
     { words: ['red', 'fox'], prefix: false },

@@ -48,7 +48,7 @@ const jobs = {
     }
   },
 
-  /** A number of entries, each beside the others. What could not be stored is said, and the next one tried. */
+  /** A number of concurrent entries. An entry that could not be stored is reported, and the next one tried. */
   async append(store: Store): Promise<void> {
     for (let i = 0; i < Number(count); i++) {
       try {
@@ -84,6 +84,13 @@ const jobs = {
     say({ epoch })
     await once(input, 'line')
     await store.append(owner, conversationId, { message: user('from the past') }, { epoch })
+  },
+
+  /** Listens to a stream until a line comes. */
+  async listen(store: Store): Promise<void> {
+    await store.listen?.(conversationId, { more() {}, lost() {} })
+    say({ listening: true })
+    await once(input, 'line')
   },
 
   /** Opens and reads; with a number also writes. */

@@ -1,16 +1,16 @@
-// A checkup of a store: whether the log is whole, whether what is derived from it fits, and whether the settings keep
-// what was promised. It reads and changes nothing. `--repair` builds again what can be built from the log; a file that
-// is damaged is never repaired in place: what can be read goes to a copy, and the file stays as it is.
+// A checkup of a store: whether the log is intact, whether derived data matches it, and whether the settings guarantee
+// durability. It reads and changes nothing. `--repair` rebuilds what can be derived from the log; a damaged file is
+// never repaired in place: everything readable is written to a copy, and the file is not changed.
 
 import { isPostgres } from '../open.ts'
 import { badInput } from '../../core/error.ts'
 
 export interface Finding {
-  /** `broken`: the log itself. `stale`: something that is made from the log. */
+  /** `broken`: the log itself. `stale`: something derived from the log. */
   level: 'fine' | 'warning' | 'stale' | 'broken'
   /** One sentence. */
   what: string
-  /** Some ids or words of the database. */
+  /** Some ids or messages of the database. */
   examples?: string[]
 }
 
@@ -22,11 +22,11 @@ export interface Report {
 export interface Repair {
   /** What was done, one sentence each. */
   done: string[]
-  /** The file that holds what could be read, where the store itself is damaged. */
+  /** The file with everything readable, if the store itself is damaged. */
   copy?: string
 }
 
-/** Called now and then with how far it is, from 0 to 1. */
+/** Called now and then with the progress, from 0 to 1. */
 export type Progress = (share: number) => void
 
 /** `place` is a file, or the address of a PostgreSQL. */

@@ -1,5 +1,5 @@
-// Rows that point to others which are not there. Most pointers have no foreign key (see the migrations), so the database
-// does not watch them. The statements are the same for SQLite and PostgreSQL, but for the schema in front of a table.
+// Dangling pointers between rows. Most pointers have no foreign key (see the migrations), so the database does not
+// check them. The statements are the same for SQLite and PostgreSQL, except for the schema before a table name.
 
 export interface PointerCheck {
   /** What is wrong, for `counted`. */
@@ -12,15 +12,23 @@ export interface PointerCheck {
 
 /** `of`: the table's name with its schema. */
 export function pointerChecks(of: (table: string) => string): PointerCheck[] {
-  const gone = (table: string, column: string, condition = '') =>
-    `FROM ${of(table)} t WHERE t.${column} IS NOT NULL ${condition}
+  return [...treeChecks(of), ...rowChecks(of)]
+}
+
+/** The rows of a table whose `column` is the number of a missing entry. */
+function gone(of: (table: string) => string, table: string, column: string, condition = ''): string {
+  return `FROM ${of(table)} t WHERE t.${column} IS NOT NULL ${condition}
      AND NOT EXISTS (SELECT 1 FROM ${of('entries')} e WHERE e.n = t.${column} AND e.conversation = t.conversation)`
+}
+
+/** Entries, and what points to them from their conversation. */
+function treeChecks(of: (table: string) => string): PointerCheck[] {
   return [
     {
       one: 'entry whose parent is missing',
       many: 'entries whose parent is missing',
       level: 'broken',
-      sql: `SELECT t.id ${gone('entries', 'parent')}`,
+      sql: `SELECT t.id ${gone(of, 'entries', 'parent')}`,
     },
     {
       one: 'entry at the wrong depth',
@@ -56,51 +64,56 @@ export function pointerChecks(of: (table: string) => string): PointerCheck[] {
       sql: `SELECT c.id FROM ${of('conversations')} c
             WHERE c.entries <> (SELECT count(*) FROM ${of('entries')} e WHERE e.conversation = c.n)`,
     },
+  ]
+}
+
+function rowChecks(of: (table: string) => string): PointerCheck[] {
+  return [
     {
       one: 'named branch that leads nowhere',
       many: 'named branches that lead nowhere',
       level: 'stale',
-      sql: `SELECT t.name ${gone('branches', 'entry')}`,
+      sql: `SELECT t.name ${gone(of, 'branches', 'entry')}`,
     },
     {
       one: 'exchange without the entry it was made from',
       many: 'exchanges without the entries they were made from',
       level: 'stale',
-      sql: `SELECT t.id ${gone('exchanges', 'based_on')}`,
+      sql: `SELECT t.id ${gone(of, 'exchanges', 'based_on')}`,
     },
     {
       one: 'exchange whose reply is missing',
       many: 'exchanges whose replies are missing',
       level: 'stale',
-      sql: `SELECT t.id ${gone('exchanges', 'reply')}`,
+      sql: `SELECT t.id ${gone(of, 'exchanges', 'reply')}`,
     },
     {
       one: 'tool run without its call',
       many: 'tool runs without their calls',
       level: 'stale',
-      sql: `SELECT t.call_id ${gone('tool_runs', 'entry')}`,
+      sql: `SELECT t.call_id ${gone(of, 'tool_runs', 'entry')}`,
     },
     {
       one: 'tool run whose result is missing',
       many: 'tool runs whose results are missing',
       level: 'stale',
-      sql: `SELECT t.call_id ${gone('tool_runs', 'result')}`,
+      sql: `SELECT t.call_id ${gone(of, 'tool_runs', 'result')}`,
     },
     {
       one: 'overlay at an entry that is missing',
       many: 'overlays at entries that are missing',
       level: 'stale',
-      sql: `SELECT t.id ${gone('overlays', 'entry')}`,
+      sql: `SELECT t.id ${gone(of, 'overlays', 'entry')}`,
     },
     {
       one: 'provider state of an entry that is missing',
       many: 'provider states of entries that are missing',
       level: 'stale',
-      sql: `SELECT t.id ${gone('states', 'covers')}`,
+      sql: `SELECT t.id ${gone(of, 'states', 'covers')}`,
     },
     {
-      one: 'blob that no one uses',
-      many: 'blobs that no one uses',
+      one: 'unused blob',
+      many: 'unused blobs',
       level: 'stale',
       sql: `SELECT b.sha256 FROM ${of('blobs')} b
             WHERE NOT EXISTS (SELECT 1 FROM ${of('blob_uses')} u WHERE u.blob = b.n)`,
@@ -115,7 +128,7 @@ export function pointerChecks(of: (table: string) => string): PointerCheck[] {
   ]
 }
 
-/** The statements that put right what is stale: nothing in them touches an entry. */
+/** The statements that repair stale data: nothing in them changes an entry. */
 export function pointerRepairs(of: (table: string) => string): string[] {
   const missing = (column: string) =>
     `${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${of('entries')} e WHERE e.n = ${column})`

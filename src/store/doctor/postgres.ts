@@ -1,5 +1,5 @@
-// The checkup of a PostgreSQL store. Pages and checksums of the file are the server's own affair; what is looked at is
-// what it cannot know: whether the log is whole, whether the index fits it, and whether a commit is durable.
+// The checkup of a PostgreSQL store. Pages and checksums of the files are the server's task; this checks what it cannot
+// know: whether the log is intact, whether the index matches it, and whether a commit is durable.
 
 import { crc32 } from 'node:zlib'
 import { counted, finding, indexFinding, type Finding, type Repair, type Progress } from './doctor.ts'
@@ -33,8 +33,7 @@ async function checkPointers(db: Database, findings: Finding[]): Promise<void> {
     wrong++
     findings.push(finding(level, `${counted(rows.length, one, many)}.`, rows))
   }
-  if (wrong === 0)
-    findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
+  if (wrong === 0) findings.push(finding('fine', 'All references between records are valid.'))
 }
 
 async function checkLog(db: Database, findings: Finding[], progress: Progress): Promise<void> {
@@ -44,10 +43,10 @@ async function checkLog(db: Database, findings: Finding[], progress: Progress): 
   let documents = 0
   let waits = 0
   for await (const rows of pages(db, progress)) {
-    // Before the index is looked at: what is indexed meanwhile is in it.
+    // Before the index is checked: what is indexed meanwhile is in it.
     const waiting = await waitingOf(db, rows)
     const own = indexDocuments(rows)
-    // As text: the bytes of a tsvector also depend on the way it came.
+    // As text: the bytes of a tsvector also depend on how it was created.
     const indexed = await db.plan<{ n: number; fits: boolean }>(
       `SELECT s.n, s.words::text = d.words::text AS fits FROM unnest($1::bigint[], $2::tsvector[]) AS d (n, words)
        JOIN synapse.search s ON s.n = d.n`,
@@ -96,7 +95,7 @@ async function checkSettings(db: Database, findings: Finding[]): Promise<void> {
   )
 }
 
-/** Nothing here touches an entry. */
+/** Nothing here changes an entry. */
 export async function repairPostgres(url: string, progress: Progress): Promise<Repair> {
   const db = await connect(url, settings)
   try {
@@ -110,7 +109,7 @@ export async function repairPostgres(url: string, progress: Progress): Promise<R
     return {
       done: [
         'The search index and all other indexes were built again from the log.',
-        'Counts and pointers were put right.',
+        'Counts and pointers were repaired.',
       ],
     }
   } finally {

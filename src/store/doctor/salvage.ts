@@ -1,6 +1,6 @@
-// What can still be read of a damaged file, as a new one beside it. The damaged file is not touched: it is read from a
-// copy, table by table, and where a page is broken around it. What was lost with certainty is told; nothing is guessed
-// but one thing: an entry whose parent cannot be read is joined to the entry that came before the parent.
+// Writes everything readable of a damaged file to a new one next to it. The damaged file is not changed: it is read
+// from a copy, table by table, and around broken pages. What was certainly lost is reported; only one thing is guessed:
+// an entry whose parent cannot be read is joined to the entry that came before the parent.
 
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -68,7 +68,7 @@ function openDamaged(copy: string, path: string): DatabaseSync {
   try {
     padToWholePages(copy)
     const db = new DatabaseSync(copy, { defensive: false })
-    // Definitions that are damaged are passed over: the other tables can still be read.
+    // Damaged definitions are skipped: the other tables can still be read.
     db.exec('PRAGMA writable_schema = ON')
     db.prepare('SELECT count(*) FROM sqlite_schema').get()
     return db
@@ -86,7 +86,7 @@ function openDamaged(copy: string, path: string): DatabaseSync {
   }
 }
 
-/** A page that was cut in the middle is read as far as it goes. */
+/** A truncated page is read as far as possible. */
 function padToWholePages(path: string): void {
   const { pageSize, pages } = headerOf(path)
   const { size } = statSync(path)
@@ -129,7 +129,7 @@ function copyTable(source: DatabaseSync, db: Connection, table: string): { lost:
   return columns.includes('n') ? byNumber(source, table, query, keep) : fromBothEnds(source, query, keep)
 }
 
-/** Around what cannot be read, by halving the stretch until it is one row. */
+/** Around unreadable rows, by bisecting the range down to one row. */
 function byNumber(source: DatabaseSync, table: string, query: string, keep: (row: Values) => void): { lost: number } {
   let lost = 0
   let failures = 0
@@ -175,7 +175,7 @@ function fromBothEnds(source: DatabaseSync, query: string, keep: (row: Values) =
 
 type EntryRow = { n: number; conversation: number; parent: number | null; depth: number }
 
-/** Entries that are not what was written go; those after them are joined to what came before. */
+/** Damaged entries are removed; those after them are joined to what came before. */
 function repairEntries(db: Connection): string[] {
   const parents = new Map<number, number | null>()
   let bad = 0
@@ -231,7 +231,7 @@ function repairEntries(db: Connection): string[] {
   ]
 }
 
-/** The last entry before the lost parent that is as deep as the parent's own parent was. */
+/** The last entry before the lost parent at the depth of the parent's own parent. */
 function nearest(rows: readonly EntryRow[], { conversation, depth, n }: EntryRow, lost: number): number | null {
   const until = Math.min(lost, n)
   const found = rows.findLast((row) => row.conversation === conversation && row.n < until && row.depth <= depth - 2)
@@ -259,7 +259,7 @@ function dropBadBlobs(db: Connection): string[] {
   return bad > 0 ? [`${counted(bad, 'blob')} (media or bodies of requests) not as written, left out.`] : []
 }
 
-/** Rows whose foreign key leads nowhere, until there are none: taking one away can leave others. */
+/** Rows with a dangling foreign key, until there are none: removing one can leave others. */
 function dropOrphans(db: Connection): void {
   for (;;) {
     const rows = db.all<{ table: string; rowid: number | null; parent: string; fkid: number }>(
@@ -273,7 +273,7 @@ function dropOrphans(db: Connection): void {
   }
 }
 
-/** Tables without row numbers of their own. */
+/** Tables without row ids. */
 const keyless = [
   ['labels', 'conversation', 'conversations'],
   ['branches', 'conversation', 'conversations'],

@@ -1,5 +1,5 @@
-// The checkup of a SQLite file, and what of it can be put right in place: all that is made from the log. The file is
-// opened for reading only, so that a checkup can do no harm to a file that is in a bad way.
+// The checkup of a SQLite file, and its repair in place: everything that is derived from the log. The file is opened
+// read-only, so that a checkup cannot harm a damaged file.
 
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -23,7 +23,7 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
   if (!existsSync(path)) throw badInput(`There is no file ${path}.`)
   if (statSync(path).isDirectory()) throw badInput(`${path} is a folder. Give the path of a file.`)
   const findings: Finding[] = []
-  // Opening a file, even for reading, may make a log.
+  // Opening a file, even for reading, may create a log.
   const before = beforeOpening(path)
   let db: DatabaseSync | undefined
   try {
@@ -54,7 +54,7 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
 
 const notDamage: ReadonlySet<string | undefined> = new Set<StorageCode>(['read-only', 'cannot-open', 'busy'])
 
-/** Gives the version if the file is ours and known. */
+/** Returns the version if the file is ours and known. */
 function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): number | undefined {
   const sqlite = String(one(db, 'SELECT sqlite_version()'))
   findings.push(
@@ -88,7 +88,7 @@ function checkPages(db: DatabaseSync, findings: Finding[]): void {
   const said = all(db, 'PRAGMA integrity_check(20)').map((row) => String(row['integrity_check']))
   if (said.join() === 'ok') findings.push(finding('fine', 'All pages and indexes of the file fit together.'))
   else {
-    // An index that misses rows is made again from its table; anything else is the table itself.
+    // An index that misses rows is rebuilt from its table; anything else is damage of the table itself.
     const onlyIndexes = said.every((line) => /^(row \d+ missing from|wrong # of entries in) index/.test(line))
     findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file do not fit together.', said))
   }
@@ -119,11 +119,10 @@ function checkPointers(db: DatabaseSync, findings: Finding[]): void {
     wrong++
     findings.push(finding(level, `${counted(rows.length, single, many)}.`, rows))
   }
-  if (wrong === 0)
-    findings.push(finding('fine', 'Parents, heads, branches and everything beside the log lead somewhere.'))
+  if (wrong === 0) findings.push(finding('fine', 'All references between records are valid.'))
 }
 
-/** Every message is what was written, and the index has a row for each of its documents, or they wait to be indexed. */
+/** Every message is intact, and the index has a row for each of its documents, or they wait to be indexed. */
 function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): void {
   const count = Number(one(db, 'SELECT count(*) FROM entries'))
   const damaged: string[] = []
@@ -141,7 +140,7 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
     const said = JSON.parse(message) as Message
     if (said.role !== row['role']) damaged.push(id)
     if (n > upto) continue
-    // Only the texts count here: whom they belong to is not looked at.
+    // Only the texts matter here, not their owners.
     const documents = documentsIn('', { conversation_id: '', checksum: row['checksum'], message })
     const fits = documents.every(({ text }, i) => {
       const size = indexed.get(n * maxDocuments + i)?.['sz']
@@ -203,10 +202,10 @@ function checkUnfinished(db: DatabaseSync, findings: Finding[]): void {
   )
   if (open === 0) return
   const what = counted(open, 'conversation')
-  findings.push(finding('fine', `${what} with a run under way, or interrupted: opening settles that.`))
+  findings.push(finding('fine', `${what} with an active or interrupted run: opening closes it.`))
 }
 
-/** As Synapse opens it, which is what counts; `PRAGMA synchronous` is a setting of the connection. */
+/** As Synapse opens it; `PRAGMA synchronous` is a setting of the connection. */
 async function checkSettings(path: string, findings: Finding[]): Promise<void> {
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0
   if (wal > 64 * 1024 * 1024) {
@@ -214,7 +213,7 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
     findings.push(finding('warning', `The write-ahead log has grown to ${size}: a reader holds on to an old state.`))
   }
   if (findings.some(({ level }) => level === 'broken')) return
-  // A file of another format is refused, or brought up to date: neither is for a checkup.
+  // A file of another format is refused or upgraded: a checkup does neither.
   if (findings.some(({ level, what }) => level === 'warning' && what.startsWith('The format is'))) return
   try {
     const db = await connect(path, settings)
@@ -229,7 +228,7 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
     )
   } catch (error) {
     const { code, message } = asFailure(error)
-    // What keeps a file from being opened at all is no mere warning, also where all of it can be read here.
+    // What keeps a file from being opened is not a mere warning, even if all of it can be read here.
     findings.push(finding(code === damaged ? 'broken' : 'warning', message))
   }
 }
@@ -238,7 +237,7 @@ const damaged: StorageCode = 'damaged'
 
 const settings = { now: Date.now, leaseSkewMs: () => 0, busyMs: 5000 }
 
-/** Nothing here touches an entry. */
+/** Nothing here changes an entry. */
 export async function repairSqlite(path: string, progress: Progress): Promise<Repair> {
   const db = await connect(path, settings)
   try {
@@ -250,7 +249,7 @@ export async function repairSqlite(path: string, progress: Progress): Promise<Re
     return {
       done: [
         'The search index and all other indexes were built again from the log.',
-        'Counts and pointers were put right.',
+        'Counts and pointers were repaired.',
       ],
     }
   } finally {
@@ -258,15 +257,15 @@ export async function repairSqlite(path: string, progress: Progress): Promise<Re
   }
 }
 
-/** As `givenId` takes them. */
+/** In the form that `givenId` accepts. */
 export function isId(id: string): boolean {
   return /^[A-Za-z0-9._:-]{1,100}$/.test(id)
 }
 
-/** To be called inside a transaction. */
+/** Call it inside a transaction. */
 export function rebuildIndex(db: Connection, progress: Progress): void {
   const { sql } = db.get<{ sql: string }>(`SELECT sql FROM sqlite_schema WHERE name = 'search'`) ?? {}
-  // Made again rather than emptied: a damaged index cannot be emptied.
+  // Rebuilt rather than emptied: a damaged index cannot be emptied.
   if (sql !== undefined) {
     db.run('DROP TABLE search')
     db.run(sql)
@@ -277,7 +276,7 @@ export function rebuildIndex(db: Connection, progress: Progress): void {
   indexNow(db, (n) => progress(n / last))
 }
 
-/** The index keeps for each document how many words each column has; the text comes first. */
+/** The index stores for each document how many words each column has; the text comes first. */
 function firstVarint(bytes: Uint8Array): number {
   let value = 0
   for (const byte of bytes) {
@@ -287,7 +286,7 @@ function firstVarint(bytes: Uint8Array): number {
   return value
 }
 
-/** As the ascii tokenizer of FTS5 counts. */
+/** As counted by the ascii tokenizer of FTS5. */
 function tokensIn(text: string): number {
   return text.match(/[A-Za-z0-9\u0080-\u{10FFFF}]+/gu)?.length ?? 0
 }

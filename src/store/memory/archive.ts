@@ -1,7 +1,7 @@
 import type { Archives } from '../archive.ts'
 import { cleanLabels, givenId, jsonCopy, plainText, prepareEntry } from '../new-entry.ts'
 import { idTaken, isoTime } from '../store-errors.ts'
-import type { StoredConversation, MemoryState } from './state.ts'
+import { copyOf, type StoredConversation, type MemoryState } from './state.ts'
 
 export function archiveMethods(state: MemoryState): Archives {
   return {
@@ -53,7 +53,7 @@ export function archiveMethods(state: MemoryState): Archives {
       kept.about.head = about.head
       if (about.branch !== undefined) kept.about.branch = about.branch
       state.conversations.set(id, kept)
-      return structuredClone(kept.about)
+      return copyOf(kept.about)
     },
   }
 }

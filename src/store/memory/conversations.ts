@@ -3,7 +3,7 @@ import { pageOf, pageSize, readCursor } from '../page.ts'
 import { cleanLabels, givenId, jsonCopy, plainText } from '../new-entry.ts'
 import { idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Conversations } from '../store.ts'
-import type { MemoryState } from './state.ts'
+import { copyOf, type MemoryState } from './state.ts'
 
 export function conversationMethods(state: MemoryState): Conversations {
   return {
@@ -35,11 +35,11 @@ export function conversationMethods(state: MemoryState): Conversations {
         states: [],
         blobs: new Set(),
       })
-      return structuredClone(about)
+      return copyOf(about)
     },
 
     async conversation(owner, id) {
-      return structuredClone(state.find(owner, id)?.about)
+      return copyOf(state.find(owner, id)?.about)
     },
 
     async conversations(owner, page = {}) {
@@ -48,15 +48,11 @@ export function conversationMethods(state: MemoryState): Conversations {
       const rows: Conversation[] = []
       for (const { about } of state.conversations.values()) {
         if (about.owner !== owner || (page.label !== undefined && !about.labels.includes(page.label))) continue
+        if (page.withoutLabel !== undefined && about.labels.includes(page.withoutLabel)) continue
         if (!after || newestFirst(about, { updatedAt: String(after[0]), id: String(after[1]) }) > 0) rows.push(about)
       }
       rows.sort(newestFirst)
-      return pageOf(
-        rows,
-        size,
-        (row) => [row.updatedAt, row.id],
-        (row) => structuredClone(row),
-      )
+      return pageOf(rows, size, (row) => [row.updatedAt, row.id], copyOf)
     },
 
     async updateConversation(owner, id, change) {
@@ -66,7 +62,7 @@ export function conversationMethods(state: MemoryState): Conversations {
       if (change.labels !== undefined) about.labels = cleanLabels(change.labels)
       if (change.title === null) delete about.title
       else if (change.title !== undefined) about.title = plainText(change.title)
-      return structuredClone(about)
+      return copyOf(about)
     },
 
     async deleteConversation(owner, id) {
@@ -77,9 +73,7 @@ export function conversationMethods(state: MemoryState): Conversations {
       for (const exchange of gone.exchanges) state.exchanges.delete(exchange.about.id)
       for (const [streamId, stream] of state.streams) if (stream.conversation === gone) state.streams.delete(streamId)
       state.records = state.records.filter(({ record }) => record.conversationId !== id)
-      for (const sha256 of gone.blobs) {
-        if (!state.conversations.values().some((other) => other.blobs.has(sha256))) state.blobs.delete(sha256)
-      }
+      state.dropUnused(gone.blobs)
       return true
     },
   }

@@ -4,7 +4,7 @@ import { plainText, prepareEntry } from '../new-entry.ts'
 import { notFound } from '../store-errors.ts'
 import type { Branches, Entries } from '../store.ts'
 import { putAll } from './records.ts'
-import { toEntry, type StoredConversation, type StoredEntry, type MemoryState } from './state.ts'
+import { copyOf, toEntry, type StoredConversation, type StoredEntry, type MemoryState } from './state.ts'
 
 export function entryMethods(state: MemoryState): Entries & Branches {
   return {
@@ -16,15 +16,11 @@ export function entryMethods(state: MemoryState): Entries & Branches {
     async appendAll(owner, conversationId, entries, write, records = []) {
       const prepared = entries.map((entry) => prepareEntry(entry, state.now()))
       const conversation = state.writable(owner, conversationId, write)
-      const undo = snapshot(state, conversation)
-      try {
+      return allOrNothing(state, conversation, () => {
         const appended = prepared.map((entry) => state.append(conversation, entry))
         putAll(state, records)
         return appended
-      } catch (error) {
-        undo()
-        throw error
-      }
+      })
     },
 
     async entry(owner, entryId) {
@@ -64,7 +60,7 @@ export function entryMethods(state: MemoryState): Entries & Branches {
         about.head = to.entryId
         delete about.branch
       }
-      return structuredClone(about)
+      return copyOf(about)
     },
 
     async branches(owner, conversationId) {
@@ -97,7 +93,8 @@ export function entryMethods(state: MemoryState): Entries & Branches {
   }
 }
 
-function snapshot(state: MemoryState, conversation: StoredConversation): () => void {
+/** A write to a conversation is undone if any part of it fails. */
+export function allOrNothing<T>(state: MemoryState, conversation: StoredConversation, write: () => T): T {
   const { entries } = conversation
   const kept = {
     about: { ...conversation.about },
@@ -105,9 +102,12 @@ function snapshot(state: MemoryState, conversation: StoredConversation): () => v
     blobs: new Set(conversation.blobs),
   }
   const count = entries.length
-  return () => {
+  try {
+    return write()
+  } catch (error) {
     for (const entry of entries.splice(count)) state.entries.delete(entry.id)
     Object.assign(conversation, kept)
+    throw error
   }
 }
 

@@ -1,15 +1,21 @@
 import type { Exchange } from '../../core/log.ts'
 import { addUsage, noUsage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
+import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { givenId, jsonCopy, prepareEntry } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
 import type { Exchanges, Write } from '../store.ts'
-import type { StoredExchange, MemoryState } from './state.ts'
+import { allOrNothing } from './entries.ts'
+import { putAll } from './records.ts'
+import { copyOf, type StoredExchange, type MemoryState } from './state.ts'
 
 export function exchangeMethods(state: MemoryState): Exchanges {
+  return { ...writes(state), ...reads(state), ...journals(state) }
+}
+
+function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody' | 'retryExchange' | 'finishExchange'> {
   return {
     async openExchange(owner, conversationId, exchange, write) {
       const now = state.now()
@@ -40,7 +46,13 @@ export function exchangeMethods(state: MemoryState): Exchanges {
       state.keepBlob(conversation, blob)
       state.exchanges.set(id, kept)
       conversation.exchanges.push(kept)
-      return structuredClone(kept.about)
+      return copyOf(kept.about)
+    },
+
+    async keepBody(owner, conversationId, body, write) {
+      const blob = cutBlob(body)
+      state.keepBlob(state.writable(owner, conversationId, write), blob)
+      return blob.sha256
     },
 
     async retryExchange(owner, exchangeId, write) {
@@ -50,9 +62,17 @@ export function exchangeMethods(state: MemoryState): Exchanges {
     async finishExchange(owner, exchangeId, end, write) {
       const now = state.now()
       const reply = end.reply && prepareEntry(end.reply, now)
-      const { outcome, usage, cost, failure, notes } = jsonCopy({ ...end, reply: undefined }, 'The end of the exchange')
+      const { records = [], ...about } = end
+      const { outcome, usage, cost, failure, notes } = jsonCopy(
+        { ...about, reply: undefined },
+        'The end of the exchange',
+      )
       const kept = openOne(state, owner, exchangeId, write)
-      const entry = reply && state.append(kept.conversation, reply)
+      const entry = allOrNothing(state, kept.conversation, () => {
+        const appended = reply && state.append(kept.conversation, reply)
+        putAll(state, records)
+        return appended
+      })
       Object.assign(kept.about, {
         outcome,
         endedAt: new Date(now).toISOString(),
@@ -63,26 +83,31 @@ export function exchangeMethods(state: MemoryState): Exchanges {
         ...(failure && { failure }),
       })
       kept.events = []
-      return { exchange: structuredClone(kept.about), ...(entry && { entry }) }
+      return { exchange: copyOf(kept.about), ...(entry && { entry }) }
     },
+  }
+}
 
+function reads(state: MemoryState): Pick<Exchanges, 'exchange' | 'exchanges' | 'usage'> {
+  return {
     async exchange(owner, exchangeId) {
-      return structuredClone(findOne(state, owner, exchangeId)?.about)
+      return copyOf(findOne(state, owner, exchangeId)?.about)
     },
 
     async exchanges(owner, conversationId, page = {}) {
       const size = pageSize(page)
-      const from = page.cursor === undefined ? Infinity : Number(readCursor(page.cursor, ['number'])[0])
+      const from = cursorNumber(page.cursor)
       const all = state.find(owner, conversationId)?.exchanges ?? []
       const rows: { n: number; about: Exchange }[] = []
-      for (const [n, { about }] of all.entries()) {
-        if (n < from && (page.outcome === undefined || about.outcome === page.outcome)) rows.unshift({ n, about })
+      for (let n = Math.min(from, all.length) - 1; n >= 0 && rows.length <= size; n--) {
+        const about = all[n]?.about
+        if (about && (page.outcome === undefined || about.outcome === page.outcome)) rows.push({ n, about })
       }
       return pageOf(
         rows,
         size,
         (row) => [row.n],
-        (row) => structuredClone(row.about),
+        (row) => copyOf(row.about),
       )
     },
 
@@ -117,7 +142,11 @@ export function exchangeMethods(state: MemoryState): Exchanges {
       }
       return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
     },
+  }
+}
 
+function journals(state: MemoryState): Pick<Exchanges, 'journal' | 'journaled'> {
+  return {
     async journal(owner, exchangeId, offset, events, write) {
       const copy = jsonCopy([...events], 'The events')
       const kept = openOne(state, owner, exchangeId, write)
@@ -127,7 +156,7 @@ export function exchangeMethods(state: MemoryState): Exchanges {
     },
 
     async journaled(owner, exchangeId, from = 0) {
-      return structuredClone(findOne(state, owner, exchangeId)?.events.slice(from) ?? [])
+      return copyOf(findOne(state, owner, exchangeId)?.events.slice(from) ?? [])
     },
   }
 }

@@ -1,20 +1,19 @@
-// What lies beside the log: overlays, states at providers, blobs and leases.
+// Data next to the log: overlays, states at providers, blobs and leases.
 
-import { Buffer } from 'node:buffer'
 import type { Overlay, ProviderState } from '../../core/log.ts'
 import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
 import { uuidv7 } from '../ids.ts'
 import { givenId, jsonCopy } from '../new-entry.ts'
 import { idTaken, isoTime, notFound } from '../store-errors.ts'
 import type { Blobs, Leases, Overlays, States } from '../store.ts'
-import type { StoredConversation, MemoryState } from './state.ts'
+import { copyOf, type StoredConversation, type MemoryState } from './state.ts'
 
 export function overlayAndLeaseMethods(state: MemoryState): Overlays & States & Blobs & Leases {
   return { ...overlayMethods(state), ...stateMethods(state), ...leaseMethods(state), blob }
 
   async function blob(owner: string, sha256: string): Promise<Uint8Array | undefined> {
     if (!state.hasBlob(owner, sha256)) return undefined
-    return Buffer.concat(state.blobs.get(sha256)?.pieces.map((piece) => piece.bytes) ?? [])
+    return state.bytesOf(sha256)
   }
 }
 
@@ -27,11 +26,12 @@ function overlayMethods(state: MemoryState): Overlays {
       const conversation = state.writable(owner, conversationId, write)
       const { entryId, kind } = overlay
       state.entryIn(conversation, entryId)
-      if (findOverlay(id)) throw idTaken('overlay', id)
+      // A generated id is new.
+      if (overlay.id !== undefined && findOverlay(id)) throw idTaken('overlay', id)
       const at = new Date(now).toISOString()
       const kept: Overlay = { id, conversationId, entryId, kind, data, undone: false, at }
       conversation.overlays.push(kept)
-      return structuredClone(kept)
+      return copyOf(kept)
     },
 
     async setOverlayUndone(owner, overlayId, undone, write) {
@@ -39,11 +39,11 @@ function overlayMethods(state: MemoryState): Overlays {
       if (!found || found.conversation.about.owner !== owner) throw notFound('overlay', overlayId)
       state.writable(owner, found.conversation.about.id, write)
       found.overlay.undone = undone
-      return structuredClone(found.overlay)
+      return copyOf(found.overlay)
     },
 
     async overlays(owner, conversationId) {
-      return structuredClone(state.find(owner, conversationId)?.overlays ?? [])
+      return copyOf(state.find(owner, conversationId)?.overlays ?? [])
     },
   }
 

@@ -1,7 +1,7 @@
 // Records and streams in memory.
 
 import { SynapseError, asFailure, type Failure } from '../../core/error.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
+import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { givenId, jsonCopy } from '../new-entry.ts'
 import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type StreamWrite,
   type Streams,
 } from '../records.ts'
-import type { StoredRecordRow, StoredStream, MemoryState } from './state.ts'
+import { copyOf, type StoredRecordRow, type StoredStream, type MemoryState } from './state.ts'
 
 export function recordMethods(state: MemoryState): Records & Streams {
   return {
@@ -27,7 +27,7 @@ export function recordMethods(state: MemoryState): Records & Streams {
 
     async records(owner, kind, page = {}) {
       const size = pageSize(page)
-      const from = page.cursor === undefined ? Infinity : Number(readCursor(page.cursor, ['number'])[0])
+      const from = cursorNumber(page.cursor)
       const rows = live(state).filter(({ n, record }) => {
         const wanted = page.conversationId === undefined || record.conversationId === page.conversationId
         return n < from && record.owner === owner && record.kind === kind && wanted
@@ -76,6 +76,7 @@ export function recordMethods(state: MemoryState): Records & Streams {
 
 /** Puts them all, or throws before anything has changed. */
 export function putAll(state: MemoryState, records: readonly NewRecord[]): StoredRecord[] {
+  if (records.length === 0) return []
   const now = new Date(state.now()).toISOString()
   state.records = live(state)
   const before = [...state.records]
@@ -127,7 +128,7 @@ function isThe({ record }: StoredRecordRow, owner: string, kind: string, id: str
 }
 
 function copy({ record }: StoredRecordRow): StoredRecord {
-  return structuredClone(record)
+  return copyOf(record)
 }
 
 function findStream(state: MemoryState, owner: string, streamId: string): StoredStream | undefined {

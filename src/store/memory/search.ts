@@ -1,5 +1,6 @@
 import { queryFilters } from '../filter-words.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
+import { documentsIn } from '../hits.ts'
+import { pageOf, pageSize, cursorNumber } from '../page.ts'
 import { matchesAll, parseQuery, timeSpan } from '../query.ts'
 import type { SearchDocument } from '../search-text.ts'
 import { hitOf } from '../snippet.ts'
@@ -10,7 +11,7 @@ import type { StoredEntry, MemoryState } from './state.ts'
 export function searchMethods(state: MemoryState): Search {
   const search: Search['search'] = async (owner, query) => {
     const size = pageSize(query)
-    const skip = query.cursor === undefined ? 0 : Number(readCursor(query.cursor, ['number'])[0])
+    const skip = cursorNumber(query.cursor, 0)
     const terms = parseQuery(query.text)
     const rows: { n: number; entry: StoredEntry; document: SearchDocument }[] = []
     let n = 0
@@ -31,7 +32,7 @@ export function searchMethods(state: MemoryState): Search {
   return { search: withTitles(search, async (owner, query) => titlesOf(state, owner, query)) }
 }
 
-/** The last changed first. */
+/** Most recently changed first. */
 function titlesOf(
   state: MemoryState,
   owner: string,
@@ -47,7 +48,7 @@ function titlesOf(
   return rows.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? 1 : -1))
 }
 
-/** What the filters let through, the last written first. */
+/** What the filters allow, newest first. */
 function* candidates(
   state: MemoryState,
   owner: string,
@@ -56,10 +57,12 @@ function* candidates(
   const wanted = queryFilters(owner, query)
   const { after, before } = timeSpan(query)
   for (const entry of [...state.entries.values()].toReversed()) {
-    const { labels } = entry.conversation.about
+    const { about } = entry.conversation
+    if (about.owner !== owner) continue
     if (entry.at < after || entry.at >= before) continue
-    if (query.label !== undefined && !labels.includes(query.label)) continue
-    for (const document of entry.documents.toReversed()) {
+    if (query.label !== undefined && !about.labels.includes(query.label)) continue
+    const documents = documentsIn(about.owner, { ...entry, conversation_id: about.id, message: entry.json })
+    for (const document of documents.toReversed()) {
       if (wanted.every((filter) => document.filters.includes(filter))) yield { entry, document }
     }
   }

@@ -1,12 +1,11 @@
-// What the memory store holds. Messages are kept as JSON text, so that no one has a reference into the log. Everything
-// here runs without a pause: what checks first and changes then is a transaction.
+// The data of the memory store. Messages are stored as JSON text, so that nothing outside has a reference into the log.
+// Everything here is synchronous: checks followed by changes are a transaction.
 
+import { Buffer } from 'node:buffer'
 import type { ReplyEvent } from '../../core/event.ts'
 import type { Conversation, Entry, Exchange, Overlay, ProviderState, RecordedToolRun } from '../../core/log.ts'
 import type { Blob } from '../blobs.ts'
 import { checkWriter, type Fence } from '../fence.ts'
-import type { FilteredDocument } from '../filter-words.ts'
-import { documentsIn } from '../hits.ts'
 import { readMessage, type PreparedEntry } from '../new-entry.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import type { StoredRecord } from '../records.ts'
@@ -21,7 +20,6 @@ export interface StoredEntry {
   at: string
   json: string
   checksum: number
-  documents: FilteredDocument[]
 }
 
 export interface StoredExchange {
@@ -58,11 +56,14 @@ export class MemoryState {
   readonly now: () => number
   readonly leaseNow: () => number
   readonly conversations = new Map<string, StoredConversation>()
-  /** In the order they were written. */
+  /** In the order of writing. */
   readonly entries = new Map<string, StoredEntry>()
   readonly exchanges = new Map<string, StoredExchange>()
-  readonly blobs = new Map<string, Blob>()
-  /** In the order they were made. */
+  /** By their hash: the hashes of the pieces of each. */
+  readonly blobs = new Map<string, readonly string[]>()
+  /** Shared by blobs: the body of a request begins with nearly all of the previous body. */
+  readonly pieces = new Map<string, Uint8Array>()
+  /** In the order of creation. */
   records: StoredRecordRow[] = []
   lastRecord = 0
   readonly streams = new Map<string, StoredStream>()
@@ -111,9 +112,8 @@ export class MemoryState {
     for (const sha256 of entry.named) if (!this.hasBlob(about.owner, sha256)) throw notFound('blob', sha256)
 
     const { id, role, at, json, checksum } = entry
-    const documents = documentsIn(about.owner, { conversation_id: about.id, checksum, message: json })
     const depth = parent ? parent.depth + 1 : 0
-    const kept: StoredEntry = { id, conversation, parentId, depth, role, at, json, checksum, documents }
+    const kept: StoredEntry = { id, conversation, parentId, depth, role, at, json, checksum }
     conversation.entries.push(kept)
     this.entries.set(id, kept)
     for (const blob of entry.blobs) this.keepBlob(conversation, blob)
@@ -129,13 +129,47 @@ export class MemoryState {
   }
 
   keepBlob(conversation: StoredConversation, blob: Blob): void {
-    if (!this.blobs.has(blob.sha256)) this.blobs.set(blob.sha256, blob)
     conversation.blobs.add(blob.sha256)
+    if (this.blobs.has(blob.sha256)) return
+    for (const { sha256, bytes } of blob.pieces) {
+      // A copy: the given bytes are a part of the whole body, which would stay in memory with them.
+      if (!this.pieces.has(sha256)) this.pieces.set(sha256, Uint8Array.from(bytes))
+    }
+    this.blobs.set(
+      blob.sha256,
+      blob.pieces.map((piece) => piece.sha256),
+    )
+  }
+
+  /** Deletes blobs that no conversation uses, and pieces that no blob uses. */
+  dropUnused(candidates: ReadonlySet<string>): void {
+    const freed = new Set<string>()
+    for (const sha256 of candidates) {
+      if (this.conversations.values().some((other) => other.blobs.has(sha256))) continue
+      for (const piece of this.blobs.get(sha256) ?? []) freed.add(piece)
+      this.blobs.delete(sha256)
+    }
+    if (freed.size === 0) return
+    for (const pieces of this.blobs.values()) for (const piece of pieces) freed.delete(piece)
+    for (const piece of freed) this.pieces.delete(piece)
+  }
+
+  bytesOf(sha256: string): Uint8Array {
+    return Buffer.concat((this.blobs.get(sha256) ?? []).map((piece) => this.pieces.get(piece) ?? new Uint8Array()))
   }
 
   hasBlob(owner: string, sha256: string): boolean {
     return this.conversations.values().some(({ about, blobs }) => about.owner === owner && blobs.has(sha256))
   }
+}
+
+/** A copy of data from JSON: ten times as fast as `structuredClone`. */
+export function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyOf) as T
+  const copy = { ...value } as Record<string, unknown>
+  for (const name in copy) if (typeof copy[name] === 'object') copy[name] = copyOf(copy[name])
+  return copy as T
 }
 
 export function toEntry(kept: StoredEntry): Entry {

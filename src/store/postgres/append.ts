@@ -7,10 +7,10 @@ import { messageOf, type PreparedEntry } from '../new-entry.ts'
 import { damaged, headMoved, idTaken } from '../store-errors.ts'
 import type { Write } from '../store.ts'
 import { clock, placeOf, writable } from './conversations.ts'
-import type { Database, Queries } from './database.ts'
+import type { Database, Queries, Transaction } from './database.ts'
 import { isUniqueViolation } from './errors.ts'
 
-/** An entry, and who wants it where. */
+/** An entry, its writer, and its position. */
 export interface Appending {
   owner: string
   conversationId: string
@@ -35,7 +35,7 @@ export async function appendAlone(db: Database, one: Appending): Promise<Entry> 
 
 /**
  * The entry, if a statement whose answer was lost has written it. Under the lock of the conversation: one that is still
- * on its way will then fail, because its id is taken.
+ * in transit will then fail, because its id is taken.
  */
 async function written(queries: Queries, one: Appending): Promise<Entry | undefined> {
   const { owner, conversationId, entry } = one
@@ -52,7 +52,7 @@ async function written(queries: Queries, one: Appending): Promise<Entry | undefi
 }
 
 /** Inside a transaction that has locked the conversation by `writable`. */
-export async function appendEntry(db: Database, queries: Queries, one: Appending): Promise<Entry> {
+export async function appendEntry(db: Database, queries: Transaction, one: Appending): Promise<Entry> {
   const row = await insert(db, one, (values) => queries.get<Inserted>(statement, values))
   if (!row) throw await reason(db, queries, one)
   queries.onceCommitted(() => db.indexing.appended(row.n, one.entry.json.length))
@@ -71,9 +71,9 @@ function toEntry({ conversationId, entry }: Appending, { parent_id: parentId, de
 }
 
 /**
- * Gives no row when something stands against it: also when another transaction moved the head or changed the branch
- * while this one waited for it. `seen` is the conversation as it was when the statement began, `c` as it is now that it
- * is locked. The parent was committed before that, so its number is lower than `seen.next`.
+ * Returns no row if a check fails, even if another transaction moved the head or changed the branch while this one
+ * waited for it. `seen` is the conversation as it was when the statement began, `c` after locking it. The parent was
+ * committed before that, so its number is lower than `seen.next`.
  */
 const statement = `
   WITH moved AS (
@@ -129,7 +129,7 @@ async function insert<T>(db: Database, one: Appending, send: (values: unknown[])
   }
 }
 
-/** Why the statement gave no row. */
+/** Why the statement returned no row. */
 async function reason(
   db: Database,
   queries: Queries,

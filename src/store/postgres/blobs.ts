@@ -1,7 +1,7 @@
 import { joinBlob, packPiece, type Blob, type Piece } from '../blobs.ts'
 import { notFound } from '../store-errors.ts'
 import type { Blobs } from '../store.ts'
-import type { Database, Queries } from './database.ts'
+import type { Database, Queries, Transaction } from './database.ts'
 
 export function blobMethods(db: Database): Blobs {
   return {
@@ -18,7 +18,7 @@ export function blobMethods(db: Database): Blobs {
   }
 }
 
-/** To be called inside the transaction of what uses them. `named` ones must be the owner's already. */
+/** Call it inside the transaction of what uses them. `named` ones must already be the owner's. */
 export async function storeBlobs(
   queries: Queries,
   owner: string,
@@ -35,14 +35,62 @@ export async function storeBlobs(
   for (const blob of blobs) await use(queries, conversationId, await insertBlob(queries, blob))
 }
 
-/** Takes the conversation's hold of its blobs away, and with it those that no one else holds. */
+/**
+ * The body of a request, which is new as a rule. Reads which of its pieces exist, and returns a function that stores the
+ * rest together with the commit.
+ */
+export async function storeBody(queries: Transaction, blob: Blob): Promise<(conversation: number) => void> {
+  const hashes = blob.pieces.map((piece) => piece.sha256)
+  const known = await queries.all<{ sha256: string }>(knownPieces, [hashes])
+  return (conversation) => {
+    // Locks a blob that exists already: a deletion waits, and then finds it in use.
+    queries.change(
+      `INSERT INTO synapse.blobs (sha256, size) VALUES ($1, $2) ON CONFLICT (sha256) DO UPDATE SET size = excluded.size`,
+      [blob.sha256, blob.size],
+    )
+    for (const { sha256, packed, data } of newPieces(blob.pieces, known)) {
+      queries.change(insertPiece, [sha256, packed, data])
+    }
+    queries.change(
+      `INSERT INTO synapse.blob_pieces (blob, i, piece)
+       SELECT b.n, h.i, p.n FROM synapse.blobs b CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS h (sha256, i)
+       LEFT JOIN synapse.pieces p ON p.sha256 = h.sha256 WHERE b.sha256 = $1
+       ON CONFLICT (blob, i) DO NOTHING`,
+      [blob.sha256, hashes],
+    )
+    queries.change(
+      `INSERT INTO synapse.blob_uses (conversation, blob) SELECT $1, n FROM synapse.blobs WHERE sha256 = $2
+       ON CONFLICT DO NOTHING`,
+      [conversation, blob.sha256],
+    )
+  }
+}
+
+const knownPieces = 'SELECT sha256 FROM synapse.pieces WHERE sha256 = ANY ($1::text[])'
+const insertPiece =
+  'INSERT INTO synapse.pieces (sha256, packed, data) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING'
+
+/** The pieces that are not known, each once. */
+function* newPieces(
+  pieces: readonly Piece[],
+  known: readonly { sha256: string }[],
+): Generator<{ sha256: string; packed: boolean; data: Uint8Array }> {
+  const there = new Set(known.map((row) => row.sha256))
+  for (const { sha256, bytes } of pieces) {
+    if (there.has(sha256)) continue
+    there.add(sha256)
+    yield { sha256, ...packPiece(bytes) }
+  }
+}
+
+/** Removes the conversation's references to its blobs, and the blobs without other references. */
 export async function dropBlobs(queries: Queries, conversation: number): Promise<void> {
   const held = await queries.all<{ blob: number }>(
     'DELETE FROM synapse.blob_uses WHERE conversation = $1 RETURNING blob',
     [conversation],
   )
   const blobs = held.map((row) => row.blob).sort((a, b) => a - b)
-  // Locked in one order, so that two deletions cannot wait for each other.
+  // Locked in a fixed order, so that two deletions cannot deadlock.
   await queries.all('SELECT 1 FROM synapse.blobs WHERE n = ANY ($1::bigint[]) ORDER BY n FOR UPDATE', [blobs])
   const pieces = await queries.all<{ piece: number }>(
     `WITH gone AS (
@@ -80,25 +128,15 @@ async function insertBlob(queries: Queries, blob: Blob): Promise<number> {
     return made.n
   }
   const known = await queries.get<{ n: number }>('SELECT n FROM synapse.blobs WHERE sha256 = $1', [blob.sha256])
-  // Deleted in between: now it can be made.
+  // Deleted in between: now it can be created.
   return known?.n ?? insertBlob(queries, blob)
 }
 
 async function keepPieces(queries: Queries, blob: number, pieces: readonly Piece[]): Promise<void> {
   const hashes = pieces.map((piece) => piece.sha256)
-  const known = await queries.all<{ sha256: string }>(
-    'SELECT sha256 FROM synapse.pieces WHERE sha256 = ANY ($1::text[])',
-    [hashes],
-  )
-  const there = new Set(known.map((row) => row.sha256))
-  for (const piece of pieces) {
-    if (there.has(piece.sha256)) continue
-    there.add(piece.sha256)
-    const { packed, data } = packPiece(piece.bytes)
-    await queries.all(
-      'INSERT INTO synapse.pieces (sha256, packed, data) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING',
-      [piece.sha256, packed, data],
-    )
+  const known = await queries.all<{ sha256: string }>(knownPieces, [hashes])
+  for (const { sha256, packed, data } of newPieces(pieces, known)) {
+    await queries.all(insertPiece, [sha256, packed, data])
   }
   await queries.all(
     `INSERT INTO synapse.blob_pieces (blob, i, piece)

@@ -1,5 +1,5 @@
-import { inBranchOrder } from '../branch-order.ts'
 import { plainText } from '../new-entry.ts'
+import { toBranches, type BranchRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
 import type { Branches } from '../store.ts'
 import { mustHave, placeOf, writable } from './conversations.ts'
@@ -23,7 +23,7 @@ export function branchMethods(db: Database): Branches {
       }),
 
     async branches(owner, conversationId) {
-      const rows = await db.all<BranchRow>(
+      const rows = await db.all<BranchRow<boolean>>(
         `SELECT b.name, e.id, e.depth, e.at, c.branch IS NOT DISTINCT FROM b.name AND c.head = e.n AS current,
            0::bigint AS place
          FROM synapse.conversations c JOIN synapse.branches b ON b.conversation = c.n
@@ -37,15 +37,7 @@ export function branchMethods(db: Database): Branches {
          ORDER BY place`,
         [conversationId, owner],
       )
-      return inBranchOrder(
-        rows.map(({ name, id, depth, at, current }) => ({
-          ...(name !== null && { name }),
-          entryId: id,
-          depth,
-          at,
-          current,
-        })),
-      )
+      return toBranches(rows)
     },
 
     nameBranch: (owner, conversationId, name, entryId, write) =>
@@ -75,14 +67,6 @@ export function branchMethods(db: Database): Branches {
         ])
       }),
   }
-}
-
-interface BranchRow {
-  name: string | null
-  id: string
-  depth: number
-  at: string
-  current: boolean
 }
 
 async function branchHead(queries: Queries, conversation: number, name: string): Promise<number> {

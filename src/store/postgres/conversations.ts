@@ -1,9 +1,11 @@
-import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/log.ts'
-import { checkWriter, type Fence } from '../fence.ts'
+import { checkWriter } from '../fence.ts'
 import { mostOnPage, pageOf, pageSize, readCursor } from '../page.ts'
-import { cleanLabels, givenId, jsonText, plainText } from '../new-entry.ts'
-import { damaged, idTaken, isoTime, notFound } from '../store-errors.ts'
+import { cleanLabels, jsonText, plainText } from '../new-entry.ts'
+import { fenceOf, toConversation, type ConversationRow, type FenceRow } from '../sql/rows.ts'
+import { postgresSelects as selects } from '../sql/selects.ts'
+import { conversationValues, type ConversationValues } from '../sql/values.ts'
+import { damaged, idTaken, notFound } from '../store-errors.ts'
 import type { Conversations, Write } from '../store.ts'
 import { dropBlobs } from './blobs.ts'
 import type { Database, Queries } from './database.ts'
@@ -12,22 +14,10 @@ import { isUniqueViolation } from './errors.ts'
 export function conversationMethods(db: Database): Conversations {
   return {
     async createConversation(owner, fields = {}) {
-      const now = db.options.now()
-      const id = givenId(fields.id, now)
-      const at =
-        fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation')
-      const title = fields.title === undefined ? null : plainText(fields.title)
-      const settings = jsonText(fields.settings ?? {}, 'The settings')
-      const labels = cleanLabels(fields.labels)
+      const values = conversationValues(fields, db.options.now())
       return db.transaction(async (queries) => {
-        const made = await queries.get<{ n: number }>(
-          `INSERT INTO synapse.conversations (id, owner, created_at, updated_at, title, settings)
-           VALUES ($1, $2, $3, $3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING n`,
-          [id, owner, at, title, settings],
-        )
-        if (!made) throw idTaken('conversation', id)
-        if (labels.length > 0) await setLabels(queries, made.n, labels)
-        return mustHave(queries, owner, id)
+        await insertConversation(queries, owner, values)
+        return mustHave(queries, owner, values.id)
       })
     },
 
@@ -37,22 +27,28 @@ export function conversationMethods(db: Database): Conversations {
       const size = pageSize(page)
       // '~' sorts after every time.
       const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
+      const { label, withoutLabel } = page
+      const labels = [label, withoutLabel].filter((one) => one !== undefined)
       const labelled =
-        page.label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM synapse.labels WHERE label = $5)'
+        label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM synapse.labels WHERE label = $5)'
+      const without =
+        withoutLabel === undefined
+          ? ''
+          : `AND NOT EXISTS (SELECT 1 FROM synapse.labels WHERE conversation = c.n AND label = $${4 + labels.length})`
       const order = 'ORDER BY c.updated_at DESC, c.id DESC'
-      // The inner limit is for the planner: with $4 alone it takes the page for a tenth of the archive, and so plans
+      // The inner limit is for the planner: with $4 alone it assumes that the page is a tenth of the archive, and plans
       // again for each one, which takes as long as reading it.
       const newest = `(
-        SELECT c.* FROM synapse.conversations c WHERE c.owner = $1 AND (c.updated_at, c.id) < ($2, $3) ${labelled}
+        SELECT c.* FROM synapse.conversations c WHERE c.owner = $1 AND (c.updated_at, c.id) < ($2, $3) ${labelled} ${without}
         ${order} LIMIT ${mostOnPage + 1})`
-      const rows = await db.all<ConversationRow>(`${selectFrom(newest)} ${order} LIMIT $4`, [
+      const rows = await db.all<LabelledRow>(`${selectFrom(newest)} ${order} LIMIT $4`, [
         owner,
         at,
         id,
         size + 1,
-        ...(page.label === undefined ? [] : [page.label]),
+        ...labels,
       ])
-      return pageOf(rows, size, (row) => [row.updated_at, row.id], toConversation)
+      return pageOf(rows, size, (row) => [row.updated_at, row.id], read)
     },
 
     async updateConversation(owner, id, change) {
@@ -85,30 +81,37 @@ export function conversationMethods(db: Database): Conversations {
   }
 }
 
-interface ConversationRow {
-  id: string
-  owner: string
-  title: string | null
-  labels: string[]
-  settings: string
-  created_at: string
-  updated_at: string
-  head_n: number | null
-  head: string | null
-  branch: string | null
-  entries: number
+/** Also its labels. Call it inside a transaction. */
+export async function insertConversation(
+  queries: Queries,
+  owner: string,
+  { id, at, title, settings, labels }: ConversationValues,
+): Promise<void> {
+  const made = await queries.get<{ n: number }>(
+    `INSERT INTO synapse.conversations (id, owner, created_at, updated_at, title, settings)
+     VALUES ($1, $2, $3, $3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING n`,
+    [id, owner, at, title, settings],
+  )
+  if (!made) throw idTaken('conversation', id)
+  if (labels.length > 0) await setLabels(queries, made.n, labels)
 }
 
+type LabelledRow = ConversationRow & { labels: string[] }
+
 const selectFrom = (conversations: string) => `
-  SELECT c.id, c.owner, c.title, c.settings, c.created_at, c.updated_at, c.branch, c.entries, c.head AS head_n, h.id AS head,
+  SELECT ${selects.conversationColumns},
     ARRAY(SELECT label FROM synapse.labels l WHERE l.conversation = c.n) AS labels
   FROM ${conversations} c LEFT JOIN synapse.entries h ON h.n = c.head AND h.conversation = c.n`
+
+function read(row: LabelledRow): Conversation {
+  return toConversation(row, row.labels)
+}
 
 const select = selectFrom('synapse.conversations')
 
 async function readConversation(queries: Queries, owner: string, id: string): Promise<Conversation | undefined> {
-  const row = await queries.get<ConversationRow>(`${select} WHERE c.id = $1 AND c.owner = $2`, [id, owner])
-  return row && toConversation(row)
+  const row = await queries.get<LabelledRow>(`${select} WHERE c.id = $1 AND c.owner = $2`, [id, owner])
+  return row && read(row)
 }
 
 export async function mustHave(queries: Queries, owner: string, id: string): Promise<Conversation> {
@@ -117,22 +120,10 @@ export async function mustHave(queries: Queries, owner: string, id: string): Pro
   return found
 }
 
-export interface FenceRow {
-  id: string
-  lease_holder: string | null
-  lease_epoch: number
-  lease_since: number
-  lease_expires: number
-  clock: number
-}
+/** A conversation as needed for a write. */
+export type WritableRow = FenceRow & { n: number; head_id: string | null }
 
-/** A conversation as a writer needs it. */
-export interface WritableRow extends FenceRow {
-  n: number
-  head_id: string | null
-}
-
-/** The clock of the database, also while a transaction waited for a lock. */
+/** The clock of the database, even while a transaction waits for a lock. */
 export const clock = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 export const fenceColumns = `c.id, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires, ${clock} AS clock`
@@ -146,14 +137,7 @@ export async function writable(
   write: Write | undefined,
 ): Promise<WritableRow> {
   // In two steps: the second one sees what was written while the first one waited for the lock.
-  const row = await queries.get<WritableRow & { head: number | null }>(
-    `SELECT c.n, c.head, ${fenceColumns} FROM synapse.conversations c WHERE c.id = $1 AND c.owner = $2
-     FOR NO KEY UPDATE`,
-    [id, owner],
-  )
-  if (!row) throw notFound('conversation', id)
-  const { takes } = checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
-  if (takes) await queries.all('UPDATE synapse.conversations SET lease_holder = NULL WHERE n = $1', [row.n])
+  const row = await locked(db, queries, owner, id, write)
   if (row.head === null) return { ...row, head_id: null }
   const head = await queries.get<{ id: string }>('SELECT id FROM synapse.entries WHERE n = $1 AND conversation = $2', [
     row.head,
@@ -161,6 +145,59 @@ export async function writable(
   ])
   if (!head) throw damaged(`The head of conversation ${id}`)
   return { ...row, head_id: head.id }
+}
+
+type LockedRow = FenceRow & { n: number; head: number | null }
+
+const lockedColumns = `SELECT c.n, c.head, ${fenceColumns} FROM synapse.conversations c`
+
+/** The same without its head. What is asked for after it, in the same transaction, sees what was written before the lock. */
+export async function locked(
+  db: Database,
+  queries: Queries,
+  owner: string,
+  id: string,
+  write: Write | undefined,
+): Promise<LockedRow> {
+  const row = await queries.get<LockedRow>(`${lockedColumns} WHERE c.id = $1 AND c.owner = $2 FOR NO KEY UPDATE`, [
+    id,
+    owner,
+  ])
+  if (!row) throw notFound('conversation', id)
+  return checked(db, queries, row, write)
+}
+
+/** The conversation of an exchange; nothing where there is no such exchange. */
+export async function lockedByExchange(
+  db: Database,
+  queries: Queries,
+  owner: string,
+  exchangeId: string,
+  write: Write | undefined,
+): Promise<LockedRow | undefined> {
+  const row = await queries.get<LockedRow>(
+    `${lockedColumns} WHERE c.owner = $2 AND c.n = (SELECT conversation FROM synapse.exchanges WHERE id = $1)
+     FOR NO KEY UPDATE`,
+    [exchangeId, owner],
+  )
+  return row && checked(db, queries, row, write)
+}
+
+async function checked(db: Database, queries: Queries, row: LockedRow, write: Write | undefined): Promise<LockedRow> {
+  const { takes } = checkWriter(fenceOf(row), write, row.clock + db.options.leaseSkewMs())
+  if (takes) await queries.all('UPDATE synapse.conversations SET lease_holder = NULL WHERE n = $1', [row.n])
+  return row
+}
+
+/** The number of an entry of the conversation with this id. */
+export async function entryIn(queries: Queries, conversationId: string, entryId: string): Promise<number> {
+  const found = await queries.get<{ n: number }>(
+    `SELECT e.n FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation
+     WHERE e.id = $1 AND c.id = $2`,
+    [entryId, conversationId],
+  )
+  if (!found) throw notFound('entry', entryId)
+  return found.n
 }
 
 /** The number of an entry of the conversation. */
@@ -173,44 +210,18 @@ export async function placeOf(queries: Queries, conversation: { n: number }, ent
   return found.n
 }
 
-export function fenceOf(row: FenceRow): Fence {
-  return {
-    conversationId: row.id,
-    holder: row.lease_holder,
-    epoch: row.lease_epoch,
-    since: row.lease_since,
-    expires: row.lease_expires,
-  }
-}
-
-export async function insertUnique<T>(insert: Promise<T>, taken: () => Error): Promise<T> {
+export async function insertUnique<T>(insert: Promise<T>, taken: (error: unknown) => unknown): Promise<T> {
   try {
     return await insert
   } catch (error) {
-    throw isUniqueViolation(error) ? taken() : error
+    throw isUniqueViolation(error) ? taken(error) : error
   }
 }
 
-export async function setLabels(queries: Queries, conversation: number, labels: readonly string[]): Promise<void> {
+async function setLabels(queries: Queries, conversation: number, labels: readonly string[]): Promise<void> {
   await queries.all('DELETE FROM synapse.labels WHERE conversation = $1', [conversation])
   await queries.all('INSERT INTO synapse.labels (conversation, label) SELECT $1, unnest($2::text[])', [
     conversation,
     labels,
   ])
-}
-
-function toConversation(row: ConversationRow): Conversation {
-  if (row.head_n !== null && row.head === null) throw damaged(`The head of conversation ${row.id}`)
-  return {
-    id: row.id,
-    owner: row.owner,
-    ...(row.title !== null && { title: row.title }),
-    labels: row.labels.sort(),
-    settings: JSON.parse(row.settings) as JsonObject,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    head: row.head,
-    ...(row.branch !== null && { branch: row.branch }),
-    entries: row.entries,
-  }
 }

@@ -1,6 +1,6 @@
-// Statements and transactions on PostgreSQL: planned once per connection, and tried again when another one got in the way
-// or the connection broke, for as long as there is patience. When it breaks during a commit, another connection finds out
-// what became of it: nothing is done twice, and nothing that was done is called lost.
+// Statements and transactions on PostgreSQL: prepared once per connection, and retried when another one interfered or
+// the connection broke, up to the time limit. If it breaks during a commit, another connection determines the outcome:
+// nothing is done twice, and nothing that was done is reported as lost.
 
 import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -17,26 +17,40 @@ export interface DatabaseOptions {
   now: () => number
   leaseSkewMs: () => number
   connections: number
-  /** How long a call waits for a server that is away; 60 seconds by default. */
+  /** How long a call waits for an unreachable server; 60 seconds by default. */
   waitMs?: number
   /** How long a statement may take; 60 seconds by default, 0 for any time. */
   statementMs?: number
+  /** Called after each step of an upgrade. */
+  migrating?: (done: number, steps: number) => void
 }
 
 const usualWaitMs = 60_000
 const usualStatementMs = 60_000
-/** Transactions that get into each other's way are tried this often. */
+/** How often conflicting transactions are retried. */
 const mostConflicts = 5
-/** A call that loses its connection so often, though the server is there, may be what breaks it. */
+/** A call that loses its connection this many times although the server is up may be the cause. */
 const mostLosses = 20
 const mostPauseMs = 1000
 const pingMs = 5000
 
-/** Something that statements can be sent to: the pool, or one transaction. */
+/** A target for statements: the pool, or one transaction. */
 export interface Queries {
   all<R extends QueryResultRow>(sql: string, values?: unknown[]): Promise<R[]>
   get<R extends QueryResultRow>(sql: string, values?: unknown[]): Promise<R | undefined>
-  /** Does it as soon as what was sent before is committed. */
+}
+
+/** Values that can be sent without waiting for the answer: none of them can fail before it is sent. */
+type PlainValue = string | number | boolean | null | Uint8Array | readonly (string | number | null)[]
+
+/** One transaction. Statements that are sent without waiting for the one before are sent together, and run in that order. */
+export interface Transaction extends Queries {
+  /**
+   * Sends a change whose answer is not needed, together with the commit, which does not happen if it fails. `named` gives
+   * the error for that.
+   */
+  change(sql: string, values: readonly PlainValue[], named?: (error: unknown) => unknown): void
+  /** Does it as soon as the earlier statements are committed. */
   onceCommitted(work: () => void): void
 }
 
@@ -47,13 +61,14 @@ interface Commit<T> {
   after: (() => void)[]
 }
 
-/** Outside of a transaction it sends what only reads, or may be done twice: such statements are tried again. */
+/** Outside of a transaction it sends only statements that read, or may be repeated: such statements are retried. */
 export class Database implements Queries {
   readonly place: string
   readonly options: DatabaseOptions
   readonly indexing: Indexing
   readonly #linked: LinkedPool
   readonly #patience: Patience
+  #reading: ReadingGroup | undefined
 
   constructor(
     linked: LinkedPool,
@@ -68,7 +83,7 @@ export class Database implements Queries {
     this.#patience = task ? { until: task.until } : { forMs: options.waitMs ?? usualWaitMs }
   }
 
-  /** The same for a task that has this long: it does not wait for a server that is away beyond that. */
+  /** The same for a task with a deadline: it does not wait longer for an unreachable server. */
   within(ms: number): Database {
     const task = { indexing: this.indexing, until: performance.now() + ms }
     return new Database(this.#linked, this.place, this.options, task)
@@ -97,12 +112,7 @@ export class Database implements Queries {
     return (await this.#read<R>({ text: sql, values })).rows
   }
 
-  /** At once: outside of a transaction a statement is committed when it is answered. */
-  onceCommitted(work: () => void): void {
-    work()
-  }
-
-  /** A statement that changes something by itself: tried once. Gives `lost` when no one knows what became of it. */
+  /** A statement that changes something by itself: tried once. Returns `lost` if its outcome is unknown. */
   async once(sql: string, values: unknown[]): Promise<{ row: unknown; lost: boolean }> {
     let isSent = false
     try {
@@ -131,8 +141,8 @@ export class Database implements Queries {
     )
   }
 
-  /** `isDoubtful`: the same was tried before, and no one knows what became of it. */
-  async transaction<T>(work: (queries: Queries) => Promise<T>, isDoubtful = false): Promise<T> {
+  /** `isDoubtful`: the same was tried before, and its outcome is unknown. */
+  async transaction<T>(work: (queries: Transaction) => Promise<T>, isDoubtful = false): Promise<T> {
     let open: Commit<T> | undefined
     const inDoubt = (): boolean => isDoubtful || open !== undefined
     const done = await this.#steadily(async () => {
@@ -144,8 +154,8 @@ export class Database implements Queries {
     return done.result
   }
 
-  /** Makes the tables, inside a transaction of its own: there is nothing yet by which it could be looked up. */
-  async makeTables(work: (queries: Queries) => Promise<void>): Promise<void> {
+  /** Creates the tables, in its own transaction: there is nothing yet by which it could be looked up. */
+  async makeTables(work: (queries: Transaction) => Promise<void>): Promise<void> {
     await this.#steadily(() =>
       this.#inTransaction(async (client, queries) => {
         await queries.all('SET LOCAL statement_timeout = 0')
@@ -155,17 +165,20 @@ export class Database implements Queries {
     )
   }
 
-  /** Keeps a connection for what is notified on a channel; gives a way to let go of it. */
+  /** Keeps a connection for the notifications of a channel; returns a function that releases it. */
   async listen(channel: string, heard: (payload: string) => void, lost: () => void): Promise<() => void> {
     const client = await this.#steadily(() => this.#acquire())
     let held = true
-    // One that hears nothing for long may have died without a word.
+    // One that receives nothing for long may have died silently.
     const ping = setInterval(() => void this.#send(client, { text: 'SELECT 1' }).catch(() => {}), pingMs)
     ping.unref()
     const leave = (): void => {
       clearInterval(ping)
-      if (held) client.release(true)
+      if (!held) return
       held = false
+      client.release(true)
+      // A silent connection is closed only after minutes: the process can end before that.
+      this.#linked.lineOf(client).socket.unref()
     }
     client.on('notification', ({ payload }) => heard(payload ?? ''))
     client.on('end', () => {
@@ -194,10 +207,10 @@ export class Database implements Queries {
   }
 
   #read<R extends QueryResultRow>(query: QueryConfig & { rowMode?: string }): Promise<QueryResult<R>> {
-    return this.#steadily(() => this.#use((client) => this.#send<R>(client, query)))
+    return this.#steadily(() => this.#useTogether((client) => this.#send<R>(client, query)))
   }
 
-  /** Again and again while the connection is lost or another transaction is in the way. */
+  /** Repeatedly while the connection is lost or another transaction interferes. */
   async #steadily<T>(attempt: () => Promise<T>, inDoubt: () => boolean = () => false): Promise<T> {
     const began = performance.now()
     let lostAt: number | undefined
@@ -227,8 +240,8 @@ export class Database implements Queries {
   }
 
   async #acquire(): Promise<PoolClient> {
-    const { pool, link } = this.#linked
-    return link.acquire(this.#patience, pool.connect(), (client) => client.release())
+    const { connect, link } = this.#linked
+    return link.acquire(this.#patience, connect(), (client) => client.release())
   }
 
   async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -244,42 +257,75 @@ export class Database implements Queries {
     }
   }
 
+  /** Reads requested while a connection is being acquired for one of them are sent together on it. */
+  async #useTogether<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const group = (this.#reading ??= this.#newGroup())
+    group.readers++
+    try {
+      return await work(await group.client)
+    } catch (error) {
+      group.isBroken ||= isLost(error)
+      throw error
+    } finally {
+      group.readers--
+      if (group.readers === 0) void group.client.then((client) => client.release(group.isBroken)).catch(() => {})
+    }
+  }
+
+  #newGroup(): ReadingGroup {
+    const client = this.#acquire()
+    const close = (): void => (this.#reading = undefined)
+    void client.then(close, close)
+    return { client, readers: 0, isBroken: false }
+  }
+
   #send<R extends QueryResultRow>(client: PoolClient, query: QueryConfig): Promise<QueryResult<R>> {
     const { link, lineOf } = this.#linked
     return link.ask(lineOf(client), this.#patience, () => client.query<R>(query))
   }
 
   async #attempt<T>(
-    work: (queries: Queries) => Promise<T>,
+    work: (queries: Transaction) => Promise<T>,
     committing: (commit: Commit<T> | undefined) => void,
   ): Promise<Commit<T>> {
     const after: (() => void)[] = []
-    return this.#inTransaction(async (client, queries) => {
-      const commit = { id: uuidv7(), result: await work(queries), after }
-      committing(commit)
-      try {
-        // In one way there and back.
-        await this.#send(client, { text: `INSERT INTO synapse.commits (id) VALUES ('${commit.id}'); COMMIT` })
-      } catch (error) {
-        if (!isLost(error)) committing(undefined)
-        throw error
-      }
-      return commit
-    }, after)
+    const changes: Promise<unknown>[] = []
+    return this.#inTransaction(
+      async (client, queries, begun) => {
+        const commit = { id: uuidv7(), result: await work(queries), after }
+        // Changes that waited for the beginning go first.
+        await begun
+        committing(commit)
+        try {
+          // In one round trip. After a change that has failed the first statement fails too, and nothing is committed.
+          const text = `INSERT INTO synapse.commits (id) VALUES ('${commit.id}'); COMMIT`
+          const committed = this.#send(client, { text })
+          committed.catch(() => {})
+          await Promise.all(changes)
+          await committed
+        } catch (error) {
+          if (!isLost(error)) committing(undefined)
+          throw error
+        }
+        return commit
+      },
+      { after, changes },
+    )
   }
 
-  /** `work` commits; whatever it throws is rolled back. */
+  /** `work` commits; if it throws, everything is rolled back. */
   #inTransaction<T>(
-    work: (client: PoolClient, queries: Queries) => Promise<T>,
-    after: (() => void)[] = [],
+    work: (client: PoolClient, queries: Transaction, begun: Promise<unknown>) => Promise<T>,
+    pending: Pending = { after: [], changes: [] },
   ): Promise<T> {
     return this.#use(async (client) => {
       try {
-        await this.#send(client, { text: 'BEGIN' })
-        return await work(client, this.#queriesOf(client, after))
+        const begun = this.#send(client, { text: 'BEGIN' })
+        begun.catch(() => {})
+        return await work(client, this.#queriesOf(client, begun, pending), begun)
       } catch (error) {
         if (isLost(error)) throw error
-        // The connection goes back to the pool only if it is known to be out of the transaction.
+        // The connection is returned to the pool only if it is certainly outside the transaction.
         await this.#send(client, { text: 'ROLLBACK' })
         throw error
       }
@@ -287,8 +333,8 @@ export class Database implements Queries {
   }
 
   /**
-   * Whether a transaction was committed whose answer is lost. What is asked with is a row that stands against the
-   * transaction's own: so a commit that is still under way is waited for, and one that arrives later is refused.
+   * Whether a transaction was committed whose answer was lost. The check inserts a row that conflicts with the
+   * transaction's own: so it waits for a commit in progress, and one that arrives later is refused.
    */
   async #wasCommitted(id: string): Promise<boolean> {
     const { rows } = await this.#use((client) =>
@@ -301,15 +347,48 @@ export class Database implements Queries {
     return rows[0]?.claimed === false
   }
 
-  #queriesOf(client: PoolClient, after: (() => void)[]): Queries {
-    const all = async <R extends QueryResultRow>(sql: string, values: unknown[] = []) =>
-      (await this.#send<R>(client, prepared(sql, values))).rows
+  #queriesOf(client: PoolClient, begun: Promise<unknown>, { after, changes }: Pending): Transaction {
+    let isBegun = false
+    let failed: { error: unknown } | undefined
+    const all = async <R extends QueryResultRow>(sql: string, values: unknown[] = []) => {
+      try {
+        // What only reads need not wait until the transaction has begun: what changes something must be inside of it.
+        if (!isBegun && !/^\s*SELECT\b/i.test(sql)) await begun
+        const [{ rows }] = await Promise.all([this.#send<R>(client, prepared(sql, values)), begun])
+        isBegun = true
+        return rows
+      } catch (error) {
+        // What was sent after the first that failed says only that the transaction is over.
+        failed ??= { error }
+        throw failed.error
+      }
+    }
     return {
       all,
       get: async <R extends QueryResultRow>(sql: string, values: unknown[] = []) => (await all<R>(sql, values))[0],
+      change(sql, values, named = (error) => error) {
+        const changing = all(sql, [...values]).catch((error: unknown) => {
+          throw named(error)
+        })
+        changing.catch(() => {})
+        changes.push(changing)
+      },
       onceCommitted: (work) => after.push(work),
     }
   }
+}
+
+/** Reads that share a connection. */
+interface ReadingGroup {
+  client: Promise<PoolClient>
+  readers: number
+  isBroken: boolean
+}
+
+/** What belongs to the commit of a transaction. */
+interface Pending {
+  after: (() => void)[]
+  changes: Promise<unknown>[]
 }
 
 export async function connect(url: string, options: DatabaseOptions): Promise<Database> {
@@ -318,8 +397,8 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Da
   const explain = (error: unknown): Failure => unreachable(error, place).failure
   const database = new Database(await openPool(url, { connections, statementMs, explain }), place, options)
   try {
-    // An address where no one is may be a wrong one: that is said at once.
-    await migrate(database.within(0))
+    // An address without a server may be a wrong one: that is reported at once.
+    await migrate(database.within(0), options.migrating)
   } catch (error) {
     await database.close()
     throw error
@@ -327,7 +406,7 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Da
   return database
 }
 
-async function migrate(database: Database): Promise<void> {
+async function migrate(database: Database, migrating: DatabaseOptions['migrating']): Promise<void> {
   if ((await versionOf(database)) === migrations.length) return
   await database.makeTables(async (queries) => {
     // One process at a time; the number is ours alone.
@@ -344,8 +423,10 @@ async function migrate(database: Database): Promise<void> {
       await queries.all('CREATE TABLE synapse.format (version integer NOT NULL)')
       await queries.all('INSERT INTO synapse.format (version) VALUES (0)')
     }
-    for (const step of migrations.slice(done)) {
+    const steps = migrations.slice(done)
+    for (const [index, step] of steps.entries()) {
       for (const statement of step.split(/;\s*\n/)) if (statement.trim() !== '') await queries.all(statement)
+      migrating?.(index + 1, steps.length)
     }
     await queries.all('UPDATE synapse.format SET version = $1', [migrations.length])
   })

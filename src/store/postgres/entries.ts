@@ -1,12 +1,14 @@
 import type { QueryResultRow } from 'pg'
-import type { Entry, EntryOutline } from '../../core/log.ts'
-import { byDepth, isLine, isWhole, prepareEntry, readMessage, wholePath } from '../new-entry.ts'
+import type { Entry } from '../../core/log.ts'
+import { byDepth, isLine, isWhole, prepareEntry, wholePath } from '../new-entry.ts'
 import type { PathEnd, PathRow } from '../new-entry.ts'
+import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'
+import { postgresSelects as selects } from '../sql/selects.ts'
 import type { Entries } from '../store.ts'
 import { appendAlone, appendEntry, type Appending } from './append.ts'
 import { storeBlobs } from './blobs.ts'
 import { writable } from './conversations.ts'
-import type { Database, Queries } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import { putAll } from './records.ts'
 import { indexIfMany } from './search-index.ts'
 
@@ -38,37 +40,33 @@ export function entryMethods(db: Database): Entries {
     },
 
     async entry(owner, entryId) {
-      const row = await db.get<EntryRow>(`${select} WHERE e.id = $1 AND c.owner = $2`, [entryId, owner])
+      const row = await db.get<EntryRow>(`${selects.entries} WHERE e.id = $1 AND c.owner = $2`, [entryId, owner])
       return row && toEntry(row)
     },
 
     async history(owner, entryId, options = {}) {
-      const end = await db.get<PathEnd & QueryResultRow>(
-        `SELECT e.n, e.depth, c.n AS conversation, c.id AS conversation_id, c.entries
-         FROM synapse.entries e JOIN synapse.conversations c ON c.n = e.conversation WHERE e.id = $1 AND c.owner = $2`,
-        [entryId, owner],
-      )
+      const end = await db.get<PathEnd & QueryResultRow>(`${selects.pathEnd} WHERE e.id = $1 AND c.owner = $2`, [
+        entryId,
+        owner,
+      ])
       return end ? pathTo(db, end, options.last ?? Infinity) : []
     },
 
     async children(owner, conversationId, entryId) {
       const parent = entryId === null ? 'e.parent IS NULL' : 'p.id = $3'
-      const rows = await db.all<EntryRow>(`${select} WHERE c.id = $1 AND c.owner = $2 AND ${parent} ORDER BY e.n`, [
-        conversationId,
-        owner,
-        ...(entryId === null ? [] : [entryId]),
-      ])
+      const rows = await db.all<EntryRow>(
+        `${selects.entries} WHERE c.id = $1 AND c.owner = $2 AND ${parent} ORDER BY e.n`,
+        [conversationId, owner, ...(entryId === null ? [] : [entryId])],
+      )
       return rows.map(toEntry)
     },
 
     async outline(owner, conversationId) {
-      const rows = await db.all<Omit<EntryOutline, 'parentId'> & { parent_id: string | null }>(
-        `SELECT e.id, p.id AS parent_id, e.depth, e.role, e.at FROM synapse.conversations c
-         JOIN synapse.entries e ON e.conversation = c.n LEFT JOIN synapse.entries p ON p.n = e.parent
-         WHERE c.id = $1 AND c.owner = $2 ORDER BY e.n`,
-        [conversationId, owner],
-      )
-      return rows.map(({ id, parent_id, depth, role, at }) => ({ id, parentId: parent_id, depth, role, at }))
+      const rows = await db.all<OutlineRow>(`${selects.outline} WHERE c.id = $1 AND c.owner = $2 ORDER BY e.n`, [
+        conversationId,
+        owner,
+      ])
+      return rows.map(toOutline)
     },
   }
 }
@@ -81,7 +79,7 @@ async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]
     )
     if (isLine(rows.sort(byDepth), end)) return wholePath(rows, last, end.conversation_id)
   }
-  // The rows travel through the recursion: joined to it afterwards, they could come from a scan of the whole table.
+  // The rows are selected in the recursion: joined afterwards, they could come from a scan of the whole table.
   const rows = await db.lists<PathRow>(
     `WITH RECURSIVE up AS (
        SELECT n, parent, conversation, id, depth, at, checksum, message FROM synapse.entries WHERE n = $1
@@ -96,35 +94,9 @@ async function pathTo(db: Database, end: PathEnd, last: number): Promise<Entry[]
   return wholePath(rows.sort(byDepth), last, end.conversation_id)
 }
 
-/** The entry with the blobs that it brings or names, inside a transaction that has locked the conversation. */
-export async function appendWhole(db: Database, queries: Queries, one: Appending): Promise<Entry> {
+/** The entry with the blobs that it includes or names, inside a transaction that has locked the conversation. */
+export async function appendWhole(db: Database, queries: Transaction, one: Appending): Promise<Entry> {
   const written = await appendEntry(db, queries, one)
   await storeBlobs(queries, one.owner, one.conversationId, one.entry.blobs, one.entry.named)
   return written
-}
-
-interface EntryRow {
-  id: string
-  conversation_id: string
-  parent_id: string | null
-  depth: number
-  at: string
-  checksum: number
-  message: string
-}
-
-const select = `
-  SELECT e.id, c.id AS conversation_id, p.id AS parent_id, e.depth, e.at, e.checksum, e.message
-  FROM synapse.conversations c JOIN synapse.entries e ON e.conversation = c.n
-  LEFT JOIN synapse.entries p ON p.n = e.parent`
-
-function toEntry(row: EntryRow): Entry {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    parentId: row.parent_id,
-    depth: row.depth,
-    message: readMessage(row),
-    at: row.at,
-  }
 }

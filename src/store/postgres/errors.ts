@@ -1,4 +1,5 @@
-// What PostgreSQL and the way to it say, as one sentence for a person. The address is shown without its password.
+// Errors of PostgreSQL and the connection to it, as one sentence for the user. The address is shown without its
+// password.
 
 import { SynapseError } from '../../core/error.ts'
 
@@ -6,13 +7,13 @@ export function storageError(code: string, message: string, cause?: unknown): Sy
   return new SynapseError({ kind: 'storage', code, message }, cause === undefined ? {} : { cause })
 }
 
-/** That there is no server to talk to. */
+/** There is no server to connect to. */
 export function unreachable(error: unknown, place: string): SynapseError {
   const words = error instanceof Error && error.message !== '' ? error.message : (codeOf(error) ?? 'no answer')
   return storageError('unavailable', `PostgreSQL at ${place} cannot be reached (${words}).`, error)
 }
 
-/** Errors of our own pass through as they are. `inDoubt`: a change was sent, and no one knows what became of it. */
+/** Our own errors are passed on. `inDoubt`: a change was sent, and its outcome is unknown. */
 export function fromPostgres(error: unknown, place: string, inDoubt = false): unknown {
   if (error instanceof SynapseError || !(error instanceof Error)) return error
   const code = codeOf(error) ?? ''
@@ -47,10 +48,10 @@ export function fromPostgres(error: unknown, place: string, inDoubt = false): un
   return error
 }
 
-/** What pg says of a connection without a code; the last one where it broke between two statements. */
+/** Errors of pg about a connection without a code; the last one if it broke between two statements. */
 const lostWords = /Connection terminated|timeout exceeded when trying to connect|timeout expired|is not queryable/
 
-/** A server that takes no writes yet: it follows another one, and may be about to take its place. */
+/** A server that accepts no writes yet: it follows another one, and may be about to replace it. */
 export function isStandby(): Error {
   return Object.assign(new Error('it is a standby that takes no writes'), { code: cannotConnectNow })
 }
@@ -58,8 +59,8 @@ export function isStandby(): Error {
 const cannotConnectNow = '57P03'
 
 /**
- * The connection broke, or there was none. 25P03: the server gave up a transaction whose client said nothing more; 53300:
- * it has no connection left, as when everybody comes back at once.
+ * The connection broke, or there was none. 25P03: the server aborted a transaction whose client was silent; 53300: it
+ * has no connection left, as when all clients reconnect at once.
  */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error) ?? ''
@@ -71,19 +72,19 @@ export function isLost(error: unknown): boolean {
   return error instanceof Error && lostWords.test(error.message)
 }
 
-/** Nothing was refused; no answer came in time. */
+/** Nothing was refused; no answer arrived in time. */
 export function isTimeout(error: unknown): boolean {
   return codeOf(error) === undefined || codeOf(error) === 'ETIMEDOUT'
 }
 
-/** Another transaction got in the way and nothing was done: the whole transaction may be tried again. */
+/** Another transaction interfered and nothing was done: the whole transaction may be retried. */
 export function mayRetry(error: unknown): boolean {
   const code = codeOf(error)
-  // 23503: a blob was deleted with its last user while this transaction began to use it.
-  return code === '40001' || code === '40P01' || code === '23503'
+  // 23503, 23502: a blob or a piece of one was deleted with its last reference while this transaction began to use it.
+  return code === '40001' || code === '40P01' || code === '23503' || code === '23502'
 }
 
-/** A statement that took longer than it may. */
+/** A statement that exceeded its time limit. */
 export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014'
 }

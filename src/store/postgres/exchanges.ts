@@ -1,75 +1,95 @@
 import type { QueryResultRow } from 'pg'
-import type { Note } from '../../core/context.ts'
-import type { Failure } from '../../core/error.ts'
-import type { ReplyEvent } from '../../core/event.ts'
 import type { Exchange } from '../../core/log.ts'
-import type { Usage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonText, prepareEntry } from '../new-entry.ts'
+import { jsonText } from '../new-entry.ts'
+import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
+import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'
+import { postgresSelects as selects } from '../sql/selects.ts'
+import { endValues, exchangeValues, tokenFields, tokenNumbers } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
-import { storeBlobs } from './blobs.ts'
-import { insertUnique, placeOf, writable } from './conversations.ts'
-import type { Database, Queries } from './database.ts'
+import { storeBlobs, storeBody } from './blobs.ts'
+import { entryIn, locked, lockedByExchange, writable } from './conversations.ts'
+import type { Database, Queries, Transaction } from './database.ts'
+import { isUniqueViolation } from './errors.ts'
 import { appendWhole } from './entries.ts'
+import { putAll } from './records.ts'
 
 export function exchangeMethods(db: Database): Exchanges {
+  return { ...writes(db), ...reads(db), ...journals(db) }
+}
+
+function writes(db: Database): Pick<Exchanges, 'openExchange' | 'keepBody' | 'retryExchange' | 'finishExchange'> {
   return {
     async openExchange(owner, conversationId, exchange, write) {
-      const now = db.options.now()
-      const id = givenId(exchange.id, now)
-      const notes = jsonText(exchange.notes ?? [], 'The notes')
-      const blob = cutBlob(exchange.body)
+      const { id, notes, blob, startedAt } = exchangeValues(exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
+      const asked = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
+      let attempts = 0
       return db.transaction(async (queries) => {
-        const conversation = await writable(db, queries, owner, conversationId, write)
-        const n = await placeOf(queries, conversation, basedOn)
-        await storeBlobs(queries, owner, conversationId, [blob])
-        await insertUnique(
-          queries.all(
-            `INSERT INTO synapse.exchanges (id, conversation, based_on, outcome, provider, protocol, model, body_sha256,
-               started_at, attempts, notes) VALUES ($1, $2, $3, 'open', $4, $5, $6, $7, $8, 1, $9)`,
-            [id, conversation.n, n, provider, protocol, model, blob.sha256, new Date(now).toISOString(), notes],
-          ),
-          () => idTaken('exchange', id),
+        const isFirst = attempts++ === 0
+        const [{ n: conversation }, entry, store] = await Promise.all([
+          locked(db, queries, owner, conversationId, write),
+          entryIn(queries, conversationId, basedOn),
+          isFirst ? storeBody(queries, blob) : undefined,
+        ])
+        if (store) store(conversation)
+        // Something was deleted meanwhile: now the body is locked before its pieces are looked for.
+        else await storeBlobs(queries, owner, conversationId, [blob])
+        queries.change(
+          `INSERT INTO synapse.exchanges (id, conversation, based_on, outcome, provider, protocol, model, body_sha256,
+             started_at, attempts, notes) VALUES ($1, $2, $3, 'open', $4, $5, $6, $7, $8, 1, $9)`,
+          [id, conversation, entry, provider, protocol, model, blob.sha256, startedAt, notes],
+          (error) => (isUniqueViolation(error) ? idTaken('exchange', id) : error),
         )
-        return toExchange(await mustHave(queries, owner, id))
+        return { ...asked, outcome: 'open', attempts: 1, notes: JSON.parse(notes) as Exchange['notes'] }
+      })
+    },
+
+    async keepBody(owner, conversationId, body, write) {
+      const blob = cutBlob(body)
+      return db.transaction(async (queries) => {
+        await writable(db, queries, owner, conversationId, write)
+        await storeBlobs(queries, owner, conversationId, [blob])
+        return blob.sha256
       })
     },
 
     retryExchange: (owner, exchangeId, write) =>
       db.transaction(async (queries) => {
         const { n, attempts } = await openOne(db, queries, owner, exchangeId, write)
-        await queries.all('UPDATE synapse.exchanges SET attempts = attempts + 1 WHERE n = $1', [n])
+        queries.change('UPDATE synapse.exchanges SET attempts = attempts + 1 WHERE n = $1', [n])
         return attempts + 1
       }),
 
     async finishExchange(owner, exchangeId, end, write) {
-      const now = db.options.now()
-      const reply = end.reply && prepareEntry(end.reply, now)
-      const usage = end.usage ? jsonText(end.usage, 'The usage') : null
-      const tokens = end.usage ? tokenFields.map((field) => Number(end.usage?.[field] ?? 0)) : null
-      const failure = end.failure ? jsonText(end.failure, 'The failure') : null
-      const added = JSON.parse(jsonText(end.notes ?? [], 'The notes')) as Note[]
+      const { endedAt, reply, cost, usage, failure, notesAfter } = endValues(end, db.options.now())
+      const tokens = end.usage ? tokenNumbers(end.usage) : null
       return db.transaction(async (queries) => {
         const open = await openOne(db, queries, owner, exchangeId, write)
-        const { conversation_id: conversationId } = open
+        const { conversation_id: conversationId, n } = open
         const entry = reply && (await appendWhole(db, queries, { owner, conversationId, entry: reply, write }))
-        const notes = JSON.stringify([...(JSON.parse(open.notes) as Note[]), ...added])
-        const endedAt = new Date(now).toISOString()
-        await queries.all(
+        if (end.records?.length) await putAll(db, queries, end.records)
+        const notes = notesAfter(open.notes)
+        const replyId = entry?.id ?? null
+        queries.change(
           `WITH cleared AS (DELETE FROM synapse.journal WHERE exchange = $1)
            UPDATE synapse.exchanges SET outcome = $2, ended_at = $3, cost = $5, usage = $6, failure = $7, notes = $8,
              reply = (SELECT n FROM synapse.entries WHERE id = $4), tokens = $9 WHERE n = $1`,
-          [open.n, end.outcome, endedAt, entry?.id ?? null, end.cost ?? null, usage, failure, notes, tokens],
+          [n, end.outcome, endedAt, replyId, cost, usage, failure, notes, tokens],
         )
-        return { exchange: toExchange(await mustHave(queries, owner, exchangeId)), ...(entry && { entry }) }
+        const { outcome } = end
+        const ended = { ...open, outcome, ended_at: endedAt, reply: replyId, cost, usage, failure, notes }
+        return { exchange: toExchange(ended), ...(entry && { entry }) }
       })
     },
+  }
+}
 
+function reads(db: Database): Pick<Exchanges, 'exchange' | 'exchanges' | 'usage'> {
+  return {
     async exchange(owner, exchangeId) {
       const row = await find(db, owner, exchangeId)
       return row && toExchange(row)
@@ -77,9 +97,9 @@ export function exchangeMethods(db: Database): Exchanges {
 
     async exchanges(owner, conversationId, page = {}) {
       const size = pageSize(page)
-      const below = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(page.cursor, ['number'])[0])
+      const below = cursorNumber(page.cursor)
       const rows = await db.all<ExchangeRow>(
-        `${select} WHERE c.id = $1 AND c.owner = $2 AND x.n < $3 AND ($4::text IS NULL OR x.outcome = $4::text)
+        `${selects.exchanges} WHERE c.id = $1 AND c.owner = $2 AND x.n < $3 AND ($4::text IS NULL OR x.outcome = $4::text)
          ORDER BY x.n DESC LIMIT $5`,
         [conversationId, owner, below, page.outcome ?? null, size + 1],
       )
@@ -99,19 +119,26 @@ export function exchangeMethods(db: Database): Exchanges {
         [owner, query.conversationId ?? null, after, before],
       )
     },
+  }
+}
 
+function journals(db: Database): Pick<Exchanges, 'journal' | 'journaled'> {
+  return {
     async journal(owner, exchangeId, offset, events, write) {
       const json = jsonText(events, 'The events')
       return db.transaction(async (queries) => {
-        const { n } = await openOne(db, queries, owner, exchangeId, write)
-        const last = await queries.get<{ kept: number }>(
-          'SELECT first + count AS kept FROM synapse.journal WHERE exchange = $1 ORDER BY first DESC LIMIT 1',
-          [n],
-        )
+        const [{ n }, last] = await Promise.all([
+          openOne(db, queries, owner, exchangeId, write),
+          queries.get<{ kept: number }>(
+            `SELECT j.first + j.count AS kept FROM synapse.journal j JOIN synapse.exchanges x ON x.n = j.exchange
+             WHERE x.id = $1 ORDER BY j.first DESC LIMIT 1`,
+            [exchangeId],
+          ),
+        ])
         const kept = last?.kept ?? 0
         if (kept !== offset) throw journalGap(exchangeId, kept, offset)
         if (events.length > 0) {
-          await queries.all('INSERT INTO synapse.journal (exchange, first, count, events) VALUES ($1, $2, $3, $4)', [
+          queries.change('INSERT INTO synapse.journal (exchange, first, count, events) VALUES ($1, $2, $3, $4)', [
             n,
             offset,
             events.length,
@@ -123,88 +150,34 @@ export function exchangeMethods(db: Database): Exchanges {
     },
 
     async journaled(owner, exchangeId, from = 0) {
-      const rows = await db.all<{ first: number; events: string }>(
+      const rows = await db.all<EventsRow>(
         `SELECT j.first, j.events FROM synapse.journal j JOIN synapse.exchanges x ON x.n = j.exchange
          JOIN synapse.conversations c ON c.n = x.conversation
          WHERE x.id = $1 AND c.owner = $2 AND j.first + j.count > $3 ORDER BY j.first`,
         [exchangeId, owner, from],
       )
-      return rows.flatMap(({ first, events }) => (JSON.parse(events) as ReplyEvent[]).slice(Math.max(0, from - first)))
+      return toEvents(rows, from)
     },
   }
 }
 
-/** Kept beside the usage itself, whose raw numbers can be any JSON, so that they can be added up; `offline` counts as 1. */
-export const tokenFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'offline'] as const
-
-interface ExchangeRow {
-  n: number
-  id: string
-  conversation_id: string
-  based_on: string
-  reply: string | null
-  outcome: Exchange['outcome']
-  provider: string
-  protocol: string
-  model: string
-  body_sha256: string
-  started_at: string
-  ended_at: string | null
-  attempts: number
-  cost: number | null
-  usage: string | null
-  failure: string | null
-  notes: string
-}
-
-const select = `
-  SELECT x.n, x.id, c.id AS conversation_id, b.id AS based_on, r.id AS reply, x.outcome, x.provider, x.protocol,
-    x.model, x.body_sha256, x.started_at, x.ended_at, x.attempts, x.cost, x.usage, x.failure, x.notes
-  FROM synapse.exchanges x JOIN synapse.conversations c ON c.n = x.conversation
-  JOIN synapse.entries b ON b.n = x.based_on LEFT JOIN synapse.entries r ON r.n = x.reply`
-
 function find(queries: Queries, owner: string, exchangeId: string): Promise<ExchangeRow | undefined> {
-  return queries.get<ExchangeRow>(`${select} WHERE x.id = $1 AND c.owner = $2`, [exchangeId, owner])
+  return queries.get<ExchangeRow>(`${selects.exchanges} WHERE x.id = $1 AND c.owner = $2`, [exchangeId, owner])
 }
 
-async function mustHave(queries: Queries, owner: string, exchangeId: string): Promise<ExchangeRow> {
-  const found = await find(queries, owner, exchangeId)
-  if (!found) throw notFound('exchange', exchangeId)
-  return found
-}
-
-/** The exchange as it is once its conversation is locked. */
+/** The exchange after its conversation is locked. */
 async function openOne(
   db: Database,
-  queries: Queries,
+  queries: Transaction,
   owner: string,
   exchangeId: string,
   write: Write | undefined,
 ): Promise<ExchangeRow> {
-  const { conversation_id: conversationId } = await mustHave(queries, owner, exchangeId)
-  await writable(db, queries, owner, conversationId, write)
-  const exchange = await mustHave(queries, owner, exchangeId)
+  const [conversation, exchange] = await Promise.all([
+    lockedByExchange(db, queries, owner, exchangeId, write),
+    find(queries, owner, exchangeId),
+  ])
+  if (!conversation || !exchange) throw notFound('exchange', exchangeId)
   if (exchange.outcome !== 'open') throw exchangeEnded(exchangeId, exchange.outcome)
   return exchange
-}
-
-function toExchange(row: ExchangeRow): Exchange {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    basedOn: row.based_on,
-    provider: row.provider,
-    protocol: row.protocol,
-    model: row.model,
-    bodySha256: row.body_sha256,
-    notes: JSON.parse(row.notes) as Note[],
-    startedAt: row.started_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
-    outcome: row.outcome,
-    ...(row.reply !== null && { replyEntryId: row.reply }),
-    attempts: row.attempts,
-    ...(row.usage !== null && { usage: JSON.parse(row.usage) as Usage }),
-    ...(row.cost !== null && { cost: row.cost }),
-    ...(row.failure !== null && { failure: JSON.parse(row.failure) as Failure }),
-  }
 }

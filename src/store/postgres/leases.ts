@@ -1,17 +1,27 @@
-import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
+import { checkTtl, isHeld, leaseLost, leaseOf, nextLease, type Held } from '../fence.ts'
+import { fenceOf, type FenceRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
 import type { Leases } from '../store.ts'
-import { fenceColumns, fenceOf, type FenceRow } from './conversations.ts'
+import { clock, fenceColumns } from './conversations.ts'
 import type { Database, Queries } from './database.ts'
 
 export function leaseMethods(db: Database): Leases {
   return {
     async takeLease(owner, conversationId, lease) {
       checkTtl(lease.ttlMs)
+      const { row: taken } = await db.once(take, [
+        conversationId,
+        owner,
+        lease.holder,
+        lease.ttlMs,
+        db.options.leaseSkewMs(),
+      ])
+      if (taken) return leaseOf(fenceOf(taken as FenceRow) as Held)
+      // It is not free, or the answer was lost: if it was taken then, the caller itself is the holder.
       return db.transaction(async (queries) => {
         const row = await locked(queries, owner, conversationId)
         const held = nextLease(fenceOf(row), lease, clockOf(db, row))
-        await queries.all(
+        queries.change(
           `UPDATE synapse.conversations SET lease_holder = $1, lease_epoch = $2, lease_since = $3, lease_expires = $4
            WHERE id = $5`,
           [held.holder, held.epoch, held.since, held.expires, conversationId],
@@ -27,10 +37,7 @@ export function leaseMethods(db: Database): Leases {
         const fence = fenceOf(row)
         if (fence.epoch !== epoch || fence.holder === null) throw leaseLost(fence, epoch)
         const expires = clockOf(db, row) + ttlMs
-        await queries.all('UPDATE synapse.conversations SET lease_expires = $1 WHERE id = $2', [
-          expires,
-          conversationId,
-        ])
+        queries.change('UPDATE synapse.conversations SET lease_expires = $1 WHERE id = $2', [expires, conversationId])
         return leaseOf({ ...fence, holder: fence.holder, expires })
       })
     },
@@ -50,6 +57,14 @@ export function leaseMethods(db: Database): Leases {
     },
   }
 }
+
+/** Where it is free. */
+const take = `
+  UPDATE synapse.conversations c SET lease_holder = $3, lease_epoch = c.lease_epoch + 1, lease_since = now.at,
+    lease_expires = now.at + $4::bigint
+  FROM (SELECT ${clock} + $5::bigint AS at) now
+  WHERE c.id = $1 AND c.owner = $2 AND (c.lease_holder IS NULL OR c.lease_expires <= now.at)
+  RETURNING ${fenceColumns}`
 
 const select = `SELECT ${fenceColumns} FROM synapse.conversations c WHERE c.id = $1 AND c.owner = $2`
 

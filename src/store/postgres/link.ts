@@ -1,9 +1,9 @@
-// The way to a PostgreSQL server: whether it can be reached now, and which of the connections to it are dead.
+// The connection state of a PostgreSQL server: whether it can be reached now, and which connections to it are dead.
 //
-// A connection that breaks says so. One that swallows packets says nothing: it is found because an answer does not come.
-// Then a new connection is opened to ask the server what the old one is doing. Where the server waits for the client
-// while the client waits for the server, or does not know it any more, the old connection is destroyed. Where no new
-// connection can be opened the server is away: calls wait until one can, for as long as they have patience.
+// A connection that breaks reports it. One that swallows packets reports nothing: it is found because an answer does
+// not arrive. Then a new connection is opened to ask the server what the old one is doing. If the server waits for the
+// client while the client waits for the server, or does not know it any more, the old connection is destroyed. If no
+// new connection can be opened the server is unreachable: calls wait until one can, up to their time limit.
 
 import type { Socket } from 'node:net'
 import { setImmediate as immediate, setTimeout as wait } from 'node:timers/promises'
@@ -11,7 +11,10 @@ import type { Failure } from '../../core/error.ts'
 import type { Outage, Outages } from '../store.ts'
 import { isLost, isTimeout } from './errors.ts'
 
-/** How long a call waits for a server that is away: until a moment, or for a time from the moment it was lost. */
+/**
+ * How long a call waits for an unreachable server: until a point in time, or for a duration from the moment it was
+ * lost.
+ */
 export type Patience = { until: number } | { forMs: number }
 
 /** One connection. */
@@ -23,12 +26,12 @@ export interface Line {
   heardAt: number
   bytesRead: number
   /** The statement that waits for its answer. */
-  asked?: { at: number; patience: Patience; checks: number }
+  asked?: { at: number; patience: Patience; checks: number; open: number }
 }
 
 /**
- * Opens a new connection to ask what these processes of the server do. Gives those of the silent ones that are gone, or
- * waited for their client; such are ended, and so are orphans that wait for theirs.
+ * Opens a new connection to ask what these processes of the server do. Returns those that are gone, or waited for their
+ * client: such are terminated.
  */
 export type Look = (silent: readonly string[], orphans: readonly string[]) => Promise<readonly string[]>
 
@@ -39,7 +42,7 @@ interface Waiter {
   giveUp(error: unknown): void
 }
 
-/** Without a byte for this long a connection is looked into; twice as long after each time it turned out to be alive. */
+/** Without a byte for this long a connection is checked; twice as long after each time it turned out to be alive. */
 const silentMs = 700
 const mostChecks = 4
 const tickMs = 100
@@ -52,7 +55,7 @@ export class Link implements Outages {
   readonly #waiters = new Set<Waiter>()
   readonly #listeners = new Set<(outage: Outage | undefined) => void>()
   readonly #look: Look
-  /** Processes whose connection was closed here: the server may not have heard of it. */
+  /** Processes whose connection was closed here: the server may not have noticed. */
   #orphans: string[] = []
   readonly #explain: (error: unknown) => Failure
   readonly #ticks: NodeJS.Timeout
@@ -78,7 +81,7 @@ export class Link implements Outages {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Whether the server was away at any time since this moment. */
+  /** Whether the server was unreachable at any time since this moment. */
   wasAway(since: number): boolean {
     return this.#away !== undefined || this.#backAt >= since
   }
@@ -94,19 +97,21 @@ export class Link implements Outages {
     return line
   }
 
-  /** Sends something on a connection, and watches over it until the answer is there. */
+  /** Sends something on a connection, and watches it until the answer arrives. */
   async ask<T>(line: Line, patience: Patience, send: () => Promise<T>): Promise<T> {
-    line.asked = { at: performance.now(), patience, checks: 0 }
+    const asked = (line.asked ??= { at: performance.now(), patience, checks: 0, open: 0 })
+    asked.open++
     try {
       const answer = await send()
       line.heardAt = performance.now()
       return answer
     } finally {
-      delete line.asked
+      asked.open--
+      if (asked.open === 0) delete line.asked
     }
   }
 
-  /** A connection of the pool, unless the server is away for too long; one that comes later is left to `late`. */
+  /** A connection of the pool, unless the server is unreachable for too long; a later one is passed to `late`. */
   async acquire<T>(patience: Patience, connecting: Promise<T>, late: (connection: T) => void): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
     const waiter: Waiter = { patience, since: performance.now(), giveUp: reject }
@@ -121,7 +126,7 @@ export class Link implements Outages {
     }
   }
 
-  /** Resolves at once unless the server is known to be away, then when it is back; rejects when patience ends. */
+  /** Resolves at once unless the server is known to be unreachable, then when it is back; rejects at the time limit. */
   async reachable(patience: Patience, since: number): Promise<void> {
     if (this.#away && !this.#closed) await this.#back(patience, since)
   }
@@ -136,7 +141,7 @@ export class Link implements Outages {
     clearInterval(this.#ticks)
     this.#closed = true
     for (const waiter of this.#waiters) waiter.giveUp(this.#away?.error ?? new Error('Connection terminated: closed'))
-    // A server that is away does not say goodbye.
+    // An unreachable server sends no goodbye.
     if (this.#away) for (const { socket } of this.#lines) socket.destroy()
   }
 
@@ -192,7 +197,7 @@ export class Link implements Outages {
   async #probe(): Promise<void> {
     const began = performance.now()
     for (;;) {
-      // One that gets no answer is not waited for: the server may be back before it is given up.
+      // One that gets no answer is not awaited: the server may be back before it is given up.
       await Promise.race([this.#lookOnce(), wait(overlapMs, undefined, { ref: false })])
       if (this.#closed || this.#answeredAt >= began) return
       await wait(mostPauseMs * (0.2 + 0.8 * Math.random()), undefined, { ref: false })
@@ -200,7 +205,7 @@ export class Link implements Outages {
   }
 
   async #lookOnce(): Promise<void> {
-    // What was just lost is known to be closed only after this.
+    // A connection that was just lost is known to be closed only after this.
     await immediate()
     const began = performance.now()
     const silent = [...this.#lines].filter((line) => isSilent(line, began))
@@ -211,13 +216,14 @@ export class Link implements Outages {
         silent.flatMap(({ backend }) => backend ?? []),
         orphans,
       )
-      this.#orphans = this.#orphans.filter((one) => !orphans.includes(one))
+      // One that was still busy is checked again: it may have locks.
+      this.#orphans = this.#orphans.filter((one) => !dead.includes(one))
     } catch (error) {
-      // Where it answers with a refusal, that is for those to say who ask something.
+      // If it answers with a refusal, the next caller will report it.
       if (isLost(error)) return this.#unanswered(error, began)
     }
     this.#answeredAt = performance.now()
-    // Before anybody is told: whoever loses a connection from now on has the server looked for again.
+    // Before the listeners run: from now on a lost connection starts a new search for the server.
     this.#probing = false
     this.#isBack(silent, dead, began)
   }
@@ -225,7 +231,7 @@ export class Link implements Outages {
   #unanswered(error: unknown, began: number): void {
     if (this.#closed || this.#answeredAt > began) return
     this.#listenAll()
-    // A server that has much to do answers late, but it answers somebody.
+    // A busy server answers late, but it answers some connection.
     const isHeard = isTimeout(error) && [...this.#lines].some(({ heardAt }) => heardAt > began)
     if (!isHeard) this.#isAway(error)
   }
@@ -242,12 +248,12 @@ export class Link implements Outages {
 
   #isBack(silent: readonly Line[], dead: readonly string[], began: number): void {
     const wasAway = this.#away !== undefined
-    // One that is not ready yet counts as dead where another one has been ready in much less time.
+    // One that is not ready yet counts as dead if another one was ready in much less time.
     const now = performance.now()
     const isTooSlow = ({ openedAt }: Line): boolean => now - openedAt > silentMs + 3 * (now - began)
     const isGone = (line: Line): boolean => (line.backend === undefined ? isTooSlow(line) : dead.includes(line.backend))
     const gone = new Set(silent.filter(isGone))
-    // What was not heard since then may be as dead as what was found, and a new connection costs little.
+    // What was silent since then may be as dead as what was found, and a new connection costs little.
     const from = this.#away?.at ?? Math.min(...[...gone].map(({ asked, openedAt }) => asked?.at ?? openedAt))
     for (const line of this.#lines) {
       const isIdle = !line.asked && line.backend !== undefined
@@ -261,7 +267,7 @@ export class Link implements Outages {
   }
 }
 
-/** An answer, or a connection, is waited for and nothing comes. */
+/** An answer, or a connection, is awaited and does not arrive. */
 function isSilent({ asked, backend, openedAt, heardAt }: Line, now: number): boolean {
   if (!asked && backend !== undefined) return false
   const since = Math.max(asked?.at ?? openedAt, heardAt)

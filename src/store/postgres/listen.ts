@@ -1,10 +1,10 @@
-// Tells of streams that another process has written to: the database notifies, on one connection for all of them. It is
-// only a hint to look again, and a hint can get lost with the connection; those who listen are told that, too.
+// Reports streams that another process has written to: the database notifies, on one connection for all of them. It is
+// only a hint to check again, and a hint can get lost with the connection; listeners are notified of that, too.
 
 import type { StreamListener } from '../records.ts'
 import type { Database } from './database.ts'
 
-/** What writers notify. The payload names the streams, with a space between. */
+/** The channel of writers. The payload names the streams, separated by spaces. */
 export const channel = 'synapse_streams'
 
 export interface Listening {

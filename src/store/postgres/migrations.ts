@@ -1,6 +1,6 @@
-// The schema on PostgreSQL, as the steps that lead to it: only ever added to, each run in one transaction under a lock.
-// Everything lives in a schema of its own, and every statement names it, so that a connection pooler cannot get
-// between. Times and JSON are kept as text, exactly as they were written; text sorts by its bytes, as in SQLite.
+// The schema on PostgreSQL, as a list of migrations: append-only, each run in one transaction under a lock. Everything
+// is in its own schema, and every statement names it, so that a connection pooler cannot interfere. Times and JSON are
+// stored as text, exactly as written; text sorts by its bytes, as in SQLite.
 
 export const migrations: readonly string[] = [
   `
@@ -203,12 +203,12 @@ export const migrations: readonly string[] = [
   `,
   `
   -- Entries that are not in the search index yet. Neither key nor index: they are few, come and go with every message,
-  -- and one whose conversation was deleted is left for whoever takes it.
+  -- and one whose conversation was deleted is left for the process that takes it.
   CREATE TABLE synapse.waiting (entry bigint NOT NULL);
   `,
   `
   -- A row for each transaction of the last minutes, by which it is known that it was committed. Where its answer was
-  -- lost, whoever asks writes the row itself (claimed), and the transaction cannot be committed after that.
+  -- lost, the caller writes the row itself (claimed), and the transaction cannot be committed after that.
   CREATE TABLE synapse.commits (
     id uuid PRIMARY KEY,
     claimed boolean NOT NULL DEFAULT false,

@@ -1,5 +1,5 @@
-// The connections to a PostgreSQL server: a pool of them, each with its limits set, and the one that is opened to see
-// whether the server is there.
+// The connections to a PostgreSQL server: a pool, each connection with its limits set, and the one that checks whether
+// the server is reachable.
 
 import { Socket } from 'node:net'
 import type { ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
@@ -9,27 +9,31 @@ import { Link, type Line } from './link.ts'
 
 export interface PoolOptions {
   connections: number
-  /** A statement that takes longer is stopped by the server; 0: none is. */
+  /** A statement that takes longer is stopped by the server; 0: no limit. */
   statementMs: number
-  /** What an outage is called. */
+  /** The error for an outage. */
   explain: (error: unknown) => Failure
+  /** For a connection of the pool, even if all are in use. */
+  connectMs?: number
 }
 
 export interface LinkedPool {
   pool: Pool
   link: Link
+  /** A connection with its limits set. */
+  connect(): Promise<PoolClient>
   lineOf(client: ClientBase): Line
 }
 
-/** For a connection of the pool to be there, also where all are in use. */
-const connectMs = 5000
+const usualConnectMs = 5000
 /** For the server to answer on a new connection. */
 const lookMs = 1500
-/** The server drops a transaction whose client says nothing for so long, and with it the locks. */
+/** The server aborts a transaction whose client is silent for this long, and releases its locks. */
 const idleInTransactionMs = 10_000
 const keepAliveMs = 10_000
 
 export async function openPool(url: string, options: PoolOptions): Promise<LinkedPool> {
+  const { connectMs = usualConnectMs } = options
   const { default: pg } = await import('pg').catch((cause: unknown) => {
     throw storageError('unsupported', 'PostgreSQL needs the package pg. Install it: npm install pg', cause)
   })
@@ -55,31 +59,35 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
     max: options.connections,
     connectionTimeoutMillis: connectMs,
     allowExitOnIdle: true,
+    // Statements of a transaction that do not wait for each other are sent together. Older versions of pg send them one by one.
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    verify: (client, done) => void verify(client, done),
-    // bigint comes as text by default; ours all fit a number.
+    // bigint is returned as text by default; ours all fit a number.
     types: {
       getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
     },
   })
-  // Without listeners a server that restarts would end this process.
+  // Without listeners a restarting server would end this process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
   })
-  return { pool, link, lineOf }
+  return { pool, link, connect, lineOf }
 
-  async function verify(client: PoolClient, done: (error?: Error) => void): Promise<void> {
+  // Not by the pool's own `verify`: a caller that gives up during it still gets the connection, which is then lost.
+  async function connect(): Promise<PoolClient> {
+    const client = await pool.connect()
     const line = lineOf(client)
-    let problem: Error | undefined
+    if (line.backend !== undefined) return client
     try {
       line.backend = await link.ask(line, { forMs: connectMs }, () => ready(client, options.statementMs))
+      return client
     } catch (error) {
       line.socket.destroy()
-      problem = error instanceof Error ? error : new Error(String(error))
+      client.release(true)
+      throw error
     }
-    done(problem)
   }
 
   async function look(silent: readonly string[], orphans: readonly string[]): Promise<string[]> {
@@ -96,7 +104,7 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
       const known = await client.query<{ backend: string }>(`SELECT ${backendName} AS backend FROM pg_stat_activity`)
       const alive = new Set(known.rows.map(({ backend }) => backend))
       for (const { backend } of ended.rows) alive.delete(backend)
-      return silent.filter((backend) => !alive.has(backend))
+      return [...silent, ...orphans].filter((backend) => !alive.has(backend))
     } finally {
       clearTimeout(timer)
       socket.destroy()
@@ -104,16 +112,16 @@ export async function openPool(url: string, options: PoolOptions): Promise<Linke
   }
 }
 
-/** A number alone may have been given to another process since. */
+/** A process id alone may have been reused since. */
 const backendName = `pid || '/' || extract(epoch FROM backend_start)`
 
-/** Ends processes that wait for their client while the client waits for them, or is gone. */
+/** Terminates processes that wait for their client while the client waits for them, or is gone. */
 const endDeaf = `
   SELECT ${backendName} AS backend, pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE wait_event_type = 'Client' AND usename = current_user AND (${backendName} = ANY ($2::text[])
     OR (${backendName} = ANY ($1::text[]) AND state_change < clock_timestamp() - interval '500 ms'))`
 
-/** Sets the limits of a new connection, and gives the name of the server's process for it. */
+/** Sets the limits of a new connection, and returns the name of the server's process for it. */
 async function ready(client: PoolClient, statementMs: number): Promise<string> {
   const results: unknown = await client.query(
     `SET synchronous_commit = on; SET statement_timeout = ${statementMs};

@@ -1,9 +1,11 @@
-// Records and streams in PostgreSQL. Events are kept as lines, some in one row: a row for each would be mostly index.
+// Records and streams in PostgreSQL. Events are stored as lines, several in one row: a row for each would be mostly
+// index.
 
 import { asFailure, type Failure } from '../../core/error.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
+import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { givenId, jsonText } from '../new-entry.ts'
+import { toRecord, toStreamPage, type EventsRow, type RecordRow, type StreamRow } from '../sql/rows.ts'
+import { postgresSelects as selects } from '../sql/selects.ts'
 import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
 import {
   streamPage,
@@ -22,7 +24,7 @@ export function recordMethods(db: Database): Records & Streams {
 
     async record(owner, kind, id) {
       const row = await db.get<RecordRow>(
-        `${select} WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')}`,
+        `${selects.records} WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')}`,
         [owner, kind, id, nowOf(db)],
       )
       return row && toRecord(row)
@@ -30,9 +32,9 @@ export function recordMethods(db: Database): Records & Streams {
 
     async records(owner, kind, page = {}) {
       const size = pageSize(page)
-      const below = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(page.cursor, ['number'])[0])
+      const below = cursorNumber(page.cursor)
       const rows = await db.all<RecordRow>(
-        `${select} WHERE r.owner = $1 AND r.kind = $2 AND r.n < $3 AND ${live('$4')}
+        `${selects.records} WHERE r.owner = $1 AND r.kind = $2 AND r.n < $3 AND ${live('$4')}
            AND ($5::text IS NULL OR c.id = $5::text) ORDER BY r.n DESC LIMIT $6`,
         [owner, kind, below, nowOf(db), page.conversationId ?? null, size + 1],
       )
@@ -41,7 +43,7 @@ export function recordMethods(db: Database): Records & Streams {
 
     async deleteRecord(owner, kind, id) {
       const sql = `DELETE FROM synapse.records r WHERE r.owner = $1 AND r.kind = $2 AND r.id = $3 AND ${live('$4')} RETURNING n`
-      // In a transaction: done twice, it would say that there was none.
+      // In a transaction: done twice, it would report that there was none.
       const gone = await db.transaction((queries) => queries.all(sql, [owner, kind, id, nowOf(db)]))
       return gone.length > 0
     },
@@ -62,17 +64,14 @@ export function recordMethods(db: Database): Records & Streams {
     appendStreams: (writes) => db.transaction((queries) => appendAll(db, queries, writes)),
 
     async stream(owner, streamId, from = 0, most = streamPage) {
-      const kept = await db.get<StreamRow>(`${selectStream} WHERE s.id = $1 AND c.owner = $2`, [streamId, owner])
+      const kept = await db.get<StreamRow>(`${selects.streams} WHERE s.id = $1 AND c.owner = $2`, [streamId, owner])
       if (!kept) return undefined
-      const rows = await db.all<{ first: number; events: string }>(
+      const rows = await db.all<EventsRow>(
         `SELECT first, events FROM synapse.stream_events
          WHERE stream = $1 AND first + count > $2::bigint AND first < $3::bigint AND first < $4 ORDER BY first`,
         [kept.n, from, from + most, kept.next],
       )
-      const events = rows.flatMap((row) => row.events.split('\n').slice(Math.max(0, from - row.first)))
-      const page = events.slice(0, most)
-      const next = from + page.length
-      return { events: page, next, ended: kept.ended_at !== null && next >= kept.next }
+      return toStreamPage(kept, rows, from, most)
     },
 
     async dropStreams(endedBefore) {
@@ -82,9 +81,9 @@ export function recordMethods(db: Database): Records & Streams {
   }
 }
 
-/** To be called inside a transaction. */
+/** Call it inside a transaction. */
 export async function putAll(db: Database, queries: Queries, records: readonly NewRecord[]): Promise<StoredRecord[]> {
-  // Those that another transaction has its hands on are left to it.
+  // Those that another transaction has locked are left to it.
   await queries.all(
     `DELETE FROM synapse.records WHERE n IN (
        SELECT n FROM synapse.records WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED)`,
@@ -119,26 +118,10 @@ async function put(db: Database, queries: Queries, record: NewRecord): Promise<S
            } RETURNING n`,
           [...values, nowOf(db)],
         )
-  const stored = row && (await queries.get<RecordRow>(`${select} WHERE r.n = $1`, [row.n]))
+  const stored = row && (await queries.get<RecordRow>(`${selects.records} WHERE r.n = $1`, [row.n]))
   if (!stored) throw recordChanged(kind, id)
   return toRecord(stored)
 }
-
-interface RecordRow {
-  n: number
-  owner: string
-  kind: string
-  id: string
-  conversation_id: string | null
-  version: number
-  expires_at: string | null
-  at: string
-  data: string
-}
-
-const select = `
-  SELECT r.n, r.owner, r.kind, r.id, c.id AS conversation_id, r.version, r.expires_at, r.at, r.data
-  FROM synapse.records r LEFT JOIN synapse.conversations c ON c.n = r.conversation`
 
 function live(now: string): string {
   return `(r.expires_at IS NULL OR r.expires_at > ${now})`
@@ -153,40 +136,14 @@ async function conversationNumber(queries: Queries, owner: string, id: string): 
   return found.n
 }
 
-function toRecord(row: RecordRow): StoredRecord {
-  return {
-    owner: row.owner,
-    kind: row.kind,
-    id: row.id,
-    data: JSON.parse(row.data) as JsonObject,
-    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
-    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-    version: row.version,
-    at: row.at,
-  }
-}
-
-interface StreamRow {
-  n: number
-  id: string
-  owner: string
-  epoch: number
-  next: number
-  ended_at: string | null
-}
-
-const selectStream = `
-  SELECT s.n, s.id, c.owner, s.epoch, s.next, s.ended_at
-  FROM synapse.streams s JOIN synapse.conversations c ON c.n = s.conversation`
-
 async function appendAll(
   db: Database,
   queries: Queries,
   writes: readonly StreamWrite[],
 ): Promise<(Failure | undefined)[]> {
-  // Locked in one order, so that two writers of several streams cannot wait for each other.
+  // Locked in a fixed order, so that two writers of several streams cannot deadlock.
   const rows = await queries.all<StreamRow>(
-    `${selectStream} WHERE s.id = ANY ($1::text[]) ORDER BY s.id FOR UPDATE OF s`,
+    `${selects.streams} WHERE s.id = ANY ($1::text[]) ORDER BY s.id FOR UPDATE OF s`,
     [writes.map((write) => write.streamId)],
   )
   const streams = new Map(rows.map((row) => [row.id, row]))
@@ -196,7 +153,7 @@ async function appendAll(
   return failures
 }
 
-/** A payload has less than 8,000 bytes, and an id not more than 100. */
+/** A payload has less than 8,000 bytes, and an id at most 100. */
 const idsAtOnce = 75
 
 async function tell(queries: Queries, ids: readonly string[]): Promise<void> {

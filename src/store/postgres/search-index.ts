@@ -1,5 +1,6 @@
-// Writing the search index: every 64th append has those that wait indexed, behind it and in transactions of their own.
-// An entry leaves `waiting` in the transaction that puts it into the index, so it is always in one of the two.
+// Writing the search index: every 64th append triggers the indexing of waiting entries, after it and in separate
+// transactions. An entry leaves `waiting` in the transaction that puts it into the index, so it is always in one of the
+// two.
 
 import type { FilteredDocument } from '../filter-words.ts'
 import { documentsIn, isTimeToIndex, mostWaiting } from '../hits.ts'
@@ -7,7 +8,7 @@ import { maxDocuments } from '../search-text.ts'
 import type { Database, Queries } from './database.ts'
 import { wordVectors } from './vectors.ts'
 
-/** The indexing that a process does for the entries that it appends. No one waits for it but the closing of the store. */
+/** The indexing that a process does for the entries that it appends. Only closing the store waits for it. */
 export class Indexing {
   readonly #db: Database
   #since = 0
@@ -19,7 +20,7 @@ export class Indexing {
     this.#db = db
   }
 
-  /** Numbers have gaps here, so that the 64th one may never come: appends are counted too. */
+  /** Numbers have gaps here, so the 64th one may never come: appends are counted too. */
   appended(n: number, length: number): void {
     if (++this.#since < mostWaiting && !isTimeToIndex(n, length)) return
     this.#since = 0
@@ -34,14 +35,14 @@ export class Indexing {
   async #run(): Promise<void> {
     while (this.#again) {
       this.#again = false
-      // What fails continues waiting, for the next time: whoever appended it has an answer already.
+      // Entries whose indexing fails keep waiting for the next time: their append was already answered.
       await indexWaiting(this.#db).catch(() => {})
       await this.#clearCommits().catch(() => {})
     }
     this.#running = undefined
   }
 
-  /** Of transactions that no one asks for any more. */
+  /** Of transactions whose outcome is no longer needed. */
   async #clearCommits(): Promise<void> {
     if (performance.now() < this.#clearedAt + clearMs) return
     this.#clearedAt = performance.now()
@@ -55,9 +56,9 @@ export async function indexWaiting(db: Database): Promise<void> {
   while ((await db.transaction(indexSome)) === mostWaiting);
 }
 
-/** Several processes share the work: each takes those that no other one has. Gives how many it took. */
+/** Several processes share the work: each takes those that no other one has. Returns how many it took. */
 async function indexSome(queries: Queries): Promise<number> {
-  // The disk is not waited for: what a crash takes back waits again.
+  // Without waiting for the disk: what a crash reverts waits again.
   await queries.all(`SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '2s', true)`)
   const taken = await queries.all<{ entry: number }>(
     `DELETE FROM synapse.waiting WHERE entry = ANY (ARRAY(
@@ -67,7 +68,7 @@ async function indexSome(queries: Queries): Promise<number> {
   return taken.length
 }
 
-/** In the transaction that appended `count` entries: of many, too much would be left for the next searches to look at. */
+/** In the transaction that appended `count` entries: with many, the next searches would have too much to scan. */
 export async function indexIfMany(queries: Queries, conversation: number, count: number): Promise<void> {
   if (count <= mostWaiting) return
   const taken = await queries.all<{ entry: number }>(
@@ -79,7 +80,7 @@ export async function indexIfMany(queries: Queries, conversation: number, count:
 }
 
 async function indexEntries(queries: Queries, entries: readonly { entry: number }[]): Promise<void> {
-  // A conversation that is being deleted is waited for: nothing of it may come into the index afterwards.
+  // Waits for a conversation that is being deleted: nothing of it may be added to the index afterwards.
   const rows = await queries.all<LogRow>(`${selectLog} WHERE e.n = ANY ($1::bigint[]) FOR KEY SHARE OF c`, [
     entries.map(({ entry }) => entry),
   ])

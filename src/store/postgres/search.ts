@@ -1,11 +1,11 @@
-// Newest first, over an index that knows no order. A word that is common is met soon on a walk from the newest document
-// backward; one that is rare has few matches, which can all be fetched and sorted. Either way alone takes seconds on
-// the other kind of word, and the planner cannot tell them apart: so the walk comes first, and it is short. A phrase is
-// looked up in every document that has its words, because the index knows no places: so the newest ones come first.
+// Newest first, over an index without order. A common word is found soon when walking from the newest document
+// backward; a rare one has few matches, which can all be fetched and sorted. Either way alone takes seconds on the
+// other kind of word, and the planner cannot distinguish them: so the walk comes first, and it is short. A phrase is
+// looked up in every document that has its words, because the index has no positions: so the newest ones come first.
 
 import { filterWord, queryFilters } from '../filter-words.ts'
 import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../hits.ts'
-import { pageSize, readCursor } from '../page.ts'
+import { cursorNumber, pageSize } from '../page.ts'
 import { parseQuery, timeSpan } from '../query.ts'
 import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
@@ -17,12 +17,12 @@ export function searchMethods(db: Database): Search {
   const search: Search['search'] = async (owner, query) => {
     const size = pageSize(query)
     const terms = parseQuery(query.text)
-    const below = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
+    const below = cursorNumber(query.cursor)
     const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
     if (terms.length === 0) return { items: [] }
     const narrow = await labelled(db, owner, query)
     if (narrow?.length === 0) return { items: [] }
-    // In this order: what is indexed in between is then found twice, and not missed.
+    // In this order: what is indexed in between is then found twice instead of missed.
     const waiting = waitingHits(await waitingRows(db, wanted), wanted)
     const indexed = await indexedHits(db, wanted, wordQuery(terms, queryFilters(owner, query), narrow))
     const found = new Map([...waiting, ...indexed].map((row) => [row.place, row]))
@@ -71,7 +71,7 @@ const walk = `
     SELECT n, words FROM synapse.search WHERE owner = $1 AND n < $6 ORDER BY n DESC LIMIT 2000
   ) w WHERE w.words @@ $5::tsquery`
 
-/** With a phrase in steps from the newest on, where looking through all at once could take seconds. */
+/** With a phrase in steps from the newest on, because searching all at once could take seconds. */
 async function gathered(db: Database, wanted: Wanted, words: string): Promise<HitRow[]> {
   const newest = await db.get<{ n: number | null }>(
     'SELECT max(n) AS n FROM synapse.search WHERE owner = $1 AND n < $2',
@@ -107,7 +107,7 @@ const fetch = `
     OFFSET 0
   ) found ORDER BY h.n DESC LIMIT $7`
 
-/** A label on few conversations is looked for inside the index too; undefined where there is no such limit. */
+/** A label on few conversations is also searched inside the index; undefined if there is no such limit. */
 async function labelled(db: Database, owner: string, query: SearchQuery): Promise<string[] | undefined> {
   if (query.label === undefined) return undefined
   const rows = await db.all<{ id: string }>(

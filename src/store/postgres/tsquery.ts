@@ -1,5 +1,5 @@
-// The words of a query as PostgreSQL's tsquery. Built here from words that are cut here, because its parsers cut
-// addresses, paths and hyphens in ways of their own.
+// The words of a query as a PostgreSQL tsquery. Built from words that are split here, because PostgreSQL's parsers
+// split addresses, paths and hyphens differently.
 
 import type { Term } from '../query.ts'
 
@@ -16,7 +16,7 @@ export function wordQuery(terms: readonly Term[], filters: readonly string[], an
   return parts.join(' & ')
 }
 
-/** No word can be taken for it. */
+/** No word can be confused with it. */
 export function filterLexeme(filter: string): string {
   return `@${filter}`
 }

@@ -1,5 +1,5 @@
-// The words of documents as PostgreSQL's binary form of a list of tsvectors: it reads this in a third of the time that
-// the text of the same takes. A tsvector keeps at most 255 places of a word, and 16,383 as the place of all after it.
+// The words of documents in PostgreSQL's binary form of a list of tsvectors: it is parsed in a third of the time of the
+// text form. A tsvector has at most 255 positions of a word, and 16,383 as the position of all after it.
 
 import type { FilteredDocument } from '../filter-words.ts'
 import { tokenList } from '../tokenize.ts'
@@ -8,12 +8,12 @@ import { filterLexeme } from './tsquery.ts'
 const mostPlaces = 255
 const lastPlace = 16_383
 
-/** The number of the type in every PostgreSQL. */
+/** The type's OID in every PostgreSQL. */
 const tsvectorType = 3614
 
 export function wordVectors(documents: readonly Pick<FilteredDocument, 'text' | 'filters'>[]): Buffer {
   const bytes = new Bytes()
-  // Dimensions, whether there are nulls, the type of the elements; then the length and the first index.
+  // Dimensions, the null flag, the type of the elements; then the length and the first index.
   for (const field of [documents.length > 0 ? 1 : 0, 0, tsvectorType]) bytes.int32(field)
   if (documents.length > 0) for (const field of [documents.length, 1]) bytes.int32(field)
   for (const { text, filters } of documents) {
@@ -51,7 +51,7 @@ class Bytes {
     this.#length = this.#buffer.writeInt32BE(value, this.#length)
   }
 
-  /** What `write` writes, after its length. */
+  /** What `write` writes, preceded by its length. */
   counted(write: () => void): void {
     const start = this.#length
     this.int32(0)

@@ -22,7 +22,7 @@ export function blobMethods(db: Connection): Blobs {
   }
 }
 
-/** To be called inside the transaction of what uses it. */
+/** Call it inside the transaction of what uses it. */
 export function storeBlob(db: Connection, conversation: number, blob: Blob): void {
   const known = db.get<{ n: number }>('SELECT n FROM blobs WHERE sha256 = ?', blob.sha256)
   use(db, conversation, known?.n ?? insertBlob(db, blob))
@@ -35,7 +35,7 @@ export function useNamedBlob(db: Connection, conversation: WritableRow, sha256: 
   use(db, conversation.n, n)
 }
 
-/** Takes the conversation's hold of its blobs away, and with it those that no one else holds. */
+/** Removes the conversation's references to its blobs, and the blobs without other references. */
 export function dropBlobs(db: Connection, conversation: number): void {
   const blobs = db
     .all<{ blob: number }>('SELECT blob FROM blob_uses WHERE conversation = ?', conversation)

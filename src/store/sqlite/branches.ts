@@ -1,5 +1,5 @@
-import { inBranchOrder } from '../branch-order.ts'
 import { plainText } from '../new-entry.ts'
+import { toBranches, type BranchRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
 import type { Branches } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -30,7 +30,7 @@ export function branchMethods(db: Connection): Branches {
 
     async branches(owner, conversationId) {
       const rows = await db.read(() =>
-        db.all<BranchRow>(
+        db.all<BranchRow<number>>(
           `SELECT b.name, e.id, e.depth, e.at, c.branch IS b.name AND c.head IS e.n AS current, 0 AS place
            FROM conversations c JOIN branches b ON b.conversation = c.n JOIN entries e ON e.n = b.entry
            WHERE c.id = ?1 AND c.owner = ?2
@@ -45,15 +45,7 @@ export function branchMethods(db: Connection): Branches {
           owner,
         ),
       )
-      return inBranchOrder(
-        rows.map(({ name, id, depth, at, current }) => ({
-          ...(name !== null && { name }),
-          entryId: id,
-          depth,
-          at,
-          current: current === 1,
-        })),
-      )
+      return toBranches(rows)
     },
 
     nameBranch: (owner, conversationId, name, entryId, write) =>
@@ -84,5 +76,3 @@ export function branchMethods(db: Connection): Branches {
       }),
   }
 }
-
-type BranchRow = { name: string | null; id: string; depth: number; at: string; current: number }

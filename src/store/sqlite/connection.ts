@@ -1,10 +1,10 @@
-// One connection to a SQLite file: opened with settings that make a commit durable, and asserted; statements kept
-// ready; every write all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause, and waiting
-// for another process is done outside of it, where the rest of this process can continue. Writes that are asked for in the
-// same turn of the event loop share one transaction, and so one sync of the disk; each is answered after the commit.
+// One connection to a SQLite file: opened with settings that make a commit durable, and verified; statements are
+// prepared once; every write is all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause,
+// and waiting for another process is done outside of it, where the rest of this process can continue. Writes requested
+// in the same turn of the event loop share one transaction, and thus one disk sync; each is answered after the commit.
 //
-// `LIMIT ? + 0` and not `LIMIT ?`: SQLite looks at a bare limit when it plans, and plans again each time one is bound, which
-// takes five times as long as the query (checked 2026-11, SQLite 3.53).
+// `LIMIT ? + 0` and not `LIMIT ?`: SQLite uses a bare limit when it plans, and plans again each time one is bound,
+// which takes five times as long as the query (checked 2026-11, SQLite 3.53).
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
@@ -21,12 +21,14 @@ export interface ConnectionOptions {
   leaseSkewMs: () => number
   /** How long to wait for another process's transaction. */
   busyMs: number
-  /** Told of what a person should know, and nothing fails of: one sentence. */
+  /** Called with one sentence that the user should know, although nothing fails. */
   warn?: ((sentence: string) => void) | undefined
+  /** Called after each step of an upgrade. */
+  migrating?: ((done: number, steps: number) => void) | undefined
 }
 
 interface WaitingWrite {
-  /** Does it, and gives what is to be called when it is durable. */
+  /** Does it, and returns a function to call when it is durable. */
   run: () => () => void
   reject: (error: unknown) => void
 }
@@ -46,6 +48,8 @@ export class Connection {
   readonly #statements = new Map<string, StatementSync>()
   #waiting: WaitingWrite[] = []
   #restUntil = 0
+  #isWriting = false
+  #isNextDue = false
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path
@@ -60,7 +64,7 @@ export class Connection {
   lists<R extends SQLOutputValue[]>(sql: string, ...values: SQLInputValue[]): R[] {
     const statement = this.#prepare(sql)
     statement.setReturnArrays(true)
-    // The types of node:sqlite do not know of this setting.
+    // The types of node:sqlite lack this setting.
     const rows: unknown = statement.all(...values)
     return rows as R[]
   }
@@ -70,7 +74,7 @@ export class Connection {
     return this.#prepare(sql).get(...values) as R | undefined
   }
 
-  /** Gives the rowid of what was inserted. */
+  /** Returns the rowid of the inserted row. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepare(sql).run(...values).lastInsertRowid)
   }
@@ -89,7 +93,7 @@ export class Connection {
     })
   }
 
-  /** For statements that must stand outside of a transaction. */
+  /** For statements that must run outside of a transaction. */
   async alone(...sql: string[]): Promise<void> {
     for (const one of sql) await this.#patiently(() => this.#open().exec(one))
   }
@@ -104,7 +108,7 @@ export class Connection {
       failpoint('sqlite-commit:after')
       return result
     } catch (error) {
-      // SQLite has rolled back by itself where the disk failed.
+      // SQLite has already rolled back if the disk failed.
       if (database.isTransaction) database.exec('ROLLBACK')
       throw error
     }
@@ -117,7 +121,7 @@ export class Connection {
     this.#drop()
   }
 
-  /** A write that also says in the file itself that the log is needed. */
+  /** A write that also marks in the file itself that the log is needed. */
   #marked<T>(work: () => T): T {
     if (this.path === ':memory:') return this.transaction(work)
     let isNew = false
@@ -133,16 +137,19 @@ export class Connection {
     if (this.#database && this.path !== ':memory:') this.#quietly(() => clearMark(this))
   }
 
-  /** What the mark takes must not fail what was written, nor a close. */
+  /** A failure to set the mark must not fail the write, nor a close. */
   #quietly(work: () => void): void {
     try {
       work()
     } catch {
-      // The commit is durable. At worst a lost log is not noticed, or a closed file is taken for one that was not.
+      // The commit is durable. At worst a lost log is not noticed, or a closed file is mistaken for one that was not.
     }
   }
 
-  /** Where many write at once the next ones wait a little and go together: else most of the time would go into syncs. */
+  /**
+   * If many write at once the next ones wait a little and are grouped: otherwise most of the time would be spent on
+   * syncs.
+   */
   #soon(): void {
     const ms = this.#restUntil - performance.now()
     if (ms > 0) setTimeout(() => void this.#writeWaiting(), ms)
@@ -150,6 +157,20 @@ export class Connection {
   }
 
   async #writeWaiting(): Promise<void> {
+    // One group at a time, even if one has to wait for another process: writes build on earlier ones.
+    if (this.#isWriting) {
+      this.#isNextDue = true
+      return
+    }
+    this.#isWriting = true
+    await this.#writeGroup()
+    this.#isWriting = false
+    if (!this.#isNextDue) return
+    this.#isNextDue = false
+    void this.#writeWaiting()
+  }
+
+  async #writeGroup(): Promise<void> {
     const group = this.#waiting
     this.#waiting = []
     const [first] = group
@@ -169,7 +190,7 @@ export class Connection {
     this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
   }
 
-  /** One of several writes of a transaction: if it fails, it leaves the others alone. */
+  /** One of several writes of a transaction: if it fails, the others are not affected. */
   #apart({ run, reject }: WaitingWrite): () => void {
     this.run('SAVEPOINT one')
     try {
@@ -177,7 +198,7 @@ export class Connection {
       this.run('RELEASE one')
       return answer
     } catch (error) {
-      // Where the file or the disk failed there is nothing left to continue with.
+      // If the file or the disk failed, nothing can continue.
       if (breaksConnection(error) || !this.#open().isTransaction) throw error
       this.run('ROLLBACK TO one')
       this.run('RELEASE one')
@@ -204,7 +225,7 @@ export class Connection {
     const version = `${this.#pragma('SELECT sqlite_version()')}`
     const problem = nodeProblem(process.version, version)
     if (problem !== undefined) throw storageError('unsupported', problem)
-    // A database from elsewhere is recognised before anything is changed in it, its journal mode too.
+    // A foreign database is recognised before anything is changed in it, including its journal mode.
     this.#checkOrigin()
     const mode = this.#pragma('PRAGMA journal_mode = WAL')
     if (mode !== 'wal' && this.path !== ':memory:') {
@@ -240,9 +261,11 @@ export class Connection {
     if (this.#pragma('PRAGMA user_version') === migrations.length) return
     this.transaction(() => {
       const done = Number(this.#pragma('PRAGMA user_version'))
-      for (const step of migrations.slice(done)) {
+      const steps = migrations.slice(done)
+      for (const [index, step] of steps.entries()) {
         this.#open().exec(step)
         failpoint('sqlite-migration')
+        this.options.migrating?.(index + 1, steps.length)
       }
       this.#open().exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`)
     })
@@ -283,12 +306,12 @@ export class Connection {
   }
 }
 
-/** Makes the file if there is none, and brings its schema up to date. */
+/** Creates the file if it does not exist, and upgrades its schema. */
 export async function connect(path: string, options: ConnectionOptions): Promise<Connection> {
   if (path !== ':memory:') prepareFile(path, (draft) => createSchema(draft, path, options))
   const before = beforeOpening(path)
   const connection = new Connection(path, options)
-  // At once, so that what is wrong with the file is said now and not with the first message.
+  // At once, so that a problem with the file is reported now and not with the first message.
   const lost = await connection.read(() => noticeLostLog(connection, before))
   if (lost !== undefined) options.warn?.(lost)
   return connection

@@ -1,10 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/log.ts'
-import { checkWriter, type Fence } from '../fence.ts'
+import { checkWriter } from '../fence.ts'
 import { pageOf, pageSize, readCursor } from '../page.ts'
-import { cleanLabels, givenId, jsonText, plainText } from '../new-entry.ts'
-import { damaged, idTaken, isoTime, notFound } from '../store-errors.ts'
+import { cleanLabels, jsonText, plainText } from '../new-entry.ts'
+import { toConversation, type ConversationRow } from '../sql/rows.ts'
+import { sqliteSelects as selects } from '../sql/selects.ts'
+import { conversationValues, type ConversationValues } from '../sql/values.ts'
+import { damaged, idTaken, notFound } from '../store-errors.ts'
 import type { Conversations, Write } from '../store.ts'
 import { dropBlobs } from './blobs.ts'
 import type { Connection } from './connection.ts'
@@ -14,29 +16,10 @@ import { dropDocuments, lowerUpto } from './search-index.ts'
 export function conversationMethods(db: Connection): Conversations {
   return {
     async createConversation(owner, fields = {}) {
-      const now = db.options.now()
-      const id = givenId(fields.id, now)
-      const at =
-        fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation')
-      const title = fields.title === undefined ? null : plainText(fields.title)
-      const settings = jsonText(fields.settings ?? {}, 'The settings')
-      const labels = cleanLabels(fields.labels)
+      const values = conversationValues(fields, db.options.now())
       return db.write(() => {
-        insertUnique(
-          () =>
-            db.run(
-              `INSERT INTO conversations (id, owner, created_at, updated_at, title, settings) VALUES (?, ?, ?, ?, ?, ?)`,
-              id,
-              owner,
-              at,
-              at,
-              title,
-              settings,
-            ),
-          () => idTaken('conversation', id),
-        )
-        setLabels(db, id, labels)
-        return mustHave(db, owner, id)
+        insertConversation(db, owner, values)
+        return mustHave(db, owner, values.id)
       })
     },
 
@@ -46,16 +29,20 @@ export function conversationMethods(db: Connection): Conversations {
       const size = pageSize(page)
       // '~' sorts after every time.
       const [at = '~', id = '~'] = page.cursor === undefined ? [] : readCursor(page.cursor, ['string', 'string'])
-      const labelled = page.label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM labels WHERE label = ?)'
-      const values: SQLInputValue[] = [owner, at, id, ...(page.label === undefined ? [] : [page.label]), size + 1]
+      const { label, withoutLabel } = page
+      const labelled = label === undefined ? '' : 'AND c.n IN (SELECT conversation FROM labels WHERE label = ?)'
+      const without =
+        withoutLabel === undefined ? '' : 'AND NOT EXISTS (SELECT 1 FROM labels WHERE conversation = c.n AND label = ?)'
+      const labels = [label, withoutLabel].filter((one) => one !== undefined)
+      const values: SQLInputValue[] = [owner, at, id, ...labels, size + 1]
       const rows = await db.read(() =>
-        db.all<ConversationRow>(
-          `${select} WHERE c.owner = ? AND (c.updated_at, c.id) < (?, ?) ${labelled}
+        db.all<LabelledRow>(
+          `${select} WHERE c.owner = ? AND (c.updated_at, c.id) < (?, ?) ${labelled} ${without}
            ORDER BY c.updated_at DESC, c.id DESC LIMIT ? + 0`,
           ...values,
         ),
       )
-      return pageOf(rows, size, (row) => [row.updated_at, row.id], toConversation)
+      return pageOf(rows, size, (row) => [row.updated_at, row.id], read)
     },
 
     async updateConversation(owner, id, change) {
@@ -88,29 +75,39 @@ export function conversationMethods(db: Connection): Conversations {
   }
 }
 
-type ConversationRow = {
-  n: number
-  id: string
-  owner: string
-  title: string | null
-  labels: string
-  settings: string
-  created_at: string
-  updated_at: string
-  head_n: number | null
-  head: string | null
-  branch: string | null
-  entries: number
+/** Also its labels. Call it inside the transaction. */
+export function insertConversation(db: Connection, owner: string, values: ConversationValues): void {
+  const { id, at, title, settings, labels } = values
+  insertUnique(
+    () =>
+      db.run(
+        `INSERT INTO conversations (id, owner, created_at, updated_at, title, settings) VALUES (?, ?, ?, ?, ?, ?)`,
+        id,
+        owner,
+        at,
+        at,
+        title,
+        settings,
+      ),
+    () => idTaken('conversation', id),
+  )
+  setLabels(db, id, labels)
 }
 
+type LabelledRow = ConversationRow & { labels: string }
+
 const select = `
-  SELECT c.n, c.id, c.owner, c.title, c.settings, c.created_at, c.updated_at, c.branch, c.entries, c.head AS head_n, h.id AS head,
+  SELECT ${selects.conversationColumns},
     (SELECT json_group_array(label) FROM labels WHERE conversation = c.n) AS labels
   FROM conversations c LEFT JOIN entries h ON h.n = c.head AND h.conversation = c.n`
 
+function read(row: LabelledRow): Conversation {
+  return toConversation(row, JSON.parse(row.labels) as string[])
+}
+
 function readConversation(db: Connection, owner: string, id: string): Conversation | undefined {
-  const row = db.get<ConversationRow>(`${select} WHERE c.id = ? AND c.owner = ?`, id, owner)
-  return row && toConversation(row)
+  const row = db.get<LabelledRow>(`${select} WHERE c.id = ? AND c.owner = ?`, id, owner)
+  return row && read(row)
 }
 
 export function mustHave(db: Connection, owner: string, id: string): Conversation {
@@ -119,7 +116,7 @@ export function mustHave(db: Connection, owner: string, id: string): Conversatio
   return found
 }
 
-/** A conversation as a writer needs it. */
+/** A conversation as needed for a write. */
 export interface WritableRow {
   n: number
   id: string
@@ -130,20 +127,11 @@ export interface WritableRow {
   branch: string | null
 }
 
-export type FenceRow = {
-  id: string
-  lease_holder: string | null
-  lease_epoch: number
-  lease_since: number
-  lease_expires: number
-  clock: number
-}
-
 const clock = `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`
 
 export const fenceColumns = `c.id, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires, ${clock} AS clock`
 
-/** A list of columns, and the clock only where it counts: this comes before every write. */
+/** A list of columns, and the clock only if it matters: this precedes every write. */
 const selectWritable = `
   SELECT c.n, c.head, h.id, h.depth, c.branch, c.lease_holder, c.lease_epoch, c.lease_since, c.lease_expires,
     CASE WHEN c.lease_holder IS NULL THEN 0 ELSE ${clock} END
@@ -162,7 +150,7 @@ type WritableColumns = [
   clock: number,
 ]
 
-/** Finds the conversation and checks that the writer may write to it; to be called inside the transaction. */
+/** Finds the conversation and checks that the writer may write to it; call it inside the transaction. */
 export function writable(db: Connection, owner: string, id: string, write: Write | undefined): WritableRow {
   const [row] = db.lists<WritableColumns>(selectWritable, id, owner)
   if (!row) throw notFound('conversation', id)
@@ -174,43 +162,17 @@ export function writable(db: Connection, owner: string, id: string, write: Write
   return { n, id, owner, head, head_id, head_depth, branch }
 }
 
-export function fenceOf(row: FenceRow): Fence {
-  return {
-    conversationId: row.id,
-    holder: row.lease_holder,
-    epoch: row.lease_epoch,
-    since: row.lease_since,
-    expires: row.lease_expires,
-  }
-}
-
-export function insertUnique(insert: () => number, taken: () => Error): number {
+export function insertUnique(insert: () => number, taken: (error: unknown) => unknown): number {
   try {
     return insert()
   } catch (error) {
-    throw isUniqueViolation(error) ? taken() : error
+    throw isUniqueViolation(error) ? taken(error) : error
   }
 }
 
-export function setLabels(db: Connection, id: string, labels: readonly string[]): void {
+function setLabels(db: Connection, id: string, labels: readonly string[]): void {
   db.run('DELETE FROM labels WHERE conversation = (SELECT n FROM conversations WHERE id = ?)', id)
   for (const label of labels) {
     db.run('INSERT INTO labels (conversation, label) SELECT n, ? FROM conversations WHERE id = ?', label, id)
-  }
-}
-
-function toConversation(row: ConversationRow): Conversation {
-  if (row.head_n !== null && row.head === null) throw damaged(`The head of conversation ${row.id}`)
-  return {
-    id: row.id,
-    owner: row.owner,
-    ...(row.title !== null && { title: row.title }),
-    labels: (JSON.parse(row.labels) as string[]).sort(),
-    settings: JSON.parse(row.settings) as JsonObject,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    head: row.head,
-    ...(row.branch !== null && { branch: row.branch }),
-    entries: row.entries,
   }
 }

@@ -1,8 +1,10 @@
-import type { Entry, EntryOutline } from '../../core/log.ts'
+import type { Entry } from '../../core/log.ts'
 import { isTimeToIndex } from '../hits.ts'
-import { byDepth, isLine, isWhole, messageOf, prepareEntry, readMessage, wholePath } from '../new-entry.ts'
+import { byDepth, isLine, isWhole, messageOf, prepareEntry, wholePath } from '../new-entry.ts'
 import type { PathEnd, PathRow, PreparedEntry } from '../new-entry.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
+import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'
+import { sqliteSelects as selects } from '../sql/selects.ts'
 import type { Entries } from '../store.ts'
 import { storeBlob, useNamedBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
@@ -28,18 +30,13 @@ export function entryMethods(db: Connection): Entries {
 
     entry: (owner, entryId) =>
       db.read(() => {
-        const row = db.get<EntryRow>(`${select} WHERE e.id = ? AND c.owner = ?`, entryId, owner)
+        const row = db.get<EntryRow>(`${selects.entries} WHERE e.id = ? AND c.owner = ?`, entryId, owner)
         return row && toEntry(row)
       }),
 
     history: (owner, entryId, options = {}) =>
       db.read(() => {
-        const end = db.get<PathEnd & Row>(
-          `SELECT e.n, e.depth, c.n AS conversation, c.id AS conversation_id, c.entries
-           FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.id = ? AND c.owner = ?`,
-          entryId,
-          owner,
-        )
+        const end = db.get<PathEnd & Row>(`${selects.pathEnd} WHERE e.id = ? AND c.owner = ?`, entryId, owner)
         return end ? pathTo(db, end, options.last ?? Infinity) : []
       }),
 
@@ -47,7 +44,7 @@ export function entryMethods(db: Connection): Entries {
       db.read(() =>
         db
           .all<EntryRow>(
-            `${select} WHERE c.id = ? AND c.owner = ? AND e.parent IS (SELECT n FROM entries WHERE id = ?)
+            `${selects.entries} WHERE c.id = ? AND c.owner = ? AND e.parent IS (SELECT n FROM entries WHERE id = ?)
              AND (? IS NULL OR e.parent IS NOT NULL) ORDER BY e.n`,
             conversationId,
             owner,
@@ -60,14 +57,8 @@ export function entryMethods(db: Connection): Entries {
     outline: (owner, conversationId) =>
       db.read(() =>
         db
-          .all<OutlineRow>(
-            `SELECT e.id, p.id AS parent_id, e.depth, e.role, e.at FROM conversations c
-             JOIN entries e ON e.conversation = c.n LEFT JOIN entries p ON p.n = e.parent
-             WHERE c.id = ? AND c.owner = ? ORDER BY e.n`,
-            conversationId,
-            owner,
-          )
-          .map(({ id, parent_id, depth, role, at }) => ({ id, parentId: parent_id, depth, role, at })),
+          .all<OutlineRow>(`${selects.outline} WHERE c.id = ? AND c.owner = ? ORDER BY e.n`, conversationId, owner)
+          .map(toOutline),
       ),
   }
 }
@@ -80,7 +71,7 @@ function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
     )
     if (isLine(rows, end)) return wholePath(rows, last, end.conversation_id)
   }
-  // Without joins and sorting, which would copy the messages about: the entries of a path know each other.
+  // Without joins and sorting, which would copy the messages: the entries of a path refer to each other.
   const rows = db.lists<PathRow>(
     `WITH RECURSIVE up (n, parent, depth, conversation) AS (
        SELECT n, parent, depth, conversation FROM entries WHERE n = ?
@@ -97,7 +88,7 @@ function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
   return wholePath(rows, last, end.conversation_id)
 }
 
-/** To be called inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
+/** Call it inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
 export function appendEntry(db: Connection, conversation: WritableRow, entry: PreparedEntry): Entry {
   const { head_id: head } = conversation
   const parentId = entry.parentId === undefined ? head : entry.parentId
@@ -128,10 +119,10 @@ export function appendEntry(db: Connection, conversation: WritableRow, entry: Pr
   return { id: entry.id, conversationId: conversation.id, parentId, depth, message: messageOf(entry), at: entry.at }
 }
 
-/** Most entries have one document; where that is not so, indexing puts it right. */
+/** Most entries have one document; if not, indexing corrects it. */
 const documentsGuess = 1
 
-/** Where an entry of the conversation is, by its id. */
+/** The number of an entry of the conversation, by its id. */
 export function placeOf(db: Connection, conversation: WritableRow, entryId: string): { n: number; depth: number } {
   const { head, head_id, head_depth } = conversation
   if (entryId === head_id && head !== null && head_depth !== null) return { n: head, depth: head_depth }
@@ -171,31 +162,4 @@ function moveHead(
     conversation.branch,
     conversation.n,
   )
-}
-
-type EntryRow = {
-  id: string
-  conversation_id: string
-  parent_id: string | null
-  depth: number
-  at: string
-  checksum: number
-  message: string
-}
-
-type OutlineRow = { id: string; parent_id: string | null; depth: number; role: EntryOutline['role']; at: string }
-
-const select = `
-  SELECT e.id, c.id AS conversation_id, p.id AS parent_id, e.depth, e.at, e.checksum, e.message
-  FROM entries e JOIN conversations c ON c.n = e.conversation LEFT JOIN entries p ON p.n = e.parent`
-
-function toEntry(row: EntryRow): Entry {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    parentId: row.parent_id,
-    depth: row.depth,
-    message: readMessage(row),
-    at: row.at,
-  }
 }

@@ -1,4 +1,4 @@
-// What SQLite says, as one sentence for a person: what happened, to which file, and what to do.
+// Errors of SQLite, as one sentence for the user: what happened, to which file, and what to do.
 
 import { SynapseError } from '../../core/error.ts'
 
@@ -18,7 +18,7 @@ export function storageError(code: StorageCode, message: string, cause?: unknown
   return new SynapseError({ kind: 'storage', code, message }, cause === undefined ? {} : { cause })
 }
 
-/** Errors of our own pass through as they are. */
+/** Our own errors are passed on. */
 export function fromSqlite(error: unknown, path: string): unknown {
   const number = sqliteCode(error)
   if (number === undefined) return error
@@ -38,7 +38,7 @@ export function isBusy(error: unknown): boolean {
   return code !== undefined && ((code & 0xff) === 5 || (code & 0xff) === 6)
 }
 
-/** After one of these the connection's view of the file cannot be trusted: a failed fsync is not to be tried again. */
+/** After one of these the connection's view of the file cannot be trusted: a failed fsync must not be retried. */
 export function breaksConnection(error: unknown): boolean {
   const code = sqliteCode(error)
   return code !== undefined && ((code & 0xff) === 10 || (code & 0xff) === 11)
@@ -49,7 +49,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === 2067 || code === 1555
 }
 
-/** For a file that is damaged: it is never repaired by itself, and never begun again. */
+/** For a damaged file: it is never repaired or recreated automatically. */
 export const whatToDo =
   'Keep the file, and restore a backup; "synapse doctor --repair" saves what can be read to a copy.'
 

@@ -1,27 +1,27 @@
-import type { ReplyEvent } from '../../core/event.ts'
-import type { Note } from '../../core/context.ts'
-import type { Failure } from '../../core/error.ts'
-import type { Exchange } from '../../core/log.ts'
-import type { Usage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
-import { givenId, jsonText, prepareEntry } from '../new-entry.ts'
+import { jsonText } from '../new-entry.ts'
+import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
+import { toEvents, toExchange, type EventsRow, type ExchangeRow } from '../sql/rows.ts'
+import { sqliteSelects as selects } from '../sql/selects.ts'
+import { endValues, exchangeValues, tokenFields } from '../sql/values.ts'
 import type { Exchanges, Write } from '../store.ts'
 import { storeBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
 import { appendEntry, placeOf } from './entries.ts'
+import { putAll } from './records.ts'
 
 export function exchangeMethods(db: Connection): Exchanges {
+  return { ...writes(db), ...reads(db), ...journals(db) }
+}
+
+function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | 'retryExchange' | 'finishExchange'> {
   return {
     async openExchange(owner, conversationId, exchange, write) {
-      const now = db.options.now()
-      const id = givenId(exchange.id, now)
-      const notes = jsonText(exchange.notes ?? [], 'The notes')
-      const blob = cutBlob(exchange.body)
+      const { id, notes, blob, startedAt } = exchangeValues(exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
@@ -39,12 +39,20 @@ export function exchangeMethods(db: Connection): Exchanges {
               protocol,
               model,
               blob.sha256,
-              new Date(now).toISOString(),
+              startedAt,
               notes,
             ),
           () => idTaken('exchange', id),
         )
         return toExchange(mustHave(db, owner, id))
+      })
+    },
+
+    async keepBody(owner, conversationId, body, write) {
+      const blob = cutBlob(body)
+      return db.write(() => {
+        storeBlob(db, writable(db, owner, conversationId, write).n, blob)
+        return blob.sha256
       })
     },
 
@@ -56,32 +64,32 @@ export function exchangeMethods(db: Connection): Exchanges {
       }),
 
     async finishExchange(owner, exchangeId, end, write) {
-      const now = db.options.now()
-      const reply = end.reply && prepareEntry(end.reply, now)
-      const usage = end.usage ? jsonText(end.usage, 'The usage') : null
-      const failure = end.failure ? jsonText(end.failure, 'The failure') : null
-      const added = JSON.parse(jsonText(end.notes ?? [], 'The notes')) as Note[]
+      const { endedAt, reply, cost, usage, failure, notesAfter } = endValues(end, db.options.now())
       return db.write(() => {
         const { conversation, exchange } = openOne(db, owner, exchangeId, write)
         const entry = reply && appendEntry(db, conversation, reply)
-        const notes = [...(JSON.parse(exchange.notes) as Note[]), ...added]
+        if (end.records?.length) putAll(db, end.records)
         db.run(
           `UPDATE exchanges SET outcome = ?, ended_at = ?, reply = (SELECT n FROM entries WHERE id = ?), cost = ?,
              usage = ?, failure = ?, notes = ? WHERE n = ?`,
           end.outcome,
-          new Date(now).toISOString(),
+          endedAt,
           entry?.id ?? null,
-          end.cost ?? null,
+          cost,
           usage,
           failure,
-          JSON.stringify(notes),
+          notesAfter(exchange.notes),
           exchange.n,
         )
         db.run('DELETE FROM journal WHERE exchange = ?', exchange.n)
         return { exchange: toExchange(mustHave(db, owner, exchangeId)), ...(entry && { entry }) }
       })
     },
+  }
+}
 
+function reads(db: Connection): Pick<Exchanges, 'exchange' | 'exchanges' | 'usage'> {
+  return {
     exchange: (owner, exchangeId) =>
       db.read(() => {
         const row = find(db, owner, exchangeId)
@@ -90,10 +98,10 @@ export function exchangeMethods(db: Connection): Exchanges {
 
     async exchanges(owner, conversationId, page = {}) {
       const size = pageSize(page)
-      const below = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(page.cursor, ['number'])[0])
+      const below = cursorNumber(page.cursor)
       const rows = await db.read(() =>
         db.all<ExchangeRow>(
-          `${select} WHERE c.id = ? AND c.owner = ? AND x.n < ? AND (? IS NULL OR x.outcome = ?)
+          `${selects.exchanges} WHERE c.id = ? AND c.owner = ? AND x.n < ? AND (? IS NULL OR x.outcome = ?)
            ORDER BY x.n DESC LIMIT ? + 0`,
           conversationId,
           owner,
@@ -112,7 +120,7 @@ export function exchangeMethods(db: Connection): Exchanges {
       return db.read(() =>
         db.all<UsageRow & Row>(
           `SELECT substr(x.started_at, 1, 10) AS day, x.provider, x.model, count(*) AS exchanges,
-             ${summed.map((field) => `coalesce(sum(json_extract(x.usage, '$.${field}')), 0) AS ${field}`).join(', ')},
+             ${tokenFields.map((field) => `coalesce(sum(json_extract(x.usage, '$.${field}')), 0) AS ${field}`).join(', ')},
              coalesce(sum(x.cost), 0.0) AS cost, sum(x.usage IS NOT NULL AND x.cost IS NULL) AS unpriced
            FROM conversations c JOIN exchanges x ON x.conversation = c.n
            WHERE c.owner = ? ${one === undefined ? '' : 'AND c.id = ?'} AND x.started_at >= ? AND x.started_at < ?
@@ -124,7 +132,11 @@ export function exchangeMethods(db: Connection): Exchanges {
         ),
       )
     },
+  }
+}
 
+function journals(db: Connection): Pick<Exchanges, 'journal' | 'journaled'> {
+  return {
     async journal(owner, exchangeId, offset, events, write) {
       const json = jsonText(events, 'The events')
       return db.write(() => {
@@ -152,49 +164,18 @@ export function exchangeMethods(db: Connection): Exchanges {
       db.read(() => {
         const n = find(db, owner, exchangeId)?.n
         if (n === undefined) return []
-        const rows = db.all<{ first: number; events: string }>(
+        const rows = db.all<EventsRow>(
           'SELECT first, events FROM journal WHERE exchange = ? AND first + count > ? ORDER BY first',
           n,
           from,
         )
-        return rows.flatMap(({ first, events }) =>
-          (JSON.parse(events) as ReplyEvent[]).slice(Math.max(0, from - first)),
-        )
+        return toEvents(rows, from)
       }),
   }
 }
 
-/** `offline` is true or absent: its sum says how often. */
-const summed = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'offline'] as const
-
-type ExchangeRow = {
-  n: number
-  id: string
-  conversation_id: string
-  based_on: string
-  reply: string | null
-  outcome: Exchange['outcome']
-  provider: string
-  protocol: string
-  model: string
-  body_sha256: string
-  started_at: string
-  ended_at: string | null
-  attempts: number
-  cost: number | null
-  usage: string | null
-  failure: string | null
-  notes: string
-}
-
-const select = `
-  SELECT x.n, x.id, c.id AS conversation_id, b.id AS based_on, r.id AS reply, x.outcome, x.provider, x.protocol,
-    x.model, x.body_sha256, x.started_at, x.ended_at, x.attempts, x.cost, x.usage, x.failure, x.notes
-  FROM exchanges x JOIN conversations c ON c.n = x.conversation
-  JOIN entries b ON b.n = x.based_on LEFT JOIN entries r ON r.n = x.reply`
-
 function find(db: Connection, owner: string, exchangeId: string): ExchangeRow | undefined {
-  return db.get<ExchangeRow>(`${select} WHERE x.id = ? AND c.owner = ?`, exchangeId, owner)
+  return db.get<ExchangeRow>(`${selects.exchanges} WHERE x.id = ? AND c.owner = ?`, exchangeId, owner)
 }
 
 function mustHave(db: Connection, owner: string, exchangeId: string): ExchangeRow {
@@ -213,25 +194,4 @@ function openOne(
   const conversation = writable(db, owner, exchange.conversation_id, write)
   if (exchange.outcome !== 'open') throw exchangeEnded(exchangeId, exchange.outcome)
   return { exchange, conversation }
-}
-
-function toExchange(row: ExchangeRow): Exchange {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    basedOn: row.based_on,
-    provider: row.provider,
-    protocol: row.protocol,
-    model: row.model,
-    bodySha256: row.body_sha256,
-    notes: JSON.parse(row.notes) as Note[],
-    startedAt: row.started_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
-    outcome: row.outcome,
-    ...(row.reply !== null && { replyEntryId: row.reply }),
-    attempts: row.attempts,
-    ...(row.usage !== null && { usage: JSON.parse(row.usage) as Usage }),
-    ...(row.cost !== null && { cost: row.cost }),
-    ...(row.failure !== null && { failure: JSON.parse(row.failure) as Failure }),
-  }
 }

@@ -1,5 +1,5 @@
-// The file of a SQLite store, before it is opened. A new file is made beside its place and comes there whole, so that
-// an empty or headless file can only mean damage: it is never taken for a fresh start.
+// The file of a SQLite store, before it is opened. A new file is created next to its path and moved there complete, so
+// that an empty or headerless file can only mean damage: it is never treated as a new one.
 
 import { accessSync, closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readSync } from 'node:fs'
 import { renameSync, rmSync, statSync, type Stats } from 'node:fs'
@@ -8,7 +8,9 @@ import { failpoint } from '../failpoint.ts'
 import { uuidv7 } from '../ids.ts'
 import { storageError, whatToDo } from './errors.ts'
 
-/** Makes the file by `make`, which is given another path, unless there is one; else checks that it can be one of ours. */
+/**
+ * Creates the file with `make`, which gets another path, unless it exists; otherwise checks that it can be one of ours.
+ */
 export function prepareFile(path: string, make: (path: string) => void): void {
   const found = stats(path)
   if (found) return checkFile(path, found)
@@ -44,7 +46,7 @@ function checkFile(path: string, found: Stats): void {
   if (!isDatabase) {
     throw storageError('not-a-database', `${path} is not a database. It was left as it is; use another path.`)
   }
-  // With a log beside it the file may be shorter than its header says: the rest is still to come from the log.
+  // With a log the file may be shorter than its header says: the rest is still in the log.
   if (found.size < Math.max(pageSize * pages, 512) && !stats(`${path}-wal`)?.size) {
     throw storageError('damaged', `The database ${path} is cut off at ${found.size} bytes. ${whatToDo}`)
   }
@@ -118,7 +120,7 @@ function createFile(path: string, make: (path: string) => void): void {
   syncFolder(dirname(path))
 }
 
-/** Another process may have been quicker: then its file counts, and ours goes. */
+/** Another process may have been faster: then its file is used, and ours is deleted. */
 function place(draft: string, path: string): void {
   try {
     linkSync(draft, path)

@@ -1,8 +1,9 @@
 import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
+import { fenceOf, type FenceRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
 import type { Leases } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { fenceColumns, fenceOf, type FenceRow } from './conversations.ts'
+import { fenceColumns } from './conversations.ts'
 
 export function leaseMethods(db: Connection): Leases {
   return {

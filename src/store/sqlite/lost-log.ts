@@ -1,7 +1,7 @@
-// A write-ahead log that is gone though it held changes: somebody deleted it after a crash, or copied the file without it.
-// SQLite opens such a file as it was before, and says nothing. So the file itself says that it is being written to: with
-// the first write of a process in the same commit, brought from the log into the file at once, and taken away when the
-// file is closed. Who closes while others continue takes it away for them too, and their next write sets it again.
+// Detects a missing write-ahead log that had changes: it was deleted after a crash, or the file was copied without it.
+// SQLite opens such a file in its earlier state, without an error. So the file itself is marked as being written to:
+// with the first write of a process in the same commit, checkpointed into the file at once, and cleared when the file
+// is closed. A process that closes the file while others use it also clears their mark; their next write sets it again.
 
 import { existsSync } from 'node:fs'
 import type { Connection } from './connection.ts'
@@ -20,7 +20,7 @@ function logOf(path: string): string {
   return `${path}-wal`
 }
 
-/** Inside a transaction. Whether the mark was not there yet. */
+/** Inside a transaction. Whether the mark was missing. */
 export function markWriting(db: Connection): boolean {
   if (db.get('SELECT since FROM writers') !== undefined) return false
   db.run('INSERT INTO writers (since) VALUES (?)', Date.now())
@@ -31,12 +31,12 @@ export function clearMark(db: Connection): void {
   if (db.get('SELECT since FROM writers') !== undefined) db.run('DELETE FROM writers')
 }
 
-/** A mark of a process that began after `at` is not meant: it has made its log since. */
+/** A mark of a process that started after `at` does not count: it has created its log since. */
 export function isLogLost({ at, hasLog }: BeforeOpening, since: number | undefined): boolean {
   return !hasLog && since !== undefined && since < at
 }
 
-/** Notes it in the file, and gives a sentence about it, where the log was lost. */
+/** Records it in the file, and returns a sentence about it, if the log was lost. */
 export function noticeLostLog(db: Connection, before: BeforeOpening): string | undefined {
   if (!isLogLost(before, db.get<{ since: number }>('SELECT since FROM writers')?.since)) return undefined
   db.transaction(() => {

@@ -1,8 +1,8 @@
-// The schema, as the steps that lead to it. Steps are only ever added: a file of any older version is brought up to
-// date by the ones it misses, in one transaction.
+// The schema, as an append-only list of migrations: a file of any older version is upgraded by the missing ones, in one
+// transaction.
 //
 // Columns with large values come last in their rows, so that reading the others does not read through them. `parent`,
-// `head` and other pointers to entries have no foreign key: entries go only together with their conversation.
+// `head` and other pointers to entries have no foreign key: entries are only deleted together with their conversation.
 
 export const migrations: readonly string[] = [
   `

@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../core/json.ts'
 import type { Overlay } from '../../core/log.ts'
 import { givenId, jsonText } from '../new-entry.ts'
+import { toOverlay, type OverlayRow } from '../sql/rows.ts'
+import { sqliteSelects as selects } from '../sql/selects.ts'
 import { idTaken, notFound } from '../store-errors.ts'
 import type { Overlays } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -43,40 +44,18 @@ export function overlayMethods(db: Connection): Overlays {
     overlays: (owner, conversationId) =>
       db.read(() =>
         db
-          .all<OverlayRow>(`${select} WHERE c.id = ? AND c.owner = ? ORDER BY o.n`, conversationId, owner)
+          .all<OverlayRow<number>>(
+            `${selects.overlays} WHERE c.id = ? AND c.owner = ? ORDER BY o.n`,
+            conversationId,
+            owner,
+          )
           .map(toOverlay),
       ),
   }
 }
 
-type OverlayRow = {
-  id: string
-  conversation_id: string
-  entry: string
-  kind: string
-  undone: number
-  at: string
-  data: string
-}
-
-const select = `
-  SELECT o.id, c.id AS conversation_id, e.id AS entry, o.kind, o.undone, o.at, o.data
-  FROM overlays o JOIN conversations c ON c.n = o.conversation JOIN entries e ON e.n = o.entry`
-
 function mustHave(db: Connection, owner: string, overlayId: string): Overlay {
-  const row = db.get<OverlayRow>(`${select} WHERE o.id = ? AND c.owner = ?`, overlayId, owner)
+  const row = db.get<OverlayRow<number>>(`${selects.overlays} WHERE o.id = ? AND c.owner = ?`, overlayId, owner)
   if (!row) throw notFound('overlay', overlayId)
   return toOverlay(row)
-}
-
-function toOverlay(row: OverlayRow): Overlay {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    entryId: row.entry,
-    kind: row.kind,
-    data: JSON.parse(row.data) as JsonObject,
-    undone: row.undone === 1,
-    at: row.at,
-  }
 }

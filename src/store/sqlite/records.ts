@@ -1,9 +1,10 @@
-// Records and streams in SQLite. Events are kept as lines, some in one row: a row for each would be mostly index.
+// Records and streams in SQLite. Events are stored as lines, several in one row: a row for each would be mostly index.
 
 import { asFailure, SynapseError, type Failure } from '../../core/error.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { pageOf, pageSize, readCursor } from '../page.ts'
+import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { givenId, jsonText } from '../new-entry.ts'
+import { toRecord, toStreamPage, type EventsRow, type RecordRow, type StreamRow } from '../sql/rows.ts'
+import { sqliteSelects as selects } from '../sql/selects.ts'
 import { badStream, isoTime, notFound, recordChanged } from '../store-errors.ts'
 import {
   streamPage,
@@ -27,12 +28,12 @@ export function recordMethods(db: Connection): Records & Streams {
 
     async records(owner, kind, page = {}) {
       const size = pageSize(page)
-      const below = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(page.cursor, ['number'])[0])
+      const below = cursorNumber(page.cursor)
       const ofOne = page.conversationId === undefined ? '' : 'AND c.id = ?'
       const values = page.conversationId === undefined ? [] : [page.conversationId]
       const rows = await db.read(() =>
         db.all<RecordRow>(
-          `${select} WHERE r.owner = ? AND r.kind = ? AND r.n < ? AND (r.expires_at IS NULL OR r.expires_at > ?)
+          `${selects.records} WHERE r.owner = ? AND r.kind = ? AND r.n < ? AND (r.expires_at IS NULL OR r.expires_at > ?)
            ${ofOne} ORDER BY r.n DESC LIMIT ? + 0`,
           owner,
           kind,
@@ -70,17 +71,13 @@ export function recordMethods(db: Connection): Records & Streams {
       db.read(() => {
         const kept = findStream(db, owner, streamId)
         if (!kept) return undefined
-        const events: string[] = []
-        const rows = db.all<{ first: number; events: string }>(
+        const rows = db.all<EventsRow>(
           `SELECT first, events FROM stream_events WHERE stream = ? AND first + count > ? AND first < ? ORDER BY first`,
           kept.n,
           from,
           from + most,
         )
-        for (const row of rows) events.push(...row.events.split('\n').slice(Math.max(0, from - row.first)))
-        const page = events.slice(0, most)
-        const next = from + page.length
-        return { events: page, next, ended: kept.ended_at !== null && next >= kept.next }
+        return toStreamPage(kept, rows, from, most)
       }),
 
     dropStreams(endedBefore) {
@@ -94,7 +91,7 @@ export function recordMethods(db: Connection): Records & Streams {
   }
 }
 
-/** To be called inside the transaction. */
+/** Call it inside the transaction. */
 export function putAll(db: Connection, records: readonly NewRecord[]): StoredRecord[] {
   const now = nowOf(db)
   db.run('DELETE FROM records WHERE expires_at <= ?', now)
@@ -129,30 +126,14 @@ function put(db: Connection, record: NewRecord, now: string): StoredRecord {
       data,
     )
   }
-  const row = db.get<RecordRow>(`${select} WHERE r.owner = ? AND r.kind = ? AND r.id = ?`, owner, kind, id)
+  const row = db.get<RecordRow>(`${selects.records} WHERE r.owner = ? AND r.kind = ? AND r.id = ?`, owner, kind, id)
   if (!row) throw notFound(kind, id)
   return toRecord(row)
 }
 
-type RecordRow = {
-  n: number
-  owner: string
-  kind: string
-  id: string
-  conversation_id: string | null
-  version: number
-  expires_at: string | null
-  at: string
-  data: string
-}
-
-const select = `
-  SELECT r.n, r.owner, r.kind, r.id, c.id AS conversation_id, r.version, r.expires_at, r.at, r.data
-  FROM records r LEFT JOIN conversations c ON c.n = r.conversation`
-
 function find(db: Connection, owner: string, kind: string, id: string): RecordRow | undefined {
   return db.get<RecordRow>(
-    `${select} WHERE r.owner = ? AND r.kind = ? AND r.id = ? AND (r.expires_at IS NULL OR r.expires_at > ?)`,
+    `${selects.records} WHERE r.owner = ? AND r.kind = ? AND r.id = ? AND (r.expires_at IS NULL OR r.expires_at > ?)`,
     owner,
     kind,
     id,
@@ -166,34 +147,8 @@ function conversationNumber(db: Connection, owner: string, id: string): number {
   return found.n
 }
 
-function toRecord(row: RecordRow): StoredRecord {
-  return {
-    owner: row.owner,
-    kind: row.kind,
-    id: row.id,
-    data: JSON.parse(row.data) as JsonObject,
-    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
-    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-    version: row.version,
-    at: row.at,
-  }
-}
-
-type StreamRow = {
-  n: number
-  conversation: number
-  epoch: number
-  next: number
-  ended_at: string | null
-}
-
 function findStream(db: Connection, owner: string, streamId: string): StreamRow | undefined {
-  return db.get<StreamRow>(
-    `SELECT s.n, s.conversation, s.epoch, s.next, s.ended_at FROM streams s
-     JOIN conversations c ON c.n = s.conversation WHERE s.id = ? AND c.owner = ?`,
-    streamId,
-    owner,
-  )
+  return db.get<StreamRow>(`${selects.streams} WHERE s.id = ? AND c.owner = ?`, streamId, owner)
 }
 
 function appendOne(db: Connection, write: StreamWrite): Failure | undefined {

@@ -1,17 +1,17 @@
-// Writing the search index: every 64th append indexes all that wait, in its own transaction. A crash can leave nothing
-// behind, because `search_upto` is written with the index.
+// Writing the search index: every 64th append indexes all waiting entries, in its own transaction. A crash cannot leave
+// anything inconsistent, because `search_upto` is written with the index.
 
 import { documentsIn } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
 import { indexText } from '../tokenize.ts'
 import type { Connection } from './connection.ts'
 
-/** To be called inside a transaction. */
+/** Call it inside a transaction. */
 export function indexNow(db: Connection, progress: (n: number) => void = () => {}): void {
   for (let upto = uptoOf(db); ;) {
     const rows = db.lists<WaitingRow>(
       `SELECT e.n, c.id, c.owner, e.documents, e.checksum, e.message
-       FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.n > ? ORDER BY e.n LIMIT 500`,
+       FROM entries e JOIN conversations c ON c.n = e.conversation WHERE e.n > ? ORDER BY e.n LIMIT 16`,
       upto,
     )
     const last = rows.at(-1)
@@ -39,7 +39,7 @@ export function dropDocuments(db: Connection, conversation: number): void {
   }
 }
 
-/** After a deletion, because the numbers of the last entries are given again. */
+/** After a deletion, because the numbers of the last entries are reused. */
 export function lowerUpto(db: Connection): void {
   db.run('UPDATE search_upto SET n = min(n, (SELECT coalesce(max(n), 0) FROM entries))')
 }

@@ -2,7 +2,7 @@
 
 import { filterWord, queryFilters } from '../filter-words.ts'
 import { pageOfHits, waitingHits, type HitRow, type Wanted } from '../hits.ts'
-import { pageSize, readCursor } from '../page.ts'
+import { cursorNumber, pageSize } from '../page.ts'
 import { parseQuery, timeSpan, type Term } from '../query.ts'
 import { maxDocuments } from '../search-text.ts'
 import type { Search, SearchQuery } from '../store.ts'
@@ -15,10 +15,10 @@ export function searchMethods(db: Connection): Search {
     const size = pageSize(query)
     const terms = parseQuery(query.text)
     if (terms.length === 0) return { items: [] }
-    const below = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(readCursor(query.cursor, ['number'])[0])
+    const below = cursorNumber(query.cursor)
     const wanted: Wanted = { owner, query, terms, below, most: size + 1, ...timeSpan(query) }
     const rows = await db.read(() => {
-      // In this order: what another process indexes in between is then looked at as waiting, and not twice.
+      // In this order: what another process indexes in between is then found as waiting, and not twice.
       const upto = uptoOf(db)
       const waiting = waitingHits(waitingRows(db, upto, wanted), wanted)
       const rest = { ...wanted, below: Math.min(below, (upto + 1) * maxDocuments), most: size + 1 - waiting.length }
@@ -48,7 +48,7 @@ function conditionValues({ owner, query, after, before }: Wanted): (string | nul
   return [owner, after, before, query.label ?? null, query.label ?? null]
 }
 
-/** CROSS JOIN keeps the last entries in front: else all conversations of the owner would be looked through. */
+/** CROSS JOIN makes the last entries the outer table: otherwise all conversations of the owner would be scanned. */
 function waitingRows(db: Connection, upto: number, wanted: Wanted): HitRow[] {
   return db.all<HitRow>(
     `SELECT e.n * ${maxDocuments} AS place, ${columns} FROM entries e CROSS JOIN conversations c ON c.n = e.conversation
@@ -61,7 +61,7 @@ function waitingRows(db: Connection, upto: number, wanted: Wanted): HitRow[] {
 function indexedHits(db: Connection, wanted: Wanted): HitRow[] {
   const { owner, query, terms, below, most } = wanted
   const filters = [...queryFilters(owner, query), ...labelFilter(db, owner, query)]
-  // CROSS JOIN keeps the index in front: it gives the last written first, and the rest is read for hits only.
+  // CROSS JOIN makes the index the outer table: it returns the newest first, and the rest is read for hits only.
   return db.all<HitRow>(
     `SELECT s.rowid AS place, ${columns} FROM search s CROSS JOIN entries e ON e.n = s.rowid / ${maxDocuments}
      CROSS JOIN conversations c ON c.n = e.conversation
@@ -73,7 +73,7 @@ function indexedHits(db: Connection, wanted: Wanted): HitRow[] {
   )
 }
 
-/** A label on few conversations is looked for inside the index too; one on many is common enough to meet on the way. */
+/** A label on few conversations is also searched inside the index; one on many is common enough to be found soon. */
 function labelFilter(db: Connection, owner: string, query: SearchQuery): string[] {
   if (query.label === undefined) return []
   const rows = db.all<{ id: string }>(

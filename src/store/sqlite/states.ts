@@ -1,5 +1,5 @@
-import type { ProviderState } from '../../core/log.ts'
 import { uuidv7 } from '../ids.ts'
+import { toState, type StateRow } from '../sql/rows.ts'
 import { isoTime } from '../store-errors.ts'
 import type { States } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -37,7 +37,7 @@ export function stateMethods(db: Connection): States {
 
     stateAt: (owner, entryId, { provider, protocol }) =>
       db.read(() => {
-        // From the entry upward, and no further than the first one found: mostly one step.
+        // From the entry upward, only to the first one found: usually one step.
         const row = db.get<StateRow>(
           `WITH RECURSIVE up (n, parent, depth) AS (
              SELECT e.n, e.parent, e.depth FROM entries e JOIN conversations c ON c.n = e.conversation
@@ -70,31 +70,5 @@ export function stateMethods(db: Connection): States {
           owner,
         )
       }),
-  }
-}
-
-type StateRow = {
-  id: string
-  conversation_id: string
-  covers: string
-  provider: string
-  protocol: string
-  kind: ProviderState['kind']
-  ref: string
-  expires_at: string | null
-  at: string
-}
-
-function toState(row: StateRow): ProviderState {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    provider: row.provider,
-    protocol: row.protocol,
-    kind: row.kind,
-    ref: row.ref,
-    covers: row.covers,
-    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-    at: row.at,
   }
 }

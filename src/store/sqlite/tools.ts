@@ -1,5 +1,7 @@
 import type { RecordedToolRun } from '../../core/log.ts'
 import { prepareEntry } from '../new-entry.ts'
+import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
+import { sqliteSelects as selects } from '../sql/selects.ts'
 import type { ToolRuns } from '../store.ts'
 import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
 import type { Connection } from './connection.ts'
@@ -14,7 +16,7 @@ export function toolMethods(db: Connection): ToolRuns {
         const { n: entry } = placeOf(db, conversation, run.entryId)
         const before = find(db, conversation.n, run.callId)
         if (before) {
-          mayStartAgain(toRun(before), run)
+          mayStartAgain(toToolRun(before), run)
           db.run('UPDATE tool_runs SET starts = starts + 1 WHERE n = ?', before.n)
         } else {
           db.run(
@@ -38,7 +40,7 @@ export function toolMethods(db: Connection): ToolRuns {
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         const run = find(db, conversation.n, callId)
-        if (!run || run.outcome) throw toolNotRunning(callId, run && toRun(run))
+        if (!run || run.outcome) throw toolNotRunning(callId, run && toToolRun(run))
         const entry = appendEntry(db, conversation, result)
         db.run(
           'UPDATE tool_runs SET outcome = ?, ended_at = ?, result = (SELECT n FROM entries WHERE id = ?) WHERE n = ?',
@@ -54,13 +56,13 @@ export function toolMethods(db: Connection): ToolRuns {
     toolRuns: (owner, conversationId, only) =>
       db.read(() =>
         db
-          .all<ToolRunRow>(
-            `${select} WHERE c.id = ? AND c.owner = ? AND (? = 0 OR t.outcome IS NULL) ORDER BY t.n`,
+          .all<ToolRunRow<number>>(
+            `${selects.toolRuns} WHERE c.id = ? AND c.owner = ? AND (? = 0 OR t.outcome IS NULL) ORDER BY t.n`,
             conversationId,
             owner,
             Number(only?.unfinished ?? false),
           )
-          .map(toRun),
+          .map(toToolRun),
       ),
 
     unsettled: (owner) =>
@@ -79,51 +81,16 @@ export function toolMethods(db: Connection): ToolRuns {
   }
 }
 
-type ToolRunRow = {
-  n: number
-  conversation_id: string
-  call_id: string
-  entry: string
-  result: string | null
-  name: string
-  args_sha256: string
-  idempotency_key: string
-  repeatable: number
-  starts: number
-  started_at: string
-  ended_at: string | null
-  outcome: NonNullable<RecordedToolRun['outcome']> | null
-}
-
-const select = `
-  SELECT t.n, c.id AS conversation_id, t.call_id, e.id AS entry, r.id AS result, t.name, t.args_sha256,
-    t.idempotency_key, t.repeatable, t.starts, t.started_at, t.ended_at, t.outcome
-  FROM tool_runs t JOIN conversations c ON c.n = t.conversation
-  JOIN entries e ON e.n = t.entry LEFT JOIN entries r ON r.n = t.result`
-
-function find(db: Connection, conversation: number, callId: string): ToolRunRow | undefined {
-  return db.get<ToolRunRow>(`${select} WHERE t.conversation = ? AND t.call_id = ?`, conversation, callId)
+function find(db: Connection, conversation: number, callId: string): ToolRunRow<number> | undefined {
+  return db.get<ToolRunRow<number>>(
+    `${selects.toolRuns} WHERE t.conversation = ? AND t.call_id = ?`,
+    conversation,
+    callId,
+  )
 }
 
 function mustHave(db: Connection, conversation: number, callId: string): RecordedToolRun {
   const row = find(db, conversation, callId)
   if (!row) throw toolNotRunning(callId, undefined)
-  return toRun(row)
-}
-
-function toRun(row: ToolRunRow): RecordedToolRun {
-  return {
-    conversationId: row.conversation_id,
-    callId: row.call_id,
-    entryId: row.entry,
-    name: row.name,
-    argsSha256: row.args_sha256,
-    idempotencyKey: row.idempotency_key,
-    repeatable: row.repeatable === 1,
-    starts: row.starts,
-    startedAt: row.started_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
-    ...(row.outcome && { outcome: row.outcome }),
-    ...(row.result !== null && { resultEntryId: row.result }),
-  }
+  return toToolRun(row)
 }

@@ -65,6 +65,17 @@ export function blobTests(given: Given): void {
     assert.equal(await store.blob(owner, sha256), undefined)
   })
 
+  given('the request of a client is kept as it came, for as long as its conversation', async (store, owner) => {
+    const { id } = await store.createConversation(owner)
+    const body = `{ "model": "any", "text": "${'ä'.repeat(50_000)}" }`
+    const sha256 = await store.keepBody(owner, id, body)
+    assert.equal(sha256, hash('sha256', body))
+    assert.equal(Buffer.from((await store.blob(owner, sha256)) ?? []).toString(), body)
+    await fails(store.keepBody(`${owner}-stranger`, id, body), 'not-found')
+    await store.deleteConversation(owner, id)
+    assert.equal(await store.blob(owner, sha256), undefined)
+  })
+
   given('knowing a hash gives no right to the bytes', async (store, owner) => {
     const bytes = picture(5, 70_000)
     const mine = await store.createConversation(owner)

@@ -85,6 +85,12 @@ export function conversationTests(given: Given, open: Open): void {
       )
       const rest = await store.conversations(owner, { label: 'odd', limit: 2, cursor: odd.next ?? '' })
       assert.deepEqual(rest, { items: [await store.conversation(owner, ids[3] ?? '')] })
+      const even = await store.conversations(owner, { withoutLabel: 'odd' })
+      assert.deepEqual(
+        even.items.map((item) => item.id),
+        [6, 4, 2, 0].map((i) => ids[i]),
+      )
+      assert.deepEqual(await store.conversations(owner, { label: 'odd', withoutLabel: 'odd' }), { items: [] })
     } finally {
       await store.close()
     }

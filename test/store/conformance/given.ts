@@ -7,7 +7,7 @@ import type { NewExchange, Store, StoreOptions } from '../../../src/store/store.
 
 export type Open = (options?: StoreOptions) => Promise<Store>
 
-/** A test with a store and an owner of its own. */
+/** A test with its own store and owner. */
 export type Given = (
   title: string,
   work: (store: Store, owner: string) => Promise<void>,

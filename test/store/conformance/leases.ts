@@ -30,7 +30,7 @@ export function leaseTests(given: Given, open: Open): void {
     await fails(store.takeLease(owner, id, { holder: 'x', ttlMs: 0 }), 'bad-input')
   })
 
-  test('a lease that ran out can be taken over, and the one who slept is fenced', async () => {
+  test('an expired lease can be taken over, and its old holder is fenced', async () => {
     let skew = 0
     const store = await open({ leaseSkewMs: () => skew })
     const owner = `owner-${randomUUID()}`
@@ -42,7 +42,7 @@ export function leaseTests(given: Given, open: Open): void {
       await fails(store.takeLease(owner, id, { holder: 'b', ttlMs: 1000 }), 'conflict', 'lease-held')
       skew = 10_001
       assert.equal(await store.lease(owner, id), undefined)
-      // No one took over yet: the first writer still may.
+      // Not taken over yet: the first writer still may.
       await store.append(owner, id, { message: user('still mine') }, { epoch: first.epoch })
       const second = await store.takeLease(owner, id, { holder: 'b', ttlMs: 1000 })
       assert.equal(second.epoch, first.epoch + 1)
@@ -61,7 +61,7 @@ export function leaseTests(given: Given, open: Open): void {
     }
   })
 
-  test('who slept past the lease is fenced, too, when somebody has written without taking it', async () => {
+  test('a process that was suspended past its lease is fenced, even after a write without a lease', async () => {
     let skew = 0
     const store = await open({ leaseSkewMs: () => skew })
     const owner = `owner-${randomUUID()}`
@@ -99,7 +99,7 @@ export function leaseTests(given: Given, open: Open): void {
     await fails(store.append(owner, id, { message: user('x') }, { epoch: gone.epoch }), 'conflict', 'lease-lost')
   })
 
-  test('a renewed lease holds longer', async () => {
+  test('a renewed lease lasts longer', async () => {
     let skew = 0
     const store = await open({ leaseSkewMs: () => skew })
     const owner = `owner-${randomUUID()}`

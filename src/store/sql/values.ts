@@ -1,0 +1,151 @@
+// What the SQL stores write, validated and converted to column values before a transaction begins.
+
+import type { Note } from '../../core/context.ts'
+import type { Archive } from '../archive.ts'
+import { cutBlob, type Blob } from '../blobs.ts'
+import { cleanLabels, givenId, jsonText, plainText, prepareEntry, type PreparedEntry } from '../new-entry.ts'
+import { isoTime } from '../store-errors.ts'
+import type { ExchangeEnd, NewConversation, NewExchange } from '../store.ts'
+
+export interface ConversationValues {
+  id: string
+  at: string
+  title: string | null
+  settings: string
+  labels: string[]
+}
+
+export function conversationValues(fields: NewConversation, now: number): ConversationValues {
+  return {
+    id: givenId(fields.id, now),
+    at: fields.at === undefined ? new Date(now).toISOString() : isoTime(fields.at, 'The time of a conversation'),
+    title: fields.title === undefined ? null : plainText(fields.title),
+    settings: jsonText(fields.settings ?? {}, 'The settings'),
+    labels: cleanLabels(fields.labels),
+  }
+}
+
+export interface ExchangeValues {
+  id: string
+  notes: string
+  blob: Blob
+  startedAt: string
+}
+
+export function exchangeValues(exchange: NewExchange, now: number): ExchangeValues {
+  return {
+    id: givenId(exchange.id, now),
+    notes: jsonText(exchange.notes ?? [], 'The notes'),
+    blob: cutBlob(exchange.body),
+    startedAt: new Date(now).toISOString(),
+  }
+}
+
+export interface EndValues {
+  endedAt: string
+  reply: PreparedEntry | undefined
+  cost: number | null
+  usage: string | null
+  failure: string | null
+  /** The stored notes of the exchange, with those that its end adds. */
+  notesAfter: (stored: string) => string
+}
+
+export function endValues(end: ExchangeEnd, now: number): EndValues {
+  const added = JSON.parse(jsonText(end.notes ?? [], 'The notes')) as Note[]
+  return {
+    endedAt: new Date(now).toISOString(),
+    reply: end.reply && prepareEntry(end.reply, now),
+    cost: end.cost ?? null,
+    usage: end.usage ? jsonText(end.usage, 'The usage') : null,
+    failure: end.failure ? jsonText(end.failure, 'The failure') : null,
+    notesAfter: (stored) => JSON.stringify([...(JSON.parse(stored) as Note[]), ...added]),
+  }
+}
+
+/** The numbers of a usage that are added up; `offline` is true or absent, so its sum says how often. */
+export const tokenFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'offline'] as const
+
+type Value = string | number | boolean | null
+
+/** A row of an archive, to be inserted unchanged. */
+export interface ArchivedRow {
+  table: 'branches' | 'exchanges' | 'tool_runs' | 'overlays'
+  values: Record<string, Value>
+  /** Its name in an error, if its id is taken. */
+  id?: { kind: 'exchange' | 'overlay'; id: string }
+  /** Of an exchange with a usage. */
+  tokens?: number[]
+}
+
+/** All rows of an archive but its conversation and entries. `place` returns the number of an entry. */
+export function archivedRows(
+  { branches, exchanges, toolRuns, overlays }: Archive,
+  conversation: number,
+  place: (entryId: string) => number,
+  now: number,
+): ArchivedRow[] {
+  return [
+    ...branches.map(({ name, entryId }): ArchivedRow => ({
+      table: 'branches',
+      values: { conversation, name: plainText(name), entry: place(entryId) },
+    })),
+    ...exchanges.map((one): ArchivedRow => ({
+      table: 'exchanges',
+      values: {
+        id: givenId(one.id, now),
+        conversation,
+        based_on: place(one.basedOn),
+        reply: one.replyEntryId ? place(one.replyEntryId) : null,
+        outcome: one.outcome,
+        provider: one.provider,
+        protocol: one.protocol,
+        model: one.model,
+        body_sha256: one.bodySha256,
+        started_at: one.startedAt,
+        ended_at: one.endedAt ?? null,
+        attempts: one.attempts,
+        cost: one.cost ?? null,
+        usage: one.usage ? jsonText(one.usage, 'The usage') : null,
+        failure: one.failure ? jsonText(one.failure, 'The failure') : null,
+        notes: jsonText(one.notes, 'The notes'),
+      },
+      id: { kind: 'exchange', id: one.id },
+      ...(one.usage && { tokens: tokenNumbers(one.usage) }),
+    })),
+    ...toolRuns.map((run): ArchivedRow => ({
+      table: 'tool_runs',
+      values: {
+        conversation,
+        call_id: run.callId,
+        entry: place(run.entryId),
+        result: run.resultEntryId ? place(run.resultEntryId) : null,
+        name: run.name,
+        args_sha256: run.argsSha256,
+        idempotency_key: run.idempotencyKey,
+        repeatable: run.repeatable,
+        starts: run.starts,
+        started_at: run.startedAt,
+        ended_at: run.endedAt ?? null,
+        outcome: run.outcome ?? null,
+      },
+    })),
+    ...overlays.map((overlay): ArchivedRow => ({
+      table: 'overlays',
+      values: {
+        id: givenId(overlay.id, now),
+        conversation,
+        entry: place(overlay.entryId),
+        kind: overlay.kind,
+        undone: overlay.undone,
+        at: overlay.at,
+        data: jsonText(overlay.data, 'The overlay'),
+      },
+      id: { kind: 'overlay', id: overlay.id },
+    })),
+  ]
+}
+
+export function tokenNumbers(usage: Partial<Record<(typeof tokenFields)[number], unknown>>): number[] {
+  return tokenFields.map((field) => Number(usage[field] ?? 0))
+}
