@@ -1,8 +1,8 @@
-// From a history to the request that carries it: policies decide what is sent, the protocol decides how it is written.
-// Pure, and the only way to a body: what `inspect` shows is what would be sent.
+// From a history to the request that carries it: policies decide what is sent, the wire decides how it is encoded.
+// Pure, and the only way to a body: `inspect` shows exactly what would be sent.
 //
-// Without recorded decisions a request counts as the first one to this model: no cache holds anything, so whatever may
-// go goes.
+// Without recorded decisions a request counts as the first one to this model: nothing is cached, so everything that may
+// be folded is folded.
 
 import type { Context, Note, StateRef, ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -23,6 +23,7 @@ import { proposeByMoney, usualFloor, withProposal, type PlanFacts } from './prop
 import { withQuestionLast } from './question-last.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { withSearchResultsAsText } from './search-results.ts'
+import { withServerTools } from './server-tools.ts'
 import { stepwise } from './steps.ts'
 import { beforeFold, isFold } from './tool-turns.ts'
 import { wholeView, type View } from './view.ts'
@@ -38,17 +39,17 @@ export interface RequestDraft {
   /** See `Context`. */
   compactAt?: number
   fromLog?: boolean
-  /** `recall` is among the tools, so what is left out can be read again. */
+  /** `recall` is among the tools, so what is left out can be retrieved. */
   recall?: boolean
-  /** What was decided so far. Given, nothing is decided here. */
+  /** Earlier decisions. If given, nothing is decided here. */
   decisions?: Decisions
-  /** What the provider holds of it, if it holds exactly the beginning of what would be sent. */
+  /** The provider's state, if it has exactly the beginning of the request. */
   state?: (context: Context) => StateRef | undefined
 }
 
 export interface Assembled extends Encoded {
   context: Context
-  /** What the model sees of it: less than is sent, where the provider leaves something out itself. */
+  /** What the model sees: less than is sent, if the provider drops something itself. */
   seen: Pick<View, 'messages' | 'places'>
   estimate: Estimate
 }
@@ -58,16 +59,18 @@ export interface Estimate {
   input: number
 }
 
-export function assemble(draft: RequestDraft): Assembled {
+export function assemble(given: RequestDraft): Assembled {
+  const server = withServerTools(given.tools ?? [], given.target, given.protocol)
+  const draft = { ...given, tools: server.tools, target: server.target }
   const { context, notes, seen } = contextOf(draft)
   const encoded = encodeWithExtraTools(draft, context)
   const input = sizeOf(seen, estimateHead(context.system, context.tools), draft.target)
-  return { ...encoded, notes: [...notes, ...encoded.notes], context, seen, estimate: { input } }
+  return { ...encoded, notes: [...server.notes, ...notes, ...encoded.notes], context, seen, estimate: { input } }
 }
 
 /**
- * Tools in `options.extra`, such as a provider's own search, are sent beside the tools of the caller. The wire says how
- * those are written, so it is asked twice.
+ * Tools in `options.extra`, such as a provider's own search, are sent with the tools of the caller. The wire decides
+ * their form, so the request is encoded twice.
  */
 function encodeWithExtraTools({ protocol, target }: RequestDraft, context: Context): Encoded {
   const { tools: added, ...extra } = target.options.extra ?? {}
@@ -78,7 +81,7 @@ function encodeWithExtraTools({ protocol, target }: RequestDraft, context: Conte
   const note: Note = {
     kind: 'added',
     what: `${added.length} tools of the provider`,
-    why: 'they are sent beside the tools of the caller',
+    why: 'they are sent with the tools of the caller',
     at: 'options.extra.tools',
   }
   return { ...encoded, notes: [...encoded.notes, note] }
@@ -117,7 +120,7 @@ export function contextOf(draft: RequestDraft): Pick<Assembled, 'context' | 'not
   return { context: { ...context, ...(state && { state }) }, notes: [...notes, ...edited.notes], seen: view }
 }
 
-/** With the sentence about `recall`, where it is offered. What the provider leaves out itself is sent as it was. */
+/** With the sentence about `recall`, if it is offered. What the provider drops itself is sent unchanged. */
 export function withMention(view: View, { recall, target }: Pick<RequestDraft, 'recall' | 'target'>): View {
   if (!recall) return view
   const { contextEdits } = target.capabilities
@@ -140,7 +143,7 @@ function sendable(given: readonly ToolSpec[], { toolKinds }: Capabilities): { to
 
 const functions = new WeakMap<ToolSpec, ToolSpec>()
 
-/** The same object each time: what is known about a tool is kept beside it. */
+/** The same object each time: what is known about a tool is cached by it. */
 function plainFunction(tool: ToolSpec): ToolSpec {
   if (tool.kind === undefined) return tool
   const known = functions.get(tool) ?? asFunction(tool)
@@ -161,7 +164,7 @@ function cleanTool(tool: ToolSpec, at: string, notes: Note[]): ToolSpec {
 
 const cleanTools = new WeakSet<ToolSpec>()
 
-/** Everything as it was before folds that the provider makes itself, and how far they reach. */
+/** The view before folds that the provider makes itself, and how far they reach. */
 function unfolded(view: View, capabilities: Capabilities): { messages: Message[]; notes: Note[]; cleared: number } {
   const cleared = view.messages.findLastIndex((message) => beforeFold(message) !== undefined) + 1
   if (cleared === 0) return { ...view, cleared }
@@ -169,13 +172,46 @@ function unfolded(view: View, capabilities: Capabilities): { messages: Message[]
   return { ...fitMedia({ ...view, messages }, capabilities), cleared }
 }
 
-/** The history in pairs, with summaries in their place and without the messages that open it as the system prompt. */
+/** The paired history, with summaries applied and without the leading system messages. */
 export function baseView(draft: RequestDraft): View {
-  const { history, protocol, target, decisions = noDecisions } = draft
-  const first = openingOf(history).length
+  const { history, protocol, target, fromLog, decisions = noDecisions } = draft
   const reader = { provider: target.provider, protocol: protocol.id, model: target.model }
-  const view = wholeView(first === 0 ? history : history.slice(first), first)
-  return applyRewrites(withSearchResultsAsText(view, protocol.id), decisions, reader)
+  // Cached only for lists from a log, which no caller can change.
+  const paired = fromLog ? pairedOnce(history) : pairedView(history)
+  const key = [decisions, reader.provider, reader.protocol, reader.model]
+  return onceFor(bases, paired, key, () =>
+    applyRewrites(withSearchResultsAsText(paired, protocol.id), decisions, reader),
+  )
+}
+
+interface Made {
+  key: readonly unknown[]
+  view: View
+}
+
+/** The last result for a view: a plan needs the same one several times. */
+function onceFor(made: WeakMap<View, Made>, of: View, key: readonly unknown[], make: () => View): View {
+  const known = made.get(of)
+  if (known?.key.every((one, i) => one === key[i])) return known.view
+  const view = make()
+  made.set(of, { key, view })
+  return view
+}
+
+const bases = new WeakMap<View, Made>()
+const sents = new WeakMap<View, Made>()
+
+const pairedViews = new WeakMap<readonly Message[], View>()
+
+function pairedOnce(history: readonly Message[]): View {
+  const view = pairedViews.get(history) ?? pairedView(history)
+  pairedViews.set(history, view)
+  return view
+}
+
+function pairedView(history: readonly Message[]): View {
+  const first = openingOf(history).length
+  return wholeView(first === 0 ? history : history.slice(first), first)
 }
 
 function openingOf(history: readonly Message[]): readonly Message[] {
@@ -190,7 +226,7 @@ export function estimateHead(system: readonly TextPart[], tools: readonly ToolSp
   return tokens
 }
 
-/** System messages that open a history are the system prompt; every wire has its own place for that. */
+/** Leading system messages are the system prompt, which each wire encodes in its own way. */
 export function systemOf(
   { system: given, history, target, tools = [] }: RequestDraft,
   { pinned }: PolicySettings,
@@ -202,14 +238,16 @@ export function systemOf(
   return pinned === undefined ? system : [{ type: 'text', text: pinned }, ...system]
 }
 
-/** As recorded: nothing is decided but what follows from the messages alone. */
+/** As recorded: the only decisions are those that follow from the messages alone. */
 export function sentView(base: View, settings: PolicySettings, decisions: Decisions, target: Target): View {
-  const limit = limitOf(target.capabilities, target.options, settings)
-  const cut = stepwise(applyCuts(base, decisions), settings)
-  return fit(cut, limit, target.capabilities)
+  const { capabilities } = target
+  const limit = limitOf(capabilities, target.options, settings)
+  return onceFor(sents, base, [settings, decisions, limit, capabilities], () =>
+    fit(stepwise(applyCuts(base, decisions), settings), limit, capabilities),
+  )
 }
 
-/** As for a model that was never asked before. */
+/** As for a model without earlier requests. */
 function firstView(base: View, settings: PolicySettings, target: Target, head: number): View {
   const limit = limitOf(target.capabilities, target.options, settings)
   const situation: PlanFacts = {

@@ -1,10 +1,11 @@
-// Where a prompt cache is to be written, and where it is to be looked for. Four places count, and a wire that knows fewer
-// takes the last of them: after tools and system; exactly where the next cut will break, so that everything before it
-// stays readable then; at the end of the request before, where the cache was written last; and at the newest message.
+// Where a prompt cache should be written, and where it should be looked up. Four positions matter, and a wire that
+// supports fewer takes the last of them: after tools and system; exactly where the next cut will break, so that
+// everything before it stays readable then; at the end of the previous request, where the cache was last written; and
+// at the newest message.
 //
-// The mark at the break stands still between cuts, so every request keeps it alive. The end of the last request is
-// marked again because a cache is looked for only some twenty blocks back from a mark, and a turn may have more. When a
-// cut has just been made that end is gone, and the place where it broke is marked instead: it is what can still be read.
+// The mark at the break does not move between cuts, so every request keeps it alive. The end of the previous request is
+// marked again because a cache is looked up only some twenty blocks before a mark, and a turn may have more. After a
+// cut that end is gone, and the position of the break is marked instead: it is what can still be read.
 
 import type { Decisions } from './decisions.ts'
 import type { PolicySettings } from '../settings/policy.ts'
@@ -17,7 +18,7 @@ const most = 4
 
 type Sent = Pick<View, 'messages' | 'places'>
 
-/** `broken` is the place in the history where the last cut began. */
+/** `broken` is the position in the history where the last cut began. */
 export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number): number[] {
   const { messages } = view
   const cut = broken === undefined ? 0 : Math.max(0, indexOf(view, broken))
@@ -29,9 +30,9 @@ export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number
   const lastReply = messages.findLastIndex((message) => message.role === 'assistant')
   const marks = [
     messages.length - 1,
-    // A window breaks after the message that it keeps of the beginning.
+    // A window breaks after the first message that it keeps.
     ...(typeof settings.maxMessages === 'number' ? [pinnedIn(messages)] : []),
-    // Turns that the last cut left standing before it were too far back to be worth it, and will be.
+    // Turns that the last cut kept before it were too far back to be worth it, and will be.
     ...(turns[0] ? [turns[0].start - 1] : []),
     isJustCut ? cut - 1 : lastReply - 1,
     -1,
@@ -39,7 +40,7 @@ export function cacheMarks(view: Sent, settings: PolicySettings, broken?: number
   return [...new Set(marks.filter((mark) => mark >= -1))].slice(0, most).sort((a, b) => a - b)
 }
 
-/** The place in the history at which the newest fold begins: up to there a request shares everything with the others. */
+/** The position in the history at which the newest fold begins: up to there a request is identical to the others. */
 export function lastBreak(base: View, settings: PolicySettings, decisions: Decisions | undefined): number | undefined {
   const { rhythm, maxToolTurns } = settings
   if (rhythm === 'economy' || typeof maxToolTurns !== 'number') return decisions?.folds.at(-1)?.from

@@ -1,12 +1,14 @@
-// How many tokens a text has, by estimate: one pass over the characters, no tables, nothing to load. Counted are the
-// things that tokenizers cut at (words, groups of digits, runs of punctuation and blanks, ideographs), and weighed.
+// Estimates the number of tokens in a text: one pass over the characters, no tables, nothing to load. It counts the
+// units that tokenizers split at (words, groups of digits, runs of punctuation and blanks, ideographs), and weighs
+// them.
 //
 // The weights are a non-negative least-squares fit against o200k over English, code, JSON, tool output, Chinese,
 // Japanese, Korean and Cyrillic samples (2026-11); each class comes out within 3 %. Other tokenizers differ by a nearly
-// constant factor, which the usage that a provider reports gives away.
+// constant factor, which follows from the usage that a provider reports.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply } from '../core/message.ts'
+import { fileTokens } from './files.ts'
 import { imageTokens } from './images.ts'
 import { prefixes } from './prefix-memo.ts'
 
@@ -44,8 +46,6 @@ const kind = {
   other: 9,
 }
 
-/** A file that is no image has at least as many as one. */
-const fileTokens = 1600
 /** Role, separators and the like around each message. */
 const messageTokens = 4
 
@@ -126,7 +126,7 @@ function kindOf(code: number): number {
 
 const counted = new WeakMap<Message, number>()
 
-/** The tokens of a message as most wires would carry it. Counted once: messages of the log never change. */
+/** The tokens of a message on most wires. Counted once: messages of the log never change. */
 export function estimateMessage(message: Message): number {
   let tokens = counted.get(message)
   if (tokens === undefined) {
@@ -154,17 +154,17 @@ export function sizesOf(messages: readonly Message[]): readonly number[] {
   return known
 }
 
-/** For a list that was made of counted ones. */
+/** For a list derived from counted ones. */
 export function rememberSizes(messages: readonly Message[], known: readonly number[]): void {
   sizes.set(messages, known)
 }
 
-/** Of a sealed thought, as recorded usage of Claude 4.7 and 4.8 has it against ours (2026-11). */
+/** Of sealed thinking, as the recorded usage of Claude 4.7 and 4.8 compares with ours (2026-11). */
 const tokensPerSealedCharacter = 0.25
 
 /**
- * Thoughts that the provider seals are counted when they are sent back, and a seal grows with its thought; a readable
- * summary beside it is not what is billed. So of seal and text the larger one counts. A call may carry a seal too.
+ * Thinking that the provider encrypts is billed when it is sent back, and the signature grows with it; a readable
+ * summary next to it is not billed. So the larger of signature and text counts. A call may carry a signature too.
  */
 function estimateHidden({ parts, native }: Reply): number {
   let tokens = 0
@@ -206,8 +206,5 @@ function estimatePart(part: Part): number {
 }
 
 function estimateMedia(part: MediaPart): number {
-  if (part.mediaType.startsWith('image/')) return imageTokens(part)
-  if (part.data.kind !== 'base64') return fileTokens
-  const bytes = part.data.base64.length * 0.75
-  return part.mediaType.startsWith('text/') ? Math.ceil(bytes / 4) : Math.max(fileTokens, Math.ceil(bytes / 50))
+  return part.mediaType.startsWith('image/') ? imageTokens(part) : fileTokens(part)
 }

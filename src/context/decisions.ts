@@ -1,7 +1,8 @@
-// Decisions about what is sent, taken once and kept beside the log. What depends on the clock, on prices or on what a
-// provider said is decided here and nowhere else; the view is then a function of the history and its decisions (P4).
+// Decisions about what is sent, made once and stored next to the log. Everything that depends on the clock, on prices
+// or on a provider's answer is decided here and nowhere else; the view is then a function of the history and its
+// decisions (P4).
 //
-// Places are places in the history, so that a decision means the same whatever else is left out.
+// Positions are positions in the history, so that a decision means the same whatever else is left out.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { Message, Reply } from '../core/message.ts'
@@ -13,11 +14,13 @@ import { cutView } from './window.ts'
 
 export interface Decisions {
   folds: FoldDecision[]
-  /** Everything before this place is left out, but for the first user message. */
+  /** Turns whose fold was undone: they are not folded again. */
+  unfolded?: readonly Stretch[]
+  /** Everything before this position is left out, except the first user message. */
   cut?: { before: number; why: string }
-  /** The last one that the target can read counts. */
+  /** The last one that the target can read applies. */
   compactions: CompactionDecision[]
-  /** Replies that are told from their parts, because their provider did not take its own words back. */
+  /** Replies that are encoded from their parts, because their provider refused its own content. */
   plain: PlainDecision[]
   /** Fields of its own replies that a provider has refused. */
   refused?: readonly RefusedField[]
@@ -29,22 +32,25 @@ export interface RefusedField {
   field: string
 }
 
-export interface FoldDecision {
-  /** The replies of the first and the last turn that are folded. */
+interface Stretch {
+  /** The replies of the first and the last turn. */
   from: number
   through: number
+}
+
+export interface FoldDecision extends Stretch {
   style: FoldStyle
   why: string
-  /** The last place of the history when it was decided; without it each turn counts as folded when it was over. */
+  /** The last position of the history when it was decided; without it each turn counts as folded when it ended. */
   at?: number
-  /** The provider's cache held nothing of the view at the time. */
+  /** The provider's cache had nothing of the view at the time. */
   cold?: boolean
 }
 
 export interface CompactionDecision {
-  /** The last message that the summary represents. */
+  /** The last message that the summary replaces. */
   through: number
-  /** The summary in words, which any provider can be given. */
+  /** The summary as text, which can be sent to any provider. */
   text?: string
   /** The provider's own, which only it can read. */
   native?: NativeSummary
@@ -54,9 +60,9 @@ export interface NativeSummary {
   provider: string
   protocol: string
   model: string
-  /** `reply`: these stand where a reply of the provider stands; `input`: beside what the user says. */
+  /** `reply`: these are sent as a reply of the provider; `input`: with the user message. */
   as: 'reply' | 'input'
-  /** None: they are in the reply after. */
+  /** None: they are in the following reply. */
   items: Json[]
 }
 
@@ -74,19 +80,20 @@ export interface Reader {
 
 export const noDecisions: Decisions = { folds: [], compactions: [], plain: [] }
 
-/** What is in place of the history's beginning, and replies in other words: before anything is folded. */
+/** What replaces the beginning of the history, and replies written from their parts: before anything is folded. */
 export function applyRewrites(view: View, decisions: Decisions, reader: Reader): View {
   const plain = plainly(withoutRefused(view, decisions.refused ?? [], reader), decisions.plain)
   return compacted(plain, decisions.compactions, reader)
 }
 
 /** Folds and the cut. */
-export function applyCuts(view: View, { folds, cut }: Decisions): View {
-  const next = foldToolTurns(view, foldingsIn(view, folds))
+export function applyCuts(view: View, decisions: Decisions): View {
+  const { cut } = decisions
+  const next = foldToolTurns(view, foldingsIn(view, decisions))
   return cut ? cutView(next, cutStart(next, cut.before), cut.why) : next
 }
 
-/** The index that a cut before a place falls on. Results may stand elsewhere than in the log, and stay with their call. */
+/** The index for a cut before a position. Results may be elsewhere than in the log, and stay with their call. */
 export function cutStart({ messages, places }: View, before: number): number {
   return Math.max(
     0,
@@ -94,8 +101,11 @@ export function cutStart({ messages, places }: View, before: number): number {
   )
 }
 
-/** The turns of a view that folds mean and that are worth it, oldest first; the first fold that means a turn counts. */
-export function foldingsIn(view: View, folds: readonly FoldDecision[]): Folding[] {
+/**
+ * The turns of a view that folds cover and that are worth folding, oldest first; the first fold that covers a turn
+ * applies.
+ */
+export function foldingsIn(view: View, { folds, unfolded }: Pick<Decisions, 'folds' | 'unfolded'>): Folding[] {
   if (folds.length === 0) return []
   const ranges = folds.toSorted((a, b) => a.from - b.from)
   const foldings: Folding[] = []
@@ -104,14 +114,19 @@ export function foldingsIn(view: View, folds: readonly FoldDecision[]): Folding[
     const place = view.places[turn.start] ?? -1
     while (at < ranges.length && (ranges[at]?.through ?? 0) < place) at++
     const fold = ranges[at]
-    if (!fold || place < fold.from || savingOf(view.messages, turn, fold.style) <= leastSaving) continue
+    if (!fold || place < fold.from || isUnfolded(place, unfolded)) continue
+    if (savingOf(view.messages, turn, fold.style) <= leastSaving) continue
     const decidedAt = fold.at ?? view.places[turn.end - 1] ?? place
     foldings.push({ turn, style: fold.style, why: fold.why, at: decidedAt })
   }
   return foldings
 }
 
-/** The compaction that counts for a reader. */
+export function isUnfolded(place: number, unfolded: readonly Stretch[] = []): boolean {
+  return unfolded.some(({ from, through }) => place >= from && place <= through)
+}
+
+/** The compaction that applies to a reader. */
 export function compactionFor(
   compactions: readonly CompactionDecision[],
   reader: Reader,
@@ -149,7 +164,7 @@ function compacted(view: View, compactions: readonly CompactionDecision[], reade
   }
 }
 
-/** The same message for the same summary: what was worked out for a view that begins with it is found again. */
+/** The same message for the same summary: cached results for a view that begins with it are found again. */
 function summaryMessage(text: string, next: Message | undefined): Message {
   const known = next && summaries.get(next)
   if (known?.text === text) return known.message
@@ -158,10 +173,10 @@ function summaryMessage(text: string, next: Message | undefined): Message {
   return message
 }
 
-/** By the message that comes after the summary. */
+/** By the message after the summary. */
 const summaries = new WeakMap<Message, { text: string; message: Message }>()
 
-/** None where the summary opens the reply after it. */
+/** None if the summary opens the following reply. */
 function nativeMessage(native: NativeSummary, text: string | undefined): [Message] | [] {
   const { provider, protocol, model, items } = native
   if (items.length === 0) return []

@@ -1,20 +1,20 @@
-// When to fold, by money. As long as old tool turns stay in the view, every request pays rent for them: the price of a
-// cached read. Folding them means that what stays after the break is written to the cache again. So: keep and append
+// When to fold, by money. As long as old tool turns stay in the view, every request pays for them: the price of a
+// cached read. Folding them means that everything after the break is written to the cache again. So: keep and append
 // while the cache is warm, until the rent paid has reached the price of rewriting what is kept; and fold for free
-// whenever the cache is cold. The interval that comes of it is the square-root law of economic lot sizes.
+// whenever the cache is cold. The resulting interval is the square-root law of economic lot sizes.
 //
-// Only ratios of sizes and prices count here, so a uniform error of the token estimate cancels out. The decision
+// Only ratios of sizes and prices matter here, so a uniform error of the token estimate cancels out. The decision
 // depends on the clock, and is therefore recorded as an overlay; the view is a function of log and overlays (P4).
 
 /** A tool turn that may be folded: older than the floor, and worth it. */
 export interface Removable {
-  /** Tokens that folding it takes away. */
+  /** Tokens that folding it removes. */
   saves: number
   /** Tokens of the view before it. */
   at: number
-  /** Tokens of those that the cache still gives when the view breaks here; all of them unless said. */
+  /** Of these, the tokens that the cache still has if the view breaks here; all of them by default. */
   found?: number
-  /** The number of the request at which it became removable. */
+  /** The number of the request at which it could first be folded. */
   since: number
 }
 
@@ -26,15 +26,15 @@ export interface EconomyState {
   items: readonly Removable[]
   /** Tokens of the view as it would be sent now. */
   size: number
-  /** The most the model takes. */
+  /** The model's limit. */
   limit: number
   /** Below this size nothing is cached. */
   cacheMin: number
-  /** First request, time to live passed, other model, changed system or tools. */
+  /** First request, time to live expired, other model, changed system or tools. */
   cold: boolean
   /** Requests made so far with this view. */
   requests: number
-  /** Tokens that the provider's cache holds of it. */
+  /** Tokens of it in the provider's cache. */
   cachedEnd: number
   /** Tokens before the oldest turn that must stay. */
   floorAt: number
@@ -44,7 +44,7 @@ export type EconomyDecision =
   | { fold: false; why: 'nothing to fold' | 'the rent has not reached the price of rewriting' | 'would not pay back' }
   | {
       fold: true
-      /** Index of the first item to fold; all later ones go too. */
+      /** Index of the first item to fold; all later ones are folded too. */
       from: number
       why:
         | 'over the limit'
@@ -75,7 +75,7 @@ export function decideFold(state: EconomyState): EconomyDecision {
     rent += read * item.saves * (state.requests - item.since)
     const lost = item.at - (item.found ?? item.at)
     const rewritten = state.cachedEnd - item.at + lost - saved
-    // The requests still to come are taken to be as many as there were so far.
+    // The number of future requests is assumed to equal the number so far.
     const gain = read * saved * (1 + state.requests) - (write - read) * rewritten
     if (!best || gain > best.gain) best = { from, gain, rent, lost }
   }

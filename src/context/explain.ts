@@ -1,5 +1,5 @@
-// Why a request looks as it does: for each message of the history what became of it and why, how many tokens it takes,
-// what the request should cost, and where it stops being the same as the one before.
+// Why a request looks as it does: what happened to each message of the history and why, its tokens, the expected cost,
+// and where the request first differs from the previous one.
 
 import type { Note } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
@@ -13,13 +13,13 @@ import { firstDifference } from './shared-prefix.ts'
 export type Fate = 'sent' | 'converted' | 'folded' | 'summarised' | 'cut'
 
 export interface ExplainedMessage {
-  /** Its place in the history. */
+  /** Its position in the history. */
   place: number
   role: Message['role']
   fate: Fate
   /** What was done to it, each with its reason. */
   why: string[]
-  /** Tokens of it in the log, and in the request. */
+  /** Its tokens in the log and in the request. */
   tokens: number
   sent: number
 }
@@ -30,13 +30,13 @@ export interface Explained {
   head: number
   /** Tokens of the whole request. */
   tokens: number
-  /** Of them, those that the provider should have in its cache. */
+  /** Of them, those that should be in the provider's cache. */
   cached: number
-  /** What the prompt should cost, in US dollars; absent where the price is not known. */
+  /** The expected cost of the prompt, in US dollars; absent if the price is unknown. */
   price?: number
-  /** The first byte of the body that differs from the last request's. */
+  /** The first byte of the body that differs from the previous request. */
   differsAt?: number
-  /** Notes that are about no message. */
+  /** Notes that concern no message. */
   notes: Note[]
 }
 
@@ -45,7 +45,7 @@ export interface ToExplain {
   assembled: Assembled
   /** The provider's count of tokens, divided by ours. */
   ratio?: number
-  /** Tokens that should be cached, in the provider's count. */
+  /** Tokens that should be cached, as counted by the provider. */
   cached?: number
   price?: Price
   /** The body of the last request to the same model. */
@@ -90,7 +90,7 @@ export function explain({ history, assembled, ratio = 1, cached = 0, price, befo
   }
 }
 
-/** By place: what is sent of it, which may be more than one message. */
+/** By position: what is sent of it, which may be several messages. */
 function sentAt(places: readonly number[], messages: readonly Message[]): Map<number, Message[]> {
   const sent = new Map<number, Message[]>()
   for (const [index, message] of messages.entries()) {
@@ -103,7 +103,7 @@ function sentAt(places: readonly number[], messages: readonly Message[]): Map<nu
   return sent
 }
 
-/** What a note about a stretch of the history means for a message in it. */
+/** What a note about a range of the history means for a message in it. */
 const fates: Record<string, Fate> = { 'tool-turns': 'folded', window: 'cut', compaction: 'summarised' }
 
 function fateOf(message: Message, sent: readonly Message[], ranges: readonly Note[], single: readonly Note[]): Fate {
@@ -120,7 +120,7 @@ function fateOf(message: Message, sent: readonly Message[], ranges: readonly Not
 }
 
 interface Placed {
-  /** Notes about a stretch that the message is in. */
+  /** Notes about a range that contains the message. */
   ranges: Note[][]
   /** Notes about the message alone. */
   single: Note[][]

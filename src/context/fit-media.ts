@@ -1,24 +1,26 @@
-// Images and files that a provider does not take: one that is too large, or the oldest where there are too many. Words
-// stand in their place, and the log keeps them.
+// Images and files that a provider does not accept: one that is too large, or the oldest if there are too many. Text
+// replaces them, and the log keeps them.
 //
-// An image that was fine becomes too large when later ones raise their number, so the history is gone through once from
+// An image that was fine becomes too large when later ones raise their number, so the history is processed once from
 // its beginning: a longer one has the same gaps, and perhaps a new one (P4).
 
 import type { Note } from '../core/context.ts'
 import type { MediaPart, Message, TextPart, UserMessage } from '../core/message.ts'
 import type { Capabilities, ImageLimits } from '../wires/wire.ts'
 import { mediaStandIn } from '../wires/shared/injected-text.ts'
-import { mediaIn, pixelsOf } from './images.ts'
+import { allMediaIn, mediaIn, pixelsOf } from './images.ts'
 import type { View } from './view.ts'
 
-/** Anthropic takes 32 MB in one request; others take less of images, but say so only for single ones (checked 2026-11). */
+/**
+ * Anthropic accepts 32 MB in one request; others accept less for images, but document it only for single ones (checked
+ * 2026-11).
+ */
 const mostCharacters = 24_000_000
 
 type Limits = Pick<Capabilities, 'maxImages' | 'imageLimits'>
 
 export function fitMedia(view: View, limits: Limits): View {
-  const all: MediaPart[] = []
-  for (const message of view.messages) for (const part of mediaIn(message)) all.push(part)
+  const all = allMediaIn(view.messages)
   if (all.length === 0) return view
   const reasons = new Map<MediaPart, string>()
   const fitting = all.filter((part) => {
@@ -46,7 +48,7 @@ function tooLarge(part: MediaPart, { side = Infinity, size = Infinity }: ImageLi
   return longer > side ? `it is ${longer} pixels long, and the provider takes ${side}` : undefined
 }
 
-/** The oldest go, in steps of half of what is taken, so that the prefix moves seldom. */
+/** The oldest are removed, in steps of half the limit, so that the prefix changes rarely. */
 function firstKept(media: readonly MediaPart[], { maxImages = Infinity, imageLimits }: Limits): number {
   const { over, side } = imageLimits?.many ?? { over: Infinity, side: Infinity }
   let first = 0

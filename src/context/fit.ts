@@ -1,4 +1,4 @@
-// What one model can take: how much it reads, and how long a single result may be. Everything here is a function of the
+// The limits of one model: its context window, and the length of a single result. Everything here is a function of the
 // messages and of fixed numbers of the model, so that a longer history keeps its prefix (P4).
 
 import type { Note } from '../core/context.ts'
@@ -14,7 +14,7 @@ import type { View } from './view.ts'
 const margin = 0.92
 const usualOutput = 4096
 
-/** The most tokens of a prompt, in the provider's own count; Infinity where the model's window is not known. */
+/** The most tokens of a prompt, as counted by the provider; Infinity if the model's window is unknown. */
 export function limitOf(
   capabilities: Pick<Capabilities, 'contextWindow' | 'maxOutput'>,
   options: Pick<Options, 'maxOutput'>,
@@ -30,7 +30,10 @@ export function limitOf(
 /** How much of the limit one tool result may take. */
 const resultShare = 0.25
 
-/** Results that are too long for the model are shown from both ends; images that are too many or too large go. */
+/**
+ * Of results that are too long for the model the beginning and the end are kept; images that are too many or too large
+ * are removed.
+ */
 export function fit(view: View, limit: number, capabilities: Capabilities): View {
   return fitMedia(fitResults(view, limit), capabilities)
 }
@@ -72,7 +75,7 @@ function isLong(message: Message, most: number): boolean {
   return message.role === 'tool' && message.parts.some((part) => textLength(part.output) > most)
 }
 
-/** No text has more tokens than characters, by any tokenizer that is worth its name. */
+/** No text has more tokens than characters, with any reasonable tokenizer. */
 function textLength(output: readonly (TextPart | MediaPart)[]): number {
   let length = 0
   for (const piece of output) if (piece.type === 'text') length += piece.text.length

@@ -1,36 +1,36 @@
-// What is left of a tool call that is folded: one line with the tool, its arguments one by one, how it went, and the
-// specific words that nothing else in the request says any more. Its number is the place of the result in the history,
-// with which `recall` reads the whole of it. The same turn always gets the same bytes (P4).
+// The text that replaces a folded tool call: one line with the tool, its arguments one by one, the outcome, and the
+// specific words that appear nowhere else in the request. Its number is the position of the result in the history, with
+// which `recall` retrieves it. The same turn always gets the same bytes (P4).
 
 import { isObject, type Json } from '../core/json.ts'
 import type { ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import { estimateTokens } from './count.ts'
 import { specificWords } from './specific-words.ts'
 
-/** Arguments that are longer are cut in the middle: they say what they are at both ends. */
+/** Longer arguments are cut in the middle: their ends are the most telling. */
 const argumentLength = 60
-/** A path says what it is at its end. */
+/** The end of a path is the most telling. */
 const pathSegments = 3
-/** Of an error the beginning says what went wrong. */
+/** The beginning of an error message is the most telling. */
 const errorLength = 160
-/** The most tokens that the words of one call may take, and the most of what folding it saves. */
+/** The most tokens that the words of one call may take, and their largest share of what folding it saves. */
 const mostWordTokens = 350
 const shareForWords = 0.35
 
-/** A call and what came of it, as one line without words. */
+/** A call and its outcome, as one line without words. */
 export function foldedCall(call: ToolCallPart, result: ToolResultPart | undefined, number: string | undefined): string {
   const label = number === undefined ? '[Tool use]' : `[Tool use #${number}]`
   return `${label} ${call.name}(${foldedArguments(call)}): ${result ? outcomeOf(result) : 'no result'}`
 }
 
-/** What stands where the output of a result was. */
+/** What replaces the output of a result. */
 export function foldedResult(result: ToolResultPart, number: string | undefined): string {
   return `[Folded${number === undefined ? '' : ` #${number}`}] ${outcomeOf(result)}`
 }
 
 /**
- * The number of each result of a turn: the place of its message in the history, and where several results stand at one
- * place, which of them it is. A result that the log does not have has none.
+ * The number of each result of a turn: the position of its message in the history, and, if several results are at one
+ * position, which of them it is. A result that is not in the log has none.
  */
 export function resultNumbers(
   results: readonly ToolMessage[],
@@ -91,7 +91,7 @@ function outcomeOf(result: ToolResultPart): string {
   return error === '' ? `failed, ${length}` : `failed, ${length}: ${error}`
 }
 
-/** Of the words that are to be said beside a fold as many as there is room for, when the fold saves so many tokens. */
+/** As many of the words to add to a fold as there is room for, given the tokens that the fold saves. */
 export function chosenWords(words: Iterable<string>, saves: number): string[] {
   const room = Math.min(mostWordTokens, saves * shareForWords)
   const chosen: string[] = []

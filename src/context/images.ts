@@ -1,11 +1,13 @@
-// How large images are and how many tokens that is, read from their own first bytes: each provider has its own rule, and
-// the same picture may be 258 tokens for one and 4,000 for another.
+// The size and tokens of images, read from their first bytes: each provider has its own rule, and the same image may be
+// 258 tokens for one and 4,000 for another.
 
 import type { MediaPart, Message } from '../core/message.ts'
 import { readImage } from '../wires/shared/image-header.ts'
 import type { ImageTokens } from '../wires/wire.ts'
+import { fileTokens } from './files.ts'
+import { prefixes } from './prefix-memo.ts'
 
-/** Where nothing is known of the provider or of the image, this is about what the largest cost. */
+/** If nothing is known about the provider or the image, about the cost of the largest. */
 const usualMost = 1600
 const usualRule: ImageTokens = { pixels: 750, longer: 1568, most: usualMost }
 
@@ -14,7 +16,7 @@ interface Pixels {
   height: number
 }
 
-/** Nothing for what is no image, lies elsewhere, or cannot be read. */
+/** Undefined for anything that is not an image, is stored elsewhere, or cannot be read. */
 export function pixelsOf(part: MediaPart): Pixels | undefined {
   if (part.data.kind !== 'base64' || !part.mediaType.startsWith('image/')) return undefined
   let found = known.get(part)
@@ -40,16 +42,28 @@ export function imageTokens(part: MediaPart, rule: ImageTokens = usualRule): num
   return Math.min(most, Math.ceil(base + tokens))
 }
 
-/** What the images of these messages have by the provider's own rule, beyond what `estimateMessage` takes them to have. */
+/** The tokens of the images and PDFs of these messages by the provider's own rule, beyond what `estimateMessage` assumes. */
 export function tokensBeyond(messages: readonly Message[], rule: ImageTokens | undefined): number {
   if (!rule) return 0
   let tokens = 0
-  for (const message of messages) {
-    for (const part of mediaIn(message)) {
-      if (part.mediaType.startsWith('image/')) tokens += imageTokens(part, rule) - imageTokens(part)
-    }
+  for (const part of allMediaIn(messages)) {
+    if (part.mediaType.startsWith('image/')) tokens += imageTokens(part, rule) - imageTokens(part)
+    else if (rule.page !== undefined) tokens += fileTokens(part, rule.page) - fileTokens(part)
   }
   return tokens
+}
+
+/** Lists without any media. */
+const withoutMedia = prefixes<true>()
+
+/** The media that a request with these messages would carry. */
+export function allMediaIn(messages: readonly Message[]): MediaPart[] {
+  const all: MediaPart[] = []
+  for (let index = withoutMedia.longest(messages)?.shared ?? 0; index < messages.length; index++) {
+    for (const part of mediaIn(messages[index] as Message)) all.push(part)
+  }
+  if (all.length === 0) withoutMedia.keep(messages, true)
+  return all
 }
 
 const none: readonly MediaPart[] = []

@@ -1,5 +1,5 @@
-// One sentence that tells the model how to read what is not in the request any more: at the first fold of a view, or at
-// its summary. It stands at the first only, so that it costs little and never moves (P4).
+// One sentence that tells the model how to retrieve what is no longer in the request: at the first fold of a view, or
+// at its summary. It appears once, so that it costs little and never moves (P4).
 
 import type { Message, TextPart, ToolResultPart } from '../core/message.ts'
 import type { View } from './view.ts'
@@ -9,7 +9,7 @@ export const recallName = 'recall'
 const atFold = 'The tool `recall` reads the whole result of a tool use by its number.'
 const atSummary = 'The tool `recall` finds what this summary leaves out.'
 
-/** `isFold` tells messages that a fold has made. */
+/** `isFold` identifies messages that are folds. */
 export function mentionRecall(view: View, isFold: (message: Message) => boolean): View {
   const index = view.messages.findIndex((message) => isFold(message) || isSummary(message))
   const message = view.messages[index]

@@ -1,4 +1,4 @@
-// The result that a fold names by its number.
+// Finds the result that a fold refers to by number.
 
 import type { Message, Part, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
 import { resultNumbers } from './fold-text.ts'
@@ -10,7 +10,7 @@ export interface NumberedResult {
   result: ToolResultPart
 }
 
-/** Found in the history as it is sent, where results stand in the order of their calls. */
+/** Searched in the history as it is sent, where results are in the order of their calls. */
 export function numberedResult(history: readonly Message[], number: string): NumberedResult | undefined {
   const first = history.findIndex((message) => message.role !== 'system')
   const { messages, places } = wholeView(history.slice(Math.max(0, first)), Math.max(0, first))

@@ -1,24 +1,32 @@
-// Decisions as they are kept in the log, and back. An overlay names entries, because places differ from branch to
-// branch; it counts on every path through the entry it was made at, unless it was undone.
+// Decisions as they are stored in the log, and back. An overlay names entries, because positions differ from branch to
+// branch; it applies to every path through the entry it was made at, unless it was undone.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Entry, Overlay } from '../core/log.ts'
+import { placesOf } from './along-path.ts'
 import type { CompactionDecision, Decisions, NativeSummary } from './decisions.ts'
 import type { Proposal } from './proposals.ts'
 import type { FoldStyle } from '../settings/policy.ts'
 
 type Recorded = Pick<Overlay, 'entryId' | 'kind' | 'data' | 'undone' | 'at'>
 
-/** Those that count on the path that the entries are. */
+/** Those that apply to the path of these entries. */
 export function overlaysOn<O extends Recorded>(entries: readonly Pick<Entry, 'id'>[], overlays: readonly O[]): O[] {
-  const path = new Set(entries.map((entry) => entry.id))
-  return overlays.filter((overlay) => !overlay.undone && path.has(overlay.entryId))
+  if (overlays.length === 0) return []
+  const places = placesOf(entries)
+  return overlays.filter((overlay) => !overlay.undone && places.has(overlay.entryId))
 }
 
 export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: readonly Recorded[]): Decisions {
-  const places = new Map(entries.map((entry, place) => [entry.id, place]))
-  const placeOf = (id: Json | undefined): number | undefined => (typeof id === 'string' ? places.get(id) : undefined)
+  const placeOf = (id: Json | undefined): number | undefined =>
+    typeof id === 'string' ? placesOf(entries).get(id) : undefined
   const decisions: Decisions = { folds: [], compactions: [], plain: [] }
+  const unfolded = overlays.flatMap(({ kind, data, undone, entryId }) => {
+    const [from, through] = [placeOf(data.from), placeOf(data.through)]
+    const counts = kind === 'fold' && undone && placesOf(entries).has(entryId)
+    return counts && from !== undefined && through !== undefined ? [{ from, through }] : []
+  })
+  if (unfolded.length > 0) decisions.unfolded = unfolded
   for (const { kind, data, entryId } of overlaysOn(entries, overlays)) {
     const through = placeOf(data.through)
     switch (kind) {
@@ -55,7 +63,7 @@ export function readDecisions(entries: readonly Pick<Entry, 'id'>[], overlays: r
   return decisions
 }
 
-/** A proposal as the data of an overlay; `about` says for whom it was made. */
+/** A proposal as the data of an overlay; `about` names the provider and model it was made for. */
 export function proposalData(proposal: Proposal, entries: readonly Pick<Entry, 'id'>[], about: JsonObject): JsonObject {
   const { fold, cut, numbers } = proposal
   const idOf = (place: number): string => entries[place]?.id ?? ''

@@ -1,8 +1,8 @@
 // Every call answered, every result asked for (P2). A crash, an abort, an edit or a cut leaves calls without results
-// and results without calls, and most wires refuse the whole history for it. The log is never touched: only the copy
-// that goes to the wire is put in order, and each step leaves a note (P3).
+// and results without calls, and most providers refuse the whole history for it. The log is never changed: only the
+// copy for the request is repaired, and each step adds a note (P3).
 //
-// After this, a reply with calls is followed at once by one result per call, in the order of the calls.
+// After this, a reply with calls is directly followed by one result per call, in the order of the calls.
 
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart, UserMessage } from '../core/message.ts'
@@ -11,7 +11,7 @@ import { prefixes } from './prefix-memo.ts'
 
 export interface Paired {
   messages: Message[]
-  /** The place of each message in the history; -1 = added. */
+  /** The position of each message in the history; -1 = added. */
   places: number[]
   notes: Note[]
 }
@@ -21,11 +21,11 @@ interface PlacedResult {
   place: number
 }
 
-/** `first` is the place in the history of the first message given. */
+/** `first` is the position of the first given message in the history. */
 export function pair(given: readonly Message[], first = 0): Paired {
   const { end, asked } = orderly(given)
   const messages = given.slice(0, end)
-  const places = messages.map((_, index) => first + index)
+  const places = placesFrom(first, end)
   if (end === given.length) return { messages, places, notes: [] }
   const rest = given.slice(end)
   if (rest.some(({ parts }) => parts.some((part) => 'callId' in part && asked.has(part.callId)))) {
@@ -35,6 +35,14 @@ export function pair(given: readonly Message[], first = 0): Paired {
   for (const message of paired.messages) messages.push(message)
   for (const place of paired.places) places.push(place)
   return { messages, places, notes: paired.notes }
+}
+
+/** All positions up to the longest history so far: copying is much faster than counting. */
+const counted: number[] = []
+
+function placesFrom(first: number, count: number): number[] {
+  while (counted.length < first + count) counted.push(counted.length)
+  return counted.slice(first, first + count)
 }
 
 function putInOrder(given: readonly Message[], first: number): Paired {
@@ -56,7 +64,9 @@ function putInOrder(given: readonly Message[], first: number): Paired {
   }
   return out
 
-  /** The results of one reply, taken from wherever they occur. Messages that are in order already pass as they are. */
+  /**
+   * The results of one reply, collected from wherever they occur. Messages that are already in order are not changed.
+   */
   function pushResults(reply: Reply, place: number): void {
     let next = place + 1
     const expected = reply.parts.filter((part) => part.type === 'tool-call')
@@ -103,7 +113,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
     )
   }
 
-  /** A result that nothing asked for is written as text, content intact: dropping it would lose what the model knows. */
+  /** A result without a call is written as text, content intact: dropping it would lose what the model knows. */
   function pushText(results: ToolResultPart[], place: number): void {
     const parts: UserMessage['parts'] = []
     for (const result of results) {
@@ -132,7 +142,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
 
 interface Orderly {
   messages: readonly Message[]
-  /** How far there is nothing to do: in a history that a loop has written, to its end. */
+  /** How far the history is already in order: for a history that a loop has written, to its end. */
   end: number
   /** The calls up to there. */
   asked: Set<string>
@@ -152,7 +162,7 @@ function orderly(messages: readonly Message[]): Orderly {
   return reached
 }
 
-/** To the last turn that begins among the messages that are shared; the calls behind it are not asked any more. */
+/** To the last turn that begins among the shared messages; the calls after it are not looked up any more. */
 function goneBack({ messages, end, asked: all }: Orderly, shared: number): Omit<Orderly, 'messages'> {
   if (shared >= end) return { end, asked: all }
   let start = shared
@@ -164,7 +174,7 @@ function goneBack({ messages, end, asked: all }: Orderly, shared: number): Omit<
   return { end: start, asked }
 }
 
-/** Behind the message at `start` and the results that answer it; nothing where that is not in order, or the end. */
+/** After the message at `start` and the results that answer it; undefined if these are not in order, or at the end. */
 function endOfTurn(messages: readonly Message[], start: number, asked: Set<string>): number | undefined {
   const message = messages[start]
   if (!message || message.role === 'tool') return undefined
@@ -173,6 +183,7 @@ function endOfTurn(messages: readonly Message[], start: number, asked: Set<strin
   let results: readonly ToolResultPart[] = []
   let answered = 0
   const own: string[] = []
+  let isInOrder = true
   for (const part of message.parts) {
     if (part.type !== 'tool-call') continue
     if (answered === results.length) {
@@ -180,17 +191,17 @@ function endOfTurn(messages: readonly Message[], start: number, asked: Set<strin
       results = answer?.role === 'tool' ? answer.parts : []
       answered = 0
     }
-    if (results[answered++]?.callId !== part.callId || asked.has(part.callId) || own.includes(part.callId)) {
-      return undefined
-    }
+    isInOrder = results[answered++]?.callId === part.callId && !asked.has(part.callId)
+    if (!isInOrder) break
     own.push(part.callId)
+    asked.add(part.callId)
   }
-  if (answered < results.length) return undefined
-  for (const callId of own) asked.add(callId)
-  return end
+  if (isInOrder && answered >= results.length) return end
+  for (const callId of own) asked.delete(callId)
+  return undefined
 }
 
-/** Which result answers which call: the last one that comes after it, else one that comes before it. */
+/** Which result answers which call: the last one after it, otherwise one before it. */
 function matchResults(messages: readonly Message[]): Map<string, PlacedResult> {
   const asked = new Map<string, number>()
   for (const [place, message] of messages.entries()) {
@@ -211,8 +222,8 @@ function matchResults(messages: readonly Message[]): Map<string, PlacedResult> {
 }
 
 /**
- * Histories from elsewhere may use a call id twice; results then belong to the last reply before them that used it, in
- * the order of its calls.
+ * Imported histories may use a call id twice; results then belong to the last reply before them that used it, in the
+ * order of its calls.
  */
 function withUniqueCallIds(
   given: readonly Message[],
@@ -262,7 +273,7 @@ function withUniqueCallIds(
 
 const made = new WeakMap<ToolResultPart | ToolCallPart, ToolMessage>()
 
-/** A result as a message of its own. Made once, so that what was worked out for it is found again. */
+/** A result as a separate message. Made once, so that cached values for it are found again. */
 function alone(part: ToolResultPart): ToolMessage {
   return remembered(part, () => part)
 }

@@ -1,10 +1,10 @@
-// What was worked out for a list of messages, for the next list that begins like it: a conversation is planned again for
-// every request, and nearly all of it is as it was. Lists that were given here must not be changed any more.
+// Values computed for a list of messages, reused for the next list with the same beginning: a conversation is planned
+// again for every request, and nearly all of it is unchanged. Lists that were given here must never be mutated.
 
 import type { Message } from '../core/message.ts'
 
 export interface Prefixes<T> {
-  /** The value of the list that shares the most with this one, and how many messages they share. */
+  /** The value of the list that shares the longest prefix with this one, and the length of that prefix. */
   longest(messages: readonly Message[]): { shared: number; value: T } | undefined
   keep(messages: readonly Message[], value: T): void
 }
@@ -14,7 +14,7 @@ interface Kept<T> {
   value: T
 }
 
-/** A history, and what policies leave of it, begin with the same message. */
+/** A history and the views that policies derive from it begin with the same message. */
 const most = 2
 
 export function prefixes<T>(): Prefixes<T> {
@@ -31,7 +31,7 @@ export function prefixes<T>(): Prefixes<T> {
     keep(messages, value) {
       const [first] = messages
       if (!first) return
-      // One that this one continues from is not needed any more.
+      // One that this one extends is no longer needed.
       const others = (lists.get(first) ?? []).filter(
         (kept) => messages[kept.messages.length - 1] !== kept.messages.at(-1),
       )

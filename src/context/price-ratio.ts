@@ -1,5 +1,5 @@
-// What reading from and writing to a prompt cache costs, relative to input that is not cached, and how long a cache
-// lives. Only ratios count for the economy, so a price list is not needed where the provider's own rule is known.
+// The price of reading from and writing to a prompt cache, relative to uncached input, and the lifetime of a cache.
+// Only ratios matter here, so no price list is needed if the provider's own rule is known.
 
 import type { Options } from '../settings/options.ts'
 import type { Price } from '../providers/price.ts'
@@ -8,7 +8,7 @@ import type { Caching } from '../providers/provider.ts'
 export interface CachePrice {
   read: number
   write: number
-  /** Below this nothing is cached. */
+  /** Shorter prompts are not cached. */
   minimum: number
   lifetimeMs: number
   /** See `Caching`. */

@@ -1,9 +1,9 @@
-// What is to go before the next request: by money, and because it would not fit. The result is a list of decisions to
-// be recorded; nothing is decided twice, and one pass over the history is all it takes.
+// What to fold or cut before the next request: to save money, and because it would not fit. The result is a list of
+// decisions to record; nothing is decided twice, in one pass over the history.
 
 import type { Message } from '../core/message.ts'
 import { sizesOf } from './count.ts'
-import { applyCuts, cutStart, foldingsIn, type Decisions, type FoldDecision } from './decisions.ts'
+import { applyCuts, cutStart, foldingsIn, isUnfolded, type Decisions, type FoldDecision } from './decisions.ts'
 import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
 import type { PolicySettings } from '../settings/policy.ts'
 import type { CachePrice } from './price-ratio.ts'
@@ -18,13 +18,13 @@ export interface PlanFacts {
   settings: PolicySettings
   /** Tokens of system and tools. */
   head: number
-  /** Whose requests count: those that this provider and model answered. */
+  /** Only requests that this provider and model answered are counted. */
   provider: string
   model: string
-  /** How many it answered in all, also in what a summary represents. */
+  /** How many it answered in total, including those that a summary replaces. */
   requests: number
   cache: CachePrice
-  /** The provider's cache does not hold this view, or it is not known to. */
+  /** The provider's cache does not have this view, or this is unknown. */
   cold: boolean
   /** The most tokens of a request, in the unit of the estimates. */
   limit: number
@@ -35,7 +35,7 @@ export interface Proposal {
   /** What it changes. */
   fold?: FoldDecision
   cut?: { before: number; why: string }
-  /** For those who want to know why. */
+  /** The reason, for people. */
   numbers: Numbers
 }
 
@@ -43,7 +43,7 @@ interface Numbers {
   rent?: number
   rewriting?: number
   gain?: number
-  /** Tokens that go. */
+  /** Tokens removed. */
   saved: number
   /** Tokens of the request before it. */
   size: number
@@ -51,10 +51,10 @@ interface Numbers {
   cold: boolean
 }
 
-/** How many tool turns stay whole where no number is set, once something must go. */
+/** How many tool turns stay complete by default, once something must be folded. */
 export const usualFloor = 10
 
-/** By money: old tool turns, then old messages, down to the limits that are set. */
+/** To save money: old tool turns, then old messages, down to the configured limits. */
 export function proposeByMoney(situation: PlanFacts): Proposal[] {
   const { settings } = situation
   if (settings.rhythm !== 'economy') return []
@@ -76,12 +76,12 @@ export function proposeByMoney(situation: PlanFacts): Proposal[] {
   return proposals
 }
 
-/** The share of the limit that a fold must free: one that frees less is followed by the next at once. */
+/** The share of the limit that a fold must free: a smaller one would be followed by the next at once. */
 const leastFreed = 0.25
 
 /**
- * Because it does not fit: everything that may be folded, if that helps for longer than a few turns. Where a cut is what
- * comes in the end it comes at once: it frees more, and what is sent is read again less often.
+ * Because it does not fit: everything that may be folded, if that helps for longer than a few turns. If a cut will be
+ * needed anyway it is made at once: it frees more, and what is sent is rewritten less often.
  */
 export function proposeFoldForSize(situation: PlanFacts): Proposal | undefined {
   const { settings, limit } = situation
@@ -90,7 +90,7 @@ export function proposeFoldForSize(situation: PlanFacts): Proposal | undefined {
   return proposal && proposal.numbers.saved >= leastFreed * limit ? proposal : undefined
 }
 
-/** Because it does not fit, folded or not: the oldest messages, down to the floor. */
+/** Because it does not fit even when folded: the oldest messages, down to the floor. */
 export function proposeCutForSize(situation: PlanFacts): Proposal | undefined {
   const { settings, limit, head } = situation
   const view = applyCuts(situation.view, situation.decisions)
@@ -111,19 +111,20 @@ export function withProposal(decisions: Decisions, { fold, cut }: Proposal): Dec
 }
 
 function proposeFold(situation: PlanFacts, keep: number): { proposal: Proposal; at: number } | undefined {
-  const { view, settings, requests, cold } = situation
+  const { view, decisions, settings, requests, cold } = situation
   const style = settings.fold ?? 'stub'
   const measured = measure(situation)
   const turns = findToolTurns(view.messages)
   const older = olderTurns(view.messages, turns, keep)
-  // A cold cache is no question of how long something was there.
+  // If the cache is cold, it does not matter how long something was there.
   const answersAfter = cold ? [] : countAnswers(situation)
   const found = situation.cache.units ? foundInUnits(situation, turns, keep, measured.before) : undefined
   const items: Item[] = []
   for (const [i, turn] of older.entries()) {
+    if (isUnfolded(view.places[turn.start] ?? -1, decisions.unfolded)) continue
     const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
     if (saves <= leastSaving) continue
-    // It could go as soon as as many turns as must stay had come after it.
+    // It could be folded once as many turns as must stay had come after it.
     const since = requests - (answersAfter[(turns[i + keep] ?? turn).start] ?? 0)
     const at = measured.before[turn.start] ?? 0
     items.push({ turn, saves, at, since, found: found?.[i] ?? at })
@@ -153,9 +154,9 @@ interface Item extends Removable {
 }
 
 /**
- * What a cache of whole units gives when the view breaks at each turn. It holds ends of requests, and a turn begins where
- * one ended, but only as long as nothing before it is folded: then those ends are of another prompt. What came before a
- * fold was seen twice, and is held from then on. When the cache was cold, all begins again.
+ * What a cache of whole units provides if the view breaks at each turn. It has the ends of requests, and a turn begins
+ * where one ended, but only as long as nothing before it is folded: then those ends belong to another prompt. What came
+ * before a fold was seen twice, and is cached from then on. After a cold cache, everything starts over.
  */
 function foundInUnits(
   { decisions, view }: PlanFacts,
@@ -184,7 +185,7 @@ function foundInUnits(
   })
 }
 
-/** For a window one thing can go: all that comes before it. What stays is written again as a whole. */
+/** A window can cut one thing: everything before it. What stays is written to the cache again as a whole. */
 function proposeWindow(situation: PlanFacts, most: number, broken: number): Proposal | undefined {
   const { requests, cold } = situation
   const view = applyCuts(situation.view, situation.decisions)
@@ -253,7 +254,7 @@ function numbersOf(decision: Fold): Partial<Numbers> {
 }
 
 interface Measured {
-  /** Tokens that are sent before each message, and after the last of all. */
+  /** Tokens that are sent before each message, and after the last one. */
   before: number[]
   /** Where the folded turns begin. */
   folded: Set<number>
@@ -261,11 +262,11 @@ interface Measured {
   sent(turn: ToolTurn): boolean
 }
 
-/** How long everything is as it is sent now. */
+/** The length of everything as it is sent now. */
 function measure({ view, decisions, head }: PlanFacts): Measured {
   const folded = new Set<number>()
   const sizes = sizesOf(view.messages).slice()
-  const foldings = foldingsIn(view, decisions.folds)
+  const foldings = foldingsIn(view, decisions)
   const turns = foldedTurns(view, foldings)
   for (const [i, { turn }] of foldings.entries()) {
     folded.add(turn.start)
@@ -296,11 +297,11 @@ function countAnswers({ view, provider, model }: PlanFacts): number[] {
   return after
 }
 
-export function isAnswer(message: Message | undefined, provider: string, model: string): boolean {
+function isAnswer(message: Message | undefined, provider: string, model: string): boolean {
   return message?.role === 'assistant' && message.origin.provider === provider && message.origin.model === model
 }
 
-/** The place of the first message from `start` on that is of the history. */
+/** The position of the first message from `start` on that is in the history. */
 function placeAt(view: View, start: number): number | undefined {
   return view.places.slice(start).find((place) => place >= 0)
 }

@@ -1,6 +1,6 @@
-// What the system says right after the user goes before the user, for models that take no system message there: the
-// question stays the last thing said. The same pair is turned wherever it occurs, so that a longer history keeps the
-// prefix of a shorter one (P4).
+// A system message right after a user message is moved before it, for models that do not accept one there: the question
+// stays last. The same pair is swapped wherever it occurs, so that a longer history keeps the prefix of a shorter one
+// (P4).
 
 import type { Message } from '../core/message.ts'
 import type { Target } from '../wires/wire.ts'

@@ -1,4 +1,4 @@
-// Fields that a provider has put into its replies and does not take back: they are left out of what it is sent.
+// Fields that a provider has put into its replies and does not accept back: they are left out of later requests.
 
 import { isObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
@@ -6,7 +6,7 @@ import { withoutFields } from '../wires/shared/refused-fields.ts'
 import type { Reader, RefusedField } from './decisions.ts'
 import type { View } from './view.ts'
 
-/** Changed once and remembered, so that what was written for the message can be kept. */
+/** Changed once and cached, so that the encoding of the message can be cached. */
 const changed = new WeakMap<Message, Map<string, Message>>()
 
 export function withoutRefused(view: View, refused: readonly RefusedField[], { provider, model }: Reader): View {

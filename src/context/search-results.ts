@@ -1,8 +1,9 @@
-// Search results that the user gave to Anthropic as blocks of its own: elsewhere they are text, because their words are
-// what the conversation is about. A message that is changed is remembered, so that what was written for it can be kept.
+// Search results that the user gave to Anthropic as native blocks: elsewhere they are text, because the conversation is
+// about their content. A changed message is cached, so that its encoding can be cached.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { Message, UserMessage } from '../core/message.ts'
+import { prefixes } from './prefix-memo.ts'
 import type { View } from './view.ts'
 
 const wire = 'anthropic-messages'
@@ -11,7 +12,7 @@ const kind = `${wire}/search_result`
 const told = new WeakMap<Message, Message>()
 
 export function withSearchResultsAsText(view: View, protocol: string): View {
-  if (protocol === wire || !view.messages.some(hasSearchResult)) return view
+  if (protocol === wire || !hasSome(view.messages)) return view
   const notes = [...view.notes]
   const messages = view.messages.map((message, index) => {
     if (!hasSearchResult(message)) return message
@@ -22,6 +23,17 @@ export function withSearchResultsAsText(view: View, protocol: string): View {
     return text
   })
   return { ...view, messages, notes }
+}
+
+/** Lists without any. */
+const without = prefixes<true>()
+
+function hasSome(messages: readonly Message[]): boolean {
+  let index = without.longest(messages)?.shared ?? 0
+  while (index < messages.length && !hasSearchResult(messages[index] as Message)) index++
+  if (index < messages.length) return true
+  without.keep(messages, true)
+  return false
 }
 
 function hasSearchResult(message: Message): message is UserMessage {

@@ -1,4 +1,4 @@
-// How much two requests have in common from their beginning on: what a prompt cache can give for the second.
+// How long the common prefix of two requests is: what a prompt cache can provide for the second.
 
 import type { Context } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
@@ -17,13 +17,13 @@ export function sharedTokens(before: Sent, now: Sent, head: number): number {
   return tokens
 }
 
-/** Policies make a message again from the same place of the log; then it is as long as before, or it is another. */
+/** Policies rebuild a message from the same position of the log; if its length is the same, it is the same message. */
 function isSame(a: Message, b: Message, placeOfA: number | undefined, placeOfB: number | undefined): boolean {
   if (a === b) return true
   return placeOfA === placeOfB && a.role === b.role && estimateMessage(a) === estimateMessage(b)
 }
 
-/** The first byte at which two bodies differ, or nothing if they are the same. */
+/** The first byte at which two bodies differ, or undefined if they are the same. */
 export function firstDifference(before: string, now: string): number | undefined {
   const most = Math.min(before.length, now.length)
   let at = 0

@@ -7,7 +7,10 @@ export function specificWords(text: string, into = new Set<string>()): Set<strin
   let at = 0
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    if (code < 128 ? inWord[code] : isLetter(code)) at = readWord(text, at, into)
+    if (code === 43 && isDigit(text.charCodeAt(at + 1))) at = readPhone(text, at, into)
+    else if (isDigit(code) && (text.charCodeAt(at + 1) === 32 || text.charCodeAt(at + 2) === 32))
+      at = readDate(text, at, into)
+    else if (code < 128 ? inWord[code] : isLetter(code)) at = readWord(text, at, into)
     else if (isIdeograph(code)) at = readTerm(text, at, into)
     else at++
   }
@@ -21,11 +24,37 @@ function isLetter(code: number): boolean {
   return code >= 0xc0 && code < 0x1100 && code !== 0xd7 && code !== 0xf7
 }
 
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
+const phone = /\+\d{1,4}(?:[ -]?\(?\d{1,8}\)?){1,6}/y
+
+/** A number to call has spaces in it. */
+function readPhone(text: string, start: number, into: Set<string>): number {
+  phone.lastIndex = start
+  const [found = ''] = phone.exec(text) ?? []
+  if (found.length < 8) return start + 1
+  into.add(found)
+  return start + found.length
+}
+
+const date = /\d{1,2} (?:\p{Lu}\p{Ll}{2,9})(?: \d{4}(?!\d))?/uy
+
+/** A date with the name of its month. */
+function readDate(text: string, start: number, into: Set<string>): number {
+  date.lastIndex = start
+  const [found] = date.exec(text) ?? []
+  if (found === undefined) return readWord(text, start, into)
+  into.add(found)
+  return start + found.length
+}
+
 function readWord(text: string, start: number, into: Set<string>): number {
   let end = start
   while (end < text.length) {
     const code = text.charCodeAt(end)
-    // Of a URL the scheme too, and what comes after it.
+    // Of a URL the scheme too, and the rest.
     if (code === 58 && text.startsWith('://', end)) end += 3
     else if (code === 44 && isThousands(text, end)) end++
     else if (code < 128 ? inWord[code] : isLetter(code)) end++
@@ -35,7 +64,7 @@ function readWord(text: string, start: number, into: Set<string>): number {
   let to = end
   while (from < to && isEdge(text.charCodeAt(from))) from++
   while (to > from && (isEdge(text.charCodeAt(to - 1)) || text.charCodeAt(to - 1) === 47)) to--
-  // A path is found again with and without the folder that it begins in.
+  // A path is found with and without its first folder.
   if (from > start && text.charCodeAt(from) === 47 && text.charCodeAt(from - 1) === 46) from++
   const length = to - from
   if (length < 2 || length > longestWord) return end
@@ -45,7 +74,7 @@ function readWord(text: string, start: number, into: Set<string>): number {
   return end
 }
 
-/** A comma between digits, three of them after it. */
+/** A comma between digits, followed by three of them. */
 function isThousands(text: string, comma: number): boolean {
   for (const at of [comma - 1, comma + 1, comma + 2, comma + 3]) {
     const code = text.charCodeAt(at)
@@ -55,7 +84,7 @@ function isThousands(text: string, comma: number): boolean {
   return !(next >= 48 && next <= 57)
 }
 
-/** What is longer is data, not a word that anyone types again. */
+/** A longer word is data, not something that anyone types again. */
 const longestWord = 200
 
 /** `.`, `-` and `@` around a word are not part of it. */
@@ -85,7 +114,7 @@ function isSpecific(word: string): boolean {
   return isJoined || slashes > 0 || (dot > 0 && word.length - dot <= longestExtension && dot < word.length - 1)
 }
 
-/** With the dot. */
+/** Including the dot. */
 const longestExtension = 6
 
 function isLower(code: number): boolean {
@@ -112,13 +141,20 @@ function readName(text: string, from: number, to: number, end: number, into: Set
     last = next
   }
   if (last > to) into.add(text.slice(from, last))
-  else if (isInSentence(text, from)) into.add(text.slice(from, to))
+  else if (isInSentence(text, from) || isQuoted(text, from, to)) into.add(text.slice(from, to))
   return Math.max(last, end)
 }
 
-/** After a word in small letters a capital begins a name, not a sentence. */
+/** After a word in small letters, or after a label, a capital begins a name, not a sentence. */
 function isInSentence(text: string, from: number): boolean {
-  return text.charCodeAt(from - 1) === 32 && isLower(text.charCodeAt(from - 2)) && isLower(text.charCodeAt(from - 3))
+  if (text.charCodeAt(from - 1) !== 32) return false
+  const before = text.charCodeAt(from - 2)
+  return before === 58 || (isLower(before) && isLower(text.charCodeAt(from - 3)))
+}
+
+/** The whole text in quotation marks. */
+function isQuoted(text: string, from: number, to: number): boolean {
+  return text.charCodeAt(from - 1) === 34 && text.charCodeAt(to) === 34
 }
 
 function isNameLetter(code: number): boolean {
@@ -137,29 +173,51 @@ function isHangul(code: number): boolean {
   return code >= 0xac00 && code < 0xd7b0
 }
 
-/** Characters that join words in Chinese, and rarely are part of a name or a term. */
-const joining = new Set(
-  '的了是在和与及或也就都而但把被让对从向到给为以于之其这那我你他她它们不没有很会能要请吗呢吧啊着过',
-)
+/** Chinese characters that join words, and are hardly ever part of a name or a term. */
+const joining = new Set('的了是在和与及或也就都而但把被这那我你他她它们很请吗呢吧啊')
+/** Characters that are part of some terms: what is too long for a term is also split at them. */
+const oftenJoining = new Set('让对从向到给为以于之其不没会能要着过由只')
 
-/** Terms of Chinese are cut at the characters that join them, as there are no spaces; a digit may be part of one. */
+/** Chinese terms are split at the characters that join them, as there are no spaces; a digit may be part of one. */
 function readTerm(text: string, start: number, into: Set<string>): number {
   let end = start
   let from = start
   for (; end < text.length; end++) {
     const code = text.charCodeAt(end)
-    const isDigit = code >= 48 && code <= 57
-    if (!isIdeograph(code) && !isDigit) break
-    if (isDigit || !joining.has(text.charAt(end))) continue
-    add(from, end)
-    from = end + 1
+    if (isDigit(code)) end = readNumber(text, end, into) - 1
+    else if (!isIdeograph(code)) break
+    else if (joining.has(text.charAt(end))) {
+      addTerm(text, from, end, into)
+      from = end + 1
+    }
   }
-  add(from, end)
+  addTerm(text, from, end, into)
   return end
+}
 
-  function add(first: number, last: number): void {
-    if (last - first >= 2 && last - first <= longestTerm) into.add(text.slice(first, last))
-  }
+const number = /\d+(?:[.,:]\d+)*/y
+
+/** Including its point, which ends a term; a number without one is part of it. */
+function readNumber(text: string, start: number, into: Set<string>): number {
+  number.lastIndex = start
+  const [found = ''] = number.exec(text) ?? []
+  if (/\D/.test(found)) into.add(found)
+  return start + found.length
 }
 
 const longestTerm = 12
+
+function addTerm(text: string, from: number, to: number, into: Set<string>): void {
+  if (to - from <= longestTerm) return addPiece(from, to)
+  let piece = from
+  for (let at = from; at <= to; at++) {
+    const isCut = at === to || oftenJoining.has(text.charAt(at))
+    if (!isCut && at - piece < longestTerm) continue
+    addPiece(piece, at)
+    piece = isCut ? at + 1 : at
+  }
+
+  function addPiece(first: number, last: number): void {
+    if (last - first >= 2) into.add(text.slice(first, last))
+  }
+}

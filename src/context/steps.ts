@@ -1,6 +1,6 @@
-// What goes by counting, in steps. It depends on nothing but the messages, so a longer history has the same cuts and
-// perhaps a new one at its end (P4). Where both tool turns and messages are limited, turns are folded when the window
-// moves: two rhythms side by side would break the prompt cache twice as often.
+// What is cut by counting, in steps. It depends only on the messages, so a longer history has the same cuts and perhaps
+// a new one at its end (P4). If both tool turns and messages are limited, turns are folded when the window moves: two
+// independent rhythms would break the prompt cache twice as often.
 
 import { sizesOf } from './count.ts'
 import type { PolicySettings } from '../settings/policy.ts'
@@ -8,10 +8,10 @@ import { findToolTurns, foldedTurns, foldToolTurns, olderTurns, type Folding } f
 import type { View } from './view.ts'
 import { cutView, window, windowMoves, type WindowSize } from './window.ts'
 
-/** Batches that cost the least over recorded sessions and all kinds of prices, when three turns stay. */
+/** The cheapest batch sizes over recorded sessions and all price models, when three turns stay. */
 const usualStep = 5
 
-/** Who wants none to stay wants them gone at once. */
+/** A limit of 0 applies at once. */
 function stepOf(step: number | undefined, keep: number): number {
   return step ?? (keep === 0 ? 1 : Math.max(usualStep, Math.ceil(keep / 2)))
 }
@@ -31,7 +31,7 @@ export function stepwise(view: View, settings: PolicySettings): View {
   return next
 }
 
-/** Where the message at an index, which is in no result, stands once turns are folded. */
+/** The position of the message at an index, which is in no result, once turns are folded. */
 function indexAfter(view: View, foldings: readonly Folding[], index: number): number {
   const folded = foldedTurns(view, foldings)
   let gone = 0
@@ -41,7 +41,7 @@ function indexAfter(view: View, foldings: readonly Folding[], index: number): nu
   return index - gone
 }
 
-/** The turns that go, oldest first, each with the place at which it went. */
+/** The folded turns, oldest first, each with the position at which it was folded. */
 export function stepFolds(view: View, settings: PolicySettings): Folding[] {
   const { maxToolTurns: keep, fold: style = 'stub', rhythm } = settings
   if (rhythm === 'economy' || typeof keep !== 'number') return []
@@ -60,7 +60,7 @@ export function stepFolds(view: View, settings: PolicySettings): Folding[] {
   return foldings
 }
 
-/** After how many messages turns are folded: when the window moves, and until it does, by their own count. */
+/** The message counts at which turns are folded: when the window moves, and until then, by their own count. */
 function foldMoments(view: View, { step, maxMessages }: PolicySettings, keep: number): number[] {
   const turns = findToolTurns(view.messages)
   const batch = stepOf(step, keep)

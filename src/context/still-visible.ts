@@ -1,9 +1,9 @@
-// Which specific words a fold must say itself: those that nothing says which stays visible. What counts as visible is
-// what was there when the fold was decided, never what came later, so that the text of a fold does not change as the
-// conversation continues (P4). A word that only a turn says that stays for now is said by that turn's own fold, later.
+// Which specific words a fold must include: those that appear nowhere in what stays visible. Visible means visible when
+// the fold was decided, never later, so that the text of a fold does not change as the conversation continues (P4). A
+// word that appears only in a turn that stays for now is included in that turn's own fold, later.
 //
-// Folds are gone through in the order in which they were decided, and the words that are visible are kept for the next
-// request: nearly always it has the same folds, or one more at the end.
+// Folds are processed in the order in which they were decided, and the visible words are cached for the next request:
+// nearly always it has the same folds, or one more at the end.
 
 import type { Message, ToolCallPart, ToolResultPart } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
@@ -12,17 +12,17 @@ import { specificWords } from './specific-words.ts'
 import type { Folding, ToolTurn } from './tool-turns.ts'
 import type { View } from './view.ts'
 
-/** Of the words of a call and its result those that are to be added to a text, in at most so many tokens. */
+/** The words of a call and its result that should be added to a text, in at most this many tokens. */
 type Unsaid = (call: ToolCallPart, result: ToolResultPart | undefined, text: string, room: number) => string[]
 
 export interface Folder<T> {
   fold(view: View, folding: Folding, unsaid: Unsaid): T
   turnsIn(messages: readonly Message[]): readonly ToolTurn[]
-  /** A turn that is not stays visible, whatever is decided. */
+  /** A turn that is not worth folding stays visible, whatever is decided. */
   isWorthIt(view: View, turn: ToolTurn, style: FoldStyle): boolean
 }
 
-/** How far the folds of a history were gone through. */
+/** How far the folds of a history were processed. */
 interface Progress<T> {
   messages: readonly Message[]
   /** In the order in which they were decided. */
@@ -32,11 +32,11 @@ interface Progress<T> {
   visible: Set<string>
   /** The messages before this index were read. */
   next: number
-  /** Turns before it that are whole and may be folded later. */
+  /** Complete turns before it that may be folded later. */
   standing: ToolTurn[]
 }
 
-/** How many histories that begin with the same message are remembered: two branches, or two policies. */
+/** How many histories that begin with the same message are cached: two branches, or two policies. */
 const remembered = 2
 
 /** Makes what each folding becomes, in the order given. */
@@ -60,7 +60,7 @@ export function folderFor<T>(folder: Folder<T>): (view: View, foldings: readonly
   }
 }
 
-/** Whether the folds that were gone through begin with these, or these with them, over the same messages. */
+/** Whether the processed folds begin with these, or these with them, over the same messages. */
 function isPartOfOther<T>({ messages, done, next }: Progress<T>, view: View, ordered: readonly Folding[]): boolean {
   const count = Math.min(done.length, ordered.length)
   for (let i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ function proceed<T>(folder: Folder<T>, progress: Progress<T>, view: View, ordere
   }
 }
 
-/** Reads what was there at a place: what stays in any case becomes visible, turns that may be folded stand. */
+/** Reads the history up to a position: what stays in any case becomes visible, turns that may be folded are pending. */
 function readUpTo<T>(folder: Folder<T>, progress: Progress<T>, view: View, at: number, style: FoldStyle): void {
   const { messages, places } = view
   const { visible, standing } = progress

@@ -1,4 +1,4 @@
-// A summary in words: what a model is asked for one, and one without any model for when that fails. The request for a
+// Summaries as text: the prompt for a model, and a summary without any model for when that fails. The request for a
 // summary must itself fit, so the history is written as text, each message as long as there is room for it.
 
 import { textOf, type Message, type Part } from '../core/message.ts'
@@ -13,7 +13,7 @@ import { startOfLast } from './window.ts'
 
 export const usualBudget = 2000
 const usualKeep = 20
-/** How much of what the model reads may stay beside a summary. */
+/** How much of the context window may stay next to a summary. */
 const keptShare = 0.25
 
 export const summaryPrompt = `You keep the memory of a conversation between a user and an assistant with tools.
@@ -22,7 +22,7 @@ what was done and found (names, paths, numbers and identifiers exactly as they a
 Where a summary of earlier parts is given, bring it up to date instead of writing a new one: keep what still holds.
 Answer with the summary alone, in plain text. Do not answer or continue the conversation.`
 
-/** Where the stretch ends that a summary is to represent: an index of the view, or nothing if there is too little. */
+/** The end of the range that a summary replaces: an index of the view, or undefined if there is too little. */
 export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings, limit: number): number | undefined {
   const sizes = view.messages.map(estimateMessage)
   const byCount = startOfLast(view.messages, keep)
@@ -32,7 +32,7 @@ export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings,
   return fresh ? end : undefined
 }
 
-/** What the summarising model is given to read, in at most `room` tokens. */
+/** The input of the summarising model, in at most `room` tokens. */
 export function historyAsText(messages: readonly Message[], previous: string | undefined, room: number): string {
   const head = previous === undefined ? [] : [`Summary of what came before:\n${previous}`]
   for (const length of [8000, 3000, 1000, 300, 100]) {
@@ -44,7 +44,7 @@ export function historyAsText(messages: readonly Message[], previous: string | u
   return shortened([...head, 'The conversation:', ...lines].join('\n\n'), Math.max(200, Math.floor(room * 2)))
 }
 
-/** A summary without a model: what was asked, each tool call as its fold, and what was answered last. */
+/** A summary without a model: the questions, each tool call as its fold, and the last answer. */
 export function plainSummary(view: View, end: number, previous: string | undefined, budget: number): string {
   const messages = view.messages.slice(0, end)
   const asked = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.parts).trim()] : []))
@@ -61,7 +61,7 @@ export function plainSummary(view: View, end: number, previous: string | undefin
   ]
   const text = lines.filter((line) => line !== '').join('\n')
   const most = Math.max(400, budget * 4)
-  // The newest calls are the ones that are most likely needed.
+  // The newest calls are the most likely to be needed.
   const calls = foldedCalls(view, end)
   let room = most - Math.min(text.length, most)
   let first = calls.length
@@ -81,8 +81,8 @@ function foldedCalls(view: View, end: number): string[] {
 const shareForWords = 0.25
 
 /**
- * A summary with the specific words that it forgot and that what stays still uses: a model that continues will look for
- * what they mean. They are a list at its end.
+ * A summary plus the specific words that it left out and that the remaining messages still use: a model that continues
+ * will look for their meaning. They are a list at its end.
  */
 export function withForgotten(summary: string, view: View, end: number, budget: number): string {
   const covered = new Set<string>()
@@ -136,7 +136,7 @@ function linesOf(message: Message, length: number): string[] {
   })
 }
 
-/** Both ends, because results say what they are at the beginning and how they went at the end. */
+/** Both ends, because the beginning of a result says what it is and the end how it went. */
 function shortened(text: string, length: number): string {
   if (text.length <= length) return text
   const half = Math.floor(length / 2)

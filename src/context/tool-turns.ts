@@ -1,6 +1,7 @@
 // Tool turns: a reply with calls and all results that answer it. Old ones are most of a long history and the least
-// missed, so they are folded first: to a line that names tool, arguments, size and outcome; or only their results; or
-// away. What the model said beside the calls always stays. In batches, so that a prompt cache survives in between.
+// needed, so they are folded first: to a line that names tool, arguments, size and outcome; or only their results; or
+// completely. What the model wrote next to the calls always stays. In batches, so that a prompt cache survives in
+// between.
 
 import type { Note } from '../core/context.ts'
 import type { Message, Part, Reply, ToolCallPart, ToolMessage, ToolResultPart } from '../core/message.ts'
@@ -16,11 +17,11 @@ export interface ToolTurn {
   start: number
   /** Index after the last result. */
   end: number
-  /** What folding it saves, as it was last asked for. */
+  /** What folding it saves, as last computed. */
   saving?: Saving
 }
 
-/** Below this a fold is not worth the bytes of its stub. */
+/** A smaller fold is not worth the bytes of its stub. */
 export const leastSaving = 120
 
 /** In a paired history: all tool turns, oldest first. */
@@ -63,7 +64,7 @@ export function olderTurns(messages: readonly Message[], turns: readonly ToolTur
   return turns.slice(0, Math.max(0, turns.length - Math.max(keep, open)))
 }
 
-/** The tokens that folding a turn takes away, but for the words that its fold says beside the calls. */
+/** The tokens that folding a turn removes, except for the words that its fold adds. */
 export function savingOf(messages: readonly Message[], turn: ToolTurn, style: FoldStyle): number {
   const reply = messages[turn.start]
   if (reply?.role !== 'assistant') return 0
@@ -75,7 +76,7 @@ export function savingOf(messages: readonly Message[], turn: ToolTurn, style: Fo
   else {
     let saves = estimateMessage(reply)
     for (const result of results) saves += estimateMessage(result)
-    // A number is as long as the next.
+    // Every number has the same length.
     const places = [reply, ...results].map(() => 1)
     for (const { message } of foldTurn(reply, results, places, style, () => [])) saves -= estimateMessage(message)
     turn.saving = { style, results, saves }
@@ -94,12 +95,12 @@ const savings = new WeakMap<Message, Saving>()
 
 interface KeptMessage {
   message: Message
-  /** Of the message of the turn that it was made of. */
+  /** From the message of the turn that it was made from. */
   index: number
   size: number
 }
 
-/** What each of the given turns becomes. Made once, so that what is written for it can be kept too. */
+/** What each of the given turns becomes. Cached, so that its encoding can be cached too. */
 export const foldedTurns: (view: View, foldings: readonly Folding[]) => KeptMessage[][] = folderFor({
   fold({ messages, places }, { turn, style }, unsaid) {
     const { start, end } = turn
@@ -118,7 +119,7 @@ export const foldedTurns: (view: View, foldings: readonly Folding[]) => KeptMess
 
 const folds = new WeakSet<Message>()
 
-/** Whether a message is what a fold has left of calls or results. */
+/** Whether a message is the fold of calls or results. */
 export function isFold(message: Message): boolean {
   return folds.has(message)
 }
@@ -130,11 +131,11 @@ export interface Folding {
   turn: ToolTurn
   style: FoldStyle
   why: string
-  /** The last place of the history that was there when it was decided. */
+  /** The last position of the history when it was decided. */
   at: number
 }
 
-/** Folds the given turns, oldest first, in one pass. Each reason leaves one note, however many turns it folds. */
+/** Folds the given turns, oldest first, in one pass. Each reason adds one note, however many turns it folds. */
 export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   if (foldings.length === 0) return view
   const folded: View = { messages: [], places: [], notes: [...view.notes] }
@@ -175,7 +176,7 @@ export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   }
 }
 
-/** A note for each turn would make the notes of a long conversation longer than what is sent of it. */
+/** A note for each turn would make the notes of a long conversation longer than the request. */
 function noteFor(view: View, batch: readonly Folding[]): Note {
   const names = new Map<string, number>()
   for (const { turn } of batch) {
@@ -225,7 +226,7 @@ function foldTurn(
   }
   const said = reply.parts.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning')
   const kept: Omit<KeptMessage, 'size'>[] = []
-  // Its own words hold the calls, so what is left of the reply is told from its parts.
+  // Its native content has the calls, so the rest of the reply is encoded from its parts.
   if (said.length > 0) kept.push({ message: { ...reply, parts: said, native: [] }, index: 0 })
   if (style === 'stub') {
     const found = new Map(results.flatMap(({ parts }) => parts.map((part) => [part.callId, part])))
@@ -235,7 +236,7 @@ function foldTurn(
       const line = foldedCall(call, result, result && numbers.get(result))
       return withWords(line, say(call, result, line))
     })
-    // The user's side tells it: a model that reads calls as text of its own begins to write such text.
+    // Written as a user message: a model that reads calls as its own text begins to write such text.
     kept.push({ message: { role: 'user', parts: [{ type: 'text', text: lines.join('\n') }] }, index: 0 })
   }
   return kept
@@ -243,7 +244,7 @@ function foldTurn(
 
 const originals = new WeakMap<Message, Message>()
 
-/** The message that was folded for its provider to leave out, as it was. */
+/** The original of a message that was folded for its provider to drop. */
 export function beforeFold(message: Message): Message | undefined {
   return originals.get(message)
 }

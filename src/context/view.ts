@@ -1,23 +1,25 @@
-// What is to be sent so far: the messages, where each of them stands in the history, and what was said about the rest.
-// Policies turn one view into another; none of them touches a message of the log.
+// What will be sent: the messages, the position of each in the history, and notes about the rest. Policies turn one
+// view into another; none of them changes a message of the log.
 
 import type { Note } from '../core/context.ts'
-import type { Message } from '../core/message.ts'
-import { withoutDeepInputs } from './deep-inputs.ts'
+import type { Message, Part } from '../core/message.ts'
 import { pair } from './pair.ts'
+import { withoutSurplusCalls } from './surplus-calls.ts'
+import { isObject, type Json } from '../core/json.ts'
+import { prefixes } from './prefix-memo.ts'
 
 export interface View {
   messages: Message[]
-  /** The place of each message in the history; -1 = added. */
+  /** The position of each message in the history; -1 = added. */
   places: number[]
   notes: Note[]
 }
 
-/** The whole history, put in pairs first: then every cut between two tool turns leaves a valid history. */
+/** The whole history, paired first: then every cut between two tool turns leaves a valid history. */
 export function wholeView(history: readonly Message[], first = 0): View {
   const notes: Note[] = []
   const paired = pair(withoutDeepInputs(history, first, notes), first)
-  return notes.length === 0 ? paired : { ...paired, notes: [...notes, ...paired.notes] }
+  return withoutSurplusCalls(notes.length === 0 ? paired : { ...paired, notes: [...notes, ...paired.notes] })
 }
 
 /** How a note names the messages from one index of a view to another. */
@@ -32,4 +34,62 @@ export function placesFrom(view: View, first: number, last: number): string {
 function placed({ places }: View, index: number): number | undefined {
   const place = places[index] ?? -1
   return place >= 0 ? place : undefined
+}
+
+// Arguments nested so deeply that a wire, or our own parser, would fail: one such call would make every later request
+// of its conversation fail. They are sent as text, like arguments that are not a JSON object. Changed messages are
+// cached, so that their encoding can be cached too.
+
+/** Far more than any tool needs; JSON parsers of providers stop at about 100. */
+const maxDepth = 64
+
+const checked = new WeakMap<Message, Message>()
+/** Lists without arguments that are nested too deeply. */
+const fine = prefixes<true>()
+
+/** The same list if nothing is nested too deeply. */
+function withoutDeepInputs(history: readonly Message[], first: number, notes: Note[]): readonly Message[] {
+  let changed: Message[] | undefined
+  for (let index = fine.longest(history)?.shared ?? 0; index < history.length; index++) {
+    const message = history[index]
+    if (message?.role !== 'assistant') continue
+    const flat = checked.get(message) ?? flattened(message)
+    if (flat === message) continue
+    changed ??= [...history]
+    changed[index] = flat
+    const what = `arguments nested deeper than ${maxDepth} levels to text`
+    const why = 'readers of JSON refuse them, and every later request with them'
+    notes.push({ kind: 'changed', what, why, at: `messages[${first + index}]` })
+  }
+  if (!changed) fine.keep(history, true)
+  return changed ?? history
+}
+
+function flattened(message: Extract<Message, { role: 'assistant' }>): Message {
+  const isFine = message.parts.every((part) => part.type !== 'tool-call' || !isDeep(part.input))
+  const flat = isFine ? message : { ...message, parts: message.parts.map(flatPart) }
+  checked.set(message, flat)
+  return flat
+}
+
+function flatPart(part: Part): Part {
+  if (part.type !== 'tool-call' || !isDeep(part.input)) return part
+  return { ...part, input: {}, malformed: part.malformed ?? textOf(part.input) }
+}
+
+function textOf(input: Json): string {
+  try {
+    return JSON.stringify(input)
+  } catch {
+    return '(nested too deep to be written)'
+  }
+}
+
+/** Stops at the limit, so that the recursion cannot fail. */
+function isDeep(value: Json, depth = 0): boolean {
+  if (depth > maxDepth) return true
+  if (Array.isArray(value)) return value.some((child) => isDeep(child, depth + 1))
+  if (!isObject(value)) return false
+  for (const name in value) if (isDeep(value[name] ?? null, depth + 1)) return true
+  return false
 }

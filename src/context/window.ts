@@ -1,4 +1,4 @@
-// The window: the first user message and the end of the history. Cuts stand only where a user message or a reply
+// The window: the first user message and the end of the history. Cuts are made only where a user message or a reply
 // begins, never inside a tool turn, and they move in steps: a window that slides by one message every turn breaks the
 // prompt cache every turn, and costs about twice as much as one that cuts deeper and less often.
 
@@ -8,9 +8,9 @@ import { placesFrom, type View } from './view.ts'
 export interface WindowSize {
   /** The most that is sent, in the unit of `sizes`. */
   most: number
-  /** What a cut goes down to. */
+  /** The size after a cut. */
   downTo: number
-  /** The size of each message; without it every message counts one. */
+  /** The size of each message; by default every message counts one. */
   sizes?: readonly number[]
 }
 
@@ -18,7 +18,7 @@ export function window(view: View, size: WindowSize, why: string): View {
   return cutView(view, windowStart(view.messages, size), why)
 }
 
-/** The view without what comes before `start`, less the first user message. */
+/** The view from `start` on, plus the first user message. */
 export function cutView(view: View, start: number, why: string): View {
   const pinned = pinnedIn(view.messages)
   const keepsPinned = pinned >= 0 && pinned < start
@@ -44,12 +44,12 @@ export function cutView(view: View, start: number, why: string): View {
   }
 }
 
-/** What stays of the beginning, whatever goes: a summary that opens the view, else the first user message. */
+/** What stays of the beginning in any case: a summary that opens the view, otherwise the first user message. */
 export function pinnedIn(messages: readonly Message[]): number {
   return isSummary(messages[0]) ? 0 : messages.findIndex((message) => message.role === 'user')
 }
 
-/** One that is alone: with calls beside it, it would be a tool turn. */
+/** Only a single message: with calls it would be a tool turn. */
 function isSummary(message: Message | undefined): boolean {
   const parts: readonly Part[] = message?.parts ?? []
   const summarises = (part: Part) =>
@@ -57,7 +57,7 @@ function isSummary(message: Message | undefined): boolean {
   return parts.some(summarises) && !parts.some((part) => part.type === 'tool-call')
 }
 
-/** Where a history of at most `most` begins, cut where that is possible: never inside a tool turn. */
+/** Where a history of at most `most` begins, never inside a tool turn. */
 export function startOfLast(messages: readonly Message[], most: number, sizes?: readonly number[]): number {
   const pinned = pinnedIn(messages)
   let sum = pinned >= 0 ? (sizes?.[pinned] ?? 1) : 0
@@ -78,13 +78,13 @@ function windowStart(messages: readonly Message[], size: WindowSize): number {
 export interface WindowMove {
   /** How many messages there were when it moved. */
   end: number
-  /** Where it begins since. */
+  /** Where it begins since then. */
   start: number
 }
 
 /**
- * When the window moved and where to. It is found by going through the history once from its beginning, so that it
- * depends on nothing but the messages: a longer history has the same cuts, and perhaps a new one at its end (P4).
+ * When the window moved and where to. Computed in one pass over the history, so that it depends only on the messages: a
+ * longer history has the same cuts, and perhaps a new one at its end (P4).
  */
 export function windowMoves(messages: readonly Message[], { most, downTo, sizes }: WindowSize): WindowMove[] {
   const sizeAt = (index: number): number => sizes?.[index] ?? 1

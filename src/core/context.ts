@@ -1,4 +1,4 @@
-// What one request will carry, and what is said about it.
+// What one request will carry, and the notes about it.
 
 import type { JsonObject } from './json.ts'
 import type { Message, TextPart } from './message.ts'
@@ -7,20 +7,20 @@ export interface Context {
   system: TextPart[]
   messages: Message[]
   tools: ToolSpec[]
-  /** Where a cache mark is wanted: after the message of this index; -1 = after tools and system. Ascending. */
+  /** Positions for cache marks: after the message with this index; -1 = after tools and system. Ascending. */
   cacheAfter: number[]
   state?: StateRef
-  /** The provider itself leaves out results and thoughts that come before the message of this index. */
+  /** The provider itself drops tool results and thinking before the message of this index. */
   cleared?: number
-  /** The provider itself is to summarise what came before, once the prompt has this many tokens. */
+  /** The provider itself summarises what came before once the prompt has this many tokens. */
   compactAt?: number
-  /** The messages are of the log, and never change: what is written for them may be kept for the next request. */
+  /** The messages are from the log and never change: what is encoded for them may be cached for the next request. */
   fromLog?: boolean
-  /** The place in the history of each message, where policies have cut or added some; -1 = added. */
+  /** The position of each message in the history, if policies have cut or added some; -1 = added. */
   places?: number[]
 }
 
-/** How a note names the message at `index` of a context: by its place in the history. */
+/** How a note names the message at `index` of a context: by its position in the history. */
 export function placeOf(context: Context, index: number): string {
   return `messages[${context.places?.[index] ?? index}]`
 }
@@ -30,17 +30,17 @@ export interface ToolSpec {
   description?: string
   /** JSON Schema of the arguments, an object schema. */
   input: JsonObject
-  /** What it is beside a function, on wires that have a form for it; every other wire gets a function. */
+  /** The kind of tool, if it is not a function, on wires that support the kind; every other wire gets a function. */
   kind?: ToolKind
   /** What the text of a free-form tool must match. */
   grammar?: Grammar
-  /** The tools that it belongs to, on wires that group tools. `name` is then `<namespace>__<its name there>`. */
+  /** The namespace of the tool, on wires that group tools. `name` is then `<namespace>__<its name there>`. */
   namespace?: { name: string; description?: string }
 }
 
 /**
- * `free-form`: takes plain text instead of JSON arguments; as a function it has one string field, `input`.
- * `search`: the client looks for tools that were not declared.
+ * `free-form`: takes plain text instead of JSON arguments; as a function it has one string field, `input`. `search`:
+ * the client searches for tools that were not declared.
  */
 export type ToolKind = 'free-form' | 'search'
 
@@ -50,7 +50,7 @@ export interface Grammar {
   definition: string
 }
 
-/** What a provider remembers for us under an id: the first `covers` messages of the context need not be sent. */
+/** State that a provider stores under an id: the first `covers` messages of the context need not be sent. */
 export interface StateRef {
   kind: 'response-chain' | 'conversation' | 'interaction' | 'thread'
   id: string
@@ -62,8 +62,10 @@ export interface Note {
   kind: 'dropped' | 'changed' | 'added'
   what: string
   why: string
-  /** Where: a place in the history (`messages[3].parts[0]`), or in the body where there is none. */
+  /** Where: a position in the history (`messages[3].parts[0]`), or in the body if there is none. */
   at?: string
-  /** The rule of the wire, or the policy, that asked for it. */
+  /** The rule of the wire, or the policy, that required it. */
   rule?: string
+  /** Machine-readable data; the fields above are for people. */
+  data?: JsonObject
 }

@@ -1,4 +1,4 @@
-// How far two words are apart, for suggestions after a slip of the fingers.
+// The distance between two words, for suggestions after a typo.
 
 /** How many letters must be added, removed or replaced. */
 export function editDistance(a: string, b: string): number {

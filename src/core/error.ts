@@ -1,9 +1,9 @@
-// One error class with a closed list of kinds. Whether trying again can help follows from the kind alone.
+// One error class with a closed list of kinds. Whether a retry can help depends only on the kind.
 
 import type { Json } from './json.ts'
 
 export type ErrorKind =
-  // what a provider or the way to it can do
+  // failures of a provider or the connection to it
   | 'auth'
   | 'permission'
   | 'quota'
@@ -18,7 +18,7 @@ export type ErrorKind =
   | 'timeout'
   | 'network'
   | 'malformed-reply'
-  // what can go wrong on our side
+  // failures on our side
   | 'aborted'
   | 'bad-input'
   | 'conflict'
@@ -34,7 +34,7 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set([
   'malformed-reply',
 ])
 
-/** What went wrong, as data: it is kept in the log and sent over HTTP. */
+/** What went wrong, as data: it is stored in the log and sent over HTTP. */
 export interface Failure {
   kind: ErrorKind
   message: string
@@ -45,6 +45,14 @@ export interface Failure {
   raw?: Json
 }
 
+/**
+ * Every error that Synapse throws: `kind` says what it is, `retryable` whether trying again can help.
+ *
+ * @example
+ * await chat.send('Hello').text().catch((error) => {
+ *   if (error instanceof SynapseError && error.kind === 'rate-limit') console.log(error.failure.retryAfterMs)
+ * })
+ */
 export class SynapseError extends Error {
   override readonly name = 'SynapseError'
   readonly failure: Failure
@@ -67,12 +75,12 @@ export function isRetryable(kind: ErrorKind): boolean {
   return retryableKinds.has(kind)
 }
 
-/** The error for a person's mistake: one sentence that says what, where and what to do. */
+/** The error for a user's mistake: one sentence that says what is wrong, where, and what to do. */
 export function badInput(message: string): SynapseError {
   return new SynapseError({ kind: 'bad-input', message })
 }
 
-/** What the stack does not hold is data that somebody has made so. */
+/** Without a native stack it is plain data that has the shape of an error. */
 export function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack')
 }

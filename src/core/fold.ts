@@ -1,5 +1,5 @@
-// Events in, Reply out. Deltas are only for those who watch: the part that a `part-end` carries is the truth, and a
-// part that never ended keeps what its deltas brought.
+// Events in, Reply out. Deltas are only for live display: the part carried by a `part-end` is authoritative, and a part
+// that never ended keeps what its deltas brought.
 
 import type { Note } from './context.ts'
 import type { ReplyEvent } from './event.ts'
@@ -16,7 +16,7 @@ export interface Folded {
 
 export interface Fold {
   push(event: ReplyEvent): void
-  /** The reply so far; before a `reply-end` it counts as interrupted. */
+  /** The reply so far; without a `reply-end` it counts as interrupted. */
   result(): Folded
 }
 
@@ -77,7 +77,7 @@ export function fold(events: Iterable<ReplyEvent>, origin: Origin): Folded {
   return folded.result()
 }
 
-/** Two deltas that follow each other as one, up to `most` characters; undefined: they stay two events. */
+/** Merges two consecutive deltas into one, up to `most` characters; undefined: they stay two events. */
 export function joinDeltas(a: ReplyEvent, b: ReplyEvent, most: number): ReplyEvent | undefined {
   if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
   return a.text.length + b.text.length > most ? undefined : { ...a, text: a.text + b.text }

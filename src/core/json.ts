@@ -11,8 +11,8 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * JSON that can be shown anywhere: C1 controls, bidirectional controls and the Unicode line separators are written as
- * escapes. It reads back as the same value. (JSON.stringify itself escapes the C0 controls.)
+ * JSON that is safe to display anywhere: C1 controls, bidirectional controls and the Unicode line separators are
+ * escaped. It parses to the same value. (JSON.stringify itself escapes the C0 controls.)
  */
 export function escapedJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, null, indent)

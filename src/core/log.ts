@@ -1,12 +1,15 @@
-// The log: entries in a tree, only ever appended to, and beside it what happened on the way: one Exchange per request
-// to a model, one record per tool that was started, and the decisions (overlays) that change what is sent but never
-// what is kept. All of it is stored under these names: renaming a field needs a migration.
+// The log: an append-only tree of entries, and the records around it: one Exchange per request to a model, one record
+// per tool that was started, and the decisions (overlays) that change what is sent but never what is stored. All of it
+// is stored under these names: renaming a field needs a migration.
 
 import type { Note, StateRef } from './context.ts'
 import type { Failure } from './error.ts'
 import type { JsonObject } from './json.ts'
 import type { Message } from './message.ts'
 import type { Usage } from './usage.ts'
+
+/** The label of conversations that a client uses internally, such as for a title: lists leave them out. */
+export const sideCall = 'side-call'
 
 export interface Conversation {
   id: string
@@ -21,16 +24,16 @@ export interface Conversation {
   head: string | null
   /** The named branch that moves along with the head; absent on a plain one. */
   branch?: string
-  /** How many entries the log holds, on all branches. */
+  /** How many entries the log has, on all branches. */
   entries: number
 }
 
-/** A message at its place in the tree. */
+/** A message at its position in the tree. */
 export interface Entry {
   id: string
   conversationId: string
   parentId: string | null
-  /** How many entries lie between it and the root. */
+  /** How many entries are between it and the root. */
   depth: number
   message: Message
   at: string
@@ -45,7 +48,9 @@ export interface EntryOutline {
   at: string
 }
 
-/** A place that the conversation can continue from: every leaf of the tree, and every entry that was given a name. */
+/**
+ * A position that the conversation can continue from: every leaf of the tree, and every entry that was given a name.
+ */
 export interface Branch {
   name?: string
   entryId: string
@@ -55,11 +60,11 @@ export interface Branch {
   current: boolean
 }
 
-/** One request to a model and what came of it. */
+/** One request to a model and its outcome. */
 export interface Exchange {
   id: string
   conversationId: string
-  /** The last entry that the request was made from. */
+  /** The last entry that the request was built from. */
   basedOn: string
   provider: string
   protocol: string
@@ -69,24 +74,27 @@ export interface Exchange {
   startedAt: string
   endedAt?: string
   outcome: 'open' | 'done' | 'failed' | 'cancelled' | 'interrupted'
-  /** The entry that holds the reply. */
+  /** The entry with the reply. */
   replyEntryId?: string
   attempts: number
   usage?: Usage
-  /** In US dollars; absent where the price is not known. */
+  /** In US dollars; absent if the price is unknown. */
   cost?: number
   failure?: Failure
 }
 
-/** A tool that was started for a call. A record without an outcome after a crash means: no one knows if it ran. */
+/**
+ * A tool that was started for a call. A record without an outcome after a crash means that it is unknown whether the
+ * tool ran.
+ */
 export interface RecordedToolRun {
   conversationId: string
   callId: string
-  /** The reply that asked for it. */
+  /** The reply that contains the call. */
   entryId: string
   name: string
   argsSha256: string
-  /** For the tool to recognise a second start of the same call. */
+  /** Lets the tool recognise a second start of the same call. */
   idempotencyKey: string
   repeatable: boolean
   /** More than one only for repeatable tools. */
@@ -94,15 +102,15 @@ export interface RecordedToolRun {
   startedAt: string
   endedAt?: string
   outcome?: 'done' | 'failed' | 'unknown'
-  /** The entry that holds the result. */
+  /** The entry with the result. */
   resultEntryId?: string
 }
 
-/** A decision about what is sent, such as a compaction. It counts on every path through `entryId` unless undone. */
+/** A decision about what is sent, such as a compaction. It applies to every path through `entryId` unless undone. */
 export interface Overlay {
   id: string
   conversationId: string
-  /** The last entry that was there when it was decided. */
+  /** The last entry at the time of the decision. */
   entryId: string
   kind: string
   data: JsonObject
@@ -110,7 +118,7 @@ export interface Overlay {
   at: string
 }
 
-/** What a provider remembers of this conversation: a cache of the log, never the truth. */
+/** What a provider stores of this conversation: a cache of the log, never the source of truth. */
 export interface ProviderState {
   id: string
   conversationId: string
@@ -119,7 +127,7 @@ export interface ProviderState {
   kind: StateRef['kind']
   /** The provider's id for it. */
   ref: string
-  /** The provider knows the history up to and with this entry. */
+  /** The provider has the history up to and including this entry. */
   covers: string
   expiresAt?: string
   at: string

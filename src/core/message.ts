@@ -1,8 +1,7 @@
-// What a conversation is made of. Plain JSON, so that the log, the wire and the screen all hold the same thing.
-//
-// A Reply is kept twice: `parts` is our reading, which any provider can be given, and `native` is the provider's own
-// words, whole and in order, because replay is valid for a whole turn or not at all. Signatures and ciphertext live in
-// `native` only: side-bags on single parts get lost.
+// What a conversation is made of. Plain JSON, so that the log, the wire and the UI all use the same objects. A Reply is
+// stored twice: `parts` is our reading of it, which can be sent to any provider, and `native` is the provider's
+// original data, complete and in order, because a replay is valid for a whole turn or not at all. Signatures and
+// ciphertext are in `native` only: extra fields on single parts would get lost.
 
 import type { ToolKind } from './context.ts'
 import type { Json } from './json.ts'
@@ -32,16 +31,19 @@ export interface Reply extends Sourced {
   stop: Stop
 }
 
-/** A message read from another format remembers its words there, so that the same format out again is the same file. */
+/**
+ * A message read from another format keeps its original there, so that writing the same format again gives the same
+ * file.
+ */
 interface Sourced {
   source?: Source
 }
 
 export interface Source {
   format: string
-  /** The foreign message, on the first of the messages that were made of it. */
+  /** The original message, on the first of the messages that were made of it. */
   value?: Json
-  /** Which of how many messages made of one foreign message this is. */
+  /** Which of how many messages made from one original message this is. */
   index: number
   of: number
 }
@@ -52,7 +54,7 @@ export interface Origin {
   model: string
   /** The provider's id of the reply. */
   replyId?: string
-  /** A digest of what the reply was an answer to, where the provider binds reasoning to its prefix. */
+  /** A digest of the prefix that the reply answers, for providers that bind reasoning to its prefix. */
   basis?: string
 }
 
@@ -69,7 +71,7 @@ export type StopReason =
 export interface Stop {
   reason: StopReason
   raw?: string
-  /** The stop sequence that ended the reply, where the provider tells. */
+  /** The stop sequence that ended the reply, if the provider reports it. */
   sequence?: string
 }
 
@@ -84,7 +86,7 @@ export type Part =
   | CompactionPart
   | OpaquePart
 
-/** Each part of a reply may say which element of `native` it was read from. */
+/** Each part of a reply can name the element of `native` that it was read from. */
 interface Placed {
   from?: number
 }
@@ -98,8 +100,10 @@ export interface TextPart extends Placed {
 export interface ReasoningPart extends Placed {
   type: 'reasoning'
   text: string
-  /** The provider keeps the words to itself: `text` is empty or a summary. */
+  /** The provider does not reveal the text: `text` is empty or a summary. */
   hidden?: boolean
+  /** How long it was streamed, from one second on. */
+  durationMs?: number
 }
 
 export interface RefusalPart extends Placed {
@@ -122,17 +126,17 @@ export type MediaData =
 
 export interface ToolCallPart extends Placed {
   type: 'tool-call'
-  /** Ours, unique in the conversation. */
+  /** Our own id, unique in the conversation. */
   callId: string
-  /** The provider's id for it, good only inside its own reply: providers repeat ids, or send none. */
+  /** The provider's id, valid only inside its own reply: providers repeat ids, or send none. */
   alias?: string
   name: string
   input: Json
-  /** The arguments as they came, where they were not a JSON object. Such a call is never run. */
+  /** The arguments as received, if they were not a JSON object. Such a call is never run. */
   malformed?: string
-  /** The kind of the tool, where it is no function. The text of a free-form call is the field `input` of its input. */
+  /** The kind of the tool, if it is not a function. The text of a free-form call is the field `input` of its input. */
   kind?: ToolKind
-  /** The namespace that the tool is in; `name` has it as its prefix. */
+  /** The namespace of the tool; `name` has it as its prefix. */
   namespace?: string
 }
 
@@ -156,13 +160,13 @@ export interface ServerToolPart extends Placed {
   output?: Json
 }
 
-/** A summary that represents what came before it, the provider's or ours. */
+/** A summary that replaces what came before it, the provider's or ours. */
 export interface CompactionPart extends Placed {
   type: 'compaction'
   text?: string
 }
 
-/** Something we have no word for, kept whole. `kind` is `<protocol>/<the wire's own type>`. */
+/** Anything without a type of our own, stored unchanged. `kind` is `<protocol>/<type on the wire>`. */
 export interface OpaquePart extends Placed {
   type: 'opaque'
   kind: string

@@ -7,7 +7,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
-    /** The library can say the schema as JSON Schema. */
+    /** The library can convert the schema to JSON Schema. */
     readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> }
   }
 }
@@ -21,7 +21,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** The type of what a schema gives. */
+/** The output type of a schema. */
 export type OutputOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output']
 
 export function isStandardSchema(value: object): value is StandardSchema {

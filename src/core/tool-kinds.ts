@@ -1,6 +1,6 @@
 // Tools that are more than functions: free-form tools, which take plain text, tool search at the client, and tools in a
-// namespace. A wire that has no form for them gets a function that says the same, and the calls of that function are
-// marked with the kind of the tool, so that a wire that has the form gets it back.
+// namespace. A wire that does not support them gets an equivalent function, and the calls of that function are marked
+// with the kind of the tool, so that a wire that supports the kind gets it back.
 
 import type { ToolSpec } from './context.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
@@ -14,15 +14,15 @@ export const freeFormInput: JsonObject = {
   additionalProperties: false,
 }
 
-/** The name of a tool search, which has none of its own on its wire. */
+/** The name of a tool search, which has no name on its wire. */
 export const searchName = 'tool_search'
 
-/** The name of a tool in a namespace, where names must be flat. */
+/** The flat name of a tool in a namespace. */
 export function namespacedName(namespace: string, name: string): string {
   return prefixOf(namespace) + name
 }
 
-/** The name that the tool has inside its namespace. */
+/** The name of the tool inside its namespace. */
 export function nameInside(namespace: string, name: string): string {
   const prefix = prefixOf(namespace)
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
@@ -32,7 +32,7 @@ function prefixOf(namespace: string): string {
   return namespace.endsWith('__') ? namespace : `${namespace}__`
 }
 
-/** The tool as a function: what a grammar would have enforced is described. */
+/** The tool as a function: what a grammar would enforce is described in text. */
 export function asFunction(tool: ToolSpec): ToolSpec {
   const { grammar, ...rest } = tool
   if (tool.kind !== 'free-form') return tool
@@ -42,12 +42,12 @@ export function asFunction(tool: ToolSpec): ToolSpec {
   return { ...rest, description: [tool.description, described].filter(Boolean).join('\n\n') }
 }
 
-/** The text that a free-form tool is called with; undefined if the input is not that of one. */
+/** The text argument of a free-form tool; undefined if the input does not have that shape. */
 export function freeFormText(input: Json): string | undefined {
   return isObject(input) && typeof input.input === 'string' ? input.input : undefined
 }
 
-/** What a call of this tool is marked with. */
+/** The mark for calls of this tool. */
 export function callMarks(tool: ToolSpec | undefined): Pick<ToolCallPart, 'kind' | 'namespace'> {
   return {
     ...(tool?.kind !== undefined && { kind: tool.kind }),

@@ -1,5 +1,6 @@
-// Tokens, counted alike for every provider: `input` is the whole prompt with what was read from and written to a
-// cache, `output` is everything the model produced with its reasoning. The other three are shares of those.
+// Tokens, counted the same way for every provider: `input` is the whole prompt, including what was read from and
+// written to a cache, `output` is everything the model produced, including reasoning. The other three are shares of
+// those.
 
 import type { Json } from './json.ts'
 
@@ -9,7 +10,7 @@ export interface Usage {
   cacheRead: number
   cacheWrite: number
   reasoning: number
-  /** Counted by the emulator that answered in the provider's place: no one is billed for it. */
+  /** Counted by the emulator that answered in place of the provider: nothing is billed. */
   offline?: true
   /** The provider's own numbers. */
   raw?: Json

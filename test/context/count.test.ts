@@ -11,14 +11,14 @@ function reply(part: Part, native: Json): Reply {
 
 const seal = 'x'.repeat(20_000)
 
-test('a sealed thought counts as its seal, with a summary beside it or without', () => {
+test('encrypted thinking counts as its signature, with or without a summary', () => {
   const thought = (text: string) =>
     estimateMessage(reply({ type: 'reasoning', text, from: 0 }, { type: 'thinking', thinking: text, signature: seal }))
   assert.equal(thought('I add the two numbers.'), thought(''))
   assert.ok(thought('') > 4500)
 })
 
-test('a readable thought longer than its seal counts as its text', () => {
+test('readable thinking longer than its signature counts as its text', () => {
   const text = 'I look at the file and think about it. '.repeat(500)
   const native = { type: 'thinking', thinking: text, signature: 'short' }
   const readable = estimateMessage(reply({ type: 'reasoning', text, from: 0 }, native))

@@ -97,7 +97,7 @@ test('prices of a cache are relative to input, and differ by how long it is to l
   assert.deepEqual([home.read, home.lifetimeMs], [0, Infinity])
 })
 
-test('an hour is asked for when pauses cost more than the longer life', () => {
+test('an hour is requested when pauses cost more than the longer lifetime', () => {
   const ttl = (within: number, beyond: number, requests: number) =>
     cacheTtlFor(anthropic, { requests, within, beyond }, 50_000, 1000)
   assert.equal(ttl(0, 0, 20), '5m')

@@ -34,7 +34,7 @@ function assembled(policy: Policy, decisions = noDecisions) {
   return assemble({ history, policy, protocol: openaiChat, target, decisions })
 }
 
-test('each message is said to be sent, converted or folded, and why', () => {
+test('each message is reported as sent, converted or folded, with the reason', () => {
   const { messages } = explain({ history, assembled: assembled({ maxToolTurns: 1, step: 1 }) })
   assert.deepEqual(
     messages.map(({ fate }) => fate),
@@ -46,7 +46,7 @@ test('each message is said to be sent, converted or folded, and why', () => {
   assert.equal(messages[1]?.tokens, messages[1]?.sent)
 })
 
-test('what a window or a summary left out is said to be cut or summarised', () => {
+test('what a window or a summary left out is reported as cut or summarised', () => {
   const cut = explain({
     history,
     assembled: assembled('full', { ...noDecisions, cut: { before: 5, why: 'too long' } }),
@@ -73,7 +73,7 @@ test('tokens are in the count of the provider, and the price knows what is cache
   assert.equal(twice.price, (400 * 0.2 + (twice.tokens - 400) * 2) / 1_000_000)
 })
 
-test('the first byte that differs from the last request is told', () => {
+test('the first byte that differs from the last request is reported', () => {
   const request = assembled('full')
   const before = JSON.stringify(request.body)
   assert.equal(explain({ history, assembled: request, before }).differsAt, undefined)
@@ -81,7 +81,7 @@ test('the first byte that differs from the last request is told', () => {
   assert.equal(firstDifference('ab', 'abc'), 2)
 })
 
-test('a forecast is read back from the note that keeps it', () => {
+test('a forecast is read back from its note', () => {
   const about = { head: '0123456789ab', ttl: '1h' as const, whole: 5000, wholeCached: 4200 }
   const forecast = { estimate: 1200, cached: 900, ...about }
   const usage = { input: 1300, output: 5, cacheRead: 890, cacheWrite: 0, reasoning: 0 }
@@ -89,5 +89,8 @@ test('a forecast is read back from the note that keeps it', () => {
   assert.equal(readSaved({ notes: [forecastNote(forecast, usage)] }), 0)
   assert.equal(readSaved({ notes: [forecastNote(forecast, usage, 0.0125)] }), 0.0125)
   assert.equal(readSaved({ notes: [forecastNote(forecast, usage, -0.001)] }), -0.001)
+  const { data: _, ...old } = forecastNote(forecast, usage, 0.0125)
+  assert.deepEqual(readForecast({ notes: [old] }), forecast, 'exchanges up to 0.1.0 have words alone')
+  assert.equal(readSaved({ notes: [old] }), 0.0125)
   assert.equal(readForecast({ notes: [] }), undefined)
 })

@@ -4,7 +4,7 @@ import { refuse } from '../../src/runtime/prepare.ts'
 import type { MediaPart, Message } from '../../src/core/message.ts'
 import { imageTokens } from '../../src/context/images.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
-import { resolveWith } from '../../src/providers/resolve.ts'
+import { resolveWith } from '../../src/providers/resolve-with.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { allWires } from '../../src/wires/all.ts'
 import { prepare } from '../../src/index.ts'
@@ -113,7 +113,7 @@ for (const { name, media, left, why } of [
     why: /more of them than/,
   },
 ]) {
-  test(`words represent pictures that the provider would refuse: ${name}`, () => {
+  test(`text replaces images that the provider would refuse: ${name}`, () => {
     const model = 'claude-sonnet-4-5'
     const { body, notes } = prepare({ messages: [...asking(...media), again], provider: 'anthropic', model })
     const messages = body['messages'] as { content: { type: string; text?: string }[] }[]
@@ -137,4 +137,18 @@ test('a longer history keeps the gaps of a shorter one until the next step', () 
     return JSON.stringify(body['messages']).slice(0, 3000)
   })
   assert.equal(new Set(prefixes).size, 1)
+})
+
+test('a page of a PDF counts as the provider counts it', () => {
+  const data = { kind: 'base64', base64: Buffer.from('%PDF-1.7 one page').toString('base64') } as const
+  const messages: Message[] = [{ role: 'user', parts: [{ type: 'media', mediaType: 'application/pdf', data }] }]
+  const tokens = (provider: string, model: string) => prepare({ provider, model, messages }).estimate.input
+  assert.ok(tokens('anthropic', 'claude-opus-5') >= 1600)
+  for (const [model, page] of [
+    ['gemini-2.5-flash', 258],
+    ['gemini-3.1-pro-preview', 560],
+  ] as const) {
+    const found = tokens('google', model)
+    assert.ok(found >= page && found < page + 30, `${model}: ${found}`)
+  }
 })

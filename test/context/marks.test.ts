@@ -36,7 +36,7 @@ test('between folds marks come after the system, at the next break, at the end o
   assert.deepEqual(marksOf(6, noDecisions), [-1, 0, 10, 12])
 })
 
-test('the request that folds also marks the place where it broke, which is all that the cache still has', () => {
+test('the request that folds also marks the position of the break, which is all that the cache still has', () => {
   // Turns 1 to 4 are stubs now: messages 0, four stubs, two turns.
   assert.deepEqual(marksOf(6, folded(1, 7)), [-1, 0, 4, 8])
 })

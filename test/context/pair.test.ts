@@ -6,14 +6,14 @@ import { pair } from '../../src/context/pair.ts'
 import { calls, reply, result, user } from '../histories.ts'
 import { anyHistory } from '../arbitrary.ts'
 
-test('a history in order passes as it is, message for message', () => {
+test('a history in order is not changed, message for message', () => {
   const history = [user('hi'), reply(calls('a', 'b')), result('a', '1'), result('b', '2'), reply('done')]
   const paired = pair(history)
   assert.deepEqual(paired.notes, [])
   assert.ok(paired.messages.every((message, i) => message === history[i]))
 })
 
-test('an unanswered call gets a failed result that says so, with the same words each time', () => {
+test('an unanswered call gets a failed result, with the same text each time', () => {
   const history = [user('hi'), reply(calls('a')), user('still there?')]
   const paired = pair(history)
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('an orphaned result becomes labelled user text with its content intact', ()
   })
 })
 
-test('results that came late, or before other messages, are moved to their calls in order', () => {
+test('results that arrived late, or before other messages, are moved to their calls in order', () => {
   const paired = pair([reply(calls('a', 'b')), user('hurry'), result('b', '2'), result('a', '1')])
   assert.deepEqual(
     paired.messages.map((message) => message.role),
@@ -53,7 +53,7 @@ test('results that came late, or before other messages, are moved to their calls
   )
 })
 
-test('of two results the last one counts, and the other is written as text unless it says the same', () => {
+test('of two results the last one is used, and the other is written as text unless it is the same', () => {
   const same = pair([reply(calls('a')), result('a', '1'), result('a', '1')])
   assert.equal(same.messages.length, 2)
   assert.equal(same.notes.length, 1)
@@ -82,7 +82,7 @@ test('results of two calls that share an id in one reply are paired in order', (
   )
 })
 
-test('for every history: calls and results stand in pairs, the log is untouched, and no result text is lost', () => {
+test('for every history: calls and results are paired, the log is untouched, and no result text is lost', () => {
   fc.assert(
     fc.property(anyHistory, (history) => {
       const before = structuredClone(history)

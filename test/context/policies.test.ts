@@ -15,11 +15,11 @@ import { allWires } from '../../src/wires/all.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
-import { resolveWith } from '../../src/providers/resolve.ts'
+import { resolveWith } from '../../src/providers/resolve-with.ts'
 import { rows } from '../../src/providers/rows.ts'
 import { anyHistory, keptHistory } from '../arbitrary.ts'
 import { call, reply, result, user } from '../histories.ts'
-import { everyTarget, tools } from '../targets.ts'
+import { everyTarget, someTargets, tools } from '../targets.ts'
 
 const anySettings: fc.Arbitrary<PolicySettings> = fc.record(
   {
@@ -55,10 +55,10 @@ const anyDecisions: fc.Arbitrary<Decisions> = fc
     plain: plain ? [{ through: 20, provider: 'elsewhere', protocol: 'elsewhere' }] : [],
   }))
 
-for (const target of everyTarget) {
+for (const target of someTargets) {
   const name = `${target.provider}/${target.model} on ${target.protocol}`
 
-  test(`whatever a policy leaves of a history is taken by ${name}, and twice it is the same`, () => {
+  test(`whatever a policy leaves of a history is accepted by ${name}, and applying it twice is the same`, () => {
     fc.assert(
       fc.property(anyHistory, anyPolicy, (messages, policy) => {
         const before = JSON.stringify(messages)
@@ -73,7 +73,7 @@ for (const target of everyTarget) {
   })
 }
 
-test('what is not sent is in a note, under any policy', () => {
+test('everything that is not sent is in a note, under any policy', () => {
   fc.assert(
     fc.property(keptHistory, anyPolicy, (messages, policy) => {
       const { body, notes } = prepare({
@@ -116,7 +116,7 @@ test('recorded decisions leave a valid request on every provider', () => {
   }
 })
 
-test('recorded decisions are what they are, whatever comes after', () => {
+test('recorded decisions do not change, whatever follows', () => {
   fc.assert(
     fc.property(keptHistory, anyDecisions, (messages, decisions) => {
       let before: { body: Json[]; notes: string } | undefined
@@ -174,7 +174,7 @@ test('in a long conversation most requests begin with the whole request before t
   }
 })
 
-test('no request is longer than the model can be given, but for its newest turn', () => {
+test('no request exceeds the limit of the model, except for its newest turn', () => {
   fc.assert(
     fc.property(keptHistory, anyPolicy, fc.integer({ min: 200, max: 1500 }), (messages, policy, contextWindow) => {
       const { context, estimate } = assembled(messages, policy, undefined, contextWindow)

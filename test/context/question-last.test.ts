@@ -35,7 +35,7 @@ for (const target of everyTarget) {
   })
 }
 
-test('two messages of the user are one for a model that wants turns', () => {
+test('two user messages are merged for a model that requires alternation', () => {
   const target = { provider: 'deepseek', protocol: 'openai-chat', model: 'deepseek-reasoner' }
   const { body } = prepare({ ...target, messages: [user('One.'), user('Two.')] })
   assert.equal(messagesOf(body).length, 1)

@@ -19,7 +19,7 @@ const { messages } = readTranscript(
 )
 
 for (const target of everyTarget) {
-  test(`the words of a search result reach ${target.provider}/${target.model} on ${target.protocol}`, () => {
+  test(`the text of a search result reaches ${target.provider}/${target.model} on ${target.protocol}`, () => {
     const { body, notes } = prepare({ ...target, messages })
     const sent = JSON.stringify(body)
     for (const words of ['On tides', 'https://example.com/a', 'The moon pulls the sea.'])

@@ -35,7 +35,7 @@ test('a tool turn is a reply with calls and all its results', () => {
   ])
 })
 
-test('a stub names tool, arguments, size and outcome on the user side, and keeps what was said', () => {
+test('a stub names tool, arguments, size and outcome in a user message, and keeps the text', () => {
   const view = folded('stub', 2)
   assert.deepEqual(
     view.messages.map((message) => message.role),
@@ -58,13 +58,13 @@ test('a stub names tool, arguments, size and outcome on the user side, and keeps
   ])
 })
 
-test('folding only results keeps the calls and the reply as it was', () => {
+test('folding only results keeps the calls and the reply unchanged', () => {
   const view = folded('results', 1)
   assert.equal(view.messages[1], history[1])
   assert.deepEqual(view.messages[2], result('a', '[Folded #2] ok, 5 characters', 'clock'))
 })
 
-test('removing a turn leaves what was said beside it', () => {
+test('removing a turn leaves the text next to the calls', () => {
   assert.equal(folded('remove', 2).messages.length, 5)
 })
 
@@ -86,7 +86,7 @@ test('the last turns stay whole, and older ones are folded in batches', () => {
   )
 })
 
-test('with a step of one, exactly the turns that are asked for stay, and exactly the messages', () => {
+test('with a step of one, exactly the requested turns stay, and exactly the messages', () => {
   for (const total of [4, 9, 17, 30]) {
     const view = wholeView(toolTurns(total))
     assert.equal(stepFolds(view, { maxToolTurns: 3, step: 1 }).length, total - 3)

@@ -1,4 +1,4 @@
-// Tools as sources that no one has checked may bring them: two of one name, and words that are not Unicode.
+// Tools as unchecked sources may provide them: two of one name, and text that is not Unicode.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -14,7 +14,7 @@ const tools = [
 ]
 
 for (const target of everyTarget) {
-  test(`of two tools with one name the first goes to ${target.provider}/${target.model} on ${target.protocol}`, () => {
+  test(`of two tools with one name the first is sent to ${target.provider}/${target.model} on ${target.protocol}`, () => {
     const { body, notes } = prepare({ ...target, messages: [user('Go.')], tools })
     assert.deepEqual(refuse(target.protocol, body, { provider: target.provider, model: target.model }), [])
     const sent = JSON.stringify(body)
@@ -37,7 +37,7 @@ const broken = [
 ]
 
 for (const target of everyTarget) {
-  test(`half a character in a tool goes to ${target.provider}/${target.model} on ${target.protocol} as U+FFFD`, () => {
+  test(`half a character in a tool is sent to ${target.provider}/${target.model} on ${target.protocol} as U+FFFD`, () => {
     const { body, notes } = prepare({ ...target, messages: [user('Go.')], tools: broken })
     assert.deepEqual(refuse(target.protocol, body, { provider: target.provider, model: target.model }), [])
     const sent = JSON.stringify(body)

@@ -8,12 +8,12 @@ import { calls, reply, result, user } from '../histories.ts'
 
 const chat = (turns: number) => Array.from({ length: turns }, (_, i) => [user(`q${i}`), reply(`a${i}`)]).flat()
 
-test('a history that fits passes as it is', () => {
+test('a history that fits is not changed', () => {
   const view = wholeView(chat(3))
   assert.equal(window(view, { most: 6, downTo: 3 }, 'too many'), view)
 })
 
-test('what was cut is one note, and the first user message stays', () => {
+test('a cut is one note, and the first user message stays', () => {
   const view = window(wholeView(chat(8)), { most: 10, downTo: 5 }, 'too many')
   assert.deepEqual(view.messages[0], user('q0'))
   assert.ok(view.messages.length <= 10)
@@ -26,7 +26,7 @@ test('a step of one is the textbook sliding window', () => {
   assert.deepEqual(texts, [user('q0'), ...chat(6).slice(-3)])
 })
 
-test('a tool turn larger than the window is kept whole when it is the newest', () => {
+test('a tool turn larger than the window is kept complete if it is the newest', () => {
   const history = [
     user('go'),
     reply('ok'),

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { specificWords } from '../../src/context/specific-words.ts'
+
+/** Each text, and what has to be among its words. */
+const samples: [text: string, words: string[]][] = [
+  ['see src/billing/tax.ts and applyVat', ['src/billing/tax.ts', 'applyVat']],
+  ['Call +49 30 90182040 before 17 March 2026.', ['+49 30 90182040', '17 March 2026']],
+  ['It was 1,249.50 EUR, see https://status.example.com/i/8831.', ['1,249.50', 'https://status.example.com/i/8831']],
+  ['Written by Oyelaran Adebayo in Lofoten.', ['Oyelaran Adebayo', 'Lofoten']],
+  ['{ "city": "Antofagasta", "owner": "Kim" }', ['Antofagasta', 'Kim']],
+  ['Owner: Priya', ['Priya']],
+  ['他们报告的平均盐度为41.7。', ['41.7']],
+  ['采用的方法：双盲对照。合同到3月17日为止。', ['双盲对照', '合同到3月17日为止']],
+]
+
+for (const [text, words] of samples) {
+  test(`the specific words of "${text}" are found`, () => {
+    const found = specificWords(text)
+    assert.deepEqual(
+      words.filter((word) => !found.has(word)),
+      [],
+      [...found].join(' | '),
+    )
+  })
+}
+
+test('a long Chinese sentence is kept in pieces that contain its terms', () => {
+  const found = [...specificWords('第二个地点由海豚科技有限公司负责日常维护工作')]
+  assert.ok(
+    found.some((piece) => piece.includes('海豚科技有限公司')),
+    found.join(' | '),
+  )
+})
+
+test('ordinary words, single digits and signs are not specific', () => {
+  assert.deepEqual([...specificWords('The usual checks were made + 3 times, and nothing was found.')], [])
+})
