@@ -5,7 +5,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 import { shownPath, type Config } from '../config/load.ts'
 import { badInput } from '../core/error.ts'
 
-/** Files of agents: `*.yaml` in the folder itself, or an `agent.yaml` in a folder of its own. */
+/** Files of agents: `*.yaml` in the folder itself, or an `agent.yaml` in a subfolder. */
 export function agentFiles(folder: string): string[] {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) return []
   return readdirSync(folder, { withFileTypes: true })
@@ -18,7 +18,7 @@ export function agentFiles(folder: string): string[] {
     .toSorted()
 }
 
-/** By its file name, less the ending, or its folder; or a path, if it looks like one. */
+/** By its file name without the extension, or its folder; or a path, if it looks like one. */
 export function findAgentFile(name: string, config: Config, cwd: string = process.cwd()): string {
   if (isAgentPath(name)) {
     const path = resolve(cwd, name)
@@ -42,8 +42,13 @@ export function isAgentPath(name: string): boolean {
 
 /** The folder that an agent in a folder `agents` belongs to. */
 export function folderOfAgent(file: string): string {
+  return dirname(agentsFolder(file))
+}
+
+/** The folder with this agent and others. */
+export function agentsFolder(file: string): string {
   const folder = dirname(file)
-  return dirname(/^agent\.ya?ml$/.test(basename(file)) ? dirname(folder) : folder)
+  return /^agent\.ya?ml$/.test(basename(file)) ? dirname(folder) : folder
 }
 
 export function agentName(file: string): string {

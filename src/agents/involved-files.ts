@@ -1,25 +1,44 @@
 // The files that an agent is made of: its YAML file, the modules of its tools with what they import by a relative path,
-// and files of the folder that its MCP servers are started from. Nothing is run. What a module imports from a package, or by a path that
-// it computes, is not among them.
+// the same of the agents that it can hand over to, and files of the folder that its MCP servers are started from.
+// Nothing is run. Imports from packages, or by a computed path, are not included.
 
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Config, McpServer } from '../config/load.ts'
-import type { Effects } from '../config/effects.ts'
-import type { AgentFile } from './read.ts'
+import { wireModules, type Effects } from '../config/effects.ts'
+import { agentsWith, type AgentFile, type ToolSource } from './read.ts'
 
 const mostFiles = 1000
 const mostBytes = 4 * 1024 * 1024
 
-/** All of them, the agent's own file first. */
+/** All of them, the agent's own file first, with those of the agents that it can hand over to. */
 export function involvedFiles(agent: AgentFile, config: Config): string[] {
   const found = new Set([agent.path])
-  for (const source of agent.tools) {
-    if ('module' in source) addModule(source.module, found)
-    else {
-      const server = Object.hasOwn(config.mcpServers, source.mcp) ? config.mcpServers[source.mcp] : undefined
-      for (const file of server ? programFiles(server) : []) addModule(file, found)
-    }
+  for (const { path, tools } of agentsWith(agent, config)) {
+    found.add(path)
+    for (const source of tools) addSource(source, config, found)
+  }
+  return [...found]
+}
+
+function addSource(source: ToolSource, { mcpServers }: Config, found: Set<string>): void {
+  if ('module' in source) return addModule(source.module, found)
+  const server = Object.hasOwn(mcpServers, source.mcp) ? mcpServers[source.mcp] : undefined
+  for (const file of server ? programFiles(server) : []) addModule(file, found)
+}
+
+/** The files of a configuration: its own, and the modules of its wires with their imports. */
+export function configFiles(config: Config): string[] {
+  const found = new Set(config.file === undefined ? [] : [config.file])
+  for (const module of wireModules(config)) addModule(module, found)
+  return [...found]
+}
+
+/** Files of the folder from which the MCP servers of a configuration are started, with their imports. */
+export function serverFiles(config: Config): string[] {
+  const found = new Set<string>()
+  for (const server of Object.values(config.mcpServers)) {
+    for (const file of programFiles(server)) addModule(file, found)
   }
   return [...found]
 }
@@ -37,13 +56,13 @@ export function agentEffects({ name, settings, tools }: AgentFile): Effects {
   }
 }
 
-/** Files in place of a program or its arguments, such as `node ./server.js`. */
+/** Files used as a program or its arguments, such as `node ./server.js`. */
 function programFiles(server: McpServer): string[] {
   if ('url' in server) return []
   const folder = resolve(server.home, server.cwd ?? '.')
   const inPlace = /[/\\]/.test(server.command) ? [server.command] : []
   const files = [...inPlace, ...(server.args ?? [])].map((word) => resolve(folder, word)).filter(isFile)
-  // A program of the system is not a file that the folder brings.
+  // A system program is not a file of the folder.
   return files.filter((file) => !relative(server.home, file).startsWith('..'))
 }
 
@@ -59,7 +78,7 @@ function addModule(path: string, found: Set<string>): void {
   }
 }
 
-/** As Node finds it, for both kinds of modules. */
+/** As Node resolves it, for both kinds of modules. */
 function fileOf(path: string): string | undefined {
   const endings = ['', '.js', '.cjs', '.mjs', '.ts', '.json', '.node', '/index.js', '/index.cjs']
   return endings.map((ending) => `${path}${ending}`).find(isFile)

@@ -1,5 +1,5 @@
-// From an agent's file to settings that a conversation can be continued with. Modules are loaded here; MCP servers are
-// started when the settings are asked for the first time, and only those that the agent names.
+// From an agent's file to settings for a conversation. Modules are loaded here; MCP servers are started when the
+// settings are first requested, and only those that the agent names.
 
 import { dirname } from 'node:path'
 import { loadConfig, type Config } from '../config/load.ts'
@@ -8,56 +8,69 @@ import type { Tool } from '../core/tool.ts'
 import type { RunSettings } from '../run/conversation.ts'
 import type { ChangedTool } from '../mcp/known-definition.ts'
 import type { Digests, McpServers } from '../mcp/servers.ts'
-import { readAgent, type AgentFile, type ToolSource } from './read.ts'
+import { agentsWith, readAgent, type AgentFile, type ToolSource } from './read.ts'
 import { toolsOfModule } from './tool-module.ts'
 
-export interface AgentOptions {
-  /** Absent: the synapse.yaml that counts in the folder of the agent. */
+export interface OpenAgentOptions {
+  /** Absent: the synapse.yaml of the agent's folder. */
   config?: Config
   /** Where `${NAME}` in the settings of MCP servers is looked up. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Definitions of MCP tools that were allowed before: what has changed since is noted, and left out. */
+  /** Definitions of MCP tools that were allowed before: changed ones are noted, and left out. */
   known?: Digests
-  /** Whether a tool that has changed since it was allowed may be offered as it is now; absent: no. */
+  /** Whether a tool that has changed since it was allowed may be offered in its new form; absent: no. */
   onChanged?: (tool: ChangedTool) => boolean | Promise<boolean>
   onNote?: (note: Note) => void
+  /** MCP servers that are already open; they stay open when the agent is closed. */
+  servers?: McpServers
 }
 
-/** An agent that is ready to be asked. Close it, or its MCP servers keep running. */
+/** An agent that is ready to use. Close it, or its MCP servers keep running. */
 export interface Agent {
   readonly name: string
   readonly description?: string
   readonly file: string
   /**
-   * For `start`, `open` and `send`, with the tools as they are now. MCP servers that are away are tried again first;
-   * those that stay away are noted, and never waited for longer than their connect timeout.
+   * For `start`, `open` and `send`, with the current tools. Disconnected MCP servers are retried first; those that stay
+   * unavailable are noted, and never delay this longer than their connect timeout.
    */
   settings(): Promise<RunSettings>
-  /** The MCP tools that count as allowed, to be given as `known` the next time. */
+  /** The allowed MCP tools, to pass as `known` the next time. */
   digests(): Digests
   close(): Promise<void>
 }
 
-/** Throws everything that is wrong with the file or its modules, with file, line, column and key. */
-export async function openAgent(path: string, options: AgentOptions = {}): Promise<Agent> {
+/** Throws all problems of the file or its modules, with file, line, column and key. */
+export async function openAgent(path: string, options: OpenAgentOptions = {}): Promise<Agent> {
   const { env = process.env, onNote = () => {} } = options
   const config = options.config ?? loadConfig({ cwd: dirname(path), env })
-  const file = readAgent(path, config)
-  const own = await moduleTools(file)
-  const names = file.tools.flatMap((source) => ('mcp' in source ? [source.mcp] : []))
-  const servers = names.length > 0 ? await openServers(names) : undefined
-  return {
-    name: file.name,
-    ...(file.description !== undefined && { description: file.description }),
-    file: path,
-    async settings() {
-      await servers?.refresh(names)
-      for (const name of names) await askAboutChanges(name)
-      const tools = file.tools.flatMap((source) => ('mcp' in source ? served(source) : (own.get(source) ?? [])))
-      return { ...file.settings, tools: eachOnce(tools) }
-    },
-    digests: () => servers?.digests() ?? {},
-    close: async () => servers?.close(),
+  const files = agentsWith(readAgent(path, config), config)
+  const servers = options.servers ?? (await openServers(files.flatMap(serversOf)))
+  const close = async (): Promise<void> => (options.servers ? undefined : servers?.close())
+  const agents = new Map<string, Agent>()
+  for (const file of files) agents.set(file.path, await agentOf(file))
+  const [agent] = agents.values()
+  if (!agent) throw new TypeError('an agent without a file')
+  return agent
+
+  async function agentOf(file: AgentFile): Promise<Agent> {
+    const own = await moduleTools(file)
+    const names = serversOf(file)
+    return {
+      name: file.name,
+      ...(file.description !== undefined && { description: file.description }),
+      file: file.path,
+      async settings() {
+        await servers?.refresh(names)
+        for (const name of names) await askAboutChanges(name)
+        const tools = file.tools.flatMap((source) => ('mcp' in source ? served(source) : (own.get(source) ?? [])))
+        // Agents may hand over to each other in a cycle: all of them are open by now.
+        const handoffs = file.handoffs.flatMap((one) => agents.get(one) ?? [])
+        return { ...file.settings, tools: eachOnce(tools), ...(handoffs.length > 0 && { handoffs }) }
+      },
+      digests: () => servers?.digests() ?? {},
+      close,
+    }
   }
 
   async function askAboutChanges(name: string): Promise<void> {
@@ -67,7 +80,9 @@ export async function openAgent(path: string, options: AgentOptions = {}): Promi
         onNote({
           kind: 'dropped',
           what: `tool ${tool.name}`,
-          why: 'its definition has changed since it was allowed, and it was not allowed again',
+          why: tool.added
+            ? `${tool.server} did not have it before, and it was not allowed`
+            : 'its definition has changed since it was allowed, and it was not allowed again',
           rule: 'mcp',
         })
     }
@@ -91,11 +106,16 @@ export async function openAgent(path: string, options: AgentOptions = {}): Promi
     return asking(source, source.only ? offered.filter((tool) => source.only?.includes(short(tool))) : offered)
   }
 
-  async function openServers(wanted: readonly string[]): Promise<McpServers> {
+  async function openServers(wanted: readonly string[]): Promise<McpServers | undefined> {
+    if (wanted.length === 0) return undefined
     const { openMcpServers } = await import('../mcp/servers.ts')
     const entries = Object.entries(config.mcpServers).filter(([name]) => wanted.includes(name))
     return openMcpServers(Object.fromEntries(entries), { env, onNote, ...(options.known && { known: options.known }) })
   }
+}
+
+function serversOf(file: AgentFile): string[] {
+  return file.tools.flatMap((source) => ('mcp' in source ? [source.mcp] : []))
 }
 
 async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
@@ -120,14 +140,16 @@ async function moduleTools(file: AgentFile): Promise<Map<ToolSource, Tool[]>> {
   return loaded
 }
 
-/** A server may be named twice, to ask about some of its tools: what is named twice is offered once, and asks. */
+/**
+ * A server may be named twice, to ask about some of its tools: a tool that is named twice is offered once, and asks.
+ */
 function eachOnce(tools: readonly Tool[]): Tool[] {
   const byName = new Map<string, Tool>()
   for (const tool of tools) if (tool.ask === true || !byName.has(tool.name)) byName.set(tool.name, tool)
   return [...byName.values()]
 }
 
-/** A tool that asks by itself, for some inputs, keeps doing so unless the agent is stricter. */
+/** A tool that asks by itself for some inputs keeps doing so unless the agent is stricter. */
 function asking({ ask }: ToolSource, tools: Tool[]): Tool[] {
   return ask ? tools.map((tool) => ({ ...tool, ask: true })) : tools
 }

@@ -1,23 +1,27 @@
 // An agent's file, read and checked against the configuration around it, without running anything: no module is loaded,
-// no server is started. Everything that is wrong is said at once.
+// no server is started. All problems are reported at once.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkShape } from '../config/check-shape.ts'
 import { shownPath, type Config } from '../config/load.ts'
+import { modelNameProblem } from '../config/model-name.ts'
 import { problemsIn, readYamlFile, type Path, type Problem, type YamlFile } from '../config/yaml-file.ts'
 import type { RunSettings } from '../run/conversation.ts'
-import { agentName } from './find.ts'
+import type { Composing } from '../settings/run.ts'
+import { agentFiles, agentName, agentsFolder } from './find.ts'
 import { agentSchema, type AgentEntry, type ToolEntry } from './schema.ts'
 
 export interface AgentFile {
   path: string
   name: string
   description?: string
-  /** All but the tools, which have yet to be loaded. */
-  settings: Omit<RunSettings, 'tools' | 'signal'>
+  /** Everything except the tools, which are not loaded yet. */
+  settings: Omit<RunSettings, 'tools' | 'signal' | 'handoffs'>
   tools: readonly ToolSource[]
-  /** An error that points to a place in the file. */
+  /** The files of the agents that it can hand the conversation to. */
+  handoffs: readonly string[]
+  /** An error that points to a position in the file. */
   problem(at: Path, says: string): Error
 }
 
@@ -29,6 +33,7 @@ export function readAgent(path: string, config: Config): AgentFile {
   const entry = checkShape(file, shown, agentSchema)
   const tools = (entry.tools ?? []).map((source, index) => sourceOf(source, ['tools', index], dirname(path)))
   const model = modelOf(entry, config)
+  const handoffs = (entry.handoffs ?? []).map((name) => otherAgent(name, path, config))
   const problems = [
     ...(entry.name === agentName(path)
       ? []
@@ -36,17 +41,36 @@ export function readAgent(path: string, config: Config): AgentFile {
     ...(model === undefined ? [file.problem(['model'], 'is missing, and synapse.yaml names none either')] : []),
     ...modelProblems(file, entry, model, config),
     ...toolProblems(file, tools, config),
+    ...handoffs.flatMap((one, index) => ('problem' in one ? [file.problem(['handoffs', index], one.problem)] : [])),
   ]
   if (model === undefined || problems.length > 0) throw problemsIn(shown, problems)
-  const { name, description, provider: _, model: __, tools: ___, $schema: ____, ...rest } = entry
+  const { name, description, provider: _, model: __, tools: ___, $schema: ____, handoffs: _____, ...rest } = entry
   return {
     path,
     name,
     ...(description !== undefined && { description }),
     settings: { ...(config.policy !== undefined && { policy: config.policy }), ...rest, model },
     tools,
+    handoffs: handoffs.flatMap((one) => ('file' in one ? [one.file] : [])),
     problem: (at, says) => problemsIn(shown, [file.problem(at, says)]),
   }
+}
+
+/** The agent and all that it can hand over to, directly or through others, each once. */
+export function agentsWith(agent: AgentFile, config: Config): AgentFile[] {
+  const found = new Map([[agent.path, agent]])
+  for (const { handoffs } of found.values()) {
+    for (const path of handoffs) if (!found.has(path)) found.set(path, readAgent(path, config))
+  }
+  return [...found.values()]
+}
+
+/** An agent by its name: next to this one, or in the folder of the configuration. */
+function otherAgent(name: string, path: string, config: Config): { file: string } | { problem: string } {
+  const folder = agentsFolder(path)
+  const file = [...agentFiles(folder), ...agentFiles(config.agentsDir)].find((one) => agentName(one) === name)
+  if (file === path) return { problem: 'is this agent itself' }
+  return file === undefined ? { problem: `there is no agent "${name}" in ${shownPath(folder)}` } : { file }
 }
 
 function sourceOf(source: ToolEntry, at: Path, folder: string): ToolSource {
@@ -54,7 +78,7 @@ function sourceOf(source: ToolEntry, at: Path, folder: string): ToolSource {
   return 'module' in source ? { ...source, at, module: resolve(folder, source.module) } : { ...source, at }
 }
 
-/** With a provider beside it, the model is that provider's own name for it, slashes and all. */
+/** If a provider is set, the model is that provider's own name for it, slashes included. */
 function modelOf({ provider, model }: AgentEntry, config: Config): string | undefined {
   if (provider === undefined) return model?.trim() ?? config.model
   return model === undefined ? provider : `${provider}/${model}`
@@ -64,7 +88,7 @@ function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefi
   const named: [Path, string | undefined][] = [
     [[entry.provider === undefined ? 'model' : 'provider'], model],
     [['route', 'tools'], entry.route?.tools],
-    [['route', 'answer'], entry.route?.answer],
+    [['route', 'answer'], modelIn(entry.route?.answer)],
     ...(entry.fallback ?? []).map((one, index): [Path, string] =>
       typeof one === 'string' ? [['fallback', index], one] : [['fallback', index, 'model'], one.model],
     ),
@@ -74,8 +98,8 @@ function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefi
     if (provider === undefined) return []
     const row = config.rows.find(({ id }) => id === provider)
     if (!row) {
-      const known = config.rows.map(({ id }) => id).join(', ')
-      return [file.problem(path, `there is no provider "${provider}"; known are ${known}`)]
+      const says = modelNameProblem(ref ?? '', config.rows, config.aliases)
+      return says === undefined ? [] : [file.problem(path, says)]
     }
     const hasModel = ref?.includes('/') || row.defaultModel !== undefined
     if (!hasModel) return [file.problem(path, `${provider} has no usual model; write ${provider}/MODEL`)]
@@ -88,6 +112,10 @@ function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefi
     }
     return []
   })
+}
+
+function modelIn(answer: string | Composing | undefined): string | undefined {
+  return typeof answer === 'object' ? answer.model : answer
 }
 
 function toolProblems(file: YamlFile, tools: readonly ToolSource[], config: Config): Problem[] {

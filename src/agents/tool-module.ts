@@ -1,10 +1,10 @@
-// Tools from a module of the user's: whatever it exports that is a tool, or a list of tools.
+// Tools from a user's module: every export that is a tool, or a list of tools.
 
 import { pathToFileURL } from 'node:url'
 import { isObject } from '../core/json.ts'
 import type { Tool } from '../core/tool.ts'
 
-/** Throws one sentence, without the path: the caller knows where the module was named. */
+/** Throws one sentence, without the path: the caller knows which module was named. */
 export async function toolsOfModule(path: string): Promise<Tool[]> {
   const exported = await load(path)
   const tools = new Set(Object.values(exported).flat().filter(isTool))
@@ -23,7 +23,7 @@ async function load(path: string): Promise<Record<string, unknown>> {
 
 const hint = '; Node takes it for CommonJS: let it end in .mjs or .mts, or write "type": "module" into package.json'
 
-/** `npm init` makes packages of type commonjs, where a file with `export` is an error of syntax (checked 2026-11). */
+/** `npm init` creates packages of type commonjs, where a file with `export` is a syntax error (checked 2026-11). */
 function isModuleInCommonJs(error: unknown): boolean {
   return error instanceof SyntaxError && /^(Unexpected token 'export'|Cannot use import statement)/.test(error.message)
 }

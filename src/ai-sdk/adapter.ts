@@ -10,7 +10,7 @@ import { decoder } from './decode.ts'
 import { encode } from './encode.ts'
 import { protocolId } from './wire.ts'
 
-/** The SDK takes everything and leaves what cannot be done to the provider behind it. */
+/** The SDK accepts everything and leaves unsupported features to the underlying provider. */
 const capabilities: Capabilities = {
   media: ['*/*'],
   mediaUrls: true,
@@ -30,7 +30,7 @@ const protocol: Wire = {
   encode,
   decoder,
   split: (whole) => (Array.isArray(whole) ? whole : [whole]),
-  // What is after a model is not known, so nothing can be said about what it refuses.
+  // The underlying model is unknown, so nothing is known about what it refuses.
   refuse: () => [],
   errorBody: ({ message }) => ({ error: { message } }),
   whole: (reply) => [

@@ -1,5 +1,5 @@
-// A `fetch` that asks a model of the AI SDK instead of a server: the body is the call, the answer its stream parts, one
-// to a line. So everything that is done for a server (limits, retries, journal, abort) is done for such a model too.
+// A `fetch` that calls a model of the AI SDK instead of a server: the body is the call, the answer its stream parts,
+// one per line. So everything that applies to a server (limits, retries, journal, abort) applies to such a model too.
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -20,7 +20,7 @@ export function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
   }
 }
 
-/** Each part in a line. Ends with the signal, as the body of a real request does, also where the model does not listen. */
+/** One part per line. Ends with the signal, like the body of a real request, even if the model ignores it. */
 function linesOf(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   signal: AbortSignal | undefined,
@@ -46,7 +46,7 @@ function linesOf(
   })
 }
 
-/** The call with its URLs made again: JSON has only text for them. */
+/** The call with its URLs restored: JSON has only text for them. */
 function callOf(body: JsonObject): LanguageModelV4CallOptions {
   const revived = revive(body) as { prompt?: unknown }
   return { ...revived, prompt: revived.prompt as LanguageModelV4CallOptions['prompt'] }
@@ -74,7 +74,7 @@ interface ErrorReply {
   body?: Json
 }
 
-/** Errors of the SDK say what the server behind it has answered. */
+/** Errors of the SDK contain the answer of the underlying server. */
 function errorOf(error: unknown): ErrorReply {
   if (!(error instanceof Error)) return { message: String(error) }
   const { statusCode, responseHeaders, responseBody } = error as Error & {

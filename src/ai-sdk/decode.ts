@@ -1,16 +1,26 @@
 // The stream parts of a model of the AI SDK, read as the events of a reply. `native` is the content as a prompt of the
-// SDK would carry it, with what the provider behind it put into its metadata.
+// SDK would carry it, with the metadata of the underlying provider.
 
-import type { ReplyEvent } from '../core/event.ts'
 import type { Failure } from '../core/error.ts'
+import type { ReplyEvent } from '../core/event.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Origin, Part, Stop, StopReason } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import { readArguments } from '../wires/shared/arguments.ts'
-import { callIds } from '../wires/shared/call-ids.ts'
+import {
+  addPart,
+  decoding,
+  endPart,
+  endReply,
+  growPart,
+  startPart,
+  takeEvents,
+  type Decoding,
+} from '../wires/shared/decoding.ts'
 import { readFailure } from '../wires/shared/failure.ts'
-import type { Decoder, DecoderOptions, EndCause } from '../wires/wire.ts'
 import { malformedInput } from '../wires/shared/injected-text.ts'
+import type { Outcome } from '../wires/shared/interruption.ts'
+import type { Decoder, DecoderOptions, EndCause } from '../wires/wire.ts'
 import { protocolId } from './wire.ts'
 
 interface Open {
@@ -19,181 +29,168 @@ interface Open {
   pieces: string[]
 }
 
-export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
-  const idFor = callIds(options)
-  const open = new Map<string, Open>()
-  const native: Json[] = []
-  let from = origin
-  let next = 0
-  let started = false
-  let finished: { stop: Stop; usage?: Usage } | undefined
-  let failure: Failure | undefined
+interface State extends Decoding {
+  readonly open: Map<string, Open>
+  readonly native: Json[]
+  finished: { stop: Stop; usage?: Usage } | undefined
+}
 
+export function decoder(origin: Origin, options?: DecoderOptions): Decoder {
+  const state: State = { ...decoding(origin, options), open: new Map(), native: [], finished: undefined }
   return {
-    get done() {
-      return finished !== undefined
-    },
     push(chunk) {
-      if (!isObject(chunk)) return []
-      const events = read(chunk)
-      if (started || events.length === 0) return events
-      started = true
-      return [{ type: 'reply-start', origin: from }, ...events]
+      if (isObject(chunk)) read(state, chunk)
+      return started(state, takeEvents(state))
     },
     end(cause) {
-      const events: ReplyEvent[] = started ? [] : [{ type: 'reply-start', origin: from }]
-      for (const id of open.keys()) events.push(...broken(id))
-      return [...events, endOf(cause)]
+      for (const [key, open] of state.open) breakOff(state, key, open)
+      const { native, finished } = state
+      const events = endReply(state, { ...outcome(state, cause), native, usage: finished?.usage })
+      return started(state, events)
     },
-  }
-
-  function read(chunk: JsonObject): ReplyEvent[] {
-    const id = textIn(chunk.id)
-    switch (chunk.type) {
-      case 'response-metadata':
-        from = { ...from, ...(typeof chunk.id === 'string' && { replyId: chunk.id }) }
-        return []
-      case 'text-start':
-        return begin(`text ${id}`, { type: 'text', text: '' })
-      case 'reasoning-start':
-        return begin(`reasoning ${id}`, { type: 'reasoning', text: '' })
-      case 'tool-input-start': {
-        const name = textIn(chunk.toolName)
-        if (chunk.providerExecuted === true) return []
-        return begin(`call ${id}`, { type: 'tool-call', callId: idFor(id), alias: id, name, input: {} })
-      }
-      case 'text-delta':
-        return more(`text ${id}`, textIn(chunk.delta))
-      case 'reasoning-delta':
-        return more(`reasoning ${id}`, textIn(chunk.delta))
-      case 'tool-input-delta':
-        return more(`call ${id}`, textIn(chunk.delta))
-      case 'text-end':
-        return closeText(`text ${id}`, 'text', chunk)
-      case 'reasoning-end':
-        return closeText(`reasoning ${id}`, 'reasoning', chunk)
-      case 'tool-call':
-        return call(chunk)
-      case 'tool-result':
-        return whole({ type: 'server-tool', name: textIn(chunk.toolName), output: chunk.result ?? null }, undefined)
-      case 'file':
-        return file(chunk)
-      case 'source':
-      case 'custom':
-      case 'reasoning-file':
-      case 'tool-approval-request':
-        return whole({ type: 'opaque', kind: `${protocolId}/${chunk.type}`, data: chunk }, undefined)
-      case 'error':
-        failure = readFailure({
-          body: chunk.error ?? null,
-          provider: origin.provider,
-          ...(isObject(chunk.error) && typeof chunk.error.status === 'number' && { status: chunk.error.status }),
-        })
-        return []
-      case 'finish':
-        finished = { stop: stopOf(chunk.finishReason), ...(isObject(chunk.usage) && { usage: usageIn(chunk.usage) }) }
-        return []
-      default:
-        return []
-    }
-  }
-
-  function begin(key: string, part: Part): ReplyEvent[] {
-    const index = next++
-    open.set(key, { index, part, pieces: [] })
-    return [{ type: 'part-start', index, part }]
-  }
-
-  function more(key: string, text: string): ReplyEvent[] {
-    const found = open.get(key)
-    if (!found || text === '') return []
-    found.pieces.push(text)
-    return [{ type: 'part-delta', index: found.index, text }]
-  }
-
-  function closeText(key: string, type: 'text' | 'reasoning', chunk: JsonObject): ReplyEvent[] {
-    const found = open.get(key)
-    if (!found) return []
-    open.delete(key)
-    const text = found.pieces.join('')
-    native.push({ type, text, ...optionsIn(chunk) })
-    return [{ type: 'part-end', index: found.index, part: { type, text, from: native.length - 1 } }]
-  }
-
-  function call(chunk: JsonObject): ReplyEvent[] {
-    const [id, name] = [textIn(chunk.toolCallId), textIn(chunk.toolName)]
-    const { input, malformed } = readArguments(textIn(chunk.input))
-    const written = {
-      type: 'tool-call',
-      toolCallId: id,
-      toolName: name,
-      input: malformed === undefined ? input : malformedInput(malformed),
-    }
-    if (chunk.providerExecuted === true) {
-      return whole({ type: 'server-tool', name, input }, { ...written, providerExecuted: true, ...optionsIn(chunk) })
-    }
-    const began = open.has(`call ${id}`)
-      ? []
-      : begin(`call ${id}`, { type: 'tool-call', callId: idFor(id), alias: id, name, input: {} })
-    const found = open.get(`call ${id}`)
-    if (found?.part.type !== 'tool-call') return began
-    open.delete(`call ${id}`)
-    native.push({ ...written, ...optionsIn(chunk) })
-    const part: Part = { ...found.part, input, ...(malformed !== undefined && { malformed }), from: native.length - 1 }
-    return [...began, { type: 'part-end', index: found.index, part }]
-  }
-
-  function file(chunk: JsonObject): ReplyEvent[] {
-    const mediaType = textIn(chunk.mediaType)
-    const data = isObject(chunk.data) ? chunk.data : {}
-    const given =
-      data.type === 'url'
-        ? ({ kind: 'url', url: textIn(data.url) } as const)
-        : ({ kind: 'base64', base64: textIn(data.data) } as const)
-    return whole({ type: 'media', mediaType, data: given }, { type: 'file', mediaType, data, ...optionsIn(chunk) })
-  }
-
-  function whole(part: Part, word: JsonObject | undefined): ReplyEvent[] {
-    const index = next++
-    if (word) native.push(word)
-    const placed = word && part.type !== 'tool-result' ? { ...part, from: native.length - 1 } : part
-    return [
-      { type: 'part-start', index, part: placed },
-      { type: 'part-end', index, part: placed },
-    ]
-  }
-
-  /** What never ended is kept as far as it came, and is no part of `native`. */
-  function broken(key: string): ReplyEvent[] {
-    const found = open.get(key)
-    if (!found) return []
-    open.delete(key)
-    const { part, index, pieces } = found
-    const text = pieces.join('')
-    if (part.type === 'text' || part.type === 'reasoning') return [{ type: 'part-end', index, part: { ...part, text } }]
-    return part.type === 'tool-call' ? [{ type: 'part-end', index, part: { ...part, malformed: text } }] : []
-  }
-
-  function endOf(cause: EndCause | undefined): ReplyEvent {
-    const given = cause && 'failure' in cause ? cause.failure : failure
-    const stop: Stop = cause ? { reason: cause.reason } : (finished?.stop ?? { reason: 'interrupted' })
-    const reason: StopReason = failure && !cause ? 'failed' : stop.reason
-    const lost: Failure | undefined =
-      reason === 'interrupted' && !given
-        ? { kind: 'malformed-reply', message: 'The stream ended before the reply did.' }
-        : given
-    return {
-      type: 'reply-end',
-      origin: from,
-      stop: { ...stop, reason },
-      native,
-      ...(finished?.usage && { usage: finished.usage }),
-      ...(lost && { failure: lost }),
-    }
+    get done() {
+      return state.finished !== undefined
+    },
   }
 }
 
-/** What a provider says about a part in a reply is what it wants to hear about it in a prompt. */
+/** A reply begins with its first part, because its id comes in a separate chunk. */
+function started(state: State, events: ReplyEvent[]): ReplyEvent[] {
+  if (state.started || events.length === 0) return events
+  state.started = true
+  return [{ type: 'reply-start', origin: state.origin }, ...events]
+}
+
+function read(state: State, chunk: JsonObject): void {
+  const id = textIn(chunk.id)
+  switch (chunk.type) {
+    case 'response-metadata':
+      if (typeof chunk.id === 'string') state.origin = { ...state.origin, replyId: id }
+      return
+    case 'text-start':
+      return begin(state, `text ${id}`, { type: 'text', text: '' })
+    case 'reasoning-start':
+      return begin(state, `reasoning ${id}`, { type: 'reasoning', text: '' })
+    case 'tool-input-start':
+      return chunk.providerExecuted === true ? undefined : beginCall(state, id, textIn(chunk.toolName))
+    case 'text-delta':
+      return grow(state, `text ${id}`, textIn(chunk.delta))
+    case 'reasoning-delta':
+      return grow(state, `reasoning ${id}`, textIn(chunk.delta))
+    case 'tool-input-delta':
+      return grow(state, `call ${id}`, textIn(chunk.delta))
+    case 'text-end':
+      return endText(state, `text ${id}`, 'text', chunk)
+    case 'reasoning-end':
+      return endText(state, `reasoning ${id}`, 'reasoning', chunk)
+    case 'tool-call':
+      return readCall(state, chunk)
+    case 'tool-result':
+      return addPart(state, { type: 'server-tool', name: textIn(chunk.toolName), output: chunk.result ?? null })
+    case 'file':
+      return readFile(state, chunk)
+    case 'source':
+    case 'custom':
+    case 'reasoning-file':
+    case 'tool-approval-request':
+      return addPart(state, { type: 'opaque', kind: `${protocolId}/${chunk.type}`, data: chunk })
+    case 'error':
+      return readError(state, chunk.error)
+    case 'finish':
+      state.finished = {
+        stop: stopOf(chunk.finishReason),
+        ...(isObject(chunk.usage) && { usage: usageIn(chunk.usage) }),
+      }
+  }
+}
+
+function begin(state: State, key: string, part: Part): void {
+  state.open.set(key, { index: startPart(state, part), part, pieces: [] })
+}
+
+function beginCall(state: State, id: string, name: string): void {
+  begin(state, `call ${id}`, { type: 'tool-call', callId: state.nextCallId(id), alias: id, name, input: {} })
+}
+
+function grow(state: State, key: string, text: string): void {
+  const found = state.open.get(key)
+  if (!found || text === '') return
+  found.pieces.push(text)
+  growPart(state, found.index, text)
+}
+
+function endText(state: State, key: string, type: 'text' | 'reasoning', chunk: JsonObject): void {
+  const found = state.open.get(key)
+  if (!found) return
+  state.open.delete(key)
+  const text = found.pieces.join('')
+  endPart(state, found.index, { type, text, from: keep(state, { type, text, ...optionsIn(chunk) }) })
+}
+
+function readCall(state: State, chunk: JsonObject): void {
+  const [id, name] = [textIn(chunk.toolCallId), textIn(chunk.toolName)]
+  const { input, malformed } = readArguments(textIn(chunk.input))
+  const written = {
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: malformed === undefined ? input : malformedInput(malformed),
+  }
+  if (chunk.providerExecuted === true) {
+    const from = keep(state, { ...written, providerExecuted: true, ...optionsIn(chunk) })
+    addPart(state, { type: 'server-tool', name, input, from })
+    return
+  }
+  if (!state.open.has(`call ${id}`)) beginCall(state, id, name)
+  const found = state.open.get(`call ${id}`)
+  if (found?.part.type !== 'tool-call') return
+  state.open.delete(`call ${id}`)
+  const from = keep(state, { ...written, ...optionsIn(chunk) })
+  endPart(state, found.index, { ...found.part, input, ...(malformed !== undefined && { malformed }), from })
+}
+
+function readFile(state: State, chunk: JsonObject): void {
+  const mediaType = textIn(chunk.mediaType)
+  const data = isObject(chunk.data) ? chunk.data : {}
+  const given =
+    data.type === 'url'
+      ? ({ kind: 'url', url: textIn(data.url) } as const)
+      : ({ kind: 'base64', base64: textIn(data.data) } as const)
+  const from = keep(state, { type: 'file', mediaType, data, ...optionsIn(chunk) })
+  addPart(state, { type: 'media', mediaType, data: given, from })
+}
+
+function readError(state: State, error: Json | undefined): void {
+  state.failure = readFailure({
+    body: error ?? null,
+    provider: state.origin.provider,
+    ...(isObject(error) && typeof error.status === 'number' && { status: error.status }),
+  })
+}
+
+/** The place of a part in `native`. */
+function keep({ native }: State, written: JsonObject): number {
+  return native.push(written) - 1
+}
+
+/** An unfinished part is kept as far as it arrived, and is not part of `native`. */
+function breakOff(state: State, key: string, { part, index, pieces }: Open): void {
+  state.open.delete(key)
+  const text = pieces.join('')
+  if (part.type === 'text' || part.type === 'reasoning') endPart(state, index, { ...part, text })
+  else if (part.type === 'tool-call') endPart(state, index, { ...part, malformed: text })
+}
+
+function outcome({ failure, finished }: State, cause: EndCause | undefined): Outcome {
+  const given = cause && 'failure' in cause ? cause.failure : failure
+  const stop: Stop = cause ? { reason: cause.reason } : (finished?.stop ?? { reason: 'interrupted' })
+  const reason: StopReason = failure && !cause ? 'failed' : stop.reason
+  const lost: Failure = { kind: 'malformed-reply', message: 'The stream ended before the reply did.' }
+  const known = given ?? (reason === 'interrupted' ? lost : undefined)
+  return { stop: { ...stop, reason }, ...(known && { failure: known }) }
+}
+
+/** The metadata of a part in a reply is sent back with it in a prompt. */
 function optionsIn({ providerMetadata }: JsonObject): JsonObject {
   return isObject(providerMetadata) ? { providerOptions: providerMetadata } : {}
 }

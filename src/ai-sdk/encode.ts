@@ -1,5 +1,5 @@
-// A context as a call of a model of the AI SDK. A reply of the same provider goes back as the SDK gave it, with the
-// options that carry signatures and the like.
+// A context as a call of a model of the AI SDK. A reply of the same provider is sent back as the SDK returned it, with
+// the options that carry signatures and the like.
 
 import { placeOf, type Context, type Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -10,7 +10,10 @@ import { emptyResultText, malformedInput, mediaStandIn, summaryLabel } from '../
 import { protocolId, type WireMessage } from './wire.ts'
 import { isReplayable } from '../wires/shared/replayable.ts'
 
-/** Whoever is behind the SDK has a grammar of its own; nine letters and digits fit all of them. Its own ids fit itself. */
+/**
+ * The underlying provider has its own id grammar; nine letters and digits are valid for all of them. Its own ids are
+ * valid for itself.
+ */
 const grammar: IdGrammar = { prefix: '', length: 9, fits: /./ }
 
 export function encode(context: Context, target: Target): Encoded {
@@ -141,7 +144,7 @@ function writeReply(reply: Reply, { idOf, replayed, note }: Writing): JsonObject
   return content
 }
 
-/** In the words of the SDK; an id that an earlier call has taken is another one. */
+/** In the SDK's form; an id that an earlier call has taken is replaced. */
 function replay(reply: Reply, idOf: Writing['idOf']): JsonObject[] {
   const calls = new Map(
     reply.parts.flatMap((part) => (part.type === 'tool-call' ? [[part.from, part.callId] as const] : [])),

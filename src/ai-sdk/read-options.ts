@@ -1,4 +1,4 @@
-// What the AI SDK asks for beside the prompt, in our words. What has no word here is told as a warning.
+// What the AI SDK requests besides the prompt, as our options. Anything without an equivalent becomes a warning.
 
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider'
 import type { Note, ToolSpec } from '../core/context.ts'
@@ -34,17 +34,19 @@ export function readOptions(call: LanguageModelV4CallOptions): Wanted {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
     ...(stopSequences && stopSequences.length > 0 && { stop: stopSequences }),
-    ...(toolChoice && { toolChoice: toolChoice.type === 'tool' ? { tool: toolChoice.toolName } : toolChoice.type }),
+    // The SDK sends `auto` even if there is nothing to choose from.
+    ...(toolChoice &&
+      tools.length > 0 && { toolChoice: toolChoice.type === 'tool' ? { tool: toolChoice.toolName } : toolChoice.type }),
     ...(reasoning && reasoning !== 'provider-default' && { effort: reasoning }),
     ...(responseFormat?.type === 'json' && { answerSchema: schemaOf(responseFormat.schema ?? { type: 'object' }) }),
   }
-  // Options of ours can be given as they are, under our name.
+  // Our own options can be passed unchanged, under our name.
   const own = call.providerOptions?.[ourKey] as Options | undefined
   if (own) checkOptions(own)
   return { options: { ...asked, ...own }, tools, warnings }
 }
 
-/** Notes about what differs from the prompt, as the SDK shows them. */
+/** Notes about differences from the prompt, in the form that the SDK shows. */
 export function warningsOf(notes: readonly Note[]): SharedV4Warning[] {
   return notes.map(({ kind, what, why }) => ({ type: 'other', message: `${kind} ${what}: ${why}` }))
 }

@@ -1,5 +1,5 @@
-// A prompt of the AI SDK as messages. A reply that came from Synapse brings its own words along, in the options of one of
-// its parts; they count as long as what it says is still what the prompt says.
+// A prompt of the AI SDK as messages. A reply from Synapse carries its original data in the options of one of its
+// parts, or a reference to it if there is a store; they are used if the reply in the prompt is unchanged.
 
 import type {
   LanguageModelV4FilePart,
@@ -18,15 +18,29 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../core/message.ts'
+import type { Reference } from './logged-reply.ts'
 
-/** Where a part of a reply keeps the whole reply. */
+/** Where a part of a reply stores the whole reply, or the reference to it. */
 export const ourKey = 'synapse'
 
-export function readPrompt(prompt: LanguageModelV4Prompt): Message[] {
-  return prompt.map(readMessage).filter((message) => message.parts.length > 0)
+/** `replies`: those that references name, by entry. */
+export function readPrompt(prompt: LanguageModelV4Prompt, replies: ReadonlyMap<string, Reply> = new Map()): Message[] {
+  return prompt.map((message) => readMessage(message, replies)).filter((message) => message.parts.length > 0)
 }
 
-function readMessage(message: LanguageModelV4Message): Message {
+/** The references to replies in a store, in the order of the prompt. */
+export function referencesIn(prompt: LanguageModelV4Prompt): Reference[] {
+  const said = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []))
+  return said.flatMap(({ providerOptions }) => referenceIn(providerOptions?.[ourKey]) ?? [])
+}
+
+function referenceIn(value: unknown): Reference | undefined {
+  if (!isObject(value)) return undefined
+  const { conversationId, entryId } = value
+  return typeof conversationId === 'string' && typeof entryId === 'string' ? { conversationId, entryId } : undefined
+}
+
+function readMessage(message: LanguageModelV4Message, replies: ReadonlyMap<string, Reply>): Message {
   switch (message.role) {
     case 'system':
       return { role: 'system', parts: [{ type: 'text', text: message.content }] }
@@ -38,7 +52,7 @@ function readMessage(message: LanguageModelV4Message): Message {
         parts: message.content.flatMap((part) => (part.type === 'tool-result' ? [resultOf(part)] : [])),
       }
     case 'assistant':
-      return readReply(message.content)
+      return readReply(message.content, replies)
   }
 }
 
@@ -74,10 +88,11 @@ function base64Of(data: Uint8Array | string): string {
 
 type Said = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 
-function readReply(content: Said): Reply {
+function readReply(content: Said, replies: ReadonlyMap<string, Reply>): Reply {
   const parts = content.flatMap(replyPart)
   for (const { providerOptions } of content) {
-    const kept = readKept(providerOptions?.[ourKey])
+    const own = providerOptions?.[ourKey]
+    const kept = readKept(own) ?? replies.get(referenceIn(own)?.entryId ?? '')
     if (kept && visible(kept.parts) === visible(parts)) return kept
   }
   const reason = parts.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'

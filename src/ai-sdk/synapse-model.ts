@@ -1,13 +1,15 @@
-// Synapse as a language model of the AI SDK: every provider row, one way of writing and reading, and replies that go back
-// to their provider in its own words.
+// Synapse as a language model of the AI SDK: every provider row, one encoder and decoder per wire, replies that return
+// to their provider unchanged, and with a store a log of everything.
 
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
   LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
   SharedV4Warning,
 } from '@ai-sdk/provider'
 import { SynapseError } from '../core/error.ts'
@@ -19,24 +21,39 @@ import { endpointFinder, type SynapseOptions } from '../runtime/open.ts'
 import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import { checkModelOptions } from '../settings/check.ts'
-import { streamReply } from '../transport/reply.ts'
+import type { Runtime } from '../run/settings.ts'
+import type { Store } from '../store/store.ts'
+import { streamReply, type RetryEvent } from '../transport/reply.ts'
 import { readOptions, warningsOf } from './read-options.ts'
-import { readPrompt } from './read-prompt.ts'
+import { loggedReply, referredReplies } from './logged-reply.ts'
+import { ourKey, readPrompt, referencesIn } from './read-prompt.ts'
 import { finishReason, streamWriter, usageOf } from './write-stream.ts'
 
-/** Where the model is and what is sent of a long prompt. */
+/** The model's endpoint and the policy for a long prompt. */
 export interface SynapseModelOptions extends Pick<
   SynapseOptions,
   'env' | 'keys' | 'baseUrls' | 'offline' | 'rows' | 'adapters' | 'transport'
 > {
-  /** One of the provider's wires; without it, its usual one. */
+  /** One of the provider's wires; its default one if absent. */
   protocol?: string
   /** What is sent of a long prompt; everything by default. */
   policy?: Policy
+  /**
+   * Stores each call as part of a conversation: the SDK's messages then carry references instead of whole replies, and
+   * `openSynapse({ store })` lists, inspects and continues them. The caller that opened it closes it.
+   */
+  store?: Store
+  /** The owner of these conversations; `local` by default. */
+  owner?: string
+  /**
+   * The conversation that all calls of this model continue, for messages that have lost their references. Without it,
+   * the references in the messages decide; messages without one start a conversation.
+   */
+  conversationId?: string
 }
 
 /**
- * A model for `generateText`, `streamText` and all else that takes a language model.
+ * A model for `generateText`, `streamText` and everything else that takes a language model.
  *
  * @example
  * const { text } = await generateText({ model: synapseModel('anthropic/claude-opus-5'), prompt: 'Hello!' })
@@ -49,7 +66,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
     specificationVersion: 'v4',
     provider: `synapse.${ref.provider}`,
     modelId: ref.model ?? '',
-    // Files are given as they are: wires that take no URLs have them written as text, with a warning.
+    // Files are passed unchanged: wires without URLs get them as text, with a warning.
     supportedUrls: { '*/*': [/^https?:/] },
     doGenerate: async (call) => collected(await start(call)),
     async doStream(call) {
@@ -60,7 +77,11 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
 
   async function start(call: LanguageModelV4CallOptions): Promise<Started> {
     finder ??= endpointFinder(options)
-    const { endpoint, transport } = await (await finder)(model, options.protocol)
+    return options.store ? logged(call, options.store, await finder) : direct(call, await finder)
+  }
+
+  async function direct(call: LanguageModelV4CallOptions, find: Finder): Promise<Started> {
+    const { endpoint, transport } = await find(model, options.protocol)
     const wanted = readOptions(call)
     const prepared = assemble({
       history: readPrompt(call.prompt),
@@ -93,21 +114,59 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
       ...(call.abortSignal && { signal: call.abortSignal }),
       ...transport,
     })
-    const writer = streamWriter(origin)
+    const writer = streamWriter(origin, (reply) => ({ reply }))
     const parts = written(await begun(events), (event) => writer.push(event), call.abortSignal)
     return { parts, warnings: [...wanted.warnings, ...warningsOf(prepared.notes)], body: prepared.body }
   }
+
+  async function logged(call: LanguageModelV4CallOptions, store: Store, find: Finder): Promise<Started> {
+    const owner = options.owner ?? 'local'
+    const wanted = readOptions(call)
+    const { replies, latest } = await referredReplies(store, owner, referencesIn(call.prompt))
+    const runtime: Runtime = { store, owner, endpoint: withHeaders(find, definedOf(call.headers)) }
+    const reply = await loggedReply(runtime, {
+      model,
+      protocol: options.protocol,
+      policy: options.policy ?? 'full',
+      messages: readPrompt(call.prompt, replies),
+      tools: wanted.tools,
+      options: wanted.options,
+      signal: call.abortSignal,
+      conversationId: options.conversationId,
+      latest,
+    })
+    const events = await begun(reply.events)
+    const origin = { provider: ref.provider, protocol: '', model: ref.model ?? '' }
+    const writer = streamWriter(origin, () => ({ ...reply.reference() }))
+    const write = (event: ReplyEvent) => writer.push(event).map((part) => withConversation(part, reply.conversationId))
+    const warnings = [...wanted.warnings, ...warningsOf(reply.notes)]
+    return { parts: written(events, write, call.abortSignal), warnings }
+  }
+}
+
+type Finder = Runtime['endpoint']
+
+function withHeaders(find: Finder, headers: Record<string, string>): Finder {
+  return async (model, protocol) => {
+    const found = await find(model, protocol)
+    return { ...found, endpoint: { ...found.endpoint, headers: { ...found.endpoint.headers, ...headers } } }
+  }
+}
+
+/** The result of the SDK names the conversation, as `providerMetadata.synapse.conversationId`. */
+function withConversation(part: LanguageModelV4StreamPart, conversationId: string): LanguageModelV4StreamPart {
+  return part.type === 'finish' ? { ...part, providerMetadata: { [ourKey]: { conversationId } } } : part
 }
 
 interface Started {
   parts: AsyncIterable<LanguageModelV4StreamPart>
   warnings: SharedV4Warning[]
-  body: unknown
+  body?: unknown
 }
 
-type Events = ReturnType<typeof streamReply>
+type Events = AsyncGenerator<ReplyEvent | RetryEvent, unknown>
 
-/** Waits for the first thing that was said: what fails before that is thrown, so that callers can try something else. */
+/** Waits for the first output: a failure before that is thrown, so that callers can try something else. */
 async function begun(events: Events): Promise<AsyncIterable<ReplyEvent>> {
   const first: ReplyEvent[] = []
   for (;;) {
@@ -130,7 +189,7 @@ async function* written(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   for await (const event of events) {
-    // The SDK tells its own user that a call was aborted, when it sees this error.
+    // The SDK tells its user that a call was aborted when it sees this error.
     if (event.type === 'reply-end' && event.stop.reason === 'cancelled') signal?.throwIfAborted()
     if (event.type === 'reply-start') {
       const { replyId, model } = event.origin
@@ -148,12 +207,13 @@ async function* withStart(
   yield* parts
 }
 
-async function collected({ parts, warnings, body }: Started) {
+async function collected({ parts, warnings, body }: Started): Promise<LanguageModelV4GenerateResult> {
   const content: LanguageModelV4Content[] = []
   const texts = new Map<string, string>()
   let usage: LanguageModelV4Usage = usageOf(noUsage)
   let finish: LanguageModelV4FinishReason = finishReason('interrupted', undefined)
   let response: { id?: string; modelId?: string } = {}
+  let providerMetadata: SharedV4ProviderMetadata | undefined
   for await (const part of parts) {
     switch (part.type) {
       case 'text-delta':
@@ -181,13 +241,22 @@ async function collected({ parts, warnings, body }: Started) {
       case 'finish':
         usage = part.usage
         finish = part.finishReason
+        providerMetadata = part.providerMetadata
     }
   }
-  return { content, finishReason: finish, usage, warnings, request: { body }, response }
+  return {
+    content,
+    finishReason: finish,
+    usage,
+    warnings,
+    request: { body },
+    response,
+    ...(providerMetadata && { providerMetadata }),
+  }
 }
 
 function definedOf(headers: Record<string, string | undefined> | undefined): Record<string, string> {
   const given = Object.entries(headers ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  // The SDK's own name for itself would only block ours.
+  // The SDK's own user agent would only override ours.
   return Object.fromEntries(given.filter(([name]) => name.toLowerCase() !== 'user-agent'))
 }

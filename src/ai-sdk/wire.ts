@@ -1,5 +1,5 @@
 // The wire between Synapse and a model of the AI SDK in the same process: a call and its stream parts as JSON. Dates,
-// bytes and URLs are text on it, and are made again on the other side.
+// bytes and URLs are text on it, and are restored on the other side.
 
 import type { JsonObject } from '../core/json.ts'
 

@@ -1,5 +1,6 @@
-// The events of a reply as the stream parts of the AI SDK. The last part that the SDK keeps is held back until the reply
-// has ended: it carries the reply in its provider's own words, so that these find their way back with the next prompt.
+// The events of a reply as the stream parts of the AI SDK. The last part that the SDK keeps is held back until the
+// reply has ended: it carries the provider's original reply, or a reference to it in a store, so that these return with
+// the next prompt.
 
 import type {
   JSONValue,
@@ -11,7 +12,7 @@ import type {
 import type { ReplyEvent } from '../core/event.ts'
 import { SynapseError } from '../core/error.ts'
 import { folding } from '../core/fold.ts'
-import type { MediaPart, Origin, Part, StopReason } from '../core/message.ts'
+import type { MediaPart, Origin, Part, Reply, StopReason } from '../core/message.ts'
 import { noUsage, type Usage } from '../core/usage.ts'
 import { ourKey } from './read-prompt.ts'
 
@@ -19,7 +20,8 @@ export interface StreamWriter {
   push(event: ReplyEvent): LanguageModelV4StreamPart[]
 }
 
-export function streamWriter(origin: Origin): StreamWriter {
+/** `carried`: what a part of the reply carries, once it has ended. */
+export function streamWriter(origin: Origin, carried: (reply: Reply) => object): StreamWriter {
   const fold = folding(origin)
   const kinds = new Map<number, Part['type']>()
   const callIds = new Map<number, string>()
@@ -106,7 +108,7 @@ export function streamWriter(origin: Origin): StreamWriter {
 
   function ended({ failure }: Extract<ReplyEvent, { type: 'reply-end' }>): LanguageModelV4StreamPart[] {
     const { reply } = fold.result()
-    const providerMetadata = { [ourKey]: { reply: JSON.parse(JSON.stringify(reply)) as JSONValue } }
+    const providerMetadata = { [ourKey]: JSON.parse(JSON.stringify(carried(reply))) as Record<string, JSONValue> }
     const last = held.findLastIndex((part) => part.type !== 'tool-input-end')
     const parts = held.map((part, i) => (i === last ? withMetadata(part, providerMetadata) : part))
     return failure ? [...parts, { type: 'error', error: new SynapseError(failure) }] : parts

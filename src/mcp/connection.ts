@@ -1,9 +1,9 @@
-// One MCP server, whatever becomes of it. It may not start, hang, die, change its tools or send far too much: then calls
-// to it fail with a sentence, and nothing else is held up. Its last known tools stay on offer while it is away, so that
-// the prompt does not change with every hiccup.
+// One MCP server, robust against its failures. It may not start, hang, die, change its tools or send far too much: then
+// calls to it fail with one sentence, and nothing else is delayed. Its last known tools are still offered while it is
+// unavailable, so that the prompt does not change with every hiccup.
 //
-// A lost connection is opened again by whoever needs it next: at once after the first loss, then not before a wait that
-// doubles. A call is never sent twice: whether the first one had an effect is not known.
+// A lost connection is reopened by its next user: at once after the first loss, then with exponential backoff. A call
+// is never sent twice: whether the first one had an effect is unknown.
 
 import type { Client } from '@modelcontextprotocol/client'
 import type { McpServer } from '../config/load.ts'
@@ -17,25 +17,31 @@ import { valueOf } from './result.ts'
 
 export interface Connection {
   readonly name: string
-  /** Connects if it is not connected and the time has come. Never throws, and takes no longer than the connect timeout. */
+  /** Connects if it is disconnected and due for a retry. Never throws, and takes no longer than the connect timeout. */
   refresh(): Promise<void>
   tools(): Tool[]
-  /** The definitions that count as allowed, by the name of the tool. */
+  /** The allowed definitions, by the name of the tool. */
   digests(): Record<string, KnownDefinition>
   /** Tools that are left out because their definition has changed since it was allowed. */
   changed(): ChangedTool[]
-  /** Offers such a tool as it is now. */
+  /** Offers such a tool in its new form. */
   allow(tool: string): void
-  /** Why it is away; absent: it is there, or was not asked for yet. */
+  /** Why it is unavailable; absent: it is connected, or was not used yet. */
   readonly problem: string | undefined
+  readonly state: ConnectionState
+  /** Closes the connection and opens it again at once. Never throws. */
+  restart(): Promise<void>
   close(): Promise<void>
 }
+
+/** `idle`: it was not used yet. */
+export type ConnectionState = 'idle' | 'connecting' | 'connected' | 'away'
 
 export interface ConnectionOptions {
   env: Readonly<Record<string, string | undefined>>
   now: () => number
   note: (note: Note) => void
-  /** Digests of definitions that were seen before. */
+  /** Digests of earlier definitions. */
   known?: Readonly<Record<string, KnownDefinition>>
 }
 
@@ -46,175 +52,228 @@ const longestWaitMs = 60_000
 const graceMs = 1500
 const pingMs = 2000
 
-export function connectionTo(name: string, server: McpServer, options: ConnectionOptions): Connection {
-  const connectMs = server.connectTimeoutMs ?? defaultConnectMs
-  const callMs = server.callTimeoutMs ?? defaultCallMs
-  let current: { client: Client; link: Link } | undefined
-  let connecting: Promise<Client> | undefined
-  let definitions: Definition[] = []
-  let changed = new Map<string, ChangedTool>()
-  let known = options.known
-  let failures = 0
-  let retryAt = 0
-  let problem: string | undefined
-  let closed = false
-  /** A server of the old generation is not asked for the new one each time: on stdio that costs a process. */
-  let isOld = false
+/** What is known about the server. */
+interface State {
+  readonly name: string
+  readonly server: McpServer
+  readonly options: ConnectionOptions
+  readonly connectMs: number
+  readonly callMs: number
+  current: Opened | undefined
+  connecting: Promise<Client> | undefined
+  definitions: Definition[]
+  changed: Map<string, ChangedTool>
+  known: ConnectionOptions['known']
+  failures: number
+  retryAt: number
+  problem: string | undefined
+  closed: boolean
+  /** A server of the old protocol version is not tried with the new one each time: on stdio that costs a process. */
+  isOld: boolean
+}
 
+interface Opened {
+  client: Client
+  link: Link
+}
+
+export function connectionTo(name: string, server: McpServer, options: ConnectionOptions): Connection {
+  const state: State = {
+    name,
+    server,
+    options,
+    connectMs: server.connectTimeoutMs ?? defaultConnectMs,
+    callMs: server.callTimeoutMs ?? defaultCallMs,
+    current: undefined,
+    connecting: undefined,
+    definitions: [],
+    changed: new Map(),
+    known: options.known,
+    failures: 0,
+    retryAt: 0,
+    problem: undefined,
+    closed: false,
+    isOld: false,
+  }
   return {
     name,
     async refresh() {
-      // What went wrong is in `problem`.
-      await client().catch(() => {})
+      // The error is in `problem`.
+      await connected(state).catch(() => {})
     },
-    tools: () => definitions.filter(({ spec }) => !changed.has(spec.name)).map(toolOf),
-    digests: () => ({ ...known }),
-    changed: () => [...changed.values()],
+    tools: () => state.definitions.filter(({ spec }) => !state.changed.has(spec.name)).map((one) => toolOf(state, one)),
+    digests: () => ({ ...state.known }),
+    changed: () => [...state.changed.values()],
     allow(tool) {
-      changed.delete(tool)
-      known = knownAfter(known, definitions, changed)
+      state.changed.delete(tool)
+      state.known = knownAfter(state.known, state.definitions, state.changed)
     },
     get problem() {
-      return problem
+      return state.problem
+    },
+    get state() {
+      if (state.current) return 'connected'
+      return state.connecting ? 'connecting' : state.problem === undefined ? 'idle' : 'away'
+    },
+    async restart() {
+      await state.connecting?.catch(() => {})
+      await drop(state)
+      state.retryAt = 0
+      state.problem = undefined
+      await connected(state).catch(() => {})
     },
     async close() {
-      closed = true
-      await connecting?.catch(() => {})
-      await drop()
+      state.closed = true
+      await state.connecting?.catch(() => {})
+      await drop(state)
     },
   }
+}
 
-  function client(): Promise<Client> {
-    if (closed) return Promise.reject(new Error(`the connection to ${name} was closed`))
-    if (current) return Promise.resolve(current.client)
-    const wait = retryAt - options.now()
-    if (!connecting && wait > 0) {
-      return Promise.reject(
-        new Error(`${name} is not reachable (${problem}); the next try is in ${Math.ceil(wait / 1000)} s`),
-      )
-    }
-    connecting ??= connect().finally(() => (connecting = undefined))
-    return connecting
+function connected(state: State): Promise<Client> {
+  const { name, current, closed, problem } = state
+  if (closed) return Promise.reject(new Error(`the connection to ${name} was closed`))
+  if (current) return Promise.resolve(current.client)
+  const wait = state.retryAt - state.options.now()
+  if (!state.connecting && wait > 0) {
+    return Promise.reject(
+      new Error(`${name} is not reachable (${problem}); the next try is in ${Math.ceil(wait / 1000)} s`),
+    )
   }
+  state.connecting ??= connect(state).finally(() => (state.connecting = undefined))
+  return state.connecting
+}
 
-  async function connect(): Promise<Client> {
-    let link: Link | undefined
-    const stop = new AbortController()
-    try {
-      link = await openLink(server, options.env)
-      const { Client } = await import('@modelcontextprotocol/client')
-      const made = new Client(
-        { name: 'synapse', version: '1' },
-        {
-          versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.ceil(connectMs / 3) } },
-          listChanged: { tools: { debounceMs: 50, onChanged: (error, tools) => void (error ?? adopt(tools ?? [])) } },
-        },
-      )
-      const opened = { client: made, link }
-      // The SDK has these hooks as fields; it is no event target.
-      // oxlint-disable-next-line unicorn/prefer-add-event-listener
-      made.onclose = () => lost(opened, `it ended${quoted(opened.link)}`)
-      // oxlint-disable-next-line unicorn/prefer-add-event-listener
-      made.onerror = (error) => {
-        if (!/exceeded maximum size/.test(error.message)) return
-        problem = `it sent a message of more than ${server.maxOutputBytes ?? defaultMaxBytes} bytes`
-        opened.link.kill()
-      }
-      const handshake = async () => {
-        await made.connect(opened.link.transport, {
-          timeout: connectMs,
-          signal: stop.signal,
-          ...(isOld && { prior: { kind: 'legacy' } }),
-        })
-        opened.link.started()
-        isOld = made.getProtocolEra() === 'legacy'
-        return made.getServerCapabilities()?.tools
-          ? (await made.listTools({}, { timeout: connectMs, signal: stop.signal })).tools
-          : []
-      }
-      const tools = await within(handshake(), connectMs)
-      if (closed) throw new Error('it was closed')
-      current = opened
-      adopt(tools)
-      failures = 0
-      retryAt = 0
-      problem = undefined
-      return made
-    } catch (error) {
-      stop.abort()
-      isOld = false
-      link?.kill()
-      void link?.transport.close().catch(() => {})
-      problem = `${reasonOf(error)}${quoted(link)}`
-      retryAt = options.now() + Math.min(firstWaitMs * 2 ** failures++, longestWaitMs)
-      throw new Error(`${name} cannot be reached: ${problem}`, { cause: error })
-    }
+async function connect(state: State): Promise<Client> {
+  const { name, server, options, connectMs } = state
+  let link: Link | undefined
+  const stop = new AbortController()
+  try {
+    link = await openLink(server, options.env)
+    const opened = { client: await clientOf(state), link }
+    watch(state, opened)
+    const tools = await within(handshake(state, opened, stop.signal), connectMs)
+    if (state.closed) throw new Error('it was closed')
+    state.current = opened
+    adopt(state, tools)
+    state.failures = 0
+    state.retryAt = 0
+    state.problem = undefined
+    return opened.client
+  } catch (error) {
+    stop.abort()
+    state.isOld = false
+    link?.kill()
+    void link?.transport.close().catch(() => {})
+    state.problem = `${reasonOf(error)}${quoted(link)}`
+    state.retryAt = options.now() + Math.min(firstWaitMs * 2 ** state.failures++, longestWaitMs)
+    throw new Error(`${name} cannot be reached: ${state.problem}`, { cause: error })
   }
+}
 
-  function adopt(offered: Parameters<typeof definitionsOf>[1]): void {
-    const read = definitionsOf(name, offered)
-    for (const note of [...read.notes, ...changesIn(name, known, read.definitions)]) options.note(note)
-    definitions = read.definitions
-    changed = changedTools(name, known, definitions)
-    known = knownAfter(known, definitions, changed)
+type OfferedTools = Parameters<typeof definitionsOf>[1]
+
+async function clientOf(state: State): Promise<Client> {
+  const { Client } = await import('@modelcontextprotocol/client')
+  const onChanged = (error: Error | null, tools: OfferedTools | null) => void (error ?? adopt(state, tools ?? []))
+  return new Client(
+    { name: 'synapse', version: '1' },
+    {
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.ceil(state.connectMs / 3) } },
+      listChanged: { tools: { debounceMs: 50, onChanged } },
+    },
+  )
+}
+
+function watch(state: State, opened: Opened): void {
+  const { client, link } = opened
+  // The SDK has these hooks as fields; it is no event target.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  client.onclose = () => {
+    if (state.current !== opened) return
+    state.current = undefined
+    state.problem ??= `it ended${quoted(link)}`
   }
-
-  function lost(which: { client: Client }, why: string): void {
-    if (current !== which) return
-    current = undefined
-    problem ??= why
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  client.onerror = (error) => {
+    if (!/exceeded maximum size/.test(error.message)) return
+    state.problem = `it sent a message of more than ${state.server.maxOutputBytes ?? defaultMaxBytes} bytes`
+    link.kill()
   }
+}
 
-  /** Ends the connection; a child that does not go by itself is ended. */
-  async function drop(): Promise<void> {
-    const ending = current
-    current = undefined
-    if (!ending) return
-    const timer = setTimeout(ending.link.kill, graceMs)
-    await ending.client.close().catch(() => {})
-    clearTimeout(timer)
+/** Gives the tools that the server offers. */
+async function handshake(state: State, { client, link }: Opened, signal: AbortSignal): Promise<OfferedTools> {
+  const limits = { timeout: state.connectMs, signal }
+  await client.connect(link.transport, { ...limits, ...(state.isOld && { prior: { kind: 'legacy' } }) })
+  link.started()
+  state.isOld = client.getProtocolEra() === 'legacy'
+  return client.getServerCapabilities()?.tools ? (await client.listTools({}, limits)).tools : []
+}
+
+function adopt(state: State, offered: OfferedTools): void {
+  const { name, known, options } = state
+  const read = definitionsOf(name, offered)
+  for (const note of [...read.notes, ...changesIn(name, known, read.definitions)]) options.note(note)
+  state.definitions = read.definitions
+  state.changed = changedTools(name, known, read.definitions)
+  state.known = knownAfter(known, read.definitions, state.changed)
+}
+
+/** Closes the connection; a child that does not exit by itself is killed. */
+async function drop(state: State): Promise<void> {
+  const ending = state.current
+  state.current = undefined
+  if (!ending) return
+  const timer = setTimeout(ending.link.kill, graceMs)
+  await ending.client.close().catch(() => {})
+  clearTimeout(timer)
+}
+
+function toolOf(state: State, definition: Definition): Tool {
+  return {
+    ...definition.spec,
+    repeatable: definition.readOnly,
+    // Longer than the timeout of the call itself, whose error is more precise.
+    timeoutMs: state.callMs + state.connectMs + 1000,
+    run: (input, run) => call(state, definition, input, run),
   }
+}
 
-  function toolOf(definition: Definition): Tool {
-    return {
-      ...definition.spec,
-      repeatable: definition.readOnly,
-      // Beyond the limit of the call itself, which says better what has happened.
-      timeoutMs: callMs + connectMs + 1000,
-      run: (input, run) => call(definition, input, run),
-    }
+async function call(state: State, { theirs, spec, sha256 }: Definition, input: Json, run: ToolRun): Promise<unknown> {
+  const client = await connected(state)
+  const now = state.definitions.find((one) => one.spec.name === spec.name)
+  if (state.changed.has(spec.name) || (now && now.sha256 !== sha256))
+    throw new Error(`${state.name} has changed the definition of ${theirs} since it was allowed, so it was not run`)
+  const args = isObject(input) ? { ...input } : {}
+  const limits = { timeout: state.callMs, maxTotalTimeout: state.callMs, signal: run.signal }
+  try {
+    return valueOf(await client.callTool({ name: theirs, arguments: args }, limits))
+  } catch (error) {
+    run.signal.throwIfAborted()
+    throw await callFailure(state, client, error)
   }
+}
 
-  async function call({ theirs, spec, sha256 }: Definition, input: Json, run: ToolRun): Promise<unknown> {
-    const connected = await client()
-    const now = definitions.find((one) => one.spec.name === spec.name)
-    if (changed.has(spec.name) || (now && now.sha256 !== sha256))
-      throw new Error(`${name} has changed the definition of ${theirs} since it was allowed, so it was not run`)
-    const args = isObject(input) ? { ...input } : {}
-    const limits = { timeout: callMs, maxTotalTimeout: callMs, signal: run.signal }
-    return valueOf(await connected.callTool({ name: theirs, arguments: args }, limits).catch(failed))
+async function callFailure(state: State, client: Client, error: unknown): Promise<Error> {
+  const { name, callMs } = state
+  // The server has answered: it is healthy, only this call failed.
+  if (error instanceof Error && error.name === 'ProtocolError') return error
+  const timedOut = codeOf(error) === 'REQUEST_TIMEOUT'
+  const well = timedOut && (await answers(state, client))
+  if (!well) await drop(state)
+  const why = timedOut ? `no answer within ${callMs} ms` : (state.problem ?? reasonOf(error))
+  if (!well) state.problem = why
+  return new Error(`${name} did not answer: ${why}; whether the call had any effect is not known`, { cause: error })
+}
 
-    async function failed(error: unknown): Promise<never> {
-      run.signal.throwIfAborted()
-      // The server has answered: it is well, only this call was not.
-      if (error instanceof Error && error.name === 'ProtocolError') throw error
-      const timedOut = codeOf(error) === 'REQUEST_TIMEOUT'
-      const well = timedOut && (await answers(connected))
-      if (!well) await drop()
-      const why = timedOut ? `no answer within ${callMs} ms` : (problem ?? reasonOf(error))
-      problem = well ? problem : why
-      throw new Error(`${name} did not answer: ${why}; whether the call had any effect is not known`, { cause: error })
-    }
-  }
-
-  /** Whether a server that was too slow is alive at all. */
-  async function answers(connected: Client): Promise<boolean> {
-    try {
-      await connected.ping({ timeout: Math.min(pingMs, callMs) })
-      return true
-    } catch {
-      return false
-    }
+/** Whether a slow server is alive at all. */
+async function answers({ callMs }: State, client: Client): Promise<boolean> {
+  try {
+    await client.ping({ timeout: Math.min(pingMs, callMs) })
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -239,7 +298,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** In words for a person; a failed fetch has its reason one level deeper. */
+/** As text for the user; the reason of a failed fetch is one level deeper. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (codeOf(error) === 'ENOENT') return 'there is no such program'

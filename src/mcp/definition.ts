@@ -12,9 +12,9 @@ export interface Definition {
   theirs: string
   spec: ToolSpec
   sha256: string
-  /** What the digest is of, to be shown to a person. */
+  /** The input of the digest, to show to a person. */
   text: string
-  /** It says of itself that it changes nothing. */
+  /** It declares that it changes nothing. */
   readOnly: boolean
 }
 
@@ -53,7 +53,7 @@ export function definitionsOf(
   return { definitions: [...definitions.values()], notes }
 }
 
-/** What differs from what was known of these tools; a server that is seen for the first time differs in nothing. */
+/** What differs from the known definitions; a new server differs in nothing. */
 export function changesIn(
   server: string,
   known: Readonly<Record<string, KnownDefinition>> | undefined,
@@ -70,7 +70,7 @@ export function changesIn(
   return [
     ...[...now].flatMap(([name, sha256]) => {
       const before = Object.hasOwn(known, name) ? known[name] : undefined
-      if (before === undefined) return [note('added', name, `${server} offers it now`)]
+      if (before === undefined) return [note('added', name, `${server} offers it now; it must be allowed first`)]
       return digestOf(before) === sha256
         ? []
         : [note('changed', name, `${server} has changed its definition; it must be allowed again`)]
@@ -81,31 +81,28 @@ export function changesIn(
   ]
 }
 
-/** The tools whose definition is another one than was known, by name. */
+/**
+ * The tools that are not allowed in their current form, by name: their definition has changed, or they are new on a
+ * known server.
+ */
 export function changedTools(
   server: string,
   known: Readonly<Record<string, KnownDefinition>> | undefined,
   definitions: readonly Definition[],
 ): Map<string, ChangedTool> {
   const changed = definitions.flatMap(({ spec: { name }, sha256, text }): [string, ChangedTool][] => {
-    const before = known && Object.hasOwn(known, name) ? known[name] : undefined
-    if (before === undefined || digestOf(before) === sha256) return []
-    return [
-      [
-        name,
-        {
-          server,
-          name,
-          now: text,
-          ...(typeof before === 'object' && before.text !== undefined && { before: before.text }),
-        },
-      ],
-    ]
+    if (!known) return []
+    const before = Object.hasOwn(known, name) ? known[name] : undefined
+    if (before !== undefined && digestOf(before) === sha256) return []
+    const was = typeof before === 'object' && before.text !== undefined ? { before: before.text } : {}
+    return [[name, { server, name, now: text, ...was, ...(before === undefined && { added: true }) }]]
   })
   return new Map(changed)
 }
 
-/** What counts as allowed once these are offered. A changed tool stays known as it was until it is allowed again. */
+/**
+ * The allowed definitions once these are offered. A changed tool keeps its known definition until it is allowed again.
+ */
 export function knownAfter(
   known: Readonly<Record<string, KnownDefinition>> = {},
   definitions: readonly Definition[],
@@ -115,9 +112,10 @@ export function knownAfter(
     name,
     { ...(typeof one === 'string' ? { sha256: one } : one), gone: true },
   ])
-  const now = definitions.map(({ spec: { name }, sha256, text }): [string, KnownDefinition] => {
-    const before = changed.has(name) ? known[name] : undefined
-    return [name, before ?? { sha256, text }]
+  const now = definitions.flatMap(({ spec: { name }, sha256, text }): [string, KnownDefinition][] => {
+    if (!changed.has(name)) return [[name, { sha256, text }]]
+    const before = Object.hasOwn(known, name) ? known[name] : undefined
+    return before === undefined ? [] : [[name, before]]
   })
   return Object.fromEntries([...gone, ...now])
 }
@@ -132,7 +130,7 @@ function digestOf(known: KnownDefinition): string {
 
 function schemaOf(schema: Json): JsonObject {
   if (!isObject(schema)) return { type: 'object', properties: {} }
-  // The name of the dialect is of no use to a model, and some wires refuse it.
+  // The name of the dialect is useless to a model, and some wires refuse it.
   const { $schema: _, ...rest } = schema
   return { ...rest, type: 'object' }
 }

@@ -1,4 +1,4 @@
-// `${NAME}`, or `${NAME:-otherwise}`, in the settings of an MCP server, filled in from the environment, so that secrets
+// `${NAME}`, or `${NAME:-default}`, in the settings of an MCP server, filled in from the environment, so that secrets
 // stay out of the file.
 
 import { badInput } from '../core/error.ts'
@@ -9,7 +9,7 @@ const placeholder = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g
 
 export function expand(text: string, env: Env): string {
   return text.replaceAll(placeholder, (_, name: string, otherwise: string | undefined) => {
-    // npm sets these from the .npmrc of whatever folder it runs in.
+    // npm sets these from the .npmrc of the current folder.
     const value = (/^npm_/i.test(name) ? undefined : env[name]) || otherwise
     if (value === undefined) throw badInput(`the environment variable ${name} is not set`)
     return value
@@ -20,7 +20,7 @@ export function expandAll(values: Readonly<Record<string, string>> = {}, env: En
   return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, expand(text, env)]))
 }
 
-/** The variables that a text needs and that are not set. */
+/** The unset variables that a text needs. */
 export function missingIn(text: string, env: Env): string[] {
   return [...text.matchAll(placeholder)].flatMap(([, name = '', otherwise]) =>
     env[name] || otherwise !== undefined ? [] : [name],

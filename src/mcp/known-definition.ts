@@ -1,22 +1,24 @@
-// What is remembered of the tools of MCP servers. Apart from the rest, because the types of the package may not need a
-// package.
+// Stored tool definitions of MCP servers. Separate from the rest, because the types of the package may not need a
+// dependency.
 
-/** A definition that was allowed before: its digest, with its text where that was kept. */
+/** A definition that was allowed before: its digest, with its text if it was stored. */
 export type KnownDefinition =
   | string
   | {
       sha256: string
       text?: string
-      /** The server did not offer it the last time; should it come back, it must be the same. */
+      /** The server did not offer it the last time; if it comes back, it must be the same. */
       gone?: true
     }
 
-/** A tool whose definition is not the one that was allowed. */
+/** A tool whose definition differs from the allowed one, or that is new on its server. */
 export interface ChangedTool {
   server: string
   /** As the model sees it. */
   name: string
-  /** The definition that was allowed, where its text was kept. */
+  /** The allowed definition, if its text was stored. */
   before?: string
   now: string
+  /** The server was known, and did not have it before. */
+  added?: true
 }

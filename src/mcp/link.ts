@@ -1,20 +1,20 @@
-// The way to an MCP server: a child process of ours, or HTTP. The program is started directly, never through a shell, and
-// gets only PATH, HOME and the like beside what its entry names: no key of ours.
+// The transport to an MCP server: a child process, or HTTP. The program is started directly, never through a shell, and
+// gets only PATH, HOME and the like in addition to what its entry names: none of our keys.
 
 import { resolve } from 'node:path'
 import type { Stream } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/client'
 import type { McpServer } from '../config/load.ts'
 import { expand, expandAll } from './expand.ts'
-import { limitedFetch } from './limited-fetch.ts'
+import { SynapseError } from '../core/error.ts'
 
 export interface Link {
   transport: Transport
-  /** The last words that the server wrote to its error output. */
+  /** The end of the server's error output. */
   lastWords: () => string
-  /** To be called when it has started. */
+  /** Call it when it has started. */
   started: () => void
-  /** At once, for a child that does not listen any more. */
+  /** At once, for an unresponsive child. */
   kill: () => void
 }
 
@@ -28,7 +28,7 @@ export async function openLink(server: McpServer, env: Readonly<Record<string, s
     const transport = new StreamableHTTPClientTransport(new URL(expand(server.url, env)), {
       requestInit: { headers: expandAll(server.headers, env) },
       fetch: limitedFetch(maxBytes),
-      // Whether to come back is decided in one place, connection.ts.
+      // Reconnecting is decided in one place, connection.ts.
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 1,
@@ -60,17 +60,47 @@ export async function openLink(server: McpServer, env: Readonly<Record<string, s
       try {
         if (child !== null) process.kill(child, 'SIGKILL')
       } catch {
-        // It was gone already.
+        // It had already ended.
       }
     },
   }
 }
 
-/** Reads all of a stream, so that its writer never waits, and keeps the end of it. */
+/** Reads all of a stream, so that its writer never blocks, and keeps the end of it. */
 function tail(stream: Stream | null): () => string {
   let text = ''
   stream?.on('data', (chunk: Buffer) => {
     text = (text + chunk.toString('utf8')).slice(-kept)
   })
   return () => text.trim().split('\n').at(-1)?.trim() ?? ''
+}
+
+// A fetch that aborts a body in which one message is too long. In `text/event-stream` a message is a line, and the
+// stream as a whole may continue forever.
+
+const newline = 10
+
+function limitedFetch(maxBytes: number, inner: typeof fetch = fetch): typeof fetch {
+  return async (input, init) => {
+    const reply = await inner(input, init)
+    if (!reply.body) return reply
+    const lines = reply.headers.get('content-type')?.startsWith('text/event-stream') === true
+    const body = reply.body.pipeThrough(counting(maxBytes, lines))
+    return new globalThis.Response(body, { status: reply.status, statusText: reply.statusText, headers: reply.headers })
+  }
+}
+
+function counting(maxBytes: number, lines: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      const last = lines ? chunk.lastIndexOf(newline) : -1
+      size = last >= 0 ? chunk.length - last - 1 : size + chunk.length
+      if (size > maxBytes || (last >= 0 && chunk.length > maxBytes)) {
+        controller.error(new SynapseError({ kind: 'too-large', message: `a message of more than ${maxBytes} bytes` }))
+      } else {
+        controller.enqueue(chunk)
+      }
+    },
+  })
 }

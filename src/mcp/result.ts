@@ -1,6 +1,5 @@
-// What an MCP server gives back for a call, as a tool of ours gives it: text and media for the model, and the structured
-// content, if there is some, as the value that is kept. What the server calls an error is thrown, and becomes a failed
-// result.
+// The result of an MCP call as a tool result: text and media for the model, and the structured content, if any, as the
+// stored value. An error from the server is thrown, and becomes a failed result.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { CallToolResult } from '@modelcontextprotocol/client'

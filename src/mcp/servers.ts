@@ -4,21 +4,24 @@
 import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import type { Tool } from '../core/tool.ts'
-import { connectionTo, type Connection } from './connection.ts'
+import { connectionTo, type Connection, type ConnectionState } from './connection.ts'
 import type { ChangedTool, KnownDefinition } from './known-definition.ts'
 
 export interface McpServers {
-  /** Connects those that are away and whose time has come, all at the same time. Never throws. */
+  /** Connects disconnected servers that are due for a retry, all at the same time. Never throws. */
   refresh(names?: readonly string[]): Promise<void>
-  /** What a server offers, under the names that the model sees. */
+  /** The tools of a server, under the names that the model sees. */
   tools(name: string): Tool[]
-  /** Why a server is away; undefined: it is there. */
+  /** Why a server is unavailable; undefined: it is connected. */
   problem(name: string): string | undefined
-  /** By server, then by tool: the definitions that count as allowed. */
+  state(name: string): ConnectionState
+  /** Closes the connection to a server and opens it again. Never throws. */
+  restart(name: string): Promise<void>
+  /** By server, then by tool: the allowed definitions. */
   digests(): Digests
-  /** The tools of a server that are left out because their definition has changed since it was allowed. */
+  /** The tools of a server that are left out until they are allowed: they are new, or their definition has changed. */
   changed(name: string): ChangedTool[]
-  /** Offers such a tool as it is now. */
+  /** Offers such a tool in its new form. */
   allow(tool: ChangedTool): void
   close(): Promise<void>
 }
@@ -28,9 +31,9 @@ export type Digests = Readonly<Record<string, Readonly<Record<string, KnownDefin
 export interface McpOptions {
   /** Where `${NAME}` is looked up. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Definitions that were allowed before: what has changed since is noted, and left out until it is allowed. */
+  /** Definitions that were allowed before: a changed one is noted, and left out until it is allowed. */
   known?: Digests
-  /** Tools that were added, left out, or are defined differently than before. */
+  /** Tools that were added, left out, or have a new definition. */
   onNote?: (note: Note) => void
   now?: () => number
 }
@@ -55,6 +58,8 @@ export function openMcpServers(
     changed: (name) => connections.get(name)?.changed() ?? [],
     allow: ({ server, name }) => connections.get(server)?.allow(name),
     problem: (name) => connections.get(name)?.problem,
+    state: (name) => connections.get(name)?.state ?? 'idle',
+    restart: async (name) => connections.get(name)?.restart(),
     digests: () =>
       Object.fromEntries(
         [...connections.values()]

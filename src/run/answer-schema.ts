@@ -1,5 +1,5 @@
-// The schema that a caller gives for the final answer, as the wires need it and as the caller reads it: any library with
-// Standard Schema and a JSON Schema of its own, or plain JSON Schema.
+// The schema that a caller gives for the final answer, in the forms that the wires and the caller need: from any
+// library with Standard Schema and JSON Schema, or plain JSON Schema.
 
 import { SynapseError } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
@@ -7,12 +7,12 @@ import { isStandardSchema, type OutputOf, type StandardSchema } from '../core/st
 import { findingOf, jsonSchemaOf, withoutDialect } from './define-tool.ts'
 import { listed, type Finding } from './input-problem.ts'
 
-/** What a run gives for its `answer` schema. */
+/** The type of the answer to an `answer` schema. */
 export type AnswerOf<S> = S extends StandardSchema ? OutputOf<S> : Json
 
 const known = new WeakMap<object, JsonObject>()
 
-/** As JSON Schema. The same object each time, so that the validator made for it is found again. */
+/** As JSON Schema. The same object each time, so that its compiled validator is reused. */
 export function answerSchemaOf(answer: object): JsonObject {
   const found = known.get(answer)
   if (found) return found
@@ -23,14 +23,14 @@ export function answerSchemaOf(answer: object): JsonObject {
   return schema
 }
 
-/** What the library itself finds wrong with a value, such as its refinements. */
+/** Problems that the library itself finds in a value, such as failed refinements. */
 export async function answerFindings(answer: object, value: Json): Promise<Finding[]> {
   if (!isStandardSchema(answer)) return []
   const { issues = [] } = await answer['~standard'].validate(value)
   return issues.map(findingOf)
 }
 
-/** The value as the library gives it, with its defaults and transforms. */
+/** The value as the library returns it, with its defaults and transforms. */
 export async function answerOutput(answer: object | undefined, value: Json): Promise<unknown> {
   if (!answer || !isStandardSchema(answer)) return value
   const result = await answer['~standard'].validate(value)

@@ -1,5 +1,5 @@
-// A call that a person must allow. What was asked and what was answered are kept beside the log, so that the question
-// outlives the process. An answer counts for one call and for the very arguments that were shown, and only in time.
+// Tool calls that need approval. Questions and answers are stored next to the log, so that a question outlives the
+// process. An answer is valid for one call, for exactly the arguments that were shown, and only until it expires.
 
 import { createHash } from 'node:crypto'
 import { SynapseError } from '../core/error.ts'
@@ -12,12 +12,12 @@ const asked = 'approval-asked'
 const answered = 'approval-answered'
 const defaultAskMs = 3_600_000
 
-/** A call that waits for a person. */
+/** A call that waits for approval. */
 export interface Approval {
   call: ToolCallPart
   /** Of the arguments; the answer must name it. */
   argsHash: string
-  /** Then it counts as denied. */
+  /** After this time it counts as denied. */
   expiresAt: string
 }
 
@@ -36,7 +36,7 @@ export function argsHashOf(call: ToolCallPart): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** What the person said to this call; asks if no one was asked yet. */
+/** The user's answer about this call; asks if that has not been done yet. */
 export async function answerTo(
   runtime: Asking,
   replyEntry: Entry,
@@ -64,7 +64,7 @@ export async function answerTo(
   return { state: 'waiting', approval: { call, argsHash, expiresAt } }
 }
 
-/** The calls at the end of a history that wait for a person. */
+/** The calls at the end of a history that wait for approval. */
 export async function waitingApprovals(runtime: Omit<Asking, 'write'>, history: readonly Entry[]): Promise<Approval[]> {
   const next = nextStep(history)
   if (next.kind !== 'tools') return []
@@ -81,12 +81,12 @@ export async function waitingApprovals(runtime: Omit<Asking, 'write'>, history: 
 export interface Verdict {
   callId: string
   allowed: boolean
-  /** Must be the hash of the arguments as they were shown; a refusal needs none. */
+  /** Must be the hash of the arguments that were shown; a denial needs none. */
   argsHash?: string
   reason?: string
 }
 
-/** Keeps an answer, once. Throws where there is nothing to answer, or not to this. */
+/** Stores an answer, once. Throws if there is nothing to answer, or not this. */
 export async function answerApproval(runtime: Asking, history: readonly Entry[], verdict: Verdict): Promise<void> {
   const { callId, allowed, reason } = verdict
   const waiting = (await waitingApprovals(runtime, history)).find(({ call }) => call.callId === callId)
@@ -113,7 +113,7 @@ async function whyNot(runtime: Asking, history: readonly Entry[], callId: string
   const isOpen = next.kind === 'tools' && next.calls.some((call) => call.callId === callId)
   return isOpen
     ? `The approval of the call ${callId} was not given in time.`
-    : `The conversation has gone on without the call ${callId}.`
+    : `The conversation has continued without the call ${callId}.`
 }
 
 function isAbout(overlay: Overlay, callId: string): boolean {

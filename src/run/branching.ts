@@ -1,17 +1,17 @@
-// Going back: a fork, an edit and another try are the head moved to an earlier entry. Nothing is copied and nothing is
-// lost: what was there stays in the log as a branch of its own.
+// Going back: a fork, an edit and a retry move the head to an earlier entry. Nothing is copied and nothing is lost:
+// what was there stays in the log as a branch.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import type { Entry } from '../core/log.ts'
 import type { Store, Write } from '../store/store.ts'
 
-interface Place {
+export interface Place {
   store: Store
   owner: string
   conversationId: string
 }
 
-/** The head goes to an entry, on a branch of its own if it is given a name. */
+/** Moves the head to an entry, on a new branch if a name is given. */
 export async function forkAt(
   { store, owner, conversationId }: Place,
   entryId: string,
@@ -24,7 +24,7 @@ export async function forkAt(
   await store.setHead(owner, conversationId, { branch: name }, write)
 }
 
-/** The head goes before a message of the user, so that another one can take its place. */
+/** Moves the head before a user message, so that another one can replace it. */
 export async function beforeMessage(place: Place, entryId: string, write: Write): Promise<void> {
   const entry = await entryOf(place, entryId)
   if (entry.message.role !== 'user') {
@@ -33,12 +33,12 @@ export async function beforeMessage(place: Place, entryId: string, write: Write)
   await place.store.setHead(place.owner, place.conversationId, { entryId: entry.parentId }, write)
 }
 
-/** The head goes to what the user said last, so that it is answered again. */
+/** Moves the head to the last user message, so that it is answered again. */
 export async function beforeAnswer({ store, owner, conversationId }: Place, write: Write): Promise<void> {
   const stored = await store.conversation(owner, conversationId)
   const history = stored?.head ? await store.history(owner, stored.head) : []
   const asked = history.findLast(({ message }) => message.role === 'user')
-  if (!asked) throw badInput('Nothing was said yet that could be answered again.')
+  if (!asked) throw badInput('There is no message to answer again.')
   if (asked.id !== stored?.head) await store.setHead(owner, conversationId, { entryId: asked.id }, write)
 }
 

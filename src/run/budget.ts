@@ -1,5 +1,5 @@
-// What a run or a conversation may cost. Checked before each request: a reply that is under way is never cut off for
-// money, because it is paid for already.
+// Limits on what a run or a conversation may cost. Checked before each request: a reply in progress is never cut off to
+// save money, because it is already paid for.
 
 import type { GuardReason } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
@@ -13,36 +13,30 @@ export interface Spent {
 
 export const nothing: Spent = { usd: 0, tokens: 0 }
 
-/** Counts every request of a run when it is over: also those for summaries, and those that failed. */
+/** Counts every finished request of a run, including those for summaries and those that failed. */
 export interface Meter {
-  readonly spent: Spent
-  /** The exchanges that have ended since this was last asked, the last one first. */
-  read(): Promise<Exchange[]>
+  readonly spent: Readonly<Spent>
+  /** To be called by the code that has stored the end of an exchange. */
+  ended(exchange: Exchange): void
+  /** The exchanges that have ended since the last call, newest first. */
+  read(): Exchange[]
 }
 
-export async function meter(store: Store, owner: string, conversationId: string): Promise<Meter> {
+export function meter(): Meter {
   const spent = { ...nothing }
-  let last = (await store.exchanges(owner, conversationId, { limit: 1 })).items[0]?.id
+  let found: Exchange[] = []
   return {
     spent,
-    async read() {
-      const found: Exchange[] = []
-      for (let cursor: string | undefined; ;) {
-        const page = await store.exchanges(owner, conversationId, {
-          limit: 10,
-          ...(cursor !== undefined && { cursor }),
-        })
-        const known = page.items.findIndex(({ id }) => id === last)
-        found.push(...page.items.slice(0, known < 0 ? undefined : known))
-        cursor = known < 0 ? page.next : undefined
-        if (cursor === undefined) break
-      }
-      last = found[0]?.id ?? last
-      for (const { usage, cost } of found) {
-        spent.usd += cost ?? 0
-        spent.tokens += (usage?.input ?? 0) + (usage?.output ?? 0)
-      }
-      return found
+    ended(exchange) {
+      found.unshift(exchange)
+      const { usage, cost } = exchange
+      spent.usd += cost ?? 0
+      spent.tokens += (usage?.input ?? 0) + (usage?.output ?? 0)
+    },
+    read() {
+      const since = found
+      found = []
+      return since
     },
   }
 }
@@ -57,13 +51,13 @@ export async function spentSoFar(store: Store, owner: string, conversationId: st
   return spent
 }
 
-/** Why nothing more may be spent; undefined: it may. */
+/** Why nothing more may be spent; undefined: the budget is not used up. */
 export function overBudget(limit: Spend | undefined, spent: Spent, what: string): GuardReason | undefined {
   if (limit?.usd !== undefined && spent.usd >= limit.usd) {
-    return { guard: 'spend', why: `The ${what} has cost $${spent.usd.toFixed(4)} of the $${limit.usd} that it may.` }
+    return { guard: 'spend', why: `The ${what} reached its budget of $${limit.usd} (spent $${spent.usd.toFixed(4)}).` }
   }
   if (limit?.tokens !== undefined && spent.tokens >= limit.tokens) {
-    return { guard: 'tokens', why: `The ${what} has used ${spent.tokens} of the ${limit.tokens} tokens that it may.` }
+    return { guard: 'tokens', why: `The ${what} reached its limit of ${limit.tokens} tokens (used ${spent.tokens}).` }
   }
   return undefined
 }

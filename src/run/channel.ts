@@ -1,15 +1,17 @@
-// A queue between one who does and one who watches. The doer never waits: a run continues, and is saved, whether or not
-// anybody reads its events. Where no one does, what can be joined is joined: the queue must not outgrow the reply.
+// A queue between a producer and a reader. The producer never waits: a run continues, and is saved, whether or not its
+// events are read. Without a reader, values are merged where possible, so that the queue does not outgrow the reply.
 
 export interface Channel<T> extends AsyncIterable<T> {
   push(value: T): void
   end(): void
+  /** All values that are there, each time the reader asks: for one that can handle several at once. */
+  batches(): AsyncIterable<readonly T[]>
 }
 
-/** Up to here each value waits by itself. */
+/** Up to this length, values are not merged. */
 const mostApart = 1000
 
-/** `join` makes one of two values that follow each other, where that is possible. */
+/** `join` merges two consecutive values if possible. */
 export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined): Channel<T> {
   const values: T[] = []
   let ended = false
@@ -27,13 +29,18 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
       ended = true
       wake?.()
     },
+    batches,
     async *[Symbol.asyncIterator]() {
-      for (;;) {
-        while (values.length > 0) yield* values.splice(0)
-        if (ended) return
-        await new Promise<void>((resolve) => (wake = resolve))
-        wake = undefined
-      }
+      for await (const batch of batches()) yield* batch
     },
+  }
+
+  async function* batches(): AsyncGenerator<readonly T[]> {
+    for (;;) {
+      while (values.length > 0) yield values.splice(0)
+      if (ended) return
+      await new Promise<void>((resolve) => (wake = resolve))
+      wake = undefined
+    }
   }
 }

@@ -1,5 +1,5 @@
-// A final answer against the schema that was asked for. Not every provider holds a model to it, and none does so where
-// the schema is only told in words, so the answer itself is read: it is a value that fits, or it is said why not.
+// Validates a final answer against the requested schema. Not every provider enforces it, and none does if the schema is
+// only part of the prompt, so the answer itself is parsed: it is a valid value, or the problem is reported.
 
 import type { CheckedAnswer } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
@@ -10,7 +10,7 @@ import { answerFindings } from './answer-schema.ts'
 import { findingsOf } from './check-input.ts'
 import { listed } from './input-problem.ts'
 
-/** What a reply says by the schema of the options; undefined: no schema was asked for, or nothing was said. */
+/** The reply parsed with the schema of the options; undefined: no schema was requested, or there is no text. */
 export async function answerOf(
   { options, answer }: { options: Options; answer?: object | undefined },
   reply: Reply | undefined,
@@ -20,8 +20,8 @@ export async function answerOf(
 }
 
 /**
- * The value of an answer that fits the schema, or what is wrong with it, in words for the model. `own` is the schema as
- * the caller gave it, which may ask for more than JSON Schema can say.
+ * The value of an answer that matches the schema, or what is wrong with it, as text for the model. `own` is the schema
+ * as the caller gave it, which may be stricter than JSON Schema can express.
  */
 export async function checkAnswer(schema: JsonObject, text: string, own?: object): Promise<CheckedAnswer> {
   const bare = withoutFence(text)
@@ -41,7 +41,7 @@ export async function checkAnswer(schema: JsonObject, text: string, own?: object
   return { problem: listed('The answer does not fit its schema. Answer again.', findings, 'the answer') }
 }
 
-/** Many models put JSON into a code block, told otherwise or not. */
+/** Many models put JSON into a code block, even when instructed not to. */
 function withoutFence(text: string): string {
   return /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text
 }

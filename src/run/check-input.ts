@@ -1,5 +1,5 @@
-// Arguments against a plain JSON Schema. A model can only repair what it is told of: every problem names its place.
-// A schema that cannot be read checks nothing, because schemas come from servers that the user did not write.
+// Validates arguments against a plain JSON Schema. Every problem names its path, so that the model can correct it. A
+// schema that cannot be read validates nothing, because schemas come from servers that the user did not write.
 
 import type { Validator } from '@cfworker/json-schema'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -7,13 +7,13 @@ import { problemOf, type Finding } from './input-problem.ts'
 
 const validators = new WeakMap<JsonObject, Validator>()
 
-/** What is wrong with the arguments, in words for the model; undefined: nothing. */
+/** What is wrong with the arguments, as text for the model; undefined: nothing. */
 export async function checkInput(name: string, schema: JsonObject, input: Json): Promise<string | undefined> {
   const findings = await findingsOf(schema, input)
   return findings.length === 0 ? undefined : problemOf(name, findings)
 }
 
-/** Where a value does not fit a schema. */
+/** Where a value does not match a schema. */
 export async function findingsOf(schema: JsonObject, value: Json): Promise<Finding[]> {
   if (asksNothing(schema) && isObject(value)) return []
   let errors: Findings
@@ -31,7 +31,7 @@ export async function findingsOf(schema: JsonObject, value: Json): Promise<Findi
   return errors.filter(({ keyword }) => !aboutInner.has(keyword)).map(finding)
 }
 
-/** As many tools do: then the validator need not be loaded. */
+/** Many tools have such a schema: then the validator need not be loaded. */
 function asksNothing({ type, properties, ...rest }: JsonObject): boolean {
   const named = isObject(properties) ? Object.keys(properties).length : 0
   return (type === undefined || type === 'object') && named === 0 && Object.keys(rest).length === 0
@@ -59,7 +59,7 @@ function finding({ instanceLocation, keyword, error }: Findings[number]): Findin
   return { path: instanceLocation.split('/').slice(1).map(unescape), message: inWords(keyword, error) }
 }
 
-/** The validator calls everything an instance; a model calls it by its place. */
+/** The validator calls everything an instance; for the model it is named by its path. */
 function inWords(keyword: string, error: string): string {
   if (keyword === 'false') return 'There is no such field.'
   return error

@@ -1,11 +1,11 @@
-// Messages that a caller gives, looked at before they are written: what is in the log stays there.
+// Messages given by a caller, checked before they are written: what is in the log stays there.
 
 import { badInput } from '../core/error.ts'
 import type { Message } from '../core/message.ts'
 
 const roles: ReadonlySet<unknown> = new Set<Message['role']>(['system', 'user', 'assistant', 'tool'])
 
-/** Throws one sentence for the first message that is none. */
+/** Throws one sentence for the first invalid message. */
 export function checkMessages(messages: readonly Partial<Message>[]): void {
   for (const [index, message] of messages.entries()) {
     if (!roles.has(message?.role)) {

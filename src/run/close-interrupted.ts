@@ -1,8 +1,7 @@
-// After a crash: what was under way is brought to an honest end before anything else is written. A partial reply is
-// kept and marked interrupted. A tool that had started and has no result gets one that says that no one knows, unless
-// it may be run again: then its call is left open, and the loop runs it.
-//
-// Each step is one transaction that leaves less to settle, so that a crash while settling is settled the same way.
+// After a crash, closes what was in progress before anything else is written. A partial reply is stored and marked
+// interrupted. A tool that had started and has no result gets one that says that its effect is unknown, unless it may
+// be run again: then its call stays open, and the loop runs it. Each step is one transaction that leaves less to close,
+// so a crash during this recovery is recovered the same way.
 
 import { folding } from '../core/fold.ts'
 import type { Conversation, Entry, Exchange, RecordedToolRun } from '../core/log.ts'
@@ -17,22 +16,24 @@ export interface ClosingContext {
   write: () => Write
 }
 
-/** `goesOn`: the user says something new, so a tool that could be run again will not be. */
-export async function closeInterrupted(runtime: ClosingContext, goesOn: boolean): Promise<void> {
+/**
+ * `hasNewMessage`: the user has sent something new, so a tool that could be run again will not be. Returns whether there was
+ * anything to close.
+ */
+export async function closeInterrupted(runtime: ClosingContext, hasNewMessage: boolean): Promise<boolean> {
   const { store, owner, conversationId } = runtime
-  for (;;) {
-    const { items } = await store.exchanges(owner, conversationId, { outcome: 'open' })
-    if (items.length === 0) break
-    for (const exchange of items.toReversed()) await closeExchange(runtime, exchange)
+  const openOnes = () => store.exchanges(owner, conversationId, { outcome: 'open' })
+  const [first, runs] = await Promise.all([openOnes(), store.toolRuns(owner, conversationId, { unfinished: true })])
+  for (let page = first; page.items.length > 0; page = await openOnes()) {
+    for (const exchange of page.items.toReversed()) await closeExchange(runtime, exchange)
   }
-  for (const run of await store.toolRuns(owner, conversationId, { unfinished: true })) {
-    if (goesOn || !run.repeatable) await closeUnknown(runtime, run)
-  }
+  for (const run of runs) if (hasNewMessage || !run.repeatable) await closeUnknown(runtime, run)
+  return first.items.length > 0 || runs.length > 0
 }
 
 /**
- * A reply that broke off is asked for again: the head goes back before it, and it stays beside the new one as a branch.
- * Gives whether there was one.
+ * Requests an interrupted reply again: the head moves back before it, and it stays in the log as a branch. Returns
+ * whether there was one.
  */
 export async function stepBack(runtime: ClosingContext): Promise<boolean> {
   const { store, owner, conversationId, write } = runtime
@@ -56,10 +57,10 @@ async function closeExchange(
   const { id, provider, protocol, model, basedOn } = exchange
   const fold = folding({ provider, protocol, model })
   for (const event of await store.journaled(owner, id)) fold.push(event)
-  // Where the journal holds the end of the reply, the reply is whole, and counts as it would have.
+  // If the journal has the end of the reply, the reply is complete and counts as such.
   const { reply, usage, failure } = fold.result()
   const { head: place } = (await store.conversation(owner, conversationId)) ?? {}
-  // Who continued elsewhere in the meantime stays there.
+  // If the conversation was continued on another branch in the meantime, the head stays there.
   const head = place === basedOn ? 'advance' : 'stay'
   await store.finishExchange(
     owner,
@@ -74,7 +75,7 @@ async function closeExchange(
   )
 }
 
-function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'open'> {
+export function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'open'> {
   return reason === 'cancelled' || reason === 'interrupted' || reason === 'failed' ? reason : 'done'
 }
 
@@ -86,13 +87,16 @@ async function closeUnknown(runtime: ClosingContext, run: RecordedToolRun): Prom
     role: 'tool',
     parts: [{ type: 'tool-result', callId, name, output: [{ type: 'text', text }], failed: true, startedAt }],
   }
-  const place = await behind(runtime, run.entryId)
+  const place = await parentOfResult(runtime, run.entryId)
   const end = { outcome: 'unknown', result: { message, ...place } } as const
   return (await store.finishTool(owner, conversationId, callId, end, write())).entry
 }
 
-/** A result goes to the head if that is after its call; else to the end of the branch that the call is on. */
-async function behind(runtime: ClosingContext, callEntryId: string): Promise<Pick<NewEntry, 'parentId' | 'head'>> {
+/** A result is appended to the head if that follows its call; otherwise to the end of the branch of the call. */
+async function parentOfResult(
+  runtime: ClosingContext,
+  callEntryId: string,
+): Promise<Pick<NewEntry, 'parentId' | 'head'>> {
   const { store, owner, conversationId } = runtime
   const outline = await store.outline(owner, conversationId)
   const stored: Conversation | undefined = await store.conversation(owner, conversationId)

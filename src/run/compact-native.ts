@@ -1,5 +1,5 @@
-// The provider's own compaction. What comes of it only its provider can read, so it goes back to no one else. Some are
-// asked by an ordinary request, whose answer has the words too; others by a question of its own.
+// The provider's own compaction. Only that provider can read the result, so it is sent to no other. Some providers are
+// asked with an ordinary request, whose answer also has the text; others with a separate call.
 
 import { SynapseError } from '../core/error.ts'
 import type { Entry, Exchange } from '../core/log.ts'
@@ -17,9 +17,9 @@ import type { RunContext } from './run-context.ts'
 type Summary = Omit<CompactionDecision, 'through'>
 
 interface Aside {
-  /** Sends a request that is no part of the conversation; a reply without parts is one that failed. */
+  /** Sends a request that is not part of the conversation; a reply without parts means that it failed. */
   ask(prepared: Assembled): Promise<Reply>
-  /** What it cost is put here. */
+  /** Its cost is added here. */
   spent: Pick<Exchange, 'usage' | 'cost'>[]
 }
 
@@ -75,7 +75,7 @@ async function compactItems(
   const { endpoint, store, owner, conversationId } = run
   const prepared = assemble(draftOf(run, history, decisions))
   const body = JSON.stringify(Object.fromEntries(fields.map((field) => [field, prepared.body[field]])))
-  const about = { kind: 'added', what: 'a request of its own', why: 'for a summary', rule: asideRule } as const
+  const about = { kind: 'added', what: 'a separate request', why: 'for a summary', rule: asideRule } as const
   const basedOn = history.at(-1)?.id ?? ''
   const notes = [about, ...prepared.notes]
   const opened = await store.openExchange(owner, conversationId, { ...issuer, basedOn, body, notes }, run.write())
@@ -96,11 +96,13 @@ async function compactItems(
     const end = { outcome: 'done', usage, ...(cost !== undefined && { cost }) } as const
     const { exchange } = await store.finishExchange(owner, opened.id, end, run.write())
     aside.spent.push(exchange)
+    run.meter?.ended(exchange)
     return items.length > 0 ? { native: { ...issuer, as: 'input', items } } : undefined
   } catch (error) {
     if (!(error instanceof SynapseError)) throw error
     const outcome = error.kind === 'aborted' ? 'cancelled' : 'failed'
-    await store.finishExchange(owner, opened.id, { outcome, failure: error.failure }, run.write())
+    const failed = { outcome, failure: error.failure } as const
+    run.meter?.ended((await store.finishExchange(owner, opened.id, failed, run.write())).exchange)
     throw error
   }
 }

@@ -1,4 +1,4 @@
-// A summary on request: the same as the one that a policy makes when the history grows too long, made now.
+// A summary on demand: the same one that a policy makes when the history grows too long.
 
 import type { Entry } from '../core/log.ts'
 import { limitOf } from '../context/fit.ts'
@@ -9,9 +9,9 @@ import { compactHistory, type Compacted } from './compact.ts'
 import { draftOf } from './draft.ts'
 import type { RunContext } from './run-context.ts'
 
-/** Where no window is known, the summary is made as for this one. */
+/** If the context window is unknown, this one is assumed. */
 const usualWindow = 128_000
-/** Who asks for a summary wants one, also of a short conversation. */
+/** An explicit request gets a summary, however short the conversation is. */
 const usualKeep = 4
 
 export async function compactNow(

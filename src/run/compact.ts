@@ -1,6 +1,6 @@
-// Compaction: a summary that represents the beginning of the history. It is an overlay: the log stays as it is, other
-// branches do not see it, and it can be undone. Three ways, each tried once: the provider's own, a summary by the model,
-// and one without a model, which cannot fail.
+// Compaction: a summary that replaces the beginning of the history. It is an overlay: the log does not change, other
+// branches are not affected, and it can be undone. There are three ways, each tried once: the provider's own, a summary
+// by the model, and one without a model, which cannot fail.
 
 import { asFailure } from '../core/error.ts'
 import type { Entry, Exchange, Overlay } from '../core/log.ts'
@@ -42,7 +42,7 @@ export interface CompactionOptions {
   head: number
 }
 
-/** Gives nothing where there is too little to summarise. */
+/** Returns undefined if there is too little to summarise. */
 export async function compactHistory(
   run: RunContext,
   history: readonly Entry[],
@@ -101,10 +101,10 @@ export async function compactHistory(
     return { by: 'fold', summary: { text } }
   }
 
-  /** A request that is in the log with what it cost, and is no part of the conversation. */
+  /** A request that is in the log with its cost, but is not part of the conversation. */
   async function aside(prepared: Assembled): Promise<Reply> {
     const basedOn = history.at(-1)?.id ?? ''
-    const about = { kind: 'added', what: 'a request of its own, for a summary', why, rule: asideRule } as const
+    const about = { kind: 'added', what: 'a separate request, for a summary', why, rule: asideRule } as const
     const asked = await ask(run, { prepared, basedOn, notes: [about, ...prepared.notes] })
     const { opened, reply, failure } = asked
     const cost = asked.usage && costOf(asked.usage, run.endpoint.price)
@@ -121,6 +121,7 @@ export async function compactHistory(
       run.write(),
     )
     spent.push(exchange)
+    run.meter?.ended(exchange)
     if (failure) failures.push(failure.message)
     return failed ? { ...reply, parts: [] } : reply
   }
@@ -138,7 +139,7 @@ interface Stretch {
   settings: CompactionSettings
 }
 
-/** The history is written as text, so that no rule of the wire about calls, thinking or media is in the way. */
+/** The history is written as text, so that no rule of the wire about calls, thinking or media applies. */
 function summaryRequest(run: RunContext, { history, decisions, limit, settings }: Stretch): Assembled {
   const { target, protocol } = draftOf(run, history, decisions)
   const prompt = settings.prompt ?? summaryPrompt
@@ -153,7 +154,7 @@ function summaryRequest(run: RunContext, { history, decisions, limit, settings }
     system: `${prompt}\n${words}`,
     policy: 'full',
     protocol,
-    // Room to think in, for models that do.
+    // Room for thinking, for models that think.
     target: { ...target, options: { stream: true, maxOutput: Math.max(4096, budgetOf(settings) * 2) } },
     decisions: { folds: [], compactions: [], plain: [] },
   })
@@ -163,7 +164,7 @@ function budgetOf({ budget }: CompactionSettings): number {
   return Math.max(100, budget ?? usualBudget)
 }
 
-/** The summary so far, where it has words: it is brought up to date. */
+/** The current summary, if it has text: it is updated. */
 function previousText({ endpoint }: RunContext, { compactions }: Decisions): string | undefined {
   const reader = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
   return compactionFor(compactions, reader)?.text

@@ -1,85 +1,97 @@
-// A conversation that can be continued on any provider at any moment: the log in a store, and the loop over it.
+// A conversation that can be continued on any provider at any point: the log in a store, and the loop over it.
 
 import { SynapseError } from '../core/error.ts'
-import type { Branch, Conversation as Stored, Entry, EntryOutline } from '../core/log.ts'
+import type { Branch, Conversation as Stored, Entry, EntryOutline, ProviderState } from '../core/log.ts'
 import type { Message, UserMessage } from '../core/message.ts'
 import { withFailpoints } from '../store/failpoint.ts'
 import type { AnswerOf } from './answer-schema.ts'
 import { answerApproval, waitingApprovals, type Approval, type Verdict } from './approval.ts'
-import { beforeAnswer, beforeMessage, forkAt } from './branching.ts'
+import { beforeAnswer, beforeMessage, forkAt, type Place } from './branching.ts'
 import { checkMessages } from './check-messages.ts'
+import { compareModels, type Comparison } from './compare.ts'
 import { compactNow } from './compact-now.ts'
 import type { Compacted } from './compact.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { startRun, stepSettings, type RunRequest } from './start-run.ts'
 import { inspectRequest, type Inspected } from './inspect.ts'
-import { cachedPath } from './path-cache.ts'
+import { cachedPath, type PathTo } from './path-cache.ts'
 import { holdLease, type Held } from './lease.ts'
 import { runHandle, type Run } from './run-handle.ts'
 import type { RunContext } from './run-context.ts'
 import { closeInterrupted } from './close-interrupted.ts'
-import { userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from './settings.ts'
+import { protocolOf, userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from './settings.ts'
+import { withHandoffs } from './handoff.ts'
+import { settingsToStore } from './stored-settings.ts'
+import { heldState } from './state.ts'
 import { usageOf, type ConversationUsage } from './usage.ts'
 
 export type { Run } from './run-handle.ts'
 export type { RunSettings, Runtime } from './settings.ts'
 
-/** Settings for one time, with a schema for the answer. */
+/** Settings for one call, with a schema for the answer. */
 type WithAnswer<S> = Partial<RunSettings> & { answer: S }
 
 /**
- * One conversation. All its methods take settings that count for that one time, over those it was opened with. `Answer` is
- * what its answer schema gives.
+ * One conversation. All its methods take settings for that one call, which override those it was opened with. `Answer`
+ * is the output type of its answer schema.
  */
 export interface Conversation<Answer = unknown> {
   readonly id: string
-  /** Appends what the user says, and answers it. */
+  /** Appends a user message, and answers it. */
   send<const S extends object>(message: UserInput, settings: WithAnswer<S>): Run<AnswerOf<S>>
   send(message: UserInput, settings?: Partial<RunSettings>): Run<Answer>
   /** Appends messages without asking a model. */
   append(...messages: Message[]): Promise<Entry[]>
   /** Continues where a run was interrupted, stopped by a guard, or waited for an approval. */
   resume(settings?: Partial<RunSettings>): Run<Answer>
-  /** Answers what the user said last once more; the earlier answer stays in the log as a branch. */
+  /** Answers the last user message again; the earlier answer stays in the log as a branch. */
   retry(settings?: Partial<RunSettings>): Run<Answer>
-  /** Says something else in place of an earlier message of the user, and answers that. */
+  /** Replaces an earlier user message on a new branch, and answers it. */
   edit(entryId: string, message: UserInput, settings?: Partial<RunSettings>): Run<Answer>
+  /**
+   * The same question to several models at once, each on its own branch; without a message, the last user message is
+   * answered again. `fork` continues from the answer that is chosen. Tools that are not `repeatable` wait for that.
+   */
+  compare(models: readonly string[], message?: UserInput, settings?: Partial<RunSettings>): Promise<Comparison>
   /** Continues from an earlier entry; what came after it stays in the log as a branch. A name makes it easy to find. */
   fork(entryId: string, options?: { name?: string }): Promise<void>
-  /** Goes to a branch by its name. */
+  /** Switches to a branch by its name. */
   checkout(branch: string): Promise<void>
-  /** Lets a call run that waits for it. `argsHash` says which arguments were looked at; then `resume`. */
+  /** Approves a waiting call. `argsHash` identifies the arguments that were shown; call `resume` afterwards. */
   approve(callId: string, answer: { argsHash: string }): Promise<void>
-  /** Does not let it run; the model is informed why. Then `resume`. */
+  /** Denies a waiting call; the model is told the reason. Call `resume` afterwards. */
   deny(callId: string, reason?: string): Promise<void>
-  /** The calls that wait for a person. */
+  /** The calls that wait for approval. */
   approvals(): Promise<Approval[]>
-  /** Lets a summary represent the older part of what is sent; undefined: there is too little to summarise. */
+  /** Replaces the older part of what is sent with a summary; undefined: there is too little to summarise. */
   compact(settings?: Partial<RunSettings>): Promise<Compacted | undefined>
-  /** Takes a summary back, or any other decision about what is sent: the log was never changed. */
+  /** Undoes a summary, or any other decision about what is sent: the log was never changed. */
   undo(overlayId: string): Promise<void>
-  /** Tokens, money and requests so far, in all and by model. */
+  /** Tokens, cost and requests so far, in total and by model. */
   usage(): Promise<ConversationUsage>
-  /** The request that would be sent now, and everything in which it differs from the log. */
+  /** The next request, and everything in which it differs from the log. */
   inspect(settings?: Partial<RunSettings>): Promise<Inspected>
-  /** The tokens of that request by the provider's own count; rejects where the provider has no answer to that. */
+  /** The tokens of that request as counted by the provider; rejects if the provider does not support it. */
   count(settings?: Partial<RunSettings>): Promise<TokenCount>
-  /** The path from the root to where the conversation continues, whole, whatever was sent of it. */
+  /** The complete path from the root to the head, whatever part of it was sent. */
   history(): Promise<Entry[]>
   /** All entries of all branches, without their messages. */
   tree(): Promise<EntryOutline[]>
-  /** The places that the conversation can continue from. */
+  /** The positions that the conversation can continue from. */
   branches(): Promise<Branch[]>
-  info(): Promise<Stored>
+  /** What is stored about it, and what providers currently store of it. */
+  info(): Promise<Stored & { state: ProviderState[] }>
 }
 
-/** `toolNames`: the tools that the conversation was started with, where they may not be among the settings. */
+/** `toolNames`: the tools that the conversation was started with, if they may be missing from the settings. */
 export function conversationOf(
   given: Runtime,
   id: string,
-  defaults: RunSettings,
+  first: RunSettings,
   toolNames?: readonly string[],
 ): Conversation {
+  /** The settings of the agent that the conversation was handed to, if any. */
+  let defaults = first
   const runtime = { ...given, store: withFailpoints(given.store) }
   const { store, owner } = runtime
   const place = { store, owner, conversationId: id }
@@ -103,12 +115,24 @@ export function conversationOf(
       const before = (held: Held) => beforeMessage(place, entryId, held.write())
       return start({ message: userMessage(said), before }, settings)
     },
+    async compare(models, message, changes) {
+      await Promise.allSettled(under)
+      const settings = withChanges(defaults, changes)
+      const comparison = await compareModels(runtime, { conversationId: id, models, message, settings })
+      under.add(comparison.ended)
+      void comparison.ended.catch(() => {}).finally(() => under.delete(comparison.ended))
+      return comparison
+    },
     fork: (entryId, { name } = {}) => withLease((held) => forkAt(place, entryId, name, held.write())),
     checkout: (branch) => withLease(async (held) => void (await store.setHead(owner, id, { branch }, held.write()))),
     approve: (callId, { argsHash }) => answer({ callId, allowed: true, argsHash }),
     deny: (callId, reason) => answer({ callId, allowed: false, ...(reason !== undefined && { reason }) }),
     approvals: async () => waitingApprovals({ ...place, now }, await history()),
-    compact: (settings) => withLease(async (held) => compactNow(await running(held, settings), await history())),
+    compact: (settings) =>
+      withLease(async (held) => {
+        const run = await contextOf(runtime, place, held, withChanges(defaults, settings))
+        return compactNow(run, await history())
+      }),
     undo: (overlayId) =>
       withLease(async (held) => void (await store.setOverlayUndone(owner, overlayId, true, held.write()))),
     usage: () => usageOf(store, owner, id),
@@ -117,44 +141,28 @@ export function conversationOf(
     history,
     tree: () => store.outline(owner, id),
     branches: () => store.branches(owner, id),
-    info,
+    async info() {
+      const found = await stored()
+      return { ...found, state: await heldState(runtime, id, found.head) }
+    },
   }
 
-  async function info(): Promise<Stored> {
-    const stored = await store.conversation(owner, id)
-    if (!stored) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
-    return stored
+  async function stored(): Promise<Stored> {
+    const found = await store.conversation(owner, id)
+    if (!found) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
+    return found
   }
 
   async function history(): Promise<Entry[]> {
-    const { head } = await info()
+    const { head } = await stored()
     return head ? store.history(owner, head) : []
   }
 
   function start(how: Pick<RunRequest, 'message' | 'before'>, changes?: Partial<RunSettings>): Run {
-    let settings = withChanges(defaults, changes)
-    const said: UserMessage[] = []
-    const stop = new AbortController()
-    const controls = {
-      abort: () => stop.abort(),
-      steer: (message: UserInput) => void said.push(userMessage(message)),
-      update: (change: Partial<RunSettings>) => void (settings = withChanges(settings, change)),
-    }
-    const run = runHandle(
-      controls,
-      () => settings.answer,
-      (emit) =>
-        startRun(runtime, {
-          ...how,
-          conversationId: id,
-          pathTo,
-          settings: () => settings,
-          incoming: () => said.splice(0),
-          emit,
-          stop,
-          toolNames,
-        }),
-    )
+    const run = startedRun({ runtime, id, pathTo, toolNames }, how, withChanges(defaults, changes), async (next) => {
+      defaults = next
+      if (!runtime.storesHandoffs) await storeHandoff(place, await stored(), next)
+    })
     under.add(run.ended)
     void run.ended.finally(() => under.delete(run.ended))
     return run
@@ -164,7 +172,7 @@ export function conversationOf(
     await withLease(async (held) => answerApproval({ ...place, now, write: held.write }, await history(), verdict))
   }
 
-  /** What is done between two runs. Runs of this object are waited for; those of others are a conflict. */
+  /** What is done between two runs. Runs of this object are awaited; those of others are a conflict. */
   async function withLease<T>(act: (held: Held) => Promise<T>): Promise<T> {
     await Promise.allSettled(under)
     const held = await holdLease(store, owner, id)
@@ -175,11 +183,66 @@ export function conversationOf(
       await held.release()
     }
   }
+}
 
-  async function running(held: Held, changes?: Partial<RunSettings>): Promise<RunContext> {
-    const settings = withChanges(defaults, changes)
-    const found = await runtime.endpoint(settings.model, settings.protocol)
-    const signal = settings.signal ?? new AbortController().signal
-    return { ...place, ...stepSettings(id, () => settings), ...found, signal, write: held.write, emit: () => {} }
+interface Continued {
+  runtime: Runtime
+  id: string
+  pathTo: PathTo
+  toolNames: readonly string[] | undefined
+}
+
+/** `handedTo` is called with the settings of the agent that takes over. */
+function startedRun(
+  { runtime, id, pathTo, toolNames }: Continued,
+  how: Pick<RunRequest, 'message' | 'before'>,
+  first: RunSettings,
+  handedTo: (next: RunSettings) => Promise<void>,
+): Run {
+  let settings = first
+  const said: UserMessage[] = []
+  const stop = new AbortController()
+  const handOver = async (next: RunSettings): Promise<void> => {
+    const { signal, context, hooks } = settings
+    settings = withChanges(next, { ...(signal && { signal }), context, ...(hooks && { hooks }) })
+    await handedTo(next)
   }
+  const controls = {
+    abort: () => stop.abort(),
+    steer: (message: UserInput) => void said.push(userMessage(message)),
+    update: (change: Partial<RunSettings>) => void (settings = withChanges(settings, change)),
+  }
+  return runHandle(
+    controls,
+    () => settings.answer,
+    (emit) =>
+      startRun(runtime, {
+        ...how,
+        conversationId: id,
+        pathTo,
+        settings: () => withHandoffs(settings, handOver),
+        incoming: () => said.splice(0),
+        emit,
+        stop,
+        toolNames,
+      }),
+  )
+}
+
+/** What belonged to the agent before is replaced. */
+async function storeHandoff(
+  { store, owner, conversationId }: Place,
+  { settings }: Stored,
+  next: RunSettings,
+): Promise<void> {
+  const { system: _, policy: __, options: ___, protocol: ____, toolNames: _____, ...others } = settings
+  await store.updateConversation(owner, conversationId, { settings: { ...others, ...settingsToStore(next) } })
+}
+
+/** The context of what is done between two runs. */
+async function contextOf(runtime: Runtime, place: Place, held: Held, settings: RunSettings): Promise<RunContext> {
+  const found = await runtime.endpoint(settings.model, protocolOf(settings))
+  const signal = settings.signal ?? new AbortController().signal
+  const ofStep = stepSettings(place.conversationId, () => settings)
+  return { ...place, ...ofStep, ...found, signal, write: held.write, emit: () => {} }
 }

@@ -1,6 +1,6 @@
-// A provider that fails again and again is left alone for a while, so that a chain goes straight to one that answers:
-// three failures within a minute and it is out for 5 s, twice as long each time it fails again, up to a minute. Then one
-// request may try it. Kept per process: it is about now, not about the conversation.
+// A provider that fails repeatedly is skipped for a while, so that a fallback chain goes straight to one that works:
+// after three failures within a minute it is skipped for 5 s, twice as long each time it fails again, up to a minute.
+// Then one request may try it. Stored per process: it is about the present, not about the conversation.
 
 const failuresToLeave = 3
 const withinMs = 60_000
@@ -8,7 +8,7 @@ const firstOutMs = 5000
 const longestOutMs = 60_000
 
 export interface Cooldown {
-  /** Whether it should be left alone now. */
+  /** Whether it should be skipped now. */
   isOut(name: string): boolean
   failed(name: string, times?: number): void
   succeeded(name: string): void
@@ -30,7 +30,7 @@ export function cooldown(now: () => number = Date.now): Cooldown {
       all.set(name, health)
       health.failures = health.failures.filter((time) => time > at - withinMs)
       for (let i = 0; i < times; i++) health.failures.push(at)
-      // One that was out and fails its first try again is out at once.
+      // A provider that was skipped and fails its first request is skipped again at once.
       if (health.failures.length < failuresToLeave && health.outMs === 0) return
       health.outMs = Math.min(health.outMs === 0 ? firstOutMs : health.outMs * 2, longestOutMs)
       health.outUntil = at + health.outMs

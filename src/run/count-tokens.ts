@@ -1,5 +1,5 @@
-// The tokens of the next request by the provider's own count, for those who ask: it is a question over the network, so
-// nothing else in here waits for it. What the provider may hold of the conversation is counted too.
+// The tokens of the next request as counted by the provider. It needs a network request, so nothing else waits for it.
+// State that the provider stores for the conversation is counted too.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
@@ -16,13 +16,13 @@ export interface TokenCount {
   provider: string
   protocol: string
   model: string
-  /** Tokens of the whole prompt, by the provider's count. */
+  /** Tokens of the whole prompt, as counted by the provider. */
   tokens: number
-  /** By ours, as `inspect` gives it. */
+  /** Our own estimate, as `inspect` returns it. */
   estimate: number
 }
 
-/** Throws one sentence where the provider does not count. */
+/** Throws one sentence if the provider does not count tokens. */
 export async function countTokens(
   runtime: Runtime,
   conversationId: string,
@@ -53,7 +53,7 @@ export async function countTokens(
   throw new SynapseError({ kind: 'malformed-reply', message })
 }
 
-/** The question for the number of tokens of a request, in place of the request. */
+/** The request that counts the tokens of another request. */
 export function countQuestion(
   { baseUrl, headers, model }: Endpoint,
   { path, fields, question }: NonNullable<Endpoint['counting']>,

@@ -1,15 +1,16 @@
-// A tool with types: `run` gets what the schema gives, checked. The schema may come from any library that speaks
-// Standard Schema, or be plain JSON Schema.
+// A tool with types: `run` gets the validated output of the schema. The schema may come from any library with Standard
+// Schema, or be plain JSON Schema.
 
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { InputProblem, ReadCall, Tool, ToolRun } from '../core/tool.ts'
+import { checkArgument } from '../settings/check.ts'
 import { inputSchemaOf } from '../wires/tool-schema/root.ts'
 import { checkInput } from './check-input.ts'
 import { problemOf } from './input-problem.ts'
 import { isStandardSchema, type OutputOf, type StandardIssue, type StandardSchema } from '../core/standard-schema.ts'
 
-/** How a tool is described; `Input` is what its schema gives. */
+/** How a tool is described; `Input` is the output type of its schema. */
 export interface ToolDefinition<S, Input> {
   /** What the model calls it. */
   name: string
@@ -17,20 +18,20 @@ export interface ToolDefinition<S, Input> {
   description?: string
   /** The arguments: a schema of a library with Standard JSON Schema (zod, arktype, valibot with its converter), or plain JSON Schema. */
   input: S
-  /** Does the work. See {@link Tool.run} for what it may give. */
+  /** Does the work. See {@link Tool.run} for what it may return. */
   run(input: Input, run: ToolRun): unknown
   /** Safe to run again with the same input after a crash. */
   repeatable?: boolean
   /** How many milliseconds one call may take; two minutes by default. */
   timeoutMs?: number
-  /** Whether a person must allow the call first: always, or for some inputs. */
+  /** Whether the call needs approval first: always, or for some inputs. */
   ask?: boolean | ((input: Input) => boolean | Promise<boolean>)
-  /** How many milliseconds an answer to `ask` is waited for; an hour by default. */
+  /** How many milliseconds to wait for an answer to `ask`; an hour by default. */
   askTimeoutMs?: number
 }
 
 /**
- * Makes a tool whose input is checked before it runs, and whose `run` knows the type of its input.
+ * Makes a tool whose input is validated before it runs, and whose `run` has a typed input.
  *
  * @example
  * const add = defineTool({
@@ -44,7 +45,11 @@ export function defineTool<Input = JsonObject>(definition: ToolDefinition<JsonOb
 export function defineTool<Input>(
   definition: ToolDefinition<StandardSchema<unknown, Input> | JsonObject, Input>,
 ): Tool {
+  checkArgument(definition, "defineTool({ name: 'clock', input: { type: 'object' }, run: () => '12:00' })")
   const { name, description, input, repeatable, timeoutMs, ask, askTimeoutMs } = definition
+  if (typeof name !== 'string' || name === '') throw badInput('A tool needs a name.')
+  if (typeof definition.run !== 'function')
+    throw badInput(`The tool ${name} needs a function run, which does the work.`)
   const isStandard =
     (typeof input === 'object' || typeof input === 'function') && input !== null && isStandardSchema(input)
   const schema = isStandard ? jsonSchemaOf(`The input schema of ${name}`, input) : inputSchemaOf({ name, input })
@@ -90,7 +95,7 @@ function byStandard<Input>(name: string, schema: StandardSchema<unknown, Input>)
 function byJsonSchema<Input>(name: string, schema: JsonObject) {
   return async (given: Json): Promise<Checked<Input>> => {
     const problem = await checkInput(name, schema, given)
-    // What the author says that the schema gives: nothing at run time can know better.
+    // The author's type for the output of the schema: nothing at run time can check it.
     return problem === undefined ? { value: given as Input } : { problem }
   }
 }
@@ -104,7 +109,7 @@ async function asks(call: ReadCall | InputProblem): Promise<boolean> {
   return 'problem' in call ? false : call.asks()
 }
 
-/** `what`: how a sentence about it begins. */
+/** `what`: the beginning of an error message about it. */
 export function jsonSchemaOf(what: string, schema: StandardSchema): JsonObject {
   const { jsonSchema, vendor } = schema['~standard']
   const made = jsonSchema?.input({ target: 'draft-2020-12' })
@@ -118,7 +123,7 @@ export function jsonSchemaOf(what: string, schema: StandardSchema): JsonObject {
   return withoutDialect(JSON.parse(JSON.stringify(made)) as JsonObject)
 }
 
-/** The name of the dialect is of no use to a model, and some wires refuse it. */
+/** The name of the dialect is useless to a model, and some wires refuse it. */
 export function withoutDialect(schema: JsonObject): JsonObject {
   const { $schema: _, ...rest } = schema
   return rest

@@ -1,9 +1,9 @@
-// The events of a run as an HTTP response of server-sent events, by web standards alone: for any framework whose handlers
-// give a `Response`.
+// The events of a run as an HTTP response of server-sent events, with web standards only: for any framework whose
+// handlers return a `Response`.
 
 import type { RunEvent } from '../core/event.ts'
 
-/** Headers that keep proxies from holding events back. */
+/** Headers that keep proxies from buffering events. */
 const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
 export function eventResponse(events: AsyncIterable<RunEvent>, init?: ResponseInit): Response {
@@ -14,7 +14,7 @@ export function eventResponse(events: AsyncIterable<RunEvent>, init?: ResponseIn
   }
 }
 
-/** A response that is written as its text comes. Headers of the caller count over the usual ones. */
+/** A response that is written as its text arrives. The caller's headers override the default ones. */
 export function streamResponse(texts: AsyncGenerator<string>, init: ResponseInit = {}): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
@@ -23,7 +23,7 @@ export function streamResponse(texts: AsyncGenerator<string>, init: ResponseInit
       if (done) controller.close()
       else controller.enqueue(encoder.encode(value))
     },
-    // Not waited for: the generator may be waiting for an event itself.
+    // Not awaited: the generator may itself be waiting for an event.
     cancel: () => void texts.return(undefined),
   })
   const headers = new Headers(init.headers)

@@ -1,40 +1,44 @@
-// One step of a run: a request to a model and what comes of it. It is in the log before it is sent, and its reply is in
-// the log before anything is done about it.
-//
-// What a provider refuses because of what we sent is put right and sent again, once for each reason: what is too long,
-// state that is gone, words of its own that it cannot read any more, fields of its own that it does not take back. Every attempt is an exchange in the log.
+// One step of a run: a request to a model and its outcome. The request is in the log before it is sent, and its reply
+// is in the log before it is acted on. If a provider refuses a request because of its content, the content is corrected
+// and sent again, once for each reason: too long, lost server-side state, provider data that it can no longer read,
+// fields that it does not accept back. Every attempt is an exchange in the log.
 
 import type { Note } from '../core/context.ts'
 import type { ReplyEvent, RunEvent } from '../core/event.ts'
 import type { Failure } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Entry, Exchange } from '../core/log.ts'
-import type { Part, StopReason } from '../core/message.ts'
-import { addUsage, noUsage } from '../core/usage.ts'
+import type { Entry } from '../core/log.ts'
+import type { Part } from '../core/message.ts'
+import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import { compactionData } from '../context/overlay-codec.ts'
-import { forecastNote } from '../context/forecast.ts'
+import { forecastNote, type Forecast } from '../context/forecast.ts'
+import { originsNote } from '../context/origins.ts'
 import { hasField } from '../context/refused.ts'
 import { refusedFields } from '../wires/shared/refused-fields.ts'
 import { costOf } from '../providers/cost.ts'
+import { uuidv7 } from '../store/ids.ts'
 import type { FinishedExchange } from '../store/store.ts'
 import { ask } from './ask.ts'
+import { outcomeOf } from './close-interrupted.ts'
 import type { Spending } from './compact.ts'
 import { rememberField } from './field-memory.ts'
 import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
-import type { RunContext } from './run-context.ts'
-import { absentToolNotes } from './absent-tools.ts'
-import { savedBy } from './savings.ts'
+import type { RunContext, Verbatim } from './run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
+import type { Price } from '../providers/price.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
   const tried = new Set<Remedy>()
   const others: Spending[] = []
   for (let planOptions: PlanOptions = {}; ;) {
     const planned = await planRequest(run, history, planOptions)
-    const finished = await attempt(run, history, planned, step)
+    // A request written by a client cannot be corrected: after a refusal it is written from the log.
+    const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
+    const finished = await attempt({ ...run, verbatim }, history, planned, step)
     others.push(...planned.spent)
-    const remedy = remedyFor(finished, planned, fieldsOf(run, history, finished.exchange.failure).length > 0)
+    const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
+    const remedy = verbatim ? remedyForVerbatim(finished) : remedyFor(finished, planned, namesFields)
     if (!remedy || tried.has(remedy) || run.signal.aborted) return withSpending(finished, others)
     tried.add(remedy)
     const next = await apply(remedy, run, history, planned, finished.exchange.failure)
@@ -42,6 +46,11 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
     others.push(finished.exchange)
     planOptions = { ...planOptions, ...next }
   }
+}
+
+function verbatimFor({ verbatim, endpoint }: RunContext): Verbatim | undefined {
+  const fits = verbatim?.provider === endpoint.provider.id && verbatim.protocol === endpoint.protocol.id
+  return fits ? verbatim : undefined
 }
 
 async function attempt(
@@ -53,7 +62,9 @@ async function attempt(
   const { store, owner, endpoint } = run
   const { prepared, forecast, keep, state } = planned
   const basedOn = history.at(-1)?.id ?? ''
-  const requestNotes = [...absentToolNotes(run), ...prepared.notes]
+  const requestNotes = run.verbatim
+    ? []
+    : [...(run.notes ?? []), ...absentToolNotes(run), ...(run.hookNotes ?? []), ...prepared.notes]
   let journal: Journal | undefined
   const typed = partTypes()
   const {
@@ -75,9 +86,9 @@ async function attempt(
         run.emit({ ...event, exchangeId: id })
         return undefined
       }
-      const behind = journal?.push(event)
+      const writing = journal?.push(event)
       run.emit({ type: 'reply-event', exchangeId: id, event: typed(event) })
-      return behind
+      return writing
     },
   })
   await journal?.close()
@@ -85,26 +96,42 @@ async function attempt(
   const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
   const saved = usage && savedBy(forecast, usage, endpoint.price)
   const kept = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
+  const outcome = outcomeOf(reply.stop.reason)
+  const entryId = reply.parts.length > 0 ? uuidv7() : undefined
+  const records = await run.recordsOf?.({
+    exchangeId: opened.id,
+    outcome,
+    reply,
+    ...(entryId !== undefined && { entryId }),
+  })
   const finished = await store.finishExchange(
     owner,
     opened.id,
     {
-      outcome: outcomeOf(reply.stop.reason),
-      notes: [...notes, ...cutNotes(failure), forecastNote(forecast, usage, saved), ...(kept ? [kept] : [])],
-      ...(reply.parts.length > 0 && { reply: { message: reply, parentId: basedOn } }),
+      outcome,
+      notes: [
+        ...notes,
+        ...cutNotes(failure),
+        ...originsNote(prepared.origins),
+        forecastNote(forecast, usage, saved),
+        ...(kept ? [kept] : []),
+      ],
+      ...(entryId !== undefined && { reply: { id: entryId, message: reply, parentId: basedOn } }),
       ...(usage && { usage }),
       ...(cost !== undefined && { cost }),
       ...(failure && { failure }),
+      ...(records && { records }),
     },
     run.write(),
   )
+  run.meter?.ended(finished.exchange)
   if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
   return finished
 }
 
-/** Tells of each delta what it is a part of. The journal does without: it has the start of each part. */
+/** Adds the type of its part to each delta. The journal does not need it: it has the start of each part. */
 function partTypes(): (event: ReplyEvent) => ReplyEvent {
   const types = new Map<number, Part['type']>()
   return (event) => {
@@ -114,13 +141,13 @@ function partTypes(): (event: ReplyEvent) => ReplyEvent {
   }
 }
 
-/** The rest of a reply that was too large was not read: how much there would have been no one knows. */
+/** The rest of a reply that was too large was not read, so its size is unknown. */
 function cutNotes(failure: Failure | undefined): Note[] {
   if (failure?.code !== 'reply-size') return []
   return [{ kind: 'dropped', what: 'the rest of the reply', why: failure.message }]
 }
 
-/** A provider that has summarised by itself reads on from its reply; what came before need not be sent again. */
+/** A provider that has compacted by itself continues from its reply; what came before need not be sent again. */
 async function keepSummary(
   { store, owner, conversationId, write }: RunContext,
   entry: Entry,
@@ -135,9 +162,15 @@ async function keepSummary(
   await store.addOverlay(owner, conversationId, { entryId: entry.id, kind: 'compaction', data }, write())
 }
 
-type Remedy = 'tighter' | 'whole' | 'plain' | 'fields'
+type Remedy = 'rewritten' | 'tighter' | 'whole' | 'plain' | 'fields'
 
-/** What can be done about a refusal that is about what was sent. Once some of a reply is there, nothing. */
+/** A client's request that the provider refuses may be accepted once it is written from the log. */
+function remedyForVerbatim({ exchange, entry }: FinishedExchange): Remedy | undefined {
+  const kind = entry ? undefined : exchange.failure?.kind
+  return kind === 'invalid-request' || kind === 'state-lost' ? 'rewritten' : undefined
+}
+
+/** The remedy for a refusal that concerns the content of the request. None once a part of the reply has arrived. */
 function remedyFor(
   { exchange, entry }: FinishedExchange,
   { state }: PlannedRequest,
@@ -147,13 +180,13 @@ function remedyFor(
   if (entry || !failure) return undefined
   if (failure.kind === 'context-overflow') return 'tighter'
   if (namesFields) return 'fields'
-  // How a chain is refused is not documented everywhere, and without one the refusal may not come again.
+  // Not every provider documents how it refuses a chain, and without a chain the refusal may not repeat.
   if (state && (failure.kind === 'state-lost' || failure.status === 400 || failure.status === 404)) return 'whole'
   if (failure.kind === 'state-lost') return isStateless(failure) ? 'whole' : 'plain'
   return failure.code === 'invalid_encrypted_content' ? 'plain' : undefined
 }
 
-/** The fields that a refusal names and that stand in the history as the provider's own words. */
+/** The fields that a refusal names and that appear in the history as provider data. */
 function fieldsOf({ endpoint }: RunContext, history: readonly Entry[], failure: Failure | undefined): string[] {
   if (failure?.kind !== 'invalid-request') return []
   const provider = endpoint.provider.id
@@ -162,7 +195,7 @@ function fieldsOf({ endpoint }: RunContext, history: readonly Entry[], failure: 
   )
 }
 
-/** Gives nothing where there is nothing left to do. */
+/** Returns undefined if nothing is left to try. */
 async function apply(
   remedy: Remedy,
   run: RunContext,
@@ -174,9 +207,10 @@ async function apply(
   const entryId = history.at(-1)?.id ?? ''
   const { id: provider } = endpoint.provider
   const why = failure?.message ?? ''
+  if (remedy === 'rewritten') return {}
   if (remedy === 'tighter') {
     const { estimate, context } = planned.prepared
-    // The newest message alone is too long: less of the history would not help.
+    // The newest message alone is too long: a shorter history would not help.
     return context.messages.length > 1 ? { limit: estimate.input * tighter } : undefined
   }
   if (remedy === 'fields') {
@@ -200,14 +234,14 @@ async function apply(
   }
 }
 
-/** How much of a request that was too long the next one may be: providers do not say how far off it was. */
+/** The size of the next request relative to one that was too long: providers do not say by how much it was exceeded. */
 const tighter = 0.6
 
 function isOf({ message }: Entry, provider: string): boolean {
   return message.role === 'assistant' && message.origin.provider === provider && message.native.length > 0
 }
 
-/** What the step has cost as a whole, with what it took to get there. */
+/** The total cost of the step, including failed attempts and summaries. */
 function withSpending(finished: FinishedExchange, others: readonly Spending[]): FinishedExchange {
   const { usage = noUsage, cost } = finished.exchange
   const all = others.filter((one) => one.usage)
@@ -218,11 +252,36 @@ function withSpending(finished: FinishedExchange, others: readonly Spending[]): 
   return { ...finished, exchange: { ...finished.exchange, usage: total, ...summed } }
 }
 
-function outcomeOf(reason: StopReason): Exclude<Exchange['outcome'], 'open'> {
-  return reason === 'cancelled' || reason === 'interrupted' || reason === 'failed' ? reason : 'done'
-}
-
 function messageEvent({ entry, exchange: done }: FinishedExchange): RunEvent {
   if (!entry) throw new TypeError('a finished exchange without an entry has no message')
   return { type: 'message', entryId: entry.id, message: entry.message, ...(done.usage && { usage: done.usage }) }
+}
+
+// Tools that the conversation was started with but that were not given later: the model continues without them, and
+// each request notes it.
+
+function absentToolNotes({ absentTools = [] }: Pick<RunContext, 'absentTools'>): Note[] {
+  if (absentTools.length === 0) return []
+  const why = 'The conversation was started with them, and they were not given when it was opened.'
+  return [{ kind: 'dropped', what: `tools: ${absentTools.join(', ')}`, why, rule: 'absent-tools' }]
+}
+
+// What was saved by leaving out a part of the history: the price of the actual prompt, compared with that of the whole
+// history with the same cache. An estimate: the whole was never sent, so its tokens are counted by us and corrected by
+// what the provider reported of the part.
+
+/** In US dollars; undefined if the price is unknown, or if nothing was left out. */
+export function savedBy(forecast: Forecast, usage: Usage, price: Price | undefined): number | undefined {
+  const { estimate, whole, wholeCached, ttl } = forecast
+  if (whole <= estimate || estimate <= 0 || usage.offline) return undefined
+  const ratio = usage.input / estimate
+  const input = Math.round(whole * ratio)
+  const cacheRead = Math.round(wholeCached * ratio)
+  // What was written to the cache would have been written then too.
+  const cacheWrite = usage.cacheWrite > 0 ? input - cacheRead : 0
+  const prompt = { output: 0, reasoning: 0 }
+  const { raw: _, ...counted } = usage
+  const asSent = costOf({ ...counted, ...prompt }, price, ttl)
+  const asWhole = costOf({ ...counted, ...prompt, input, cacheRead, cacheWrite }, price, ttl)
+  return asSent === undefined || asWhole === undefined ? undefined : asWhole - asSent
 }

@@ -1,5 +1,4 @@
-// The next request, looked at and not sent: nothing is recorded, nothing is decided for good. For those who want to see
-// what would go out, and why.
+// The next request, explained and not sent: nothing is recorded, and no decision is stored.
 
 import type { Entry } from '../core/log.ts'
 import { explain, type Explained } from '../context/explain.ts'
@@ -7,7 +6,7 @@ import type { Assembled } from '../context/assemble.ts'
 import { planRequest } from './plan-request.ts'
 import type { RunContext } from './run-context.ts'
 
-/** What looking takes: no right to write, and no one who watches. */
+/** Explaining needs no lease, and no observer. */
 export type Looking = Pick<
   RunContext,
   'store' | 'owner' | 'conversationId' | 'endpoint' | 'system' | 'tools' | 'options' | 'policy' | 'transport'
@@ -16,7 +15,7 @@ export type Looking = Pick<
 export interface NextRequest {
   request: Assembled
   explained: Explained
-  /** Why nothing is expected in the provider's cache, if so. */
+  /** Why no cache hit is expected, if so. */
   cold?: string
 }
 

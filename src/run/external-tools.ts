@@ -1,4 +1,4 @@
-// Tools that are run elsewhere: the loop waits for their results until somebody hands them in.
+// Tools that are run elsewhere: the loop waits until their results are submitted.
 
 import type { ToolSpec } from '../core/context.ts'
 import type { Tool } from '../core/tool.ts'
@@ -13,9 +13,9 @@ export interface SubmittedResult {
 }
 
 export interface ExternalTools {
-  /** The tools, with those that cannot be run here made to wait. */
+  /** The tools; those without `run` wait for a submitted result. */
   runnable(tools: readonly (Tool | ToolSpec)[]): Tool[]
-  /** Each call takes one result; it may come before the call is waited for. */
+  /** Each call takes one result; it may arrive before the call is awaited. */
   submit: (result: SubmittedResult) => void
 }
 
@@ -38,7 +38,7 @@ export function externalTools(): ExternalTools {
     const known = results.get(callId)
     if (known) return known
     const made = Promise.withResolvers<unknown>()
-    // A failure that comes before its call is waited for is no one's yet.
+    // A failure that arrives before its call is awaited must not be an unhandled rejection.
     made.promise.catch(() => {})
     results.set(callId, made)
     return made

@@ -1,5 +1,6 @@
-// Which fields a provider has refused for a model, for all conversations of a store: none of them has to be refused
-// again to be left out. Each conversation also has it in its log, so that its requests follow from the log alone (P4).
+// The fields that a provider has refused for a model, shared by all conversations of a store: none of them has to be
+// refused again to be left out. Each conversation also has it in its log, so that its requests follow from the log
+// alone (P4).
 
 import type { Entry } from '../core/log.ts'
 import type { RefusedField } from '../context/decisions.ts'

@@ -1,4 +1,4 @@
-// The limits on tools that always hold.
+// The limits on tools that always apply.
 
 import type { Guards } from '../settings/run.ts'
 

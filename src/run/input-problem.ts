@@ -1,4 +1,4 @@
-// How a model is told that its arguments do not fit: what was wrong, where, and that nothing happened.
+// The error for a model whose arguments are not valid: what was wrong, where, and that nothing happened.
 
 export interface Finding {
   path: readonly (string | number)[]
@@ -12,7 +12,7 @@ export function problemOf(name: string, findings: readonly Finding[]): string {
   return listed(lead, findings, 'the arguments')
 }
 
-/** A sentence, and each finding on a line of its own; `whole` is what a finding without a path is about. */
+/** A sentence, and each finding on its own line; `whole` names the subject of a finding without a path. */
 export function listed(lead: string, findings: readonly Finding[], whole: string): string {
   const lines = [...new Set(findings.map(({ path, message }) => `- ${placeOf(path, whole)}: ${message}`))]
   const more = lines.length > most ? [`- and ${lines.length - most} more`] : []

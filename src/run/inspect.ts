@@ -1,19 +1,21 @@
-// The request that would be sent now, without sending it: the body as it is, and everything in which it differs from
-// the log. The key is not in it.
+// The next request, without sending it: the exact body, and everything in which it differs from the log. The key is not
+// in it.
 
 import type { Note } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Entry } from '../core/log.ts'
+import type { Entry, ProviderState } from '../core/log.ts'
 import { noUsage } from '../core/usage.ts'
 import type { Explained } from '../context/explain.ts'
 import type { Estimate } from '../context/assemble.ts'
+import type { Origins } from '../wires/wire.ts'
 import { stepSettings } from './start-run.ts'
 import { explainNext, type Looking } from './explain-next.ts'
 import { routedModel } from './route.ts'
-import type { RunSettings, Runtime } from './settings.ts'
+import { protocolOf, type RunSettings, type Runtime } from './settings.ts'
+import { heldState } from './state.ts'
 import { loadMedia } from './load-media.ts'
 
-/** A request as it would go out. */
+/** A request before it is sent. */
 export interface Inspected {
   provider: string
   protocol: string
@@ -22,11 +24,15 @@ export interface Inspected {
   body: JsonObject
   /** What differs from the log, and why. */
   notes: Note[]
+  /** Which messages each element of the body came from. */
+  origins?: Origins
   estimate: Estimate
-  /** What became of each message, what the request should cost, and what of it should come from a cache. */
+  /** What happened to each message, the expected cost of the request, and the expected cache hit. */
   explained: Explained
-  /** Why nothing is expected in the provider's cache, if so. */
+  /** Why no cache hit is expected, if so. */
   cold?: string
+  /** What providers store of the conversation at its current position. */
+  state: ProviderState[]
 }
 
 export async function inspectRequest(
@@ -45,27 +51,29 @@ export async function inspectRequest(
     url: endpoint.baseUrl + request.path,
     body: request.body,
     notes: request.notes,
-    // The same number as `count()` gives, corrected by what the provider reported before.
+    ...(request.origins && { origins: request.origins }),
+    // The same number as `count()`, corrected by what the provider reported before.
     estimate: { input: explained.tokens },
     explained,
     ...(cold !== undefined && { cold }),
+    state: await heldState(runtime, conversationId, log.at(-1)?.id ?? null),
   }
 }
 
-/** Whom the next request would go to, and the history that it would be made from. */
+/** The target of the next request, and the history that it would be built from. */
 export async function lookingAhead(
   runtime: Runtime,
   conversationId: string,
   log: readonly Entry[],
   settings: RunSettings,
-): Promise<{ looking: Looking; history: Entry[] }> {
+): Promise<{ looking: Looking; history: readonly Entry[] }> {
   const { store, owner } = runtime
   const history = await loadMedia(store, owner, log)
   const messages = history.map((entry) => entry.message)
   const step = { step: 1, kind: 'ask' as const, messages, usage: noUsage, cost: 0 }
   const model = await routedModel(settings.route, { ...step, model: settings.model })
-  // A wire belongs to the model that it was named for.
-  const found = await runtime.endpoint(model, model === settings.model ? settings.protocol : undefined)
+  // A wire setting belongs to the model it was set for.
+  const found = await runtime.endpoint(model, model === settings.model ? protocolOf(settings) : undefined)
   return {
     looking: { store, owner, conversationId, ...found, ...stepSettings(conversationId, () => settings) },
     history,

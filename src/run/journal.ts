@@ -1,4 +1,4 @@
-// Keeps a reply while it streams, so that a crash in the middle costs at most one batch of it. One commit per batch of
+// Stores a reply while it streams, so that a crash in the middle loses at most one batch of it. One commit per batch of
 // 250 ms or 4 KiB: a commit per token would be slower than the model.
 
 import type { ReplyEvent } from '../core/event.ts'
@@ -8,16 +8,16 @@ const batchMs = 250
 const batchSize = 4096
 /** While a batch is being written the next one grows larger: one commit for more of the reply. */
 const lateBatchSize = 16 * batchSize
-/** Batches that wait to be written. A reply that comes faster than it can be kept is read more slowly. */
+/** Batches that wait to be written. A reply that arrives faster than it can be stored is read more slowly. */
 const mostWaiting = 8
 
 export interface Journal {
   /**
-   * Throws once a batch could not be written: a run that may not write any more must not continue listening. Gives a
-   * promise where the writing is behind: the caller waits for it before it reads on.
+   * Throws once a batch could not be written: a run that may no longer write must stop reading. Returns a promise while
+   * writing is slower than reading: the caller waits for it before it reads more.
    */
   push(event: ReplyEvent): Promise<unknown> | undefined
-  /** Waits for what is being written, whatever comes of it, and drops the rest: all of the reply is to be committed. */
+  /** Waits for the current write, whatever its outcome, and drops the rest: the whole reply will be committed. */
   close(): Promise<void>
 }
 

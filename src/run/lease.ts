@@ -1,9 +1,8 @@
-// One writer per conversation. The lease is renewed while the run continues; when it was lost (this process was asleep
-// for longer than it lasts, and another one took over) the run is told to stop, and its next write is refused.
-//
-// A process that was killed cannot give its lease back. Its successor on the same machine need not wait until it has
-// run out: the holder's name says which process it was, and the machine knows whether that one still lives. The same
-// goes for a lease of this very process that could not be given back because the database was away.
+// One writer per conversation. The lease is renewed during the run; if it was lost (this process was suspended for
+// longer than it lasts, and another one took over) the run is stopped, and its next write is refused. A killed process
+// cannot release its lease. Its successor on the same machine need not wait until it expires: the holder's name
+// identifies the process, and the machine knows whether it is still alive. The same applies to a lease of this very
+// process that could not be released because the database was unreachable.
 
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -20,7 +19,7 @@ export interface Held {
   release: () => Promise<void>
 }
 
-/** `onLost` is called when another process has taken over: whatever is still running here is for nothing. */
+/** `onLost` is called when another process has taken over: what is still running here is useless. */
 export async function holdLease(
   store: Store,
   owner: string,
@@ -38,7 +37,7 @@ export async function holdLease(
   }
   let renewing: Promise<void> | undefined
   const renewal = setInterval(() => {
-    // One at a time: while the database is away it waits there, and is the first to be done afterwards.
+    // One at a time: while the database is unreachable it waits there, and is the first to be done afterwards.
     renewing ??= renew().finally(() => (renewing = undefined))
   }, leaseMs / 3)
   renewal.unref()
@@ -47,13 +46,13 @@ export async function holdLease(
     async release() {
       clearInterval(renewal)
       inUse.delete(name)
-      // What cannot be given back runs out; that is no failure of what was done with it.
+      // A lease that cannot be released expires; the work done under it has not failed.
       await store.releaseLease(owner, conversationId, epoch).catch(() => {})
     },
   }
 }
 
-/** The leases that runs of this process hold now, and the conversations for which some are about to. */
+/** The leases that runs of this process hold, and the conversations whose leases are being acquired. */
 const inUse = new Set<string>()
 const wanted = new Map<string, number>()
 
@@ -93,8 +92,8 @@ async function take(store: Store, owner: string, conversationId: string): Promis
 }
 
 /**
- * Whether no one works under a lease any more: its process has ended, or it is this one, and no run of it has the lease
- * or is about to take it.
+ * Whether a lease is abandoned: its process has ended, or it is this one and no run of it has the lease or is acquiring
+ * it.
  */
 export function isAbandoned(
   { conversationId, holder, epoch }: Pick<Lease, 'conversationId' | 'holder' | 'epoch'>,
@@ -104,7 +103,7 @@ export function isAbandoned(
   return !inUse.has(nameOf(conversationId, epoch)) && isFree
 }
 
-/** Writes without a lease. One that was abandoned, such as by a run that could not give it back, is no reason to refuse. */
+/** Writes without a lease. An abandoned one, such as of a run that could not release it, is no reason to refuse. */
 export async function pastAbandonedLease<T>(
   store: Store,
   owner: string,
@@ -124,7 +123,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof SynapseError ? error.failure.code : undefined
 }
 
-/** `host:pid` for people; behind it where and when it started, since a host may have several lists of processes. */
+/** `host:pid` for people; then where and when it started, since a host may have several process lists. */
 export function thisProcess(): string {
   self ??= `${hostname()}:${process.pid} (${processSpace()}.${startOf(process.pid) ?? ''})`
   return self
@@ -132,7 +131,7 @@ export function thisProcess(): string {
 
 let self: string | undefined
 
-/** Whether the holder was a process of this machine that has ended. When in doubt it has not. */
+/** Whether the holder was a process of this machine that has ended. False when in doubt. */
 export function isGone(holder: string): boolean {
   const [, host, pid, space, start] = /^(.*):(\d+) \((\w+)\.(\d*)\)$/.exec(holder) ?? []
   if (host !== hostname() || space !== processSpace()) return false
@@ -147,7 +146,7 @@ export function isGone(holder: string): boolean {
 
 let space: string | undefined
 
-/** Containers may share a host name but not their process numbers; a machine that was started again has new ones. */
+/** Containers may share a host name but not process ids; a rebooted machine has new ones. */
 function processSpace(): string {
   space ??= createHash('sha256')
     .update(`${hostname()}\n${read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))}`)
@@ -157,10 +156,10 @@ function processSpace(): string {
   return space
 }
 
-/** When a process started, in ticks since the machine did; unknown where there is no /proc. */
+/** When a process started, in ticks since boot; unknown without /proc. */
 function startOf(pid: number): string | undefined {
   const stat = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  // The name of the program may hold spaces and brackets; the start is the twentieth field behind it.
+  // The name of the program may contain spaces and brackets; the start time is the twentieth field after it.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
 }
 

@@ -1,22 +1,34 @@
-// Large media are kept apart from their messages; before a request is written they are put back.
+// Large media are stored separately from their messages; before a request is written they are put back.
 
 import type { Entry } from '../core/log.ts'
-import type { Message } from '../core/message.ts'
-import { attachMedia } from '../store/media.ts'
+import { alongPath } from '../context/along-path.ts'
+import { attachMedia, carriesMedia } from '../store/media.ts'
 import type { Store } from '../store/store.ts'
 
-/** Messages of the log never change, so what was put back once stays so. */
-const wholes = new WeakMap<Message, Message>()
+/** Entries of the log never change, so restored media are reused. */
+const wholes = new WeakMap<Entry, Entry>()
 
-export async function loadMedia(store: Store, owner: string, history: readonly Entry[]): Promise<Entry[]> {
-  return Promise.all(
-    history.map(async (entry) => {
-      let whole = wholes.get(entry.message)
+/** The indexes of entries with media. */
+export const mediaOn = alongPath<Entry, number[]>(
+  () => [],
+  (places, { message }, place) => void (carriesMedia(message) && places.push(place)),
+)
+
+/** The same list if there are no media. */
+export async function loadMedia(store: Store, owner: string, history: readonly Entry[]): Promise<readonly Entry[]> {
+  const places = mediaOn(history)
+  if (places.length === 0) return history
+  const loaded = [...history]
+  await Promise.all(
+    places.map(async (place) => {
+      const entry = history[place] as Entry
+      let whole = wholes.get(entry)
       if (!whole) {
-        ;[whole = entry.message] = await attachMedia([entry.message], (sha256) => store.blob(owner, sha256))
-        wholes.set(entry.message, whole)
+        const [message = entry.message] = await attachMedia([entry.message], (sha256) => store.blob(owner, sha256))
+        wholes.set(entry, (whole = { ...entry, message }))
       }
-      return whole === entry.message ? entry : { ...entry, message: whole }
+      loaded[place] = whole
     }),
   )
+  return loaded
 }

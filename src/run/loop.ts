@@ -1,21 +1,25 @@
 // The loop: ask the model, run the tools it asks for, ask again, until it is done. Every message is in the log before
-// the next thing happens, so a run can be aborted or killed at any point and continues from its log.
+// the next step, so a run can be aborted or killed at any point and continues from its log.
 
 import type { CheckedAnswer, GuardReason, RunOutcome } from '../core/event.ts'
 import { asFailure, isStorageFull, SynapseError, type Failure } from '../core/error.ts'
-import type { Entry } from '../core/log.ts'
+import type { Conversation, Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
+import { carriesMedia } from '../store/media.ts'
 import type { Approval } from './approval.ts'
+import { afterReply } from './hooks.ts'
 import { modelStep } from './model-step.ts'
-import { meter, nothing, overBudget, spentSoFar, type Meter, type Spent } from './budget.ts'
+import { nothing, overBudget, spentSoFar, type Spent } from './budget.ts'
 import { answerOf } from './check-answer.ts'
-import { composingModel } from './composing-model.ts'
 import { nextStep, type NextStep } from './next-step.ts'
+import { isOwnRecall } from './offer-recall.ts'
 import { stuck } from './repeats.ts'
 import { userMessage } from './settings.ts'
 import type { LoopContext } from './run-context.ts'
 import { runCalls } from './tool-step.ts'
+import type { RouteStep } from '../settings/run.ts'
+import { namedModel } from './route.ts'
 
 /** How a run ended. */
 export interface RunEnd {
@@ -29,153 +33,223 @@ export interface RunEnd {
   guard?: GuardReason
   /** The calls that wait for a person, where the outcome is `waiting`. */
   waiting?: Approval[]
-  /** What the last reply says by the schema that was asked for; absent: there is none, or no reply that was finished. */
+  /** The last reply parsed with the requested schema; absent: there is none, or no finished reply. */
   answer?: CheckedAnswer
-  /** The last thing the model said, if it said anything. */
+  /** The last reply of the model, if there is one. */
   reply?: Reply
 }
 
-/** Continues from the head of the conversation; `message` is appended first. Never throws for what a provider or tool did. */
-export async function loop(run: LoopContext, message: UserMessage | undefined): Promise<RunEnd> {
-  const { store, owner, conversationId } = run
-  let counter: Meter | undefined
-  let usage = noUsage
-  let reply: Reply | undefined
-  let answer: CheckedAnswer | undefined
-  let askedAgain = false
+/**
+ * Continues from the head of the conversation; `message` is appended first. `stored` is the conversation as it is now, where
+ * that was read already. Never throws for what a provider or tool did.
+ */
+export async function loop(run: LoopContext, message: UserMessage | undefined, stored?: Conversation): Promise<RunEnd> {
+  const state: LoopState = {
+    run,
+    history: [],
+    before: nothing,
+    step: 0,
+    usage: noUsage,
+    reply: undefined,
+    answer: undefined,
+    askedAgain: false,
+  }
   try {
-    const conversation = await store.conversation(owner, conversationId)
-    if (!conversation)
-      throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
-    const history = await run.pathTo(conversation.head)
-    if (message) history.push(await store.append(owner, conversationId, { message }, run.write()))
-    run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
-    counter = await meter(store, owner, conversationId)
-    const before = run.budget?.conversation ? await spentSoFar(store, owner, conversationId) : nothing
-
-    for (let step = 0; ;) {
-      if (run.signal.aborted) return end('cancelled')
-      const next = run.oneReply ? forOneReply(step, reply) : nextStep(history)
-      if (next.kind === 'tools') {
-        const { entries, waiting } = await runCalls(run, history, next.replyEntry, next.calls)
-        history.push(...entries)
-        if (waiting.length > 0 && !run.signal.aborted) return pause(waiting)
-        continue
-      }
-      if (await heard(history)) continue
-      if (next.kind === 'rest') {
-        const about = { step: step + 1, usage, cost: counter.spent.usd }
-        const composer = reply && next.reply === reply && (await composingModel(run, history, about))
-        if (composer) {
-          step++
-          reply = await compose(history, step, composer)
-        }
-        const outcome = run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? next.reply)
-        if (outcome === 'done') answer = await answerOf(run, reply ?? next.reply)
-        if (
-          answer &&
-          'problem' in answer &&
-          reply &&
-          !askedAgain &&
-          !guarded(run, history, step, counter.spent, before)
-        ) {
-          askedAgain = true
-          await add(history, userMessage(answer.problem))
-          answer = undefined
-          continue
-        }
-        return end(outcome)
-      }
-      const guard = guarded(run, history, step, counter.spent, before)
-      if (guard) return end(guard.guard === 'max-steps' ? 'max-steps' : 'stopped', undefined, guard)
-      step++
-      const { entry, exchange: done } = await ask(history, step, 'ask')
-      if (entry) history.push(entry)
-      if (entry?.message.role === 'assistant') reply = entry.message
-      if (done.outcome === 'cancelled') return end('cancelled')
-      if (done.outcome !== 'done') return end('failed', done.failure)
-      if (!entry) return end('done')
+    await begin(state, message, stored)
+    for (;;) {
+      const ended = await takeStep(state)
+      if (ended) return ended
     }
   } catch (error) {
-    return end('failed', asFailure(error))
+    const failure = asFailure(error)
+    // Earlier writes are reported first; an error in one of them is reported if there is no other error.
+    await run.pending?.settled().catch(() => {})
+    return end(state, 'failed', failure)
   }
+}
 
-  async function ask(history: readonly Entry[], step: number, kind: 'ask' | 'answer') {
-    const finished = await modelStep(run, history, { step, kind, usage, cost: counter?.spent.usd ?? 0 })
-    const counted = (await counter?.read()) ?? []
-    for (const each of counted) {
-      run.counted?.(each)
-      if (each.usage) usage = addUsage(usage, each.usage)
-    }
-    const unpriced = counted.find((each) => each.usage && each.cost === undefined)
-    if (unpriced && (run.budget?.run?.usd ?? run.budget?.conversation?.usd) !== undefined) {
-      const why = `The price of ${unpriced.provider}/${unpriced.model} is not known, so what it costs is not counted.`
-      run.emit({ type: 'guard', action: 'warned', guard: 'spend', why })
-    }
-    return finished
-  }
+interface LoopState {
+  readonly run: LoopContext
+  history: Entry[]
+  /** What the conversation has cost before the run. */
+  before: Spent
+  step: number
+  usage: Usage
+  /** The last one of this run. */
+  reply: Reply | undefined
+  answer: CheckedAnswer | undefined
+  /** The model was asked to correct its answer. */
+  askedAgain: boolean
+}
 
-  /**
-   * The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. If
-   * that model fails, the reply counts, and an event says why.
-   */
-  async function compose(history: Entry[], step: number, model: string): Promise<Reply | undefined> {
-    const rough = history.pop()
-    const base = history.at(-1)
-    if (!reply || !rough || !base) return reply
-    await store.setHead(owner, conversationId, { entryId: base.id }, run.write())
-    let failure: Failure | undefined
-    try {
-      const { entry, exchange: done } = await ask(history, step, 'answer')
-      failure = done.failure
-      if (entry?.message.role === 'assistant' && !failure) {
-        history.push(entry)
-        return entry.message
-      }
-    } catch (error) {
-      failure = asFailure(error)
-    }
-    await store.setHead(owner, conversationId, { entryId: rough.id }, run.write())
-    history.push(rough)
-    const { provider, model: own } = reply.origin
-    if (failure) run.emit({ type: 'fallback', from: model, to: `${provider}/${own}`, failure })
-    return reply
-  }
-
-  /** What the user has said while the run continued goes in between two steps, never between a call and its result. */
-  async function heard(history: Entry[]): Promise<boolean> {
-    const said = run.incoming()
-    for (const each of said) await add(history, each)
-    return said.length > 0
-  }
-
-  async function add(history: Entry[], said: UserMessage): Promise<void> {
-    const entry = await store.append(owner, conversationId, { message: said }, run.write())
+async function begin(state: LoopState, message: UserMessage | undefined, stored?: Conversation): Promise<void> {
+  const { run } = state
+  const { store, owner, conversationId } = run
+  const conversation = stored ?? (await store.conversation(owner, conversationId))
+  if (!conversation)
+    throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
+  const history = await run.pathTo(conversation.head)
+  state.history = history
+  const started = () => run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
+  if (message && run.pending && !carriesMedia(message)) {
+    const { entry, fresh } = run.pending.entryAfter(history, conversationId, message)
+    run.pending.add(store.append(owner, conversationId, fresh, run.write()), started)
     history.push(entry)
-    run.emit({ type: 'message', entryId: entry.id, message: entry.message })
+  } else {
+    if (message) history.push(await store.append(owner, conversationId, { message }, run.write()))
+    started()
   }
-
-  function pause(waiting: Approval[]): RunEnd {
-    for (const approval of waiting) run.emit({ type: 'approval-needed', ...approval })
-    return { ...end('waiting'), waiting }
-  }
-
-  function end(given: RunOutcome, failure?: Failure, by?: GuardReason): RunEnd {
-    const guard = by ?? (given === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
-    const outcome = guard && given === 'cancelled' ? 'stopped' : failure ? outcomeOfFailure(failure) : given
-    if (guard) run.emit({ type: 'guard', action: 'stopped', ...guard })
-    const why = { ...(failure && { failure }), ...(guard && { guard }), ...(answer && { answer }) }
-    run.emit({ type: 'run-end', outcome, usage, ...why })
-    return { outcome, usage, cost: counter?.spent.usd ?? 0, ...why, ...(reply && { reply }) }
-  }
+  if (run.budget?.conversation) state.before = await spentSoFar(store, owner, conversationId)
 }
 
-/** Whoever runs the tools asks again with their results. */
-function forOneReply(step: number, reply: Reply | undefined): NextStep {
-  return step === 0 ? { kind: 'ask' } : { kind: 'rest', ...(reply && { reply }) }
+/** Gives the end of the run, if this was its last step. */
+async function takeStep(state: LoopState): Promise<RunEnd | undefined> {
+  const { run, history } = state
+  if (run.signal.aborted) {
+    await run.pending?.settled()
+    return end(state, 'cancelled')
+  }
+  const next = run.oneReply ? forOneReply(run, state.step, history) : nextStep(history)
+  if (next.kind === 'tools') {
+    const { entries, waiting } = await runCalls(run, history, next.replyEntry, next.calls)
+    history.push(...entries)
+    if (waiting.length === 0 || run.signal.aborted) return undefined
+    await run.pending?.settled()
+    return pause(state, waiting)
+  }
+  if (await heard(state)) return undefined
+  if (next.kind === 'rest') return rest(state, next.reply)
+  const guard = guarded(run, history, state.step, run.meter.spent, state.before)
+  if (!guard) return askModel(state)
+  await run.pending?.settled()
+  return end(state, guard.guard === 'max-steps' ? 'max-steps' : 'stopped', undefined, guard)
 }
 
-/** The guard that forbids the next request; undefined: none does. */
+async function askModel(state: LoopState): Promise<RunEnd | undefined> {
+  const { run, history } = state
+  state.step++
+  const { entry, exchange: done } = await ask(state, 'ask')
+  if (entry) history.push(entry)
+  if (entry?.message.role === 'assistant') state.reply = entry.message
+  if (done.outcome === 'cancelled') return end(state, 'cancelled')
+  if (done.outcome !== 'done') return end(state, 'failed', done.failure)
+  if (!entry) return end(state, 'done')
+  const denied = state.reply && (await afterReply(run, state.reply))
+  return denied === undefined ? undefined : end(state, 'stopped', undefined, { guard: 'hook', why: denied })
+}
+
+/** The model is done: another model may write the answer, and one that does not fit its schema is asked for once more. */
+async function rest(state: LoopState, last: Reply | undefined): Promise<RunEnd | undefined> {
+  const { run, history } = state
+  await run.pending?.settled()
+  const about = { step: state.step + 1, usage: state.usage, cost: run.meter.spent.usd }
+  const composer = state.reply && last === state.reply && (await composingModel(run, history, about))
+  if (composer) {
+    state.step++
+    state.reply = await compose(state, composer)
+  }
+  const { reply } = state
+  const outcome = run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? last)
+  if (outcome === 'done') state.answer = await answerOf(run, reply ?? last)
+  const { answer } = state
+  const mayAskAgain = answer && 'problem' in answer && reply && !state.askedAgain
+  if (!mayAskAgain || guarded(run, history, state.step, run.meter.spent, state.before)) return end(state, outcome)
+  state.askedAgain = true
+  await add(state, userMessage(answer.problem))
+  state.answer = undefined
+  return undefined
+}
+
+async function ask(state: LoopState, kind: 'ask' | 'answer') {
+  const { run, history, step, usage } = state
+  const finished = await modelStep(run, history, { step, kind, usage, cost: run.meter.spent.usd })
+  const counted = run.meter.read()
+  for (const each of counted) {
+    run.counted?.(each)
+    if (each.usage) state.usage = addUsage(state.usage, each.usage)
+  }
+  const unpriced = counted.find((each) => each.usage && each.cost === undefined)
+  if (unpriced && (run.budget?.run?.usd ?? run.budget?.conversation?.usd) !== undefined) {
+    const why = `The price of ${unpriced.provider}/${unpriced.model} is not known, so what it costs is not counted.`
+    run.emit({ type: 'guard', action: 'warned', guard: 'spend', why })
+  }
+  return finished
+}
+
+/**
+ * The final answer by another model: in place of the reply that ended the work with tools, which stays in the log. If
+ * that model fails, the original reply is used, and an event says why.
+ */
+async function compose(state: LoopState, model: string): Promise<Reply | undefined> {
+  const { run, history, reply } = state
+  const { store, owner, conversationId } = run
+  const rough = history.pop()
+  const base = history.at(-1)
+  if (!reply || !rough || !base) return reply
+  await store.setHead(owner, conversationId, { entryId: base.id }, run.write())
+  let failure: Failure | undefined
+  try {
+    const { entry, exchange: done } = await ask(state, 'answer')
+    failure = done.failure
+    if (entry?.message.role === 'assistant' && !failure) {
+      history.push(entry)
+      return entry.message
+    }
+  } catch (error) {
+    failure = asFailure(error)
+  }
+  await store.setHead(owner, conversationId, { entryId: rough.id }, run.write())
+  history.push(rough)
+  const { provider, model: own } = reply.origin
+  if (failure) run.emit({ type: 'fallback', from: model, to: `${provider}/${own}`, failure })
+  return reply
+}
+
+/** User messages that arrive during the run are inserted between two steps, never between a call and its result. */
+async function heard(state: LoopState): Promise<boolean> {
+  const { run } = state
+  const said = run.incoming()
+  if (said.length > 0) await run.pending?.settled()
+  for (const each of said) await add(state, each)
+  return said.length > 0
+}
+
+async function add({ run, history }: LoopState, message: UserMessage): Promise<void> {
+  const entry = await run.store.append(run.owner, run.conversationId, { message }, run.write())
+  history.push(entry)
+  run.emit({ type: 'message', entryId: entry.id, message: entry.message })
+}
+
+function pause(state: LoopState, waiting: Approval[]): RunEnd {
+  for (const approval of waiting) state.run.emit({ type: 'approval-needed', ...approval })
+  return { ...end(state, 'waiting'), waiting }
+}
+
+function end(state: LoopState, given: RunOutcome, failure?: Failure, by?: GuardReason): RunEnd {
+  const { run, usage, reply, answer } = state
+  const guard = by ?? (given === 'cancelled' || run.signal.aborted ? run.stoppedBy() : undefined)
+  const outcome = guard && given === 'cancelled' ? 'stopped' : failure ? outcomeOfFailure(failure) : given
+  if (guard) run.emit({ type: 'guard', action: 'stopped', ...guard })
+  const why = { ...(failure && { failure }), ...(guard && { guard }), ...(answer && { answer }) }
+  run.emit({ type: 'run-end', outcome, usage, ...why })
+  return { outcome, usage, cost: run.meter.spent.usd, ...why, ...(reply && { reply }) }
+}
+
+/** The client that runs the tools sends another request with their results. Only `recall` and the run's own tools are answered here. */
+function forOneReply(run: LoopContext, step: number, history: readonly Entry[]): NextStep {
+  if (step === 0) return { kind: 'ask' }
+  const last = history.findLast(({ message }) => message.role === 'assistant')?.message
+  const rest: NextStep = { kind: 'rest', ...(last?.role === 'assistant' && { reply: last }) }
+  const next = nextStep(history)
+  if (next.kind === 'tools') {
+    const calls = next.calls.filter((call) => isOwnRecall(run, call) || run.ownTools?.includes(call.name))
+    return calls.length > 0 ? { ...next, calls } : rest
+  }
+  // All calls of the reply are answered.
+  return next.kind === 'ask' && history.at(-1)?.message.role === 'tool' ? next : rest
+}
+
+/** The guard that forbids the next request; undefined: none. */
 function guarded(
   run: LoopContext,
   history: readonly Entry[],
@@ -183,8 +257,7 @@ function guarded(
   spent: Spent,
   before: Spent,
 ): GuardReason | undefined {
-  if (step >= run.maxSteps)
-    return { guard: 'max-steps', why: `The run has made the ${run.maxSteps} steps that it may.` }
+  if (step >= run.maxSteps) return { guard: 'max-steps', why: `The run reached its limit of ${run.maxSteps} steps.` }
   const all = { ...spent, usd: before.usd + spent.usd, tokens: before.tokens + spent.tokens }
   return (
     overBudget(run.budget?.run, spent, 'run') ??
@@ -200,4 +273,31 @@ export function outcomeOfFailure(failure: Failure): RunOutcome {
 function outcomeOf(reply: Reply | undefined): RunOutcome {
   const reason = reply?.stop.reason
   return reason === 'length' || reason === 'refusal' ? reason : 'done'
+}
+
+// The model that composes the final answer in place of the one that worked with tools, if the route names one. Only if
+// tools were used: an answer that needed none is final.
+
+/** Undefined: the current reply is final. */
+async function composingModel(
+  run: LoopContext,
+  history: readonly Entry[],
+  about: Pick<RouteStep, 'step' | 'usage' | 'cost'>,
+): Promise<string | undefined> {
+  if (!run.route || run.signal.aborted) return undefined
+  const reply = history.at(-1)?.message
+  if (reply?.role !== 'assistant' || (reply.stop.reason !== 'done' && reply.stop.reason !== 'length')) return undefined
+  const since = history.slice(history.findLastIndex(({ message }) => message.role === 'user') + 1)
+  if (!since.some(({ message }) => message.role === 'tool')) return undefined
+  const messages = history.map(({ message }) => message)
+  const model = await namedModel(run.route, { ...about, kind: 'answer', messages, model: run.model })
+  if (model === undefined) return undefined
+  try {
+    const { endpoint } = await run.endpointOf(model, undefined)
+    const same = endpoint.provider.id === reply.origin.provider && endpoint.model === reply.origin.model
+    return same ? undefined : model
+  } catch {
+    // The request itself will report why it cannot be sent.
+    return model
+  }
 }

@@ -1,14 +1,16 @@
-// One step that asks a model: the model that the route names, and as long as nothing was said, the next of the chain.
-// Each model that is asked has an exchange of its own in the log.
+// One step that calls a model: the model that the route names, and as long as nothing has arrived, the next one of the
+// chain. Each model that is called has its own exchange in the log.
 
 import { isRetryable, SynapseError, type Failure } from '../core/error.ts'
 import type { Entry, Exchange } from '../core/log.ts'
+import type { TextPart } from '../core/message.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import type { FinishedExchange } from '../store/store.ts'
 import { exchange } from './exchange.ts'
 import type { Fallback, RouteStep } from '../settings/run.ts'
-import { fallsBack, modelOfFallback, routedModel } from './route.ts'
+import { composingOf, fallsBack, modelOfFallback, routedModel } from './route.ts'
 import type { LoopContext } from './run-context.ts'
+import { beforeRequest } from './hooks.ts'
 import { loadMedia } from './load-media.ts'
 
 export async function modelStep(
@@ -17,22 +19,27 @@ export async function modelStep(
   about: Pick<RouteStep, 'step' | 'kind' | 'usage' | 'cost'>,
 ): Promise<FinishedExchange> {
   const history = await loadMedia(run.store, run.owner, log)
-  const messages = history.map((entry) => entry.message)
+  const messages = run.route ? history.map((entry) => entry.message) : []
   const first = await routedModel(run.route, { ...about, messages, model: run.model })
   const chain: Fallback[] = [first, ...run.fallback.filter((fallback) => modelOfFallback(fallback) !== first)]
-  const options = about.kind === 'answer' ? { ...run.options, toolChoice: 'none' as const } : run.options
+  const composing = about.kind === 'answer' ? composingOf(run.route) : {}
+  const options =
+    about.kind === 'answer' ? { ...run.options, ...composing.options, toolChoice: 'none' as const } : run.options
+  const system = composing.guidance === undefined ? run.system : [...run.system, text(composing.guidance)]
 
   let finished: FinishedExchange | undefined
   let failure: Failure | undefined
   for (let i = 0; ;) {
     const candidate = modelOfFallback(chain[i] ?? first)
-    // A wire belongs to the model that it was named for.
+    // A wire setting belongs to the model it was set for.
     const found = await endpointFor(candidate, candidate === run.model ? run.protocol : undefined)
     const out = found && leftAlone(run, found.endpoint)
     if (out && nextOf(chain, i, out) !== undefined) {
       failure = out
     } else if (found) {
-      finished = await exchange({ ...run, ...found, options }, history, about.step)
+      const { step, kind } = about
+      const hooked = await beforeRequest({ ...run, options }, { step, kind, model: candidate, messages })
+      finished = await exchange({ ...run, ...found, system, options, ...hooked }, history, step)
       remember(run, found.endpoint, finished.exchange)
       failure = finished.exchange.failure
       if (!failure || finished.entry || finished.exchange.outcome === 'cancelled') return finished
@@ -46,7 +53,7 @@ export async function modelStep(
     i = next
   }
 
-  /** Nothing for a fallback that cannot be asked, for want of a key: what made us look for one is the better news. */
+  /** Undefined for a fallback that cannot be used because it has no key: the original failure is more useful. */
   async function endpointFor(model: string, protocol: string | undefined) {
     try {
       return await run.endpointOf(model, protocol)
@@ -55,6 +62,10 @@ export async function modelStep(
       throw error
     }
   }
+}
+
+function text(words: string): TextPart {
+  return { type: 'text', text: words }
 }
 
 function leftAlone({ cooldown }: LoopContext, endpoint: Endpoint): Failure | undefined {

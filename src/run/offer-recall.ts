@@ -1,6 +1,6 @@
-// When a model is offered `recall`. Its definition is paid for with every request, and adding it later breaks the cached
-// prefix before the first message: what stands there is written again. So a run with tools and a long system prompt has
-// it from the start, and any other one as soon as something is folded, cut or summarised.
+// When `recall` is offered to a model. Its definition costs tokens in every request, and adding it later breaks the
+// cached prefix before the first message. So a run with tools and a long system prompt has it from the start, and any
+// other run as soon as something is folded, cut or summarised.
 
 import type { Entry } from '../core/log.ts'
 import type { Message, ToolResultPart } from '../core/message.ts'
@@ -8,12 +8,13 @@ import type { Tool } from '../core/tool.ts'
 import { estimateHead, sentView, type RequestDraft } from '../context/assemble.ts'
 import type { Decisions } from '../context/decisions.ts'
 import { recallName } from '../context/mention-recall.ts'
+import { prefixes } from '../context/prefix-memo.ts'
 import type { View } from '../context/view.ts'
 import { settingsOf, type PolicySettings } from '../settings/policy.ts'
 import { recallSpec, recallTool } from './recall.ts'
 import type { LoopContext, RunContext } from './run-context.ts'
 
-/** Tokens of system and tools from which on it is cheaper to offer it from the start. */
+/** From this many tokens of system and tools on, it is cheaper to offer it from the start. */
 const longHead = 1500
 
 type Offering = Pick<RunContext, 'tools' | 'policy' | 'endpoint' | 'system'>
@@ -22,13 +23,18 @@ function isWanted({ tools, policy }: Pick<RunContext, 'tools' | 'policy'>): bool
   return settingsOf(policy).recall !== false && !tools.some((tool) => tool.name === recallName)
 }
 
-/** The tools that a run can call: its own, and `recall` over the path that it continues. */
+/** Whether a call is one of `recall` that the run itself answers. */
+export function isOwnRecall(run: Pick<RunContext, 'tools' | 'policy'>, { name }: { name: string }): boolean {
+  return name === recallName && isWanted(run)
+}
+
+/** The tools that a run can call: its own, and `recall` for its path. */
 export function callableTools(run: LoopContext, history: readonly Entry[]): readonly Tool[] {
   if (!isWanted(run)) return run.tools
   return [...run.tools, recallTool(run.store, run.owner, run.conversationId, async () => history)]
 }
 
-/** Whether it is offered before anything is decided for this request. */
+/** Whether it is offered before any decision for this request. */
 function offersRecallFromStart(run: Offering): boolean {
   if (!isWanted(run) || !run.endpoint.capabilities.tools || run.tools.length === 0) return false
   return leavesOut(settingsOf(run.policy)) && estimateHead(run.system, run.tools) >= longHead
@@ -38,14 +44,14 @@ function leavesOut({ maxToolTurns, maxMessages, maxTokens }: PolicySettings): bo
   return [maxToolTurns, maxMessages, maxTokens].some((limit) => typeof limit === 'number')
 }
 
-/** Whether something of the history is not in the request. */
+/** Whether a part of the history is missing from the request. */
 export function offersRecall(run: Offering, draft: RequestDraft, view: View, decisions: Decisions): boolean {
   if (!isWanted(run) || !run.endpoint.capabilities.tools) return false
   if (offersRecallFromStart(run) || decisions.compactions.some((one) => one.text !== undefined)) return true
-  if (draft.history.some(isShownInPart)) return true
+  if (someShownInPart(draft.history)) return true
   const settings = settingsOf(run.policy)
   const { notes } = sentView(view, settings, decisions, draft.target)
-  // Where the provider leaves results out itself, nothing else is broken by that: a new tool would be what breaks it.
+  // If the provider drops results itself, nothing else breaks the cache: a new tool would be what breaks it.
   const byProvider = settings.fold === 'provider' && draft.target.capabilities.contextEdits
   return notes.some((note) => (note.rule === 'tool-turns' && !byProvider) || note.rule === 'window')
 }
@@ -54,7 +60,18 @@ export function withRecall<D extends RequestDraft>(draft: D): D {
   return draft.recall ? draft : { ...draft, tools: [...(draft.tools ?? []), recallSpec], recall: true }
 }
 
-/** A result of which the model was shown less than there is. */
+/** Histories that are sent in full. */
+const whole = prefixes<true>()
+
+function someShownInPart(messages: readonly Message[]): boolean {
+  let index = whole.longest(messages)?.shared ?? 0
+  while (index < messages.length && !isShownInPart(messages[index] as Message)) index++
+  if (index < messages.length) return true
+  whole.keep(messages, true)
+  return false
+}
+
+/** A result that the model has seen only in part. */
 function isShownInPart({ role, parts }: Message): boolean {
   if (role !== 'tool') return false
   return (parts as readonly ToolResultPart[]).some(({ value, output }) => {

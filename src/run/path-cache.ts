@@ -1,13 +1,13 @@
-// The path to where a conversation continues, from one run to the next. Entries never change, so those that were read
-// once are not read again; and being the same objects, they need not be written again for a wire either.
+// The path to the head of a conversation, cached from one run to the next. Entries never change, so they are read once;
+// and since they are the same objects, they need not be encoded again either.
 
 import type { Entry } from '../core/log.ts'
 import type { Store } from '../store/store.ts'
 
-/** The path from the root to an entry. The array is the caller's, who appends to it as the conversation continues. */
+/** The path from the root to an entry. The caller owns the array and appends to it as the conversation continues. */
 export type PathTo = (head: string | null) => Promise<Entry[]>
 
-/** More than another process adds between two runs, as a rule. */
+/** Usually more than another process adds between two runs. */
 const tailLength = 16
 
 interface CachedPath {
@@ -37,7 +37,7 @@ export function cachedPath(store: Pick<Store, 'history'>, owner: string, known: 
 
 const room = { conversations: 64, entries: 20_000 }
 
-/** For a process with many conversations: the paths of the last ones, as far as there is room. */
+/** For a process with many conversations: the paths of the most recent ones, up to a size limit. */
 export function pathCache(store: Pick<Store, 'history'>): (owner: string, conversationId: string) => PathTo {
   const latest = new Map<string, CachedPath>()
   return (owner, conversationId) => {

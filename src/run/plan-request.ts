@@ -1,11 +1,12 @@
-// What the next request will carry: what was decided before, read from the log, and what must be decided now, recorded
-// before anything is sent. After that the request is a function of the log and its overlays (P4).
+// What the next request will carry: earlier decisions, read from the log, and new ones, recorded before anything is
+// sent. After that the request is a function of the log and its overlays (P4).
 
 import { createHash } from 'node:crypto'
 import type { ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange, Overlay } from '../core/log.ts'
 import type { TextPart } from '../core/message.ts'
+import { placesOf } from '../context/along-path.ts'
 import { noDecisions, type Decisions } from '../context/decisions.ts'
 import { limitOf } from '../context/fit.ts'
 import { readForecast, type Forecast } from '../context/forecast.ts'
@@ -44,20 +45,20 @@ export interface PlannedRequest {
   prepared: Assembled
   forecast: Forecast
   past: CacheHistory
-  /** What the provider held of it, if that was used. */
+  /** The provider's state, if it was used. */
   state?: UsableState
-  /** Whether the reply is to be gone on from at the provider. */
+  /** Whether the provider should store the reply to continue from it. */
   keep: boolean
-  /** What was spent on the way, such as for a summary. */
+  /** The cost of preparing the request, such as for a summary. */
   spent: Spending[]
 }
 
 export interface PlanOptions {
-  /** The most tokens by estimate, where the model has said that the usual limit is too much. */
+  /** The limit in estimated tokens, if the model has refused the usual one. */
   limit?: number
-  /** Send everything, whatever the provider holds. */
+  /** Send everything, whatever the provider has stored. */
   whole?: boolean
-  /** Only look: nothing is recorded, and no summary is asked for. */
+  /** Only explain: nothing is recorded, and no summary is requested. */
   look?: boolean
 }
 
@@ -70,27 +71,27 @@ export async function planRequest(
   const settings = settingsOf(run.policy)
   const [overlays, exchanges] = await Promise.all([
     store.overlays(owner, conversationId),
-    store.exchanges(owner, conversationId, { limit: recent }),
+    recentExchanges(run, history),
   ])
   const recorded = readDecisions(history, overlays)
   const learned = planOptions.look ? [] : await recallFields(run, history, recorded.refused ?? [])
   const refused = [...(recorded.refused ?? []), ...learned]
   const plain = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
   const before = plain.decisions
-  // After an overflow every token counts, and its definition has some.
+  // After an overflow every token counts, including those of its definition.
   const hasRoom = planOptions.limit === undefined
   const offered = hasRoom && offersRecall(run, plain, baseView(plain), before)
   let draft = offered ? withRecall(plain) : plain
-  let facts = gather(run, draft, settings, history, exchanges.items, overlays)
+  let facts = gather(run, draft, settings, history, exchanges, overlays)
   const limit = Math.min(facts.limit, planOptions.limit ?? Infinity)
   const { decisions, spent } = await decide(run, draft, { ...facts, limit }, history, planOptions.look === true)
   if (hasRoom && !offered && offersRecall(run, plain, baseView({ ...plain, decisions }), decisions)) {
     draft = withRecall(plain)
-    facts = gather(run, draft, settings, history, exchanges.items, overlays)
+    facts = gather(run, draft, settings, history, exchanges, overlays)
   }
 
   const keep = keepsState(run, settings, history, overlays)
-  const state = keep && !planOptions.whole ? await usableState(run, history, exchanges.items) : undefined
+  const state = keep && !planOptions.whole ? await usableState(run, history, exchanges) : undefined
   const options = {
     ...draft.target.options,
     ...(facts.ttl === '1h' && { cacheTtl: facts.ttl }),
@@ -110,7 +111,7 @@ export async function planRequest(
       cached: expected,
       head: facts.head,
       ttl: facts.ttl,
-      ...wholeHistory(plain, facts, prepared),
+      ...wholeHistory(plain, facts, prepared, history),
     },
     past: facts.past,
     ...(state && prepared.context.state && { state }),
@@ -119,8 +120,24 @@ export async function planRequest(
   }
 }
 
-/** How many exchanges are looked at: the last one with the same model is nearly always among them. */
+/**
+ * How many exchanges are searched, at first and at most: the last one with the same model is nearly always among them.
+ */
+const few = 5
 const recent = 50
+
+async function recentExchanges(run: RunContext, history: readonly Entry[]): Promise<Exchange[]> {
+  const { store, owner, conversationId, endpoint } = run
+  const { items, next } = await store.exchanges(owner, conversationId, { limit: few })
+  const isOfModel = ({ provider, model, usage, replyEntryId, basedOn }: Exchange): boolean =>
+    provider === endpoint.provider.id &&
+    model === endpoint.model &&
+    usage !== undefined &&
+    replyEntryId !== undefined &&
+    placesOf(history).has(basedOn)
+  if (next === undefined || items.some(isOfModel)) return items
+  return (await store.exchanges(owner, conversationId, { limit: recent })).items
+}
 
 interface Facts {
   settings: PolicySettings
@@ -201,7 +218,11 @@ async function decide(
     const data = proposalData(proposal, history, about)
     const entryId = history.at(-1)?.id ?? ''
     const { kind } = proposal
-    if (!look) await run.store.addOverlay(run.owner, run.conversationId, { entryId, kind, data }, run.write())
+    if (!look) {
+      const adding = run.store.addOverlay(run.owner, run.conversationId, { entryId, kind, data }, run.write())
+      if (run.pending) run.pending.add(adding)
+      else await adding
+    }
     decisions = withProposal(decisions, proposal)
   }
 
@@ -215,7 +236,7 @@ async function decide(
   }
 }
 
-/** Whether as many user messages have come since the last summary as the settings say. */
+/** Whether the configured number of user messages has come since the last summary. */
 function isDue({ compaction }: PolicySettings, history: readonly Entry[], { compactions }: Decisions): boolean {
   if (!compaction?.every || history.at(-1)?.message.role !== 'user') return false
   const from = (compactions.at(-1)?.through ?? -1) + 1
@@ -223,22 +244,45 @@ function isDue({ compaction }: PolicySettings, history: readonly Entry[], { comp
   return asked > compaction.every
 }
 
-/** What the prompt would be if nothing were left out, and how much of that the provider's cache would hold. */
+/** The size of the prompt if nothing were left out, and how much of it the provider's cache would have. */
 function wholeHistory(
   draft: RequestDraft,
-  { past, cache, headTokens }: Facts,
+  facts: Facts,
   prepared: Assembled,
+  history: readonly Entry[],
 ): Pick<Forecast, 'whole' | 'wholeCached'> {
-  const { messages } = baseView({ ...draft, decisions: noDecisions })
-  const whole = sizeOf({ messages }, headTokens, draft.target)
-  // As long as nothing is left out there is nothing to compare.
+  const { past, cache } = facts
+  const before = past.last && readForecast(past.last)
+  const whole = wholeSince(draft, facts, before, history) ?? wholeSize(draft, facts)
+  // If nothing is left out there is nothing to compare.
   if (whole <= prepared.estimate.input) return { whole: prepared.estimate.input, wholeCached: 0 }
   const isCold = past.cold === 'first request' || past.cold === 'the cache has expired' || cache.read >= cache.write
-  const before = Math.min(whole, (past.last && readForecast(past.last)?.whole) ?? 0)
-  return { whole, wholeCached: isCold || before * past.ratio < cache.minimum ? 0 : before }
+  const cached = Math.min(whole, before?.whole ?? 0)
+  return { whole, wholeCached: isCold || cached * past.ratio < cache.minimum ? 0 : cached }
 }
 
-/** Tokens that the provider should have cached: what this request shares with the one before, if that is still warm. */
+function wholeSize(draft: RequestDraft, { headTokens }: Facts): number {
+  const { messages } = baseView({ ...draft, decisions: noDecisions })
+  return sizeOf({ messages }, headTokens, draft.target)
+}
+
+/**
+ * Continues from the last request to this model, so that a long history that is mostly left out is not counted again.
+ */
+function wholeSince(
+  { history: messages, target }: RequestDraft,
+  { past, head }: Facts,
+  before: Forecast | undefined,
+  history: readonly Entry[],
+): number | undefined {
+  if (!past.last || before?.head !== head || before.whole <= before.estimate) return undefined
+  const place = placesOf(history).get(past.last.basedOn) ?? -1
+  return place < 0 ? undefined : sizeOf({ messages: messages.slice(place + 1) }, before.whole, target)
+}
+
+/**
+ * Tokens that the provider should have cached: what this request shares with the previous one, if that is still warm.
+ */
 function expectedCached(
   draft: RequestDraft,
   before: Decisions,
@@ -249,7 +293,7 @@ function expectedCached(
   if (past.cold === 'first request' || past.cold === 'the cache has expired' || !past.last) return 0
   // System and tools come before everything else.
   if ((readForecast(past.last)?.head ?? head) !== head) return 0
-  const length = history.findIndex((entry) => entry.id === past.last?.basedOn) + 1
+  const length = (placesOf(history).get(past.last.basedOn) ?? -1) + 1
   const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
   const view = withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
   const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)

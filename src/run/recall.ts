@@ -1,6 +1,6 @@
-// A tool that finds again what was folded, cut from the request or summarised: it reads a result whole by the number that
-// its fold names, searches the whole log of the conversation, on all branches, and reads a single entry in full. It reads
-// only, so it may always be run again.
+// A tool that retrieves what was folded, cut or summarised: it returns a result in full by the number in its fold,
+// searches the whole log of the conversation, on all branches, and reads a single entry in full. It only reads, so it
+// may always be run again.
 
 import type { ToolSpec } from '../core/context.ts'
 import { isObject, type Json } from '../core/json.ts'
@@ -14,7 +14,7 @@ import type { Hit, Store } from '../store/store.ts'
 const hitsShown = 10
 const pageLength = 8000
 
-/** What a model is told of it. Every request pays for it, so it is short. */
+/** The description for the model. It is part of every request, so it is short. */
 export const recallSpec: ToolSpec = {
   name: recallName,
   description:
@@ -33,7 +33,13 @@ export const recallSpec: ToolSpec = {
   },
 }
 
-/** Numbers are those of the given path; by default of the one that the conversation continues from. */
+/**
+ * The tool that retrieves what a request left out of a long history. Runs offer it automatically; this is for your own
+ * loops. Numbers refer to the given path; by default to the current one.
+ *
+ * @example
+ * const recall = recallTool(synapse.store, 'local', chat.id)
+ */
 export function recallTool(
   store: Store,
   owner: string,
@@ -65,7 +71,7 @@ export function recallTool(
       const input = call ? `${call.name} was called with ${call.malformed ?? JSON.stringify(call.input)}\n` : ''
       return { id: number, tool: result.name, ...pageOf(`${input}${wholeResult(result)}`, offset) }
     }
-    // A model may take one kind of id for the other.
+    // A model may confuse the two kinds of id.
     if (!/^[\d.]+$/.test(number)) return readEntry(id, offset)
     const entry = entries[Number(number)]
     if (!entry) throw new TypeError(`there is no tool use #${number} in this conversation`)
@@ -80,7 +86,7 @@ export function recallTool(
     return { ...about, found: whole.map(shown) }
   }
 
-  /** Whoever remembers half of it should still find it. */
+  /** A query with some wrong words should still find something. */
   async function byWord(query: string): Promise<Hit[]> {
     const found = new Map<string, Hit>()
     for (const word of new Set(query.match(/[\p{L}\p{N}]{3,}/gu))) {
@@ -140,7 +146,7 @@ function partText(part: Part): string {
   }
 }
 
-/** As the tool returned it: what the model was shown of a long result is less. */
+/** As the tool returned it: the model has seen only a part of a long result. */
 function wholeResult({ name, output, value, failed }: ToolResultPart): string {
   const shown = output.map(partText).join('\n')
   const raw = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)

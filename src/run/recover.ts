@@ -1,5 +1,5 @@
-// On opening: what a killed process left under way is settled, so that who looks at the conversation sees what there
-// is of it. Whose run is still running somewhere is left alone.
+// On opening: what a killed process left in progress is closed, so that readers see what there is of it. A conversation
+// with an active run elsewhere is left alone.
 
 import { SynapseError } from '../core/error.ts'
 import { withFailpoints } from '../store/failpoint.ts'

@@ -1,27 +1,33 @@
-// Which model is asked at a step: the one that was set, the one that a route names, and after a failure the next of the
-// chain. A chain is followed only as long as nothing was said: half an answer is never continued by somebody else.
+// The model for a step: the configured one, the one that a route names, and after a failure the next of the chain. A
+// chain is followed only as long as nothing has arrived: a partial answer is never continued by another model.
 
 import { isRetryable, type ErrorKind, type Failure } from '../core/error.ts'
-import type { Fallback, Route, RouteStep } from '../settings/run.ts'
+import type { Composing, Fallback, Route, RouteStep } from '../settings/run.ts'
 
-/** What another provider may be able to do though this one could not. */
+/** Failures that another provider may not have. */
 const elsewhere: ReadonlySet<ErrorKind> = new Set(['quota', 'auth', 'permission', 'not-found'])
 
 export async function routedModel(route: Route | undefined, step: RouteStep): Promise<string> {
   return (route && (await namedModel(route, step))) ?? step.model
 }
 
-/** The model that the route names for a step; undefined: it names none. */
+/** The model that the route names for a step; undefined: none. */
 export async function namedModel(route: Route, step: RouteStep): Promise<string | undefined> {
   if (typeof route === 'function') return route(step)
-  return step.kind === 'answer' ? route.answer : route.tools
+  if (step.kind === 'ask') return route.tools
+  return typeof route.answer === 'object' ? route.answer.model : route.answer
+}
+
+/** What the request for the final answer has besides its model. */
+export function composingOf(route: Route | undefined): Partial<Composing> {
+  return typeof route === 'object' && typeof route.answer === 'object' ? route.answer : {}
 }
 
 export function modelOfFallback(fallback: Fallback): string {
   return typeof fallback === 'string' ? fallback : fallback.model
 }
 
-/** Whether this failure is one that the fallback is there for. */
+/** Whether the fallback applies to this failure. */
 export function fallsBack(fallback: Fallback, failure: Failure): boolean {
   const on = typeof fallback === 'string' ? undefined : fallback.on
   return on ? on.includes(failure.kind) : isRetryable(failure.kind) || elsewhere.has(failure.kind)

@@ -1,17 +1,21 @@
-// What one run works with.
+// What a run needs.
 
 import type { GuardReason, RunEvent } from '../core/event.ts'
 import type { Exchange } from '../core/log.ts'
-import type { TextPart, UserMessage } from '../core/message.ts'
+import type { Reply, TextPart, UserMessage } from '../core/message.ts'
 import type { Options } from '../settings/options.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Policy } from '../settings/policy.ts'
-import type { Budget, Fallback, Route } from '../settings/run.ts'
+import type { Note } from '../core/context.ts'
+import type { Budget, Fallback, Hooks, Route } from '../settings/run.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import type { ReplyCall } from '../transport/reply.ts'
-import type { Store, Write } from '../store/store.ts'
+import type { NewRecord } from '../store/records.ts'
+import type { ExchangeEnd, Store, Write } from '../store/store.ts'
+import type { Meter } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
+import type { PendingWrites } from './pending-writes.ts'
 import type { RepeatLimits } from './repeats.ts'
 import type { ToolLimits } from './guards.ts'
 
@@ -22,21 +26,53 @@ export interface RunContext {
   endpoint: Endpoint
   system: readonly TextPart[]
   tools: readonly Tool[]
-  /** Names of tools that the conversation was started with and that are not here. */
+  /** Names of tools that the conversation was started with and that are missing. */
   readonly absentTools?: readonly string[] | undefined
   options: Options
+  /** What was changed before the request came here. */
+  readonly notes?: readonly Note[] | undefined
+  /** What hooks of the application did to this request. */
+  readonly hookNotes?: readonly Note[] | undefined
   policy: Policy
+  /** Sent in place of what would be encoded from the history, as long as nothing has to be corrected. */
+  verbatim?: Verbatim | undefined
   maxSteps: number
   signal: AbortSignal
   transport: Transport
-  /** The right to write, as it is now: every write of a run carries its epoch. */
+  /** The current lease: every write of a run carries its epoch. */
   write(): Write
+  /** Writes that are committed together with the next request; absent if the store does not write in order. */
+  readonly pending?: PendingWrites | undefined
+  /** Records to write in the same transaction as the end of an exchange and its reply. */
+  recordsOf?: RecordsOf | undefined
   emit(event: RunEvent): void
+  /** Told of each exchange when it is over. */
+  readonly meter?: Meter | undefined
 }
 
-export type Transport = Pick<ReplyCall, 'fetch' | 'limits' | 'retry' | 'budget' | 'sleep'>
+/** `entryId`: of the reply; absent if nothing arrived. */
+export type RecordsOf = (end: {
+  exchangeId: string
+  outcome: ExchangeEnd['outcome']
+  reply: Reply
+  entryId?: string
+}) => Promise<readonly NewRecord[]>
 
-/** What the loop works with. Its fields are read again at each step: tools, model and policy may change on the way. */
+/** A request written by a client, sent unchanged to this provider on this wire. */
+export interface Verbatim {
+  provider: string
+  protocol: string
+  path: string
+  /** In addition to those of the endpoint. */
+  headers: Readonly<Record<string, string>>
+  body: string
+  /** The reply was requested without streaming. */
+  whole: boolean
+}
+
+export type Transport = Pick<ReplyCall, 'authorize' | 'fetch' | 'limits' | 'retry' | 'budget' | 'sleep'>
+
+/** What the loop needs. Its fields are read again at each step: tools, model and policy may change during the run. */
 export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> {
   readonly model: string
   readonly protocol?: string | undefined
@@ -44,22 +80,26 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly route?: Route | undefined
   readonly fallback: readonly Fallback[]
   readonly cooldown: Cooldown
+  readonly meter: Meter
   readonly repeats?: RepeatLimits | undefined
   readonly limits: ToolLimits
   readonly budget?: Budget | undefined
-  /** What the application gives to its tools. */
+  /** A value from the application for its tools. */
   readonly context?: unknown
+  readonly hooks?: Hooks | undefined
   /** The schema that the caller gave for the final answer. */
   readonly answer?: object | undefined
   pathTo: PathTo
-  /** What the user has said since, while the run continued; each is given once. */
+  /** User messages that arrived during the run; each is returned once. */
   incoming(): UserMessage[]
-  /** The run ends with the first reply, whatever it asks for: somebody else runs the tools. */
+  /** The run ends with the first reply, whatever it contains: the client runs the tools. */
   readonly oneReply?: boolean | undefined
+  /** Those that are run here all the same. */
+  readonly ownTools?: readonly string[] | undefined
   /** The guard that aborted the signal, if one did. */
   stoppedBy(): GuardReason | undefined
   now(): number
-  /** Told of each exchange when it is over. */
+  /** Called with each finished exchange. */
   counted?(exchange: Exchange): void
 }
 

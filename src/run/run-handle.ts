@@ -1,5 +1,5 @@
-// A run under way, as its caller holds it: the events, the text, the checked answer, and ways to steer it. Events and text
-// are queued apart, so that each can be read without taking from the other.
+// An active run, as its caller uses it: the events, the text, the checked answer, and methods to steer it. Events and
+// text have separate queues, so that reading one does not consume the other.
 
 import type { RunEvent } from '../core/event.ts'
 import { badInput, SynapseError } from '../core/error.ts'
@@ -12,32 +12,47 @@ import { eventResponse } from './event-response.ts'
 import type { RunEnd } from './loop.ts'
 import type { UserInput } from './settings.ts'
 import { uiMessageResponse } from './ui-message-stream.ts'
+import type { Json } from '../core/json.ts'
 
-/** A run under way. It continues whether or not its events are read; only `abort` stops it. */
+/** An active run. It continues whether or not its events are read; only `abort` stops it. */
 export interface Run<Answer = unknown> extends AsyncIterable<RunEvent> {
   /** How it ended. Never rejects: what went wrong is in the outcome. */
   ended: Promise<RunEnd>
-  /** Stops it; what was said so far is kept. */
+  /** Stops it; the partial reply is saved. */
   abort(): void
-  /** Says something while it continues: the model gets it with its next request. */
+  /** Adds a user message during the run: the model gets it with its next request. */
   steer(message: UserInput): void
-  /** Other tools, another model, another policy: from the next request on. */
+  /** Changes tools, model or policy from the next request on. */
   update(change: Partial<RunSettings>): void
   /** The text of the final reply; rejects if the run failed. */
   text(): Promise<string>
-  /** The text as it comes, without reasoning and tool arguments; throws at its end if the run failed. Read it once. */
+  /**
+   * The text as it arrives, without reasoning and tool arguments; throws at its end if the run failed. Read it once.
+   */
   textStream: AsyncIterable<string>
-  /** The final answer by the schema that was given as `answer`; rejects if the run failed or the answer does not match. */
+  /** The final answer, parsed with the `answer` schema; rejects if the run failed or the answer does not match. */
   object(): Promise<Answer>
+  /**
+   * The answer while it is written, each time as much of it as can be parsed. Not validated: `object()` returns the
+   * complete one. Read it once, and not together with `textStream`.
+   */
+  partialObjectStream: AsyncIterable<DeepPartial<Answer>>
   /** The events as server-sent events, each with its type and its JSON. The run continues if the client goes away. */
   toResponse(init?: ResponseInit): Response
   /** The run in the UI message stream of the AI SDK, for `useChat`. The run continues if the client goes away. */
   toUIMessageStreamResponse(init?: ResponseInit): Response
 }
 
+/** The current part of an object that is still being written. */
+export type DeepPartial<T> = T extends readonly (infer E)[]
+  ? DeepPartial<E>[]
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> }
+    : T
+
 type Controls = Pick<Run, 'abort' | 'steer' | 'update'>
 
-/** Begins a run and gives its handle. `answer`: the schema in force when the run ends. */
+/** Starts a run and returns its handle. `answer`: the schema in force when the run ends. */
 export function runHandle(
   controls: Controls,
   answer: () => object | undefined,
@@ -58,6 +73,7 @@ export function runHandle(
     ended,
     text: async () => textOf((await succeeded(ended)).parts),
     textStream: textUntilEnd(texts, ended),
+    partialObjectStream: partialsOf(textUntilEnd(texts, ended)),
     object: async () => checkedAnswer(await ended, answer()),
     toResponse: (init) => eventResponse(events, init),
     toUIMessageStreamResponse: (init) => uiMessageResponse(events, init),
@@ -79,6 +95,18 @@ async function* textUntilEnd(texts: AsyncIterable<string>, ended: Promise<RunEnd
   if (failure) throw new SynapseError(failure)
 }
 
+async function* partialsOf(texts: AsyncIterable<string>): AsyncIterable<DeepPartial<unknown>> {
+  let [text, last] = ['', '']
+  for await (const more of texts) {
+    text += more
+    const value = partialJson(text)
+    const written = JSON.stringify(value)
+    if (value === undefined || written === last) continue
+    last = written
+    yield value
+  }
+}
+
 async function checkedAnswer(end: RunEnd, schema: object | undefined): Promise<unknown> {
   const { failure, answer, outcome } = end
   if (failure) throw new SynapseError(failure)
@@ -97,14 +125,53 @@ async function succeeded(ended: Promise<RunEnd>): Promise<Reply> {
   return reply
 }
 
-/** Deltas of one reply become longer ones, and of a call only the end is left, which has all of it. */
+/** Deltas of one reply are merged, and of a call only the end is left, which has all of it. */
 function joinEvents(a: RunEvent, b: RunEvent): RunEvent | undefined {
   if (a.type !== 'reply-event' || b.type !== 'reply-event' || a.exchangeId !== b.exchangeId) return undefined
   const [before, after] = [a.event, b.event]
-  if (before.type === 'part-start' && before.part.type === 'tool-call') {
-    if (after.type === 'part-delta' && after.index === before.index) return a
-    if (after.type === 'part-end' && after.index === before.index) return b
-  }
+  if (after.type === 'part-start' && after.part.type === 'tool-call') return a
+  if (after.type === 'part-delta' && after.partType === 'tool-call') return a
   const event = joinDeltas(before, after, 64 * 1024)
   return event && { ...a, event }
+}
+
+// Partial JSON, parsed as far as possible: open strings, lists and objects are closed, and what cannot be parsed yet is
+// left out.
+
+/** Undefined: nothing can be parsed yet. */
+function partialJson(text: string): Json | undefined {
+  const bare = text.replace(/^\s*```(?:json)?\s*\n/i, '').replace(/\n?\s*```\s*$/, '')
+  for (const end of ends(bare)) {
+    try {
+      return JSON.parse(end) as Json
+    } catch {
+      // A name without its value, or half a number: the text before it is tried.
+    }
+  }
+  return undefined
+}
+
+/** The text closed at its end, and then after the last value before that. */
+function* ends(text: string): Generator<string> {
+  const closers: string[] = []
+  const stops: { at: number; close: string }[] = []
+  let [inText, escaped] = [false, false]
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (inText) {
+      if (escaped) escaped = false
+      else if (c === '\\') escaped = true
+      else if (c === '"') inText = false
+      continue
+    }
+    if (c === '"') inText = true
+    else if (c === '{' || c === '[') {
+      closers.unshift(c === '{' ? '}' : ']')
+      stops.push({ at: i + 1, close: closers.join('') })
+    } else if (c === '}' || c === ']') closers.shift()
+    else if (c === ',') stops.push({ at: i, close: closers.join('') })
+  }
+  const open = escaped ? text.slice(0, -1) : text.replace(/\\u[0-9a-f]{0,3}$/i, '')
+  yield open + (inText ? '"' : '') + closers.join('')
+  for (const { at, close } of stops.toReversed().slice(0, 3)) yield text.slice(0, at) + close
 }

@@ -1,5 +1,5 @@
-// One call of a tool, and whatever comes of it, as a result for the model. Nothing that a tool does can end a run:
-// throwing, hanging, returning nothing or something that is not JSON all become failed results.
+// One tool call, with its outcome as a result for the model. A tool cannot end a run: throwing, hanging, returning
+// nothing or something that is not JSON all become failed results.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { ToolCallPart, ToolResultPart } from '../core/message.ts'
@@ -7,7 +7,7 @@ import type { ReadCall, ToolRun } from '../core/tool.ts'
 import { failedOutcome, readValue, type ToolOutcome } from './tool-value.ts'
 
 const defaultTimeoutMs = 120_000
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const noTimeoutMs = 2 ** 31 - 1
 
 export interface ToolSetting extends Pick<ToolRun, 'conversationId' | 'owner' | 'context'> {
@@ -39,14 +39,19 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
     }
   }
 
+  function emit(value: Json): void {
+    const shown = asJson(value)
+    if (shown !== undefined && !signal.aborted) progress(shown)
+  }
+
   async function lastValue(stopped: AbortSignal): Promise<unknown> {
-    const value = await ready.run({ callId: call.callId, conversationId, owner, context, signal: stopped })
+    const value = await ready.run({ callId: call.callId, conversationId, owner, context, signal: stopped, emit })
     if (!isStream(value)) return value
     const iterator = value[Symbol.asyncIterator]()
     for (let last: unknown; ;) {
       const next = await iterator.next()
       if (stopped.aborted) void iterator.return?.()
-      // What a generator returns is its result; without that it is the last thing that it gave.
+      // The return value of a generator is its result; without one it is the last value that it yielded.
       if (next.done) return next.value === undefined ? last : next.value
       last = next.value
       const shown = asJson(last)

@@ -1,4 +1,4 @@
-// The messages that a request would carry, after all that was decided about them.
+// The messages of a request, after all decisions about them.
 
 import type { Entry } from '../core/log.ts'
 import type { Message } from '../core/message.ts'

@@ -1,8 +1,10 @@
-// How a conversation is to be continued. Everything here can change from one message to the next.
+// How to continue a conversation. Everything here can change from one message to the next.
 
 import { badInput } from '../core/error.ts'
 import type { UserMessage } from '../core/message.ts'
 import type { Endpoint } from '../providers/resolve.ts'
+import { statefulProtocol } from '../providers/resolve-with.ts'
+import { settingsOf } from '../settings/policy.ts'
 import { checkRunChanges } from '../settings/check.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
@@ -18,14 +20,16 @@ export type { RunSettings } from '../settings/run.ts'
 export interface Runtime {
   store: Store
   owner: string
-  /** Finds who serves a model: by the rows of providers, or by an emulator in their place. */
+  /** Finds the endpoint of a model: from the provider rows, or an emulator in their place. */
   endpoint(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
-  /** Which providers fail now; without it each conversation keeps its own. */
+  /** Which providers are failing; without it each conversation has its own record. */
   cooldown?: Cooldown
-  /** Knows the paths of conversations for longer than these are open; without it each knows its own. */
+  /** Caches paths for longer than conversations are open; without it each has its own cache. */
   paths?: (conversationId: string) => PathTo
   now?: () => number
-  /** Watches all runs, for telemetry. */
+  /** The caller stores what a conversation continues with after a hand-off, such as the name of the agent. */
+  storesHandoffs?: boolean
+  /** Observes all runs, for telemetry. */
   observe?: () => Observer
 }
 
@@ -36,12 +40,17 @@ export function userMessage(said: UserInput): UserMessage {
   return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
 }
 
-/** The settings with changes, which are checked. A wire that was chosen for one model is not kept for another. */
+/** The requested wire: if state is wanted and no wire is named, the one on which the provider stores it. */
+export function protocolOf({ protocol, policy }: Pick<RunSettings, 'protocol' | 'policy'>): string | undefined {
+  return protocol ?? (policy !== undefined && settingsOf(policy).state === 'auto' ? statefulProtocol : undefined)
+}
+
+/** The settings with validated changes. A wire that was chosen for one model does not apply to another. */
 export function withChanges(settings: RunSettings, changes?: Partial<RunSettings>): RunSettings
 export function withChanges(settings: Partial<RunSettings>, changes?: Partial<RunSettings>): Partial<RunSettings>
 export function withChanges(settings: Partial<RunSettings>, changes: Partial<RunSettings> = {}): Partial<RunSettings> {
   checkRunChanges(changes)
-  // A schema that cannot be sent is refused here, and not in the middle of a run.
+  // A schema that cannot be sent is refused here, not in the middle of a run.
   if (changes.answer) answerSchemaOf(changes.answer)
   const { protocol: _, ...anyWire } = settings
   const otherModel = changes.model !== undefined && changes.model !== settings.model

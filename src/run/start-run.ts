@@ -1,43 +1,53 @@
-// A run from its beginning to its end: the right to write, what a crash has left behind, the guards, and the loop.
+// A run from start to end: the lease, recovery after a crash, the guards, and the loop.
 
-import type { RunEvent } from '../core/event.ts'
+import type { RunEvent, GuardReason } from '../core/event.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
-import type { Exchange } from '../core/log.ts'
+import type { Note } from '../core/context.ts'
+import type { Conversation, Exchange } from '../core/log.ts'
 import type { UserMessage } from '../core/message.ts'
 import { noUsage } from '../core/usage.ts'
 import type { Outage, Store } from '../store/store.ts'
+import { meter } from './budget.ts'
 import { cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
 import { holdLease, type Held } from './lease.ts'
 import { loop, outcomeOfFailure, type RunEnd } from './loop.ts'
+import { PendingWrites } from './pending-writes.ts'
 import { repeatLimits } from './repeats.ts'
-import type { LoopContext } from './run-context.ts'
+import type { LoopContext, RecordsOf, Verbatim } from './run-context.ts'
 import { closeInterrupted, stepBack, type ClosingContext } from './close-interrupted.ts'
 import { toolLimits } from './guards.ts'
-import type { RunSettings, Runtime } from './settings.ts'
+import { protocolOf, type RunSettings, type Runtime } from './settings.ts'
 import { answerSchemaOf } from './answer-schema.ts'
 import { titleOf } from './title.ts'
-import { guardTimer } from './guard-timer.ts'
+import type { Guards } from '../settings/run.ts'
 
 const defaultMaxSteps = 50
 
 export interface RunRequest {
   conversationId: string
   pathTo: PathTo
-  /** As they are now: they may change while the run continues. */
+  /** The current settings: they may change during the run. */
   settings: () => RunSettings
-  /** The tools that the conversation was started with, by name: those that are not given are noted. */
+  /** The tools that the conversation was started with, by name: missing ones are noted. */
   toolNames?: readonly string[] | undefined
-  /** What the user says first; without it, the run continues where the log ends. */
+  /** The first user message; without it, the run continues where the log ends. */
   message?: UserMessage | undefined
-  /** What the user says while the run continues. */
+  /** User messages that arrive during the run. */
   incoming: () => UserMessage[]
   /** Moves the head, before anything else is written. */
   before?(held: Held): Promise<void>
   emit(event: RunEvent): void
   stop: AbortController
-  /** The run ends with the first reply, whatever it asks for: somebody else runs the tools. */
+  /** The run ends with the first reply that asks for more than `recall`: the client runs the tools. */
   oneReply?: boolean
+  /** Those that are run here all the same. */
+  ownTools?: readonly string[]
+  /** What was changed before the request came here. */
+  notes?: readonly Note[]
+  /** The request as the client wrote it. */
+  verbatim?: Verbatim | undefined
+  recordsOf?: RecordsOf
   counted?: (exchange: Exchange) => void
 }
 
@@ -45,36 +55,54 @@ export interface RunRequest {
 export async function startRun(runtime: Runtime, request: RunRequest): Promise<RunEnd> {
   const { store, owner } = runtime
   const { conversationId, message, stop } = request
+  return watched(runtime, request, async (within) => {
+    // Before the head is moved. The user message is stored first, whatever fails then.
+    const first = request.settings()
+    if (!message) await runtime.endpoint(first.model, protocolOf(first))
+    const held = await holdLease(store, owner, conversationId, () => stop.abort())
+    try {
+      const settling: ClosingContext = { store, owner, conversationId, write: held.write }
+      const [changed, seen] = await Promise.all([
+        closeInterrupted(settling, message !== undefined),
+        store.conversation(owner, conversationId),
+      ])
+      await request.before?.(held)
+      const stored = changed || request.before ? await store.conversation(owner, conversationId) : seen
+      if (message) await nameAfter(store, owner, conversationId, message, stored)
+      const steppedBack = !message && (await stepBack(settling))
+      const context = loopContext(runtime, request, { ...within, write: held.write })
+      return await loop(context, message, steppedBack ? undefined : stored)
+    } finally {
+      await held.release()
+    }
+  })
+}
+
+/** The loop alone, from the end of the log, under a lease that the caller releases. Never rejects. */
+export function runUnderLease(runtime: Runtime, held: Held, request: RunRequest): Promise<RunEnd> {
+  return watched(runtime, request, (within) =>
+    loop(loopContext(runtime, request, { ...within, write: held.write }), undefined),
+  )
+}
+
+/** With everything that watches a run: time guards, an observer, the state of the database. */
+async function watched(
+  runtime: Runtime,
+  request: RunRequest,
+  run: (within: Pick<LoopContext, 'emit' | 'signal' | 'stoppedBy'>) => Promise<RunEnd>,
+): Promise<RunEnd> {
   const first = request.settings()
   const observer = runtime.observe?.()
-  const outer = first.signal ? AbortSignal.any([stop.signal, first.signal]) : stop.signal
+  const outer = first.signal ? AbortSignal.any([request.stop.signal, first.signal]) : request.stop.signal
   const timer = guardTimer(first.guards ?? {}, outer)
   const emit = (event: RunEvent): void => {
     timer.onEvent(event)
     observer?.onEvent(event)
     request.emit(event)
   }
-  const stopWatching = tellOutages(store, emit)
+  const stopWatching = reportOutages(runtime.store, emit)
   try {
-    // Before the head is moved. What the user says is kept first, whatever fails then.
-    if (!message) await runtime.endpoint(first.model, first.protocol)
-    const held = await holdLease(store, owner, conversationId, () => stop.abort())
-    try {
-      const settling: ClosingContext = { store, owner, conversationId, write: held.write }
-      await closeInterrupted(settling, message !== undefined)
-      await request.before?.(held)
-      if (message) await nameAfter(store, owner, conversationId, message)
-      else await stepBack(settling)
-      const run = loopContext(runtime, request, {
-        emit,
-        write: held.write,
-        signal: timer.signal,
-        stoppedBy: timer.stoppedBy,
-      })
-      return await loop(run, message)
-    } finally {
-      await held.release()
-    }
+    return await run({ emit, signal: timer.signal, stoppedBy: timer.stoppedBy })
   } catch (error) {
     const failure = asFailure(error)
     const outcome = outcomeOfFailure(failure)
@@ -86,8 +114,8 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
   }
 }
 
-/** A run that stands still because the database is away says so. */
-function tellOutages({ outages }: Store, emit: (event: RunEvent) => void): () => void {
+/** A run that waits for the database reports it. */
+function reportOutages({ outages }: Store, emit: (event: RunEvent) => void): () => void {
   let since: string | undefined
   const tell = (outage: Outage | undefined): void => {
     if (outage) emit({ type: 'store-waiting', ...outage })
@@ -98,15 +126,29 @@ function tellOutages({ outages }: Store, emit: (event: RunEvent) => void): () =>
   return outages?.watch(tell) ?? (() => {})
 }
 
-/** The settings as the loop reads them, again at each step. */
+/** The settings for the loop, read again at each step. */
 function loopContext(
   runtime: Runtime,
-  { conversationId, pathTo, settings, incoming, counted, toolNames, oneReply }: RunRequest,
+  {
+    conversationId,
+    pathTo,
+    settings,
+    incoming,
+    counted,
+    toolNames,
+    oneReply,
+    verbatim,
+    recordsOf,
+    ownTools,
+    notes,
+  }: RunRequest,
   rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy'>,
 ): LoopContext {
   // Assigned, not spread: the settings are read through getters.
   return Object.assign(stepSettings(conversationId, settings, toolNames), rest, {
     store: runtime.store,
+    meter: meter(),
+    pending: runtime.store.ordered && new PendingWrites(runtime.store.ordered),
     owner: runtime.owner,
     conversationId,
     pathTo,
@@ -121,6 +163,10 @@ function loopContext(
     incoming,
     ...(counted && { counted }),
     ...(oneReply && { oneReply }),
+    ...(verbatim && { verbatim }),
+    ...(recordsOf && { recordsOf }),
+    ...(ownTools && { ownTools }),
+    ...(notes && { notes }),
   })
 }
 
@@ -141,6 +187,7 @@ type StepSettings = Pick<
   | 'answer'
   | 'context'
   | 'absentTools'
+  | 'hooks'
 >
 
 /** `toolNames`: the tools that the conversation was started with. */
@@ -154,7 +201,7 @@ export function stepSettings(
       return settings().model
     },
     get protocol() {
-      return settings().protocol
+      return protocolOf(settings())
     },
     get system() {
       const { system } = settings()
@@ -191,6 +238,9 @@ export function stepSettings(
     get context() {
       return settings().context
     },
+    get hooks() {
+      return settings().hooks
+    },
     get answer() {
       return settings().answer
     },
@@ -200,10 +250,54 @@ export function stepSettings(
   }
 }
 
-/** A conversation without a title is named after its first words. */
-async function nameAfter(store: Store, owner: string, id: string, message: UserMessage): Promise<void> {
-  const stored = await store.conversation(owner, id)
+/** A conversation without a title is named after its first message. */
+export async function nameAfter(
+  store: Store,
+  owner: string,
+  id: string,
+  message: UserMessage,
+  stored: Conversation | undefined,
+): Promise<void> {
   if (!stored) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
   const title = titleOf(message)
   if (!stored.title && title) await store.updateConversation(owner, id, { title })
+}
+
+// The guards that cannot wait for the next step: the duration of a run, and the size of its output. They end it through
+// its signal.
+
+interface GuardTimer {
+  /** Aborted by the outer signal or by a guard. */
+  signal: AbortSignal
+  onEvent(event: RunEvent): void
+  stoppedBy: () => GuardReason | undefined
+  stop(): void
+}
+
+function guardTimer({ timeoutMs, outputSize }: Guards, outer: AbortSignal): GuardTimer {
+  const abort = new AbortController()
+  let reason: GuardReason | undefined
+  let size = 0
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => fire({ guard: 'time', why: `The run reached its time limit of ${timeoutMs} ms.` }), timeoutMs)
+  return {
+    signal: AbortSignal.any([outer, abort.signal]),
+    onEvent(event) {
+      if (outputSize === undefined || event.type !== 'reply-event' || event.event.type !== 'part-delta') return
+      size += event.event.text.length
+      if (size > outputSize) {
+        fire({ guard: 'output-size', why: `The run reached its limit of ${outputSize} characters of output.` })
+      }
+    },
+    stoppedBy: () => reason,
+    stop: () => clearTimeout(timer),
+  }
+
+  function fire(why: GuardReason): void {
+    if (outer.aborted || reason) return
+    reason = why
+    abort.abort(why.why)
+  }
 }

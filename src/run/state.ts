@@ -1,5 +1,5 @@
 // State at a provider is a cache of the log (P6): its id may be gone, refused, or belong to another branch. It is used
-// only while the provider holds exactly the beginning of what would be sent; in every other case all of it is sent.
+// only if the provider has exactly the beginning of the request; otherwise everything is sent.
 
 import { createHash } from 'node:crypto'
 import type { Context, Note, StateRef } from '../core/context.ts'
@@ -7,18 +7,19 @@ import type { Failure } from '../core/error.ts'
 import type { Entry, Exchange, Overlay, ProviderState } from '../core/log.ts'
 import type { Reply } from '../core/message.ts'
 import type { PolicySettings } from '../settings/policy.ts'
+import { placesOf } from '../context/along-path.ts'
 import { overlaysOn } from '../context/overlay-codec.ts'
 import type { RunContext } from './run-context.ts'
 
 export interface UsableState {
   kept: ProviderState
-  /** The reference for a request, if its beginning is what the provider holds. */
+  /** The reference for a request, if the provider has its beginning. */
   refFor(context: Context): StateRef | undefined
 }
 
 const rule = 'state'
 
-/** Whether the provider is to keep what is sent, so that the next request need not send it again. */
+/** Whether the provider should store the request, so that the next one need not send it again. */
 export function keepsState(
   run: RunContext,
   { state: wanted, fold, compaction }: PolicySettings,
@@ -44,7 +45,7 @@ export async function usableState(
   const who = { provider: endpoint.provider.id, protocol: endpoint.protocol.id }
   const kept = await store.stateAt(owner, last.id, who)
   if (!kept || kept.kind !== endpoint.state?.kind) return undefined
-  const place = history.findIndex((entry) => entry.id === kept.covers)
+  const place = placesOf(history).get(kept.covers) ?? -1
   const covered = history[place]?.message
   const digest = digestIn(exchanges.find((one) => one.replyEntryId === kept.covers))
   if (covered?.role !== 'assistant' || !isComplete(covered) || digest === undefined) return undefined
@@ -59,11 +60,12 @@ export async function usableState(
   }
 }
 
-/** Says with the exchange what the provider will hold under the reply's id. */
+/** Records with the exchange what the provider will have under the reply's id. */
 export function stateNote(context: Context, history: readonly Entry[], model: string, reply: Reply): Note | undefined {
   if (!reply.origin.replyId || !isComplete(reply)) return undefined
   const digest = prefixDigest(context, context.messages.length, history, model)
-  return { kind: 'added', what: `kept by the provider as ${reply.origin.replyId}`, why: `prefix ${digest}`, rule }
+  const what = `kept by the provider as ${reply.origin.replyId}`
+  return { kind: 'added', what, why: 'the next request need not send it again', rule, data: { prefix: digest } }
 }
 
 export async function keepState(
@@ -84,26 +86,41 @@ export async function keepState(
     { provider, protocol, kind: strategy.kind, ref, covers: entry.id, expiresAt },
     run.write(),
   )
-  // What can be continued once was continued now.
+  // A chain that can be continued only once has been continued now.
   if (used && !strategy.branches) await store.dropState(owner, used.id)
 }
 
-/** Whether the provider will never keep a conversation of this account or this kind, and not only this one. */
+/** What providers store of a conversation at its head, as far as the last requests show. */
+export async function heldState(
+  { store, owner }: Pick<RunContext, 'store' | 'owner'>,
+  conversationId: string,
+  head: string | null,
+): Promise<ProviderState[]> {
+  if (head === null) return []
+  const { items } = await store.exchanges(owner, conversationId, { limit: 50 })
+  const asked = new Map(items.map(({ provider, protocol }) => [`${provider} ${protocol}`, { provider, protocol }]))
+  const found = await Promise.all([...asked.values()].map((who) => store.stateAt(owner, head, who)))
+  return found.filter((one) => one !== undefined)
+}
+
+/** Whether the provider never stores conversations of this account or kind, not just this one. */
 export function isStateless({ message, code }: Failure): boolean {
   return /zero data retention/i.test(message) || code === 'thread_unsupported_request'
 }
 
-/** A reply that was cut off is a bad one to continue from. */
+/** A reply that was cut off is not a good one to continue from. */
 function isComplete({ stop }: Reply): boolean {
   return stop.reason === 'done' || stop.reason === 'tool-calls'
 }
 
 function digestIn(exchange: Exchange | undefined): string | undefined {
   const note = exchange?.notes.findLast((one) => one.rule === rule)
+  if (typeof note?.data?.prefix === 'string') return note.data.prefix
+  // Exchanges up to 0.1.0 have it in the text.
   return note && /^prefix (\S+)$/.exec(note.why)?.[1]
 }
 
-/** A message of the log is named by its entry; what policies made of one represents itself. */
+/** A message of the log is identified by its entry; a message made by a policy identifies itself. */
 function prefixDigest(context: Context, length: number, history: readonly Entry[], model: string): string {
   const hash = createHash('sha256').update(JSON.stringify([model, context.system, context.tools.map(specOf)]))
   for (let index = 0; index < length; index++) {

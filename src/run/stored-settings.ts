@@ -1,5 +1,5 @@
-// The settings that are stored with a conversation, so that it continues as before wherever it is opened next. What only
-// code can give stays out: functions and signals. Of tools their names are stored.
+// The settings that are stored with a conversation, so that it continues unchanged wherever it is opened. Functions and
+// signals cannot be stored. For tools, the names are stored.
 
 import type { JsonObject } from '../core/json.ts'
 import type { Tool } from '../core/tool.ts'
@@ -10,9 +10,9 @@ import { answerSchemaOf } from './answer-schema.ts'
 
 const fields = { model: modelRef, ...sharedFields }
 
-/** What is stored of these settings. */
+/** The part of these settings that is stored. */
 export function settingsToStore(settings: Partial<RunSettings>): JsonObject {
-  const { tools, answer, route, signal: _, context: __, ...plain } = settings
+  const { tools, answer, route, signal: _, context: __, hooks: ___, handoffs: ____, ...plain } = settings
   const options = { ...plain.options, ...(answer && { answerSchema: answerSchemaOf(answer) }) }
   const stored = {
     ...plain,
@@ -23,7 +23,7 @@ export function settingsToStore(settings: Partial<RunSettings>): JsonObject {
   return JSON.parse(JSON.stringify(stored)) as JsonObject
 }
 
-/** The stored settings that are valid here; others may have been written by another program. */
+/** The stored settings that are valid here; another program may have written others. */
 export function storedSettings(stored: JsonObject): Partial<RunSettings> {
   const valid = Object.entries(fields).filter(
     ([name, rule]) => stored[name] !== undefined && problemsWith(rule, stored[name]).length === 0,

@@ -1,10 +1,10 @@
-// Text files in a user's message. Every model reads text, but few wires have a place for a file of text: where the target
-// does not take its media type, the file goes into the prompt as text, with its name and in a fence.
+// Text files in a user message. Every model reads text, but few wires support text files: if the target does not accept
+// the media type, the file goes into the prompt as text, with its name and in a fence.
 
 import type { Message, Part, TextPart, UserMessage } from '../core/message.ts'
 import { takesMedia } from '../wires/shared/media.ts'
 
-/** Messages never change, so what was written for one target is the same the next time: prefixes stay equal. */
+/** Messages never change, so the text for one target is reused and prefixes stay equal. */
 const inlined = new WeakMap<UserMessage, Map<string, UserMessage>>()
 
 export function inlineTextFiles(message: Message, media: readonly string[]): Message {
@@ -29,7 +29,7 @@ function asText<P extends Part>(part: P, media: readonly string[]): P | TextPart
   return text === undefined ? part : { type: 'text', text: fenced(part.name ?? part.mediaType, text) }
 }
 
-/** Undefined for what is not UTF-8, or has a null character as binary files do. */
+/** Undefined for anything that is not UTF-8, or has a null character as binary files do. */
 function decoded(base64: string): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'))

@@ -1,11 +1,12 @@
-// What a tool returned, as the model gets it. A long text is shown from both ends: `value` keeps it whole in the log.
+// What a tool returned, in the form sent to the model. Of a long text the beginning and the end are shown: `value` has
+// all of it in the log.
 
 import { isObject, type Json } from '../core/json.ts'
 import type { MediaPart, TextPart, ToolResultPart } from '../core/message.ts'
 
 export type ToolOutcome = Pick<ToolResultPart, 'output' | 'value' | 'failed'>
 
-/** In bytes; what is longer is shown in part. */
+/** In bytes; a longer text is shown in part. */
 const wholeLimit = 64 * 1024
 const headSize = 24 * 1024
 const tailSize = 8 * 1024
@@ -35,7 +36,7 @@ export interface Limited {
   cut: number
 }
 
-/** A result with at most `most` bytes of value, and as many of output. What is left out is counted in a note. */
+/** A result with at most `most` bytes of value, and as many of output. A note says how much was cut. */
 export function limitResult(part: ToolResultPart, most: number): Limited {
   const value = limitValue(part.value, most)
   const output = limitOutput(part.output, most)
@@ -78,7 +79,7 @@ function sizeOf(part: TextPart | MediaPart): number {
   return part.data.kind === 'base64' ? part.data.base64.length : 0
 }
 
-/** Through bytes: a slice of a string would keep all of it in memory. */
+/** Through bytes: a slice of a string would keep the whole string in memory. */
 function beginningOf(text: string, bytes: number): string {
   return Buffer.from(text.slice(0, bytes))
     .subarray(0, bytes)
@@ -111,7 +112,7 @@ function isLong(text: string): boolean {
   return text.length > wholeLimit || (text.length > wholeLimit / 3 && Buffer.byteLength(text) > wholeLimit)
 }
 
-/** What the model reads and what the program keeps, where these differ. */
+/** What the model reads and what the program stores, if these differ. */
 function isGiven(value: unknown): value is { output: (TextPart | MediaPart)[]; value: Json } {
   return isObject(value) && value['type'] === 'tool-result' && 'value' in value && isParts(value['output'])
 }

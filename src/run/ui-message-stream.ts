@@ -6,13 +6,18 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { textOf, type Part, type ToolResultPart } from '../core/message.ts'
 import { streamResponse } from './event-response.ts'
 
-export function uiMessageResponse(events: AsyncIterable<RunEvent>, init: ResponseInit = {}): Response {
+/** `messageId`: the id for the message on the client, which creates its own by default. */
+export function uiMessageResponse(
+  events: AsyncIterable<RunEvent>,
+  init: ResponseInit = {},
+  messageId?: string,
+): Response {
   const headers = new Headers(init.headers)
   headers.set('x-vercel-ai-ui-message-stream', 'v1')
   return streamResponse(lines(), { ...init, headers })
 
   async function* lines(): AsyncGenerator<string> {
-    const write = uiMessageWriter()
+    const write = uiMessageWriter(messageId)
     for await (const event of events) {
       for (const chunk of write(event)) yield `data: ${JSON.stringify(chunk)}\n\n`
     }
@@ -22,15 +27,21 @@ export function uiMessageResponse(events: AsyncIterable<RunEvent>, init: Respons
 
 type Chunk = JsonObject & { type: string }
 
-/** Gives the chunks for each event of a run, in order. */
-function uiMessageWriter(): (event: RunEvent) => Chunk[] {
+/** Returns the chunks for each event of a run, in order. */
+function uiMessageWriter(messageId: string | undefined): (event: RunEvent) => Chunk[] {
   let inStep = false
   let parts = partWriter('')
 
   return (event) => {
     switch (event.type) {
       case 'run-start':
-        return [{ type: 'start', messageMetadata: { conversationId: event.conversationId } }]
+        return [
+          {
+            type: 'start',
+            ...(messageId !== undefined && { messageId }),
+            messageMetadata: { conversationId: event.conversationId },
+          },
+        ]
       case 'request': {
         const before = endStep()
         inStep = true
@@ -87,7 +98,7 @@ function partWriter(exchangeId: string) {
   function write(event: ReplyEvent): Chunk[] {
     switch (event.type) {
       case 'reply-start': {
-        // A provider that has begun again takes back what it said.
+        // A provider that starts over discards what it sent.
         const again = begun
         begun = true
         if (!again) return []

@@ -1,32 +1,41 @@
-// What a conversation has used and cost, in all and by model.
+// What a conversation has used and cost, in total and by model.
 
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import { recallName } from '../context/mention-recall.ts'
 import { readSaved } from '../context/forecast.ts'
+import type { UsageRow } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 
-/** Tokens, money and requests. */
+/** Tokens, cost and requests. */
 export interface Spending extends Usage {
   /** In US dollars, as far as prices are known. */
   cost: number
   requests: number
-  /** Requests whose price is not known. */
+  /** Requests with unknown prices. */
   unpriced: number
 }
 
-/** What a conversation has used: in all, and by `provider/model`, the dearest first. */
+/** What a conversation has used: in total, and by `provider/model`, most expensive first. */
 export interface ConversationUsage extends Spending {
-  /** In US dollars, what folding, cutting and summarising have saved so far against the whole history, by estimate. */
+  /**
+   * In US dollars, the estimated savings of folding, cutting and summarising compared with sending the whole history.
+   */
   saved: number
-  /** How often the model has asked for what was left out, with `recall`. */
+  /** How often the model has retrieved what was left out, with `recall`. */
   recalls: number
   models: ({ provider: string; model: string } & Spending)[]
 }
 
+/** The label of conversations made for sub-agents. */
+export function subagentLabel(parentId: string): string {
+  return `subagent-of:${parentId}`
+}
+
+/** Including its sub-agents. */
 export async function usageOf(store: Store, owner: string, conversationId: string): Promise<ConversationUsage> {
   let all: Spending = nothing
   const models = new Map<string, ConversationUsage['models'][number]>()
-  for (const { provider, model, exchanges, cost, unpriced, ...row } of await store.usage(owner, { conversationId })) {
+  for (const { provider, model, exchanges, cost, unpriced, ...row } of await rowsOf(store, owner, conversationId)) {
     const used: Spending = { ...addUsage(noUsage, row), cost, unpriced, requests: exchanges }
     const key = `${provider}/${model}`
     models.set(key, { provider, model, ...add(models.get(key) ?? nothing, used) })
@@ -41,6 +50,13 @@ export async function usageOf(store: Store, owner: string, conversationId: strin
   }
 }
 
+async function rowsOf(store: Store, owner: string, conversationId: string): Promise<UsageRow[]> {
+  const rows = [...(await store.usage(owner, { conversationId }))]
+  const children = await store.conversations(owner, { label: subagentLabel(conversationId), limit: 500 })
+  for (const { id } of children.items) rows.push(...(await rowsOf(store, owner, id)))
+  return rows
+}
+
 const nothing: Spending = { ...noUsage, cost: 0, requests: 0, unpriced: 0 }
 
 function add(a: Spending, b: Spending): Spending {
@@ -52,19 +68,29 @@ function add(a: Spending, b: Spending): Spending {
   }
 }
 
-/** Read from what each exchange says of itself, and from the calls. */
-async function leftOut(
+/** The savings of one request. */
+export interface SavedRow extends Pick<UsageRow, 'day' | 'provider' | 'model'> {
+  saved: number
+}
+
+/** Derived from each exchange, and from the calls. */
+export async function leftOut(
   store: Store,
   owner: string,
   conversationId: string,
-): Promise<{ saved: number; recalls: number }> {
-  let saved = 0
+): Promise<{ saved: number; recalls: number; rows: SavedRow[] }> {
+  const rows: SavedRow[] = []
   let cursor: string | undefined
   do {
     const page = await store.exchanges(owner, conversationId, { limit: 500, ...(cursor !== undefined && { cursor }) })
-    for (const exchange of page.items) saved += readSaved(exchange)
+    for (const exchange of page.items) {
+      const { provider, model, startedAt } = exchange
+      const saved = readSaved(exchange)
+      if (saved !== 0) rows.push({ day: startedAt.slice(0, 10), provider, model, saved })
+    }
     cursor = page.next
   } while (cursor !== undefined)
   const runs = await store.toolRuns(owner, conversationId)
-  return { saved, recalls: runs.filter((run) => run.name === recallName).length }
+  const saved = rows.reduce((total, row) => total + row.saved, 0)
+  return { saved, recalls: runs.filter((run) => run.name === recallName).length, rows }
 }

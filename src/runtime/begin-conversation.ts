@@ -1,5 +1,5 @@
-// A new conversation with a history from elsewhere: messages as they are, or a transcript in any format that Synapse reads.
-// Calls in a transcript are words, not actions: those without a result are never run.
+// A new conversation with an existing history: messages, or a transcript in any format that Synapse reads. Calls in a
+// transcript are data, not actions: those without a result are never run.
 
 import { badInput } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
@@ -9,18 +9,18 @@ import { settingsToStore } from '../run/stored-settings.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
 
-/** What a conversation begins with; at most one of them. */
+/** The initial history; at most one of them. */
 export interface Beginning {
-  /** A history of your own. */
+  /** Your own history. */
   messages?: readonly Message[]
   /**
-   * JSON, or the text of a JSON or JSONL file, in a format that `readTranscript` recognises. Its system prompt counts
-   * where the settings have none.
+   * JSON, or the text of a JSON or JSONL file, in a format that `readTranscript` recognises. Its system prompt is used
+   * if the settings have none.
    */
   transcript?: Json
 }
 
-/** Creates it, and gives its id and the settings that count. */
+/** Creates it, and returns its id and the effective settings. */
 export async function beginConversation(
   store: Store,
   owner: string,

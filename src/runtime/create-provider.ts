@@ -1,5 +1,5 @@
-// One provider without a store: for those who want to talk to models in one way and keep the history themselves. The
-// same loop runs underneath, over a store that lasts as long as the object.
+// One provider without a store: for applications that want one interface to models and store the history themselves.
+// The same loop runs underneath, over a store that lasts as long as the object.
 
 import type { Message, UserMessage } from '../core/message.ts'
 import type { Exchange } from '../core/log.ts'
@@ -18,71 +18,83 @@ import { holdLease } from '../run/lease.ts'
 import { meter } from '../run/budget.ts'
 import { sentMessages } from '../run/sent-messages.ts'
 import { externalTools, type SubmittedResult } from '../run/external-tools.ts'
-import { userMessage, withChanges, type RunSettings, type UserInput, type Runtime } from '../run/settings.ts'
+import {
+  protocolOf,
+  userMessage,
+  withChanges,
+  type RunSettings,
+  type UserInput,
+  type Runtime,
+} from '../run/settings.ts'
 import { portableMessages } from './portable-messages.ts'
 import { loadMedia } from '../run/load-media.ts'
 
-/** Whom to talk to, and how. Everything but the first lines can be changed later by `updateConfig`. */
+/** The model and its settings. Everything but the first lines can be changed later by `updateConfig`. */
 export interface ProviderOptions
   extends
-    Pick<SynapseOptions, 'env' | 'offline' | 'rows' | 'config' | 'adapters' | 'transport' | 'now'>,
-    Partial<Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context'>> {
+    Pick<SynapseOptions, 'env' | 'offline' | 'rows' | 'wires' | 'config' | 'adapters' | 'transport' | 'now'>,
+    Partial<Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context' | 'hooks' | 'handoffs'>> {
   /** Such as `anthropic`; `synapse providers` lists them. */
   provider: string
-  /** Without it, the provider's default. */
+  /** The provider's default if absent. */
   model?: string
-  /** Without it, the key is looked for in the environment. */
+  /** Taken from the environment if absent. */
   apiKey?: string
-  /** Where the provider is, for those that have no address of their own. */
+  /** The provider's address, for those without a fixed one. */
   baseUrl?: string
 }
 
-/** What can be changed at any time: the settings of a run, and those of its policy beside them. */
+/** What can be changed at any time: the settings of a run, and those of its policy. */
 export interface ProviderConfig
-  extends Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context' | 'policy'>, PolicySettings {
+  extends
+    Omit<RunSettings, 'model' | 'tools' | 'signal' | 'context' | 'hooks' | 'handoffs' | 'policy'>,
+    PolicySettings {
   provider: string
   model: string
 }
 
-/** What was used since the object was made. */
+/** Usage since the object was created. */
 export interface ProviderState extends Usage {
   /** In US dollars, as far as prices are known. */
   cost: number
-  /** Requests that went out, with those that were tried again. */
+  /** Requests sent, including retries. */
   requests: number
 }
 
-/** A loop under way: its events, and a say in how it continues. */
+/** An active loop: its events, and methods to steer it. */
 export interface ChatLoop extends Omit<Run, 'update'> {
-  /** The result of a call whose tool has no `run` of its own. */
+  /** The result of a call whose tool has no `run`. */
   submit(result: SubmittedResult): void
   /** Other tools, from the next request on. */
   setTools(tools: readonly (Tool | ToolSpec)[]): void
 }
 
-/** One provider. The history is that of the last `chatLoop`, and what `chat` has added to it. */
+/** One provider. The history is that of the last `chatLoop`, plus what `chat` has added to it. */
 export interface Provider {
-  /** Says something and streams the answer; continues with the history. */
+  /** Sends a message and streams the answer; continues with the history. */
   chat(prompt: UserInput): Run
-  /** Continues with a history of your own, or says something in the present one; calls tools until the model rests. */
+  /** Continues with your own history, or sends a message in the current one; calls tools until the model is done. */
   chatLoop(history: UserInput | readonly Message[], tools?: readonly (Tool | ToolSpec)[]): ChatLoop
   state(): ProviderState
   /** A copy: change it by `updateConfig`. */
   config(): ProviderConfig
-  /** Changes the settings from the next request on, also in the middle of a loop. The function may change what it is given, or give what changes. */
+  /**
+   * Changes the settings from the next request on, even in the middle of a loop. The function may mutate its argument,
+   * or return the changes.
+   */
   updateConfig(change: (config: ProviderConfig) => Partial<ProviderConfig> | void): void
-  /** A long text that opens every request and is kept in the provider's prompt cache; undefined takes it away. */
+  /** A long text that opens every request and stays in the provider's prompt cache; undefined removes it. */
   promptCache(text: string | undefined): void
-  /** The history with a summary in place of its older part; without one, the present history. */
+  /** The history with a summary in place of its older part; by default of the current history. */
   compact(history?: readonly Message[]): Promise<Message[]>
-  /** Everything that was said, with all calls and raw results, whatever was sent of it. */
+  /** The complete history, with all calls and raw results, whatever part of it was sent. */
   getHistory(): Promise<Message[]>
 }
 
 const owner = 'provider'
 
 /**
- * Talks to one provider, without a store.
+ * Creates a client for one provider, without a store.
  *
  * @example
  * const claude = createProvider({ provider: 'anthropic', model: 'claude-opus-5' })
@@ -91,122 +103,134 @@ const owner = 'provider'
  */
 export function createProvider(options: ProviderOptions): Provider {
   checkProviderOptions(options)
-  let config = firstConfig(options)
-  let used: ProviderState = { ...noUsage, cost: 0, requests: 0 }
-  let runtime: Promise<ProviderStore> | undefined
-  let present: Promise<string> | undefined
-
+  const state: State = {
+    options,
+    config: firstConfig(options),
+    used: { ...noUsage, cost: 0, requests: 0 },
+    runtime: undefined,
+    present: undefined,
+  }
   return {
-    chat: (prompt) => start(prompt, []).run,
+    chat: (prompt) => start(state, prompt, []).run,
     chatLoop(history, tools = []) {
-      const { run, setTools, submit } = start(history, tools)
+      const { run, setTools, submit } = start(state, history, tools)
       return { ...run, setTools, submit, [Symbol.asyncIterator]: () => run[Symbol.asyncIterator]() }
     },
-    state: () => ({ ...used }),
-    config: () => structuredCloneOf(config),
+    state: () => ({ ...state.used }),
+    config: () => structuredCloneOf(state.config),
     updateConfig(change) {
+      const { config } = state
       const draft = structuredCloneOf(config)
       const given = change(draft)
       const changed = withPreset(config, { ...draft, ...given })
-      // A wire that was chosen for one provider is not kept for another.
+      // A wire that was chosen for one provider does not apply to another.
       const { protocol, ...anyWire } = changed
       const kept = changed.provider === config.provider || protocol !== config.protocol
       checkProviderConfig(changed)
-      config = kept ? changed : anyWire
+      state.config = kept ? changed : anyWire
     },
     promptCache(text) {
-      const { pinned: _, ...rest } = config
-      config = text === undefined ? rest : { ...rest, pinned: text }
+      const { pinned: _, ...rest } = state.config
+      state.config = text === undefined ? rest : { ...rest, pinned: text }
     },
-    compact,
+    compact: (history) => compact(state, history),
     async getHistory() {
-      return present ? messagesOf(await present) : []
+      if (!state.present) return []
+      const entries = await entriesOf(await runtimeOf(state), await state.present)
+      return entries.map((entry) => entry.message)
     },
   }
+}
 
-  function start(history: UserInput | readonly Message[], tools: readonly (Tool | ToolSpec)[]) {
-    const outside = externalTools()
-    let offered = outside.runnable(tools)
-    const said: UserMessage[] = []
-    const stop = new AbortController()
-    let changes: Partial<RunSettings> = {}
-    const settings = (): RunSettings => withChanges({ ...runSettings(config), tools: offered }, changes)
-    const isHistory = isMessages(history)
-    const controls = {
-      abort: () => stop.abort(),
-      steer: (message: UserInput) => void said.push(userMessage(message)),
-      update: (change: Partial<RunSettings>) => void (changes = { ...changes, ...change }),
-    }
-    const run = runHandle(
-      controls,
-      () => settings().answer,
-      async (emit) => {
-        const around = await surroundings()
-        if (isHistory) present = conversationWith(around, history)
-        const conversationId = await (present ??= conversationWith(around, []))
-        return startRun(around, {
-          conversationId,
-          pathTo: around.pathTo,
-          settings,
-          ...(!isHistory && { message: userMessage(history) }),
-          incoming: () => said.splice(0),
-          emit,
-          stop,
-          counted,
-        })
-      },
-    )
-    const setTools = (next: readonly (Tool | ToolSpec)[]): void => void (offered = outside.runnable(next))
-    return { run, setTools, submit: outside.submit }
+interface State {
+  readonly options: ProviderOptions
+  config: ProviderConfig
+  used: ProviderState
+  runtime: Promise<ProviderStore> | undefined
+  /** The conversation of the last loop. */
+  present: Promise<string> | undefined
+}
+
+function start(state: State, history: UserInput | readonly Message[], tools: readonly (Tool | ToolSpec)[]) {
+  const outside = externalTools()
+  let offered = outside.runnable(tools)
+  const said: UserMessage[] = []
+  const stop = new AbortController()
+  let changes: Partial<RunSettings> = {}
+  const settings = (): RunSettings => withChanges({ ...runSettings(state.config), tools: offered }, changes)
+  const isHistory = isMessages(history)
+  const controls = {
+    abort: () => stop.abort(),
+    steer: (message: UserInput) => void said.push(userMessage(message)),
+    update: (change: Partial<RunSettings>) => void (changes = { ...changes, ...change }),
   }
-
-  async function compact(history?: readonly Message[]): Promise<Message[]> {
-    const around = await surroundings()
-    const { store } = around
-    const conversationId = await (history
-      ? conversationWith(around, history)
-      : (present ??= conversationWith(around, [])))
-    const { model, protocol } = runSettings(config)
-    const found = await around.endpoint(model, protocol)
-    const counter = await meter(store, owner, conversationId)
-    const held = await holdLease(store, owner, conversationId)
-    try {
-      const run = {
-        store,
-        owner,
+  const run = runHandle(
+    controls,
+    () => settings().answer,
+    async (emit) => {
+      const runtime = await runtimeOf(state)
+      if (isHistory) state.present = conversationWith(runtime, history)
+      const conversationId = await (state.present ??= conversationWith(runtime, []))
+      return startRun(runtime, {
         conversationId,
-        ...stepSettings(conversationId, () => runSettings(config)),
-        ...found,
-        signal: new AbortController().signal,
-        write: held.write,
-        emit: () => {},
-      }
-      const entries = await entriesOf(around, conversationId)
-      await compactNow(run, entries)
-      return portableMessages(await sentMessages(run, entries))
-    } finally {
-      for (const exchange of await counter.read()) counted(exchange)
-      await held.release()
-      if (history) await store.deleteConversation(owner, conversationId)
+        pathTo: runtime.pathTo,
+        settings,
+        ...(!isHistory && { message: userMessage(history) }),
+        incoming: () => said.splice(0),
+        emit,
+        stop,
+        counted: (exchange) => count(state, exchange),
+      })
+    },
+  )
+  const setTools = (next: readonly (Tool | ToolSpec)[]): void => void (offered = outside.runnable(next))
+  return { run, setTools, submit: outside.submit }
+}
+
+async function compact(state: State, history: readonly Message[] | undefined): Promise<Message[]> {
+  const runtime = await runtimeOf(state)
+  const { store } = runtime
+  const conversationId = await (history
+    ? conversationWith(runtime, history)
+    : (state.present ??= conversationWith(runtime, [])))
+  const settings = runSettings(state.config)
+  const found = await runtime.endpoint(settings.model, protocolOf(settings))
+  const counter = meter()
+  const held = await holdLease(store, owner, conversationId)
+  try {
+    const run = {
+      store,
+      owner,
+      conversationId,
+      ...stepSettings(conversationId, () => runSettings(state.config)),
+      ...found,
+      signal: new AbortController().signal,
+      meter: counter,
+      write: held.write,
+      emit: () => {},
     }
+    const entries = await entriesOf(runtime, conversationId)
+    await compactNow(run, entries)
+    return portableMessages(await sentMessages(run, entries))
+  } finally {
+    for (const exchange of counter.read()) count(state, exchange)
+    await held.release()
+    if (history) await store.deleteConversation(owner, conversationId)
   }
+}
 
-  function counted({ usage, cost, attempts }: Exchange): void {
-    used = {
-      ...addUsage(used, usage ?? noUsage),
-      cost: used.cost + (cost ?? 0),
-      requests: used.requests + attempts,
-    }
+function count(state: State, { usage, cost, attempts }: Exchange): void {
+  const { used } = state
+  state.used = {
+    ...addUsage(used, usage ?? noUsage),
+    cost: used.cost + (cost ?? 0),
+    requests: used.requests + attempts,
   }
+}
 
-  async function messagesOf(conversationId: string): Promise<Message[]> {
-    return (await entriesOf(await surroundings(), conversationId)).map((entry) => entry.message)
-  }
-
-  function surroundings(): Promise<ProviderStore> {
-    runtime ??= openProviderStore(options)
-    return runtime
-  }
+function runtimeOf(state: State): Promise<ProviderStore> {
+  state.runtime ??= openProviderStore(state.options)
+  return state.runtime
 }
 
 interface ProviderStore extends Runtime {
@@ -227,25 +251,20 @@ async function openProviderStore(options: ProviderOptions): Promise<ProviderStor
 }
 
 function firstConfig(given: ProviderOptions): ProviderConfig {
-  const {
-    provider,
-    model = '',
-    policy,
-    protocol,
-    system,
-    options,
-    maxSteps,
-    guards,
-    budget,
-    route,
-    fallback,
-    answer,
-  } = given
+  const { provider, model = '', policy } = given
   return {
     ...(typeof policy !== 'object' && { preset: policy ?? 'economy' }),
     ...settingsOf(policy ?? 'economy'),
     provider,
     model,
+    ...ownSettings(given),
+  }
+}
+
+/** The settings of a run that are also those of a provider, as far as they are set. */
+function ownSettings(given: { [Key in OwnSetting]?: RunSettings[Key] | undefined }): Pick<RunSettings, OwnSetting> {
+  const { protocol, system, options, maxSteps, guards, budget, route, fallback, answer } = given
+  return {
     ...(protocol !== undefined && { protocol }),
     ...(system !== undefined && { system }),
     ...(options && { options }),
@@ -258,7 +277,9 @@ function firstConfig(given: ProviderOptions): ProviderConfig {
   }
 }
 
-/** Another preset takes back what the last one set; what was set beside it stays. */
+type OwnSetting = 'protocol' | 'system' | 'options' | 'maxSteps' | 'guards' | 'budget' | 'route' | 'fallback' | 'answer'
+
+/** Another preset reverts what the last one set; explicit settings stay. */
 function withPreset(before: ProviderConfig, changed: ProviderConfig): ProviderConfig {
   const { preset } = changed
   if (preset === undefined || preset === before.preset) return changed
@@ -273,19 +294,11 @@ function runSettings(config: ProviderConfig): RunSettings {
   return {
     model: model === '' ? provider : `${provider}/${model}`,
     policy: policy satisfies Policy,
-    ...(protocol !== undefined && { protocol }),
-    ...(system !== undefined && { system }),
-    ...(options && { options }),
-    ...(maxSteps !== undefined && { maxSteps }),
-    ...(guards && { guards }),
-    ...(budget && { budget }),
-    ...(route && { route }),
-    ...(fallback && { fallback }),
-    ...(answer && { answer }),
+    ...ownSettings({ protocol, system, options, maxSteps, guards, budget, route, fallback, answer }),
   }
 }
 
-/** Deep enough that no one changes the settings by accident; functions in them stay the same. */
+/** Deep enough that settings are not changed by accident; functions in them stay the same. */
 function structuredCloneOf(config: ProviderConfig): ProviderConfig {
   const { route, answer, ...plain } = config
   return { ...structuredClone(plain), ...(route && { route }), ...(answer && { answer }) }

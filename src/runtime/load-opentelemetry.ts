@@ -1,5 +1,5 @@
-// The API of OpenTelemetry, which the application brings: Synapse must see the same copy as its SDK. Its types are written
-// out as far as they are used, so that a tracer or meter of any copy and version fits.
+// The OpenTelemetry API, which the application provides: Synapse must use the same copy as its SDK. Its types are
+// declared as far as they are used, so that a tracer or meter of any copy and version fits.
 
 import { badInput } from '../core/error.ts'
 

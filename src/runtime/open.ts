@@ -17,48 +17,60 @@ import { findModel } from '../providers/find-model.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { resolve, type Endpoint } from '../providers/resolve.ts'
-import { checkConnection, checkRunSettings } from '../settings/check.ts'
+import type { Handoff } from '../settings/run.ts'
+import { checkArgument, checkConnection, checkRunSettings } from '../settings/check.ts'
 import { isPostgres, openStore } from '../store/open.ts'
 import type { Page, PageOf, Store } from '../store/store.ts'
+import { wireIds } from '../wires/list.ts'
+import type { Wire } from '../wires/wire.ts'
 import { defaultRetry } from '../transport/retry.ts'
 import { retryBudgets } from '../transport/retry-budget.ts'
+import { agentTool } from './agent-tool.ts'
 import { beginConversation, type Beginning } from './begin-conversation.ts'
+import type { LocalModel } from './local-model.ts'
 import { loadOpenTelemetry } from './load-opentelemetry.ts'
 import type { TelemetryOptions } from './telemetry.ts'
 
 export interface SynapseOptions {
-  /** A file for the embedded store, a `postgres://` URL, or a store of your own; without it, memory. */
+  /** A file for the embedded store, a `postgres://` URL, or your own store; in memory by default. */
   store?: string | Store
-  /** Whose conversations these are; each owner sees only its own. */
+  /** The owner of these conversations; each owner sees only its own. */
   owner?: string
   /** Where keys are looked up. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Keys by provider, in place of those in `env`. */
+  /** Keys by provider; they override those in `env`. */
   keys?: Readonly<Record<string, string>>
-  /** Addresses by provider, for those that live elsewhere than usual. */
+  /** Addresses by provider, for those at a non-default address. */
   baseUrls?: Readonly<Record<string, string>>
   /**
-   * Let the built-in emulator answer in place of every provider: no key, no network, no cost. An emulator of your own
-   * (`synapse/testing`) plays the providers, with their prices.
+   * Use the built-in emulator in place of every provider: no key, no network, no cost. Your own emulator
+   * (`synapse/testing`) emulates the providers, with their prices.
    */
   offline?: boolean | Emulator
-  /** Providers beside the built-in ones and those of `config` and the store; one with the same id takes its place. */
+  /** Wires in addition to the built-in ones, for `rows` that use them; `defineWire` makes one. */
+  wires?: readonly Wire[]
+  /**
+   * Providers in addition to the built-in ones and those of `config` and the store; one with the same id replaces that
+   * one.
+   */
   rows?: readonly ProviderRow[]
-  /** A synapse.yaml, whose providers count; none is looked for. */
+  /** A synapse.yaml, whose providers are used; none is searched for. */
   config?: string
-  /** Providers that are no row of data, such as models of the AI SDK (`synapse/ai-sdk`). */
+  /** Your own names for models, such as `{ fast: 'groq/llama-4' }`, in addition to those of `config`. */
+  aliases?: Readonly<Record<string, string>>
+  /** Providers that are not rows of data, such as models of the AI SDK (`synapse/ai-sdk`). */
   adapters?: readonly Adapter[]
   /** How requests are sent: `fetch`, time limits, retries. */
   transport?: Transport
-  /** Tools of conversations that are opened again: those that one was started with are found here by name. */
+  /** Tools for reopened conversations: those that one was started with are found here by name. */
   tools?: readonly Tool[]
-  /** Spans and metrics through OpenTelemetry; `true` takes the global providers. Nothing is loaded without it. */
+  /** Spans and metrics through OpenTelemetry; `true` uses the global providers. Nothing is loaded without it. */
   telemetry?: boolean | TelemetryOptions
-  /** The clock of approvals and cooldowns, in milliseconds. */
+  /** The clock for approvals and cooldowns, in milliseconds. */
   now?: () => number
 }
 
-/** A provider in code: it finds its own models. */
+/** A provider in code: it resolves its own models. */
 export interface Adapter {
   /** What comes before the slash in `provider/model`. */
   id: string
@@ -68,26 +80,28 @@ export interface Adapter {
 /** Conversations in a store. */
 export interface Synapse {
   store: Store
-  /** A new conversation, which may begin with a history from elsewhere. Its settings are stored with it. */
+  /** A new conversation, optionally with an existing history. Its settings are stored with it. */
   start<const S extends object>(settings: RunSettings & Beginning & { answer: S }): Promise<Conversation<AnswerOf<S>>>
   start(settings: RunSettings & Beginning): Promise<Conversation>
   /**
-   * One that is there. It continues with the settings it was started with; those given here take their place, and are
-   * stored. Tools are found by name among the `tools` of `openSynapse`, or given here.
+   * An existing conversation. It continues with the settings it was started with; those given here replace them, and
+   * are stored. Tools are found by name among the `tools` of `openSynapse`, or given here.
    */
   open<const S extends object>(
     id: string,
     settings: Partial<RunSettings> & { answer: S },
   ): Promise<Conversation<AnswerOf<S>>>
   open(id: string, settings?: Partial<RunSettings>): Promise<Conversation>
-  /** The last changed first, 50 at a time by default; `next` is the `cursor` of the next page. */
+  /** An agent as a tool: it works in its own conversation, whose cost counts in `usage()` of its parent. */
+  agentTool(agent: Handoff): Tool
+  /** Most recently changed first, 50 per page by default; `next` is the `cursor` of the next page. */
   conversations(page?: PageOf & { label?: string }): Promise<Page<Stored>>
-  /** Closes the store, if it was opened here: one that was given stays open. */
+  /** Closes the store, if it was opened here: a given store stays open. */
   close(): Promise<void>
 }
 
 /**
- * Opens the store and gives conversations over it.
+ * Opens the store and its conversations.
  *
  * @example
  * const synapse = await openSynapse({ store: 'chats.db' })
@@ -109,7 +123,9 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
   const checkModel = modelCheck({ ...options, store })
   return {
     store,
-    async start({ messages, transcript, ...given }: RunSettings & Beginning) {
+    async start(asked: RunSettings & Beginning) {
+      checkArgument(asked, "start({ model: 'anthropic' })")
+      const { messages, transcript, ...given } = asked
       checkRunSettings(given)
       await checkModel(given.model, given.protocol)
       const beginning = { ...(messages && { messages }), ...(transcript !== undefined && { transcript }) }
@@ -117,6 +133,7 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
       return conversationOf(runtime, id, settings)
     },
     async open(id: string, given: Partial<RunSettings> = {}) {
+      if (typeof id !== 'string') throw badInput('Give the id of a conversation: open(id).')
       const stored = await store.conversation(owner, id)
       if (!stored) throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${id}.` })
       const names = storedToolNames(stored.settings)
@@ -128,13 +145,14 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
           `No model is stored with conversation ${id}: give one, such as open(id, { model: 'anthropic' }).`,
         )
       }
-      // A wire that was stored for one model is not kept for another.
+      // A wire that was stored for one model does not apply to another.
       const { protocol: _, ...others } = stored.settings
       const changed = { ...others, ...settingsToStore(settings) }
       if (!sameSettings(changed, stored.settings)) await store.updateConversation(owner, id, { settings: changed })
       await recover(store, owner, id)
       return conversationOf(runtime, id, { ...(tools && { tools }), ...settings, model }, names)
     },
+    agentTool: (agent) => agentTool(runtime, agent),
     conversations: (page) => store.conversations(owner, page),
     async close() {
       if (typeof options.store !== 'object') await store.close()
@@ -155,8 +173,13 @@ async function openAddress(address: string | undefined): Promise<Store> {
   return openStore(address)
 }
 
-/** Who serves a model: the provider itself, or the emulator under the provider's name. */
-export async function endpointFinder(options: SynapseOptions): Promise<Runtime['endpoint']> {
+/** The endpoint of a model: the provider itself, or the emulator under the provider's name. */
+export async function endpointFinder(
+  options: SynapseOptions & {
+    /** The current keys stored on this machine. */
+    storedKeys?: () => Readonly<Record<string, string>>
+  },
+): Promise<Runtime['endpoint']> {
   const transport = { ...options.transport }
   if (typeof options.offline === 'object') transport.fetch = options.offline.fetch
   else if (options.offline) {
@@ -164,6 +187,8 @@ export async function endpointFinder(options: SynapseOptions): Promise<Runtime['
     transport.fetch = createEmulator().answer
   }
   const rows = await rowsOf(options)
+  const aliases = await aliasesOf(options)
+  const withServerFacts = serverFacts(transport)
   const budgetOf = retryBudgets(options.transport?.retry?.share ?? defaultRetry.share)
   return async (model, protocol) => {
     const adapter = options.adapters?.find(({ id }) => id === parseModelRef(model).provider)
@@ -171,17 +196,25 @@ export async function endpointFinder(options: SynapseOptions): Promise<Runtime['
       const found = await adapter.endpoint(parseModelRef(model).model)
       return { ...found, transport: { budget: budgetOf(adapter.id), ...options.transport, ...found.transport } }
     }
-    const ref = await findModel(model, { rows, env: options.env, keys: options.keys })
-    const endpoint = await resolve({
+    const storedKeys = options.storedKeys?.()
+    const ref = await findModel(model, { rows, aliases, env: options.env, keys: { ...storedKeys, ...options.keys } })
+    const resolved = await resolve({
       ...ref,
+      ...(storedKeys && { storedKeys }),
       ...(protocol !== undefined && { protocol }),
       ...(options.env && { env: options.env }),
       ...(rows && { rows }),
+      ...(options.wires && { wires: options.wires }),
       ...givenFor(ref.provider, options),
     })
+    const endpoint = options.offline ? resolved : await withServerFacts(resolved)
     const budget = budgetOf(`${endpoint.provider.id} ${endpoint.baseUrl}`)
-    const way = { endpoint, transport: { budget, ...transport } }
+    const { authorize } = endpoint
+    const way = { endpoint, transport: { budget, ...(authorize && { authorize }), ...transport } }
     if (!options.offline) return way
+    if (!wireIds.includes(endpoint.protocol.id)) {
+      throw badInput(`The emulator does not speak ${endpoint.protocol.id}: give transport.fetch to test it.`)
+    }
     const { pathname } = new URL(endpoint.baseUrl)
     const { id, family = id } = endpoint.provider
     const baseUrl = `http://emulator.invalid/${family}${pathname === '/' ? '' : pathname}`
@@ -189,26 +222,42 @@ export async function endpointFinder(options: SynapseOptions): Promise<Runtime['
   }
 }
 
-/** Throws where no provider has this model's name, or does not speak the protocol. It may still lack a key. */
+/** A local server reports what its model can do and how its prompts are made. */
+function serverFacts(transport: Transport): (endpoint: Endpoint) => Promise<Endpoint> {
+  const known = new Map<string, LocalModel>()
+  return async (endpoint) => {
+    if (!endpoint.provider.describes) return endpoint
+    const { withLocalModel } = await import('./local-model.ts')
+    return withLocalModel(endpoint, transport.fetch ?? fetch, known)
+  }
+}
+
+/** Throws if no provider has this model, or does not support the protocol. A key may still be missing. */
 function modelCheck(options: SynapseOptions) {
   let rows: ReturnType<typeof rowsOf> | undefined
   return async (model: string, protocol: string | undefined): Promise<void> => {
     if (options.adapters?.some(({ id }) => id === parseModelRef(model).provider)) return
     const known = await (rows ??= rowsOf(options))
-    const ref = await findModel(model, { rows: known, env: options.env, keys: options.keys })
-    const place = { env: {}, keyless: true, baseUrl: 'https://not-asked.invalid' }
+    const aliases = await aliasesOf(options)
+    const ref = await findModel(model, { rows: known, aliases, env: options.env, keys: options.keys })
+    const place = {
+      env: {},
+      keyless: true,
+      baseUrl: 'https://not-asked.invalid',
+      ...(options.wires && { wires: options.wires }),
+    }
     await resolve({ ...ref, ...place, ...(protocol !== undefined && { protocol }), ...(known && { rows: known }) })
   }
 }
 
 function givenFor(provider: string, { offline, keys, baseUrls }: SynapseOptions): { key?: string; baseUrl?: string } {
-  // Whoever lives where its user says needs an address here too.
+  // A provider with a configurable address needs one here too.
   if (offline) return { key: 'offline', baseUrl: 'https://emulator.invalid' }
   const [key, baseUrl] = [keys?.[provider], baseUrls?.[provider]]
   return { ...(key !== undefined && { key }), ...(baseUrl !== undefined && { baseUrl }) }
 }
 
-/** Everybody who can be asked; undefined: those that are built in. */
+/** All available providers; undefined: the built-in ones. */
 async function rowsOf(options: SynapseOptions): Promise<readonly ProviderRow[] | undefined> {
   const { rows: own, config: file, env, store } = options
   const config = file === undefined ? undefined : await configOf(file, env)
@@ -216,6 +265,10 @@ async function rowsOf(options: SynapseOptions): Promise<readonly ProviderRow[] |
   if (!own) return others
   const { rowsWith } = await import('../providers/rows.ts')
   return rowsWith(own, others)
+}
+
+async function aliasesOf({ aliases, config, env }: SynapseOptions): Promise<Readonly<Record<string, string>>> {
+  return { ...(config === undefined ? {} : (await configOf(config, env)).aliases), ...aliases }
 }
 
 async function configOf(file: string, env: SynapseOptions['env']): Promise<Config> {

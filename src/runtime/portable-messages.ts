@@ -1,5 +1,5 @@
-// What a provider's own compaction gives back, as far as others can read it: OpenAI gives the user's messages as they were,
-// beside a summary that only it can read. Those become ordinary messages again; the rest stays as it is.
+// The result of a provider's own compaction, as far as others can read it: OpenAI returns the user messages unchanged,
+// next to a summary that only it can read. Those become ordinary messages again; the rest is not changed.
 
 import type { Message, UserMessage } from '../core/message.ts'
 import { readTranscript } from '../transcripts/index.ts'

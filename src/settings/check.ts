@@ -1,9 +1,8 @@
-// Settings that come from code, checked as those of a file are: a caller in JavaScript who mistypes a key gets the same
-// sentence.
+// Validation of settings from code, as for files: a JavaScript caller with a mistyped key gets the same error message.
 
 import { badInput } from '../core/error.ts'
 import { problemsWith, under, type SettingProblem } from './problems.ts'
-import { name, object, text, type Rule } from './rule.ts'
+import { instance, name, object, text, type Rule } from './rule.ts'
 import { connectionFields, optionsRule, policyFields, policyRule, runFields, sharedFields } from './schema.ts'
 
 /** `policy.maxToolTurns: must be …` */
@@ -11,7 +10,7 @@ export function lineOf({ path, says }: SettingProblem): string {
   return path.length === 0 ? says : `${path.join('.')}: ${says}`
 }
 
-/** Throws everything that is wrong, one line each. */
+/** Throws all problems, one line each. */
 function check(rule: Rule, value: unknown, at?: string): void {
   const problems = problemsWith(rule, value)
   if (problems.length === 0) return
@@ -29,6 +28,13 @@ export function checkOptions(options: unknown): void {
 const wholeRun: Rule = object(runFields, ['model'])
 const partOfRun: Rule = object(runFields)
 
+/** Throws unless the argument of a function is an object, with an example of what it takes. */
+export function checkArgument(value: unknown, example: string): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  const given = value === undefined ? 'nothing' : Array.isArray(value) ? 'a list' : JSON.stringify(value)
+  throw badInput(`Give an object, such as ${example}, not ${given}.`)
+}
+
 /** What `start` and `open` take. */
 export function checkRunSettings(settings: { tools?: readonly { name: string }[] }): void {
   check(wholeRun, settings)
@@ -37,6 +43,7 @@ export function checkRunSettings(settings: { tools?: readonly { name: string }[]
 
 /** What `send` and the other methods of a conversation take: any part of it. */
 export function checkRunChanges(changes: { tools?: readonly { name: string }[] }): void {
+  checkArgument(changes, "{ model: 'anthropic' }")
   check(partOfRun, changes)
   checkToolNames(changes.tools)
 }
@@ -51,33 +58,36 @@ const connection: Rule = object(connectionFields)
 
 /** What `openSynapse` takes. */
 export function checkConnection(options: unknown): void {
+  checkArgument(options, "openSynapse({ store: 'chats.db' })")
   check(connection, options)
 }
 
-const { env, keys, baseUrls, offline, rows, config, adapters, transport, now } = connectionFields
-const { tools: _, signal: __, context: ____, ...settings } = runFields
+const { env, keys, baseUrls, offline, rows, wires, config, adapters, transport, now, owner } = connectionFields
+const { tools: _, signal: __, context: ____, hooks: _____, handoffs: ______, ...settings } = runFields
 const provider = { ...settings, provider: name, model: text }
 
 const providerOptions: Rule = object(
-  { ...provider, apiKey: text, baseUrl: text, env, offline, rows, config, adapters, transport, now },
+  { ...provider, apiKey: text, baseUrl: text, env, offline, rows, wires, config, adapters, transport, now },
   ['provider'],
 )
 
 /** What `createProvider` takes. */
 export function checkProviderOptions(options: unknown): void {
+  checkArgument(options, "createProvider({ provider: 'anthropic' })")
   check(providerOptions, options)
 }
 
 const { policy: ___, ...withoutPolicy } = provider
 const providerConfig: Rule = object({ ...withoutPolicy, ...policyFields }, ['provider', 'model'])
 
-/** What `updateConfig` of a provider leaves: the settings of a run and, beside them, those of its policy. */
+/** The result of `updateConfig` of a provider: the settings of a run and those of its policy. */
 export function checkProviderConfig(changed: unknown): void {
   check(providerConfig, changed)
 }
 
 const { protocol, policy } = sharedFields
-const modelOptions: Rule = object({ env, keys, baseUrls, offline, rows, adapters, transport, protocol, policy })
+const connected = { env, keys, baseUrls, offline, rows, wires, adapters, transport }
+const modelOptions: Rule = object({ ...connected, protocol, policy, store: instance, owner, conversationId: name })
 
 /** What `synapseModel` of the AI SDK bridge takes. */
 export function checkModelOptions(options: unknown): void {

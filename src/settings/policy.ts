@@ -1,56 +1,58 @@
 // What to leave out of a request, as settings. A preset is a name for some of them.
 
 export interface PolicySettings {
-  /** Begin with what this preset says, and change it by what is said beside it. */
+  /** Start from this preset, and override it with the other settings. */
   preset?: PresetName
   /** The most messages that are sent; null = all. */
   maxMessages?: number | null
   /** The most tokens of messages that are sent, by estimate; null = as many as the model takes. */
   maxTokens?: number | null
-  /** How many tool turns stay whole; null = all. */
+  /** How many tool turns stay complete; null = all. */
   maxToolTurns?: number | null
-  /** What becomes of older tool turns. */
+  /** What happens to older tool turns. */
   fold?: FoldStyle
-  /** How many messages, or tool turns, a cut goes beyond what it must, so that the next one is far away. */
+  /** How many messages, or tool turns, a cut removes beyond what it must, so that the next one comes much later. */
   step?: number
   /**
-   * When messages and tool turns over the limits go: in `steps`, by counting; or by `economy`, when that is cheaper than
-   * keeping them, and then down to the limits.
+   * When messages and tool turns over the limits are removed: in `steps`, by counting; or by `economy`, when that is
+   * cheaper than keeping them, and then down to the limits.
    */
   rhythm?: 'steps' | 'economy'
-  /** The share of the model's window that is filled before anything goes because of its size. */
+  /** The share of the model's window that is filled before anything is removed because of its size. */
   usable?: number
-  /** The share of that which a cut for its size goes down to. */
+  /** The share of that which remains after such a cut. */
   floor?: number
   /** What happens when the history is still too long after folding: a summary, or a plain cut. */
   atLimit?: 'summary' | 'cut'
-  /** The window of a model of which none is known. */
+  /** The assumed window of a model without a known one. */
   assumedWindow?: number
-  /** A long text that opens every request, in front of the system prompt, and is never cut. */
+  /** A long text that opens every request, before the system prompt, and is never cut. */
   pinned?: string
-  /** `auto`: a provider that keeps conversations gets only what is new to it. */
+  /** `auto`: a provider that stores conversations gets only what is new to it. */
   state?: 'auto' | 'off'
-  /** False: the model is not offered the tool `recall`, which reads what was folded or cut. */
+  /** False: the model is not offered the tool `recall`, which retrieves what was folded or cut. */
   recall?: boolean
   compaction?: CompactionSettings
 }
 
 export interface CompactionSettings {
-  /** What the summarising model is told. */
+  /** The instructions of the summarising model. */
   prompt?: string
   /** The most tokens of a summary. */
   budget?: number
-  /** How many of the last messages stay as they are, at most. */
+  /** How many of the last messages are not changed, at most. */
   keep?: number
-  /** Summarise whenever this many user messages have come since the last time. */
+  /** Summarise whenever this many user messages have come since the last summary. */
   every?: number
-  /** False: never the provider's own compaction, always a summary in words. */
+  /** False: never the provider's own compaction, always a text summary. */
   native?: boolean
-  /** A provider that can is to summarise by itself once a prompt has this many tokens, in the middle of its answer. */
+  /**
+   * A provider that supports it summarises by itself once a prompt has this many tokens, in the middle of its answer.
+   */
   at?: number
 }
 
-/** `provider`: results and thoughts, which a provider that can takes out itself; others get what is left. */
+/** `provider`: results and thinking, which a provider that supports it drops itself; others get what is left. */
 export const foldStyles = ['stub', 'results', 'remove', 'provider'] as const
 export type FoldStyle = (typeof foldStyles)[number]
 

@@ -1,19 +1,19 @@
-// What is wrong with settings, as sentences with their places: the same for a file, a request and a call in code. All
-// problems at once, because no one likes to repair a file one run at a time.
+// Problems of settings, as sentences with their paths: the same for a file, a request and a call in code. All problems
+// at once, because repairing a file one run at a time is tedious.
 
 import type { Rule } from './rule.ts'
 
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong, and where. */
+/** One problem, and where. */
 export interface SettingProblem {
   path: Path
   says: string
-  /** The value is of another kind altogether: of several alternatives, this one was not meant. */
+  /** The value has a different type: of several alternatives, this one was not meant. */
   otherKind?: boolean
 }
 
-/** Everything that is wrong with the value; empty: nothing. What is valid costs next to nothing to check. */
+/** All problems of the value; empty: none. Checking a valid value costs next to nothing. */
 export function problemsWith(rule: Rule, value: unknown): readonly SettingProblem[] {
   if (rule.anyOf) return problemsOfAny(rule.anyOf, value)
   if (value === undefined) return otherKind('is missing')
@@ -37,7 +37,7 @@ function problemsOfList(rule: Rule, value: readonly unknown[]): readonly Setting
   return found
 }
 
-/** Known keys are read from wherever the object has them: `run` of a tool may be a method of its class. */
+/** Known keys are read even if inherited: `run` of a tool may be a method of its class. */
 function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>): readonly SettingProblem[] {
   const { properties = {}, additionalProperties: others, required = [] } = rule
   const found: SettingProblem[] = []
@@ -53,7 +53,7 @@ function problemsOfObject(rule: Rule, value: Readonly<Record<string, unknown>>):
   return found
 }
 
-/** What is wrong with the alternative that was meant; if none was, what the alternatives are. */
+/** The problems of the intended alternative; if there is none, the alternatives. */
 function problemsOfAny(rules: readonly Rule[], value: unknown): readonly SettingProblem[] {
   const found = rules.map((rule) => problemsWith(rule, value))
   if (found.some((problems) => problems.length === 0)) return none
@@ -131,7 +131,7 @@ const valuesOf = (values: readonly unknown[]) =>
 
 export const counted = (count: number | bigint, noun: string) => `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
 
-/** Types as people call them. */
+/** Type names for people. */
 export const kindWords: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -146,14 +146,14 @@ export const kindWords: Readonly<Record<string, string>> = {
   instance: 'an object',
 }
 
-/** What was given, where something else was expected. */
+/** The given value, where something else was expected. */
 export function insteadOf(given: unknown): string {
   if (given === undefined) return ''
   const isMap = typeof given === 'object' && given !== null
   return `, not ${Array.isArray(given) ? 'a list' : isMap ? 'a map' : shown(given)}`
 }
 
-/** A value as it is repeated in a sentence, at most a line of it. */
+/** A value as it is quoted in a message, at most a line of it. */
 export function shown(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   const written = typeof value === 'string' || typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -162,13 +162,13 @@ export function shown(value: unknown): string {
 
 export function unknownKey(key: string, known: readonly string[]): string {
   if (known.includes(key)) {
-    return `unknown key ${JSON.stringify(key)} beside the others; it belongs to another kind of entry`
+    return `unknown key ${JSON.stringify(key)} here; it belongs to another kind of entry`
   }
   const near = nearestName(key, known)
   return `unknown key ${shown(key)}; ${near ? `did you mean ${near}?` : `known are ${known.join(', ')}`}`
 }
 
-/** The known name that a mistyped one represents: another case, more or fewer letters at its end, or a few typos. */
+/** The known name that is closest to a mistyped one: another case, more or fewer letters at its end, or a few typos. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
   const like = known.find(
     (one) => one.toLowerCase() === name.toLowerCase() || one.startsWith(name) || name.startsWith(one),
@@ -179,7 +179,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   return best && best.typos <= Math.min(2, Math.floor(name.length / 3)) ? best.one : undefined
 }
 
-/** Letters that are missing, too many, wrong, or swapped with their neighbour (optimal string alignment). */
+/** Letters that are missing, extra, wrong, or swapped with their neighbour (optimal string alignment). */
 function typosBetween(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   for (let i = 1; i <= a.length; i++) {

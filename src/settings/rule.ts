@@ -1,9 +1,9 @@
-// What a setting may be, as plain JSON Schema with a type for the compiler. Why it is not zod: docs/decisions/013. The zod
-// schemas of files and requests are made from these rules.
+// What a setting may be, as plain JSON Schema with a type for the compiler. Why it is not zod: docs/decisions/013. The
+// zod schemas of files and requests are made from these rules.
 
 import type { JsonObject } from '../core/json.ts'
 
-/** JSON Schema, as far as settings need it, and two types of its own for what only code can give. */
+/** JSON Schema, as far as settings need it, and two additional types for what only code can pass. */
 export interface Rule<T = unknown> {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'array' | 'object' | 'function' | 'instance'
   readonly description?: string
@@ -20,9 +20,9 @@ export interface Rule<T = unknown> {
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | Rule
   readonly anyOf?: readonly Rule[]
-  /** What is said of a text that does not match the pattern. */
+  /** The error for a text that does not match the pattern. */
   readonly otherwise?: string
-  /** Only for the compiler: the type of what fits. */
+  /** Only for the compiler: the type of a valid value. */
   readonly fits?: T
 }
 
@@ -34,11 +34,11 @@ export const name: Rule<string> = { type: 'string', minLength: 1 }
 export const flag: Rule<boolean> = { type: 'boolean' }
 export const jsonObject: Rule<JsonObject> = { type: 'object', additionalProperties: true }
 
-/** A function or an object of the caller's, which is used and not read. */
+/** A function or an object of the caller's, which is used and not validated. */
 export const functionValue: Rule<never> = { type: 'function' }
 export const instance: Rule<never> = { type: 'instance' }
 
-/** Whatever the caller gives: it is handed on and not read. */
+/** Any value: it is passed on and not validated. */
 export const anything: Rule<never> = {}
 
 export function whole(minimum: number, maximum?: number): Rule<number> {
@@ -89,7 +89,7 @@ export function described<T>(rule: Rule<T>, description: string): Rule<T> {
   return { ...rule, description }
 }
 
-/** The rule as JSON Schema for others: without the sentences that are only ours. */
+/** The rule as JSON Schema for others: without our own error messages. */
 export function jsonSchemaOf(rule: Rule): JsonObject {
   return JSON.parse(
     JSON.stringify(rule, (key, value: unknown) => (key === 'otherwise' ? undefined : value)),

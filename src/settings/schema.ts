@@ -1,11 +1,11 @@
 // Every setting, declared once: what code, YAML, HTTP, command line and AI SDK accept, and what the JSON Schemas, the
-// OpenAPI document and the tables in the documentation are made from. The compiler holds each rule to the type of its
-// setting, and misses no key.
+// OpenAPI document and the tables in the documentation are made from. The compiler checks each rule against the type of
+// its setting, and that no key is missing.
 
 import type { Grammar } from '../core/context.ts'
 import type { ErrorKind } from '../core/error.ts'
 import type { Tool } from '../core/tool.ts'
-import { efforts, type Options } from './options.ts'
+import { efforts, type Options, type ServerTool } from './options.ts'
 import { foldStyles, presetNames, type CompactionSettings, type Policy, type PolicySettings } from './policy.ts'
 import {
   above,
@@ -29,9 +29,9 @@ import {
   type Fields,
   type Rule,
 } from './rule.ts'
-import type { Budget, Fallback, Guards, Route, RunSettings, Spend } from './run.ts'
+import type { Budget, Composing, Fallback, Guards, Handoff, Hooks, Route, RunSettings, Spend } from './run.ts'
 
-/** What a provider or the connection to it can fail with; no other provider can help with the rest. */
+/** Failures of a provider or the connection to it; no other provider can help with the rest. */
 const failureKinds = [
   'auth',
   'permission',
@@ -48,12 +48,29 @@ const failureKinds = [
   'malformed-reply',
 ] as const satisfies readonly ErrorKind[]
 
+type ServerToolOf<K> = Extract<ServerTool, { kind: K }>
+
 /** `provider/model`, or a provider alone for its default model. */
 export const modelRef: Rule<string> = {
   type: 'string',
   pattern: String.raw`^\s*[^/\s]+(/\S+)?\s*$`,
   otherwise: 'is not a model; write provider/model, such as anthropic/claude-opus-5',
 }
+
+const serverTool: Rule<ServerTool> = either(
+  either(
+    object<ServerToolOf<'web-search'>>({ kind: oneOf(['web-search']), domains: listOf(name) }, ['kind']),
+    object<ServerToolOf<'code-execution'>>({ kind: oneOf(['code-execution']) }, ['kind']),
+  ),
+  either(
+    object<ServerToolOf<'file-search'>>({ kind: oneOf(['file-search']), stores: listOf(name) }, ['kind', 'stores']),
+    object<ServerToolOf<'mcp'>>({ kind: oneOf(['mcp']), name, url: name, authorization: name, only: listOf(name) }, [
+      'kind',
+      'name',
+      'url',
+    ]),
+  ),
+)
 
 export const optionFields: Fields<Options> = {
   maxOutput: described(whole(1), 'The most tokens of a reply.'),
@@ -74,9 +91,10 @@ export const optionFields: Fields<Options> = {
   cacheTtl: described(oneOf(['5m', '1h']), "How long the provider's prompt cache is kept."),
   store: described(flag, 'Ask the provider to store the reply under an id.'),
   stream: described(flag, 'Whether the reply is streamed; by default it is.'),
+  serverTools: described(listOf(serverTool), 'Tools that the provider runs itself: web search, code, files, MCP.'),
   extra: described(
     jsonObject,
-    'Merged into the request body last, unchanged: for what has no option here. Its `tools` are sent beside the tools of the run.',
+    'Merged into the request body last, unchanged: for what has no option here. Its `tools` are sent with the tools of the run.',
   ),
 }
 
@@ -141,11 +159,8 @@ export const guardFields: Fields<Guards> = {
   outputSize: described(whole(1), 'The most characters that a run may write.'),
   callsPerReply: described(whole(1, 1000), 'The most calls of one reply that are run, 128 by default.'),
   concurrentTools: described(whole(1, 64), 'The most tools that run at the same time, 16 by default.'),
-  resultSize: described(
-    whole(1, 64 * 1024 * 1024),
-    'The most bytes that are kept of a tool result, 16 MiB by default.',
-  ),
-  replySize: described(whole(1, 64 * 1024 * 1024), 'The most characters that are kept of a reply, 16 MiB by default.'),
+  resultSize: described(whole(1, 64 * 1024 * 1024), 'The most bytes stored of a tool result, 16 MiB by default.'),
+  replySize: described(whole(1, 64 * 1024 * 1024), 'The most characters stored of a reply, 16 MiB by default.'),
 }
 
 const spend: Rule<Spend> = object<Spend>({
@@ -158,7 +173,25 @@ export type RouteTable = Exclude<Route, (...step: never[]) => unknown>
 
 const routeTable: Rule<RouteTable> = object<RouteTable>({
   tools: described(modelRef, 'Asked as long as there are tools to call.'),
-  answer: described(modelRef, 'Writes the final answer from the tool results.'),
+  answer: described(
+    either(
+      modelRef,
+      object<Composing>(
+        {
+          model: modelRef,
+          guidance: described(text, 'Added to the system prompt of that request.'),
+          options: object<NonNullable<Composing['options']>>({
+            temperature: within(0, 2),
+            topP: within(0, 1),
+            maxOutput: whole(1),
+            effort: oneOf(efforts),
+          }),
+        },
+        ['model'],
+      ),
+    ),
+    'Writes the final answer from the tool results: a model, or `{ model, guidance, options }`.',
+  ),
 })
 
 type FallbackEntry = Exclude<Fallback, string>
@@ -173,14 +206,16 @@ const fallback: Rule<Fallback> = either(
 
 /** The settings of a run that are the same wherever they are written. */
 export const sharedFields: Fields<
-  Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route' | 'answer' | 'context'> & { route?: RouteTable }
+  Omit<RunSettings, 'model' | 'tools' | 'signal' | 'route' | 'answer' | 'context' | 'hooks' | 'handoffs'> & {
+    route?: RouteTable
+  }
 > = {
-  protocol: described(name, "One of the provider's protocols; by default its usual one."),
+  protocol: described(name, "One of the provider's protocols; its default one if absent."),
   system: described(text, 'The system prompt.'),
   policy: described(policyRule, 'What is sent of a long history: a preset, or settings.'),
   options: described(optionsRule, 'How replies are requested.'),
   maxSteps: described(whole(1, 10_000), 'The most requests in one run; 50 by default.'),
-  guards: described(object<Guards>(guardFields), 'When a run that goes wrong is stopped.'),
+  guards: described(object<Guards>(guardFields), 'When a failing run is stopped.'),
   budget: described(
     object<Budget>({
       run: described(spend, 'For one run.'),
@@ -189,10 +224,10 @@ export const sharedFields: Fields<
     'The most that a run or a conversation may cost.',
   ),
   route: described(routeTable, 'Another model for some steps.'),
-  fallback: described(listOf(fallback), 'Models to ask in this order when one fails before it has answered.'),
+  fallback: described(listOf(fallback), 'Fallback models, tried in order when one fails before it has answered.'),
 }
 
-/** A tool in code. Its object may have more than the loop reads. */
+/** A tool in code. Its object may have more fields than the loop reads. */
 const toolRule: Rule<Tool> = object<Tool>(
   {
     name,
@@ -212,7 +247,7 @@ const toolRule: Rule<Tool> = object<Tool>(
   true,
 )
 
-/** `start` and `open`: what a caller in code gives; `send` and the others take any part of it. */
+/** `start` and `open`: settings from code; `send` and the others take any part of them. */
 export const runFields: Fields<RunSettings> = {
   ...sharedFields,
   model: modelRef,
@@ -220,23 +255,44 @@ export const runFields: Fields<RunSettings> = {
   route: either(functionValue, routeTable),
   answer: either(instance, functionValue),
   context: anything,
+  hooks: object<Hooks>({
+    beforeRequest: functionValue,
+    afterReply: functionValue,
+    beforeTool: functionValue,
+    afterTool: functionValue,
+  }),
+  handoffs: listOf(
+    object<Handoff>({ name, description: text, settings: either(instance, functionValue) }, ['name', 'settings'], true),
+  ),
   signal: instance,
 }
 
-const { extra: _, cacheKey: __, ...httpOptions } = optionFields
+const { extra: _, cacheKey: __, serverTools: ___, ...httpOptions } = optionFields
 
 /**
- * The settings of a conversation or of one run over HTTP. `extra` and `cacheKey` are not for clients: the first could name
- * another model than the key may use, the second could read from the cache of another conversation.
+ * The settings of a conversation or of one run over HTTP. `extra` and `cacheKey` are not for clients: the first could
+ * name another model than the key may use, the second could read from the cache of another conversation. `serverTools`
+ * send messages to servers that the owner of the key has not chosen.
  */
 export const httpFields = {
   ...sharedFields,
   model: described(modelRef, '`provider/model`; by default the model of the server.'),
-  tools: described(listOf(name, { maxItems: 200 }), 'Names of the tools of the server to offer; by default all.'),
-  options: described(object<Omit<Options, 'extra' | 'cacheKey'>>(httpOptions), 'How replies are requested.'),
+  agent: described(name, 'An agent of the server: its settings are the defaults.'),
+  tools: described(
+    listOf(name, { maxItems: 200 }),
+    'Names of tools of the server to offer, or of MCP servers for all of theirs; by default those of the agent, and without one the default tools of the server.',
+  ),
+  folder: described(
+    name,
+    'The folder of the file and command tools: one that the server was started with, or one inside it; by default the first.',
+  ),
+  options: described(
+    object<Omit<Options, 'extra' | 'cacheKey' | 'serverTools'>>(httpOptions),
+    'How replies are requested.',
+  ),
 }
 
-/** Where providers are and how they are reached: what `openSynapse` takes. */
+/** The providers and how they are reached: what `openSynapse` takes. */
 export const connectionFields = {
   store: either(text, instance),
   owner: name,
@@ -245,7 +301,9 @@ export const connectionFields = {
   baseUrls: mapOf(text),
   offline: either(flag, instance),
   rows: listOf(instance),
+  wires: listOf(instance),
   config: text,
+  aliases: mapOf(modelRef),
   adapters: listOf(instance),
   transport: object<Record<'fetch' | 'limits' | 'retry' | 'budget' | 'sleep', never>>({
     fetch: functionValue,

@@ -65,7 +65,7 @@ test('the examples are listed, checked and run from the command line', async (t)
   assert.match((await synapse(['agent', 'list', ...config])).out, /^coding-helper +anthropic.*\ntodo +openai/)
   const checked = await synapse(['agent', 'check', ...config])
   assert.equal(checked.code, 0, checked.err)
-  assert.equal(checked.out.match(/is right/g)?.length, 2)
+  assert.equal(checked.out.match(/is valid/g)?.length, 2)
   const loaded = await synapse(['agent', 'check', '--load', ...config])
   assert.equal(loaded.code, 0, loaded.err)
   const env = { TODO_FILE: join(folder, 'list.json') }

@@ -24,14 +24,15 @@ function blocks(text: string, kind: string): string[] {
 for (const name of ['configuration.md', 'guides/mcp.md', 'guides/agents.md']) {
   const text = page(name)
   for (const [index, yaml] of blocks(text, 'yaml').entries()) {
-    test(`configuration ${index + 1} of ${name} is right`, (t) => {
+    test(`configuration ${index + 1} of ${name} is valid`, (t) => {
       const cwd = newFolder(t, { 'synapse.yaml': yaml })
       const config = loadConfig({ cwd, file: 'synapse.yaml', env: {} })
-      assert.ok(config.ownIds.length > 0 || Object.keys(config.mcpServers).length > 0)
+      const { ownIds, mcpServers, aliases } = config
+      assert.ok([...ownIds, ...Object.keys(mcpServers), ...Object.keys(aliases ?? {})].length > 0)
     })
   }
   for (const [index, yaml] of blocks(text, 'yaml agent').entries()) {
-    test(`agent ${index + 1} of ${name} is right`, (t) => {
+    test(`agent ${index + 1} of ${name} is valid`, (t) => {
       const servers = blocks(page('guides/mcp.md'), 'yaml')[0] ?? ''
       const cwd = newFolder(t, { 'synapse.yaml': servers, 'agents/helper.yaml': yaml, 'agents/tools.ts': '' })
       const config = loadConfig({ cwd, file: 'synapse.yaml', env: {} })
@@ -60,7 +61,7 @@ test('the guides name every key, and no other', () => {
   assert.deepEqual(rest.toSorted(), shapeOf(configSchema).toSorted())
 })
 
-test('the code of the guide runs as it stands', async (t) => {
+test('the code of the guide runs unchanged', async (t) => {
   const guide = page('guides/agents.md')
   const [tools = ''] = blocks(guide, 'ts tools')
   const [code = ''] = blocks(guide, 'ts run')

@@ -18,7 +18,7 @@ function folderWith(t: TestContext, agent: string, more: Record<string, string> 
   return newFolder(t, { 'agents/helper.yaml': agent, 'agents/tools.mjs': tools, 'synapse.yaml': '', ...more })
 }
 
-/** What is said about an agent, one line each, less the folder. */
+/** The problems of an agent, one line each, without the folder. */
 async function problems(t: TestContext, agent: string, more: Record<string, string> = {}): Promise<string[]> {
   const folder = folderWith(t, agent, more)
   try {
@@ -88,7 +88,7 @@ test('the provider is one line, alone or before the model, and comes from synaps
   assert.equal(await modelOf('model: cellar/qwen3\n', own), 'cellar/qwen3')
 })
 
-test('the policy of synapse.yaml counts unless the agent has one', async (t) => {
+test('the policy of synapse.yaml applies unless the agent has one', async (t) => {
   const folder = folderWith(t, 'name: helper\nmodel: openai\n', { 'synapse.yaml': 'policy: small\n' })
   assert.equal((await (await loadAgent(join(folder, 'agents/helper.yaml'))).settings()).policy, 'small')
 })
@@ -148,7 +148,7 @@ const mistakes: [string, string, Record<string, string>, RegExp][] = [
     {},
     /protocol: openai does not speak "ollama-chat"; it speaks openai-responses and openai-chat$/,
   ],
-  ['a module by a bare name', `${base}tools: [left-pad]\n`, {}, /tools\.0: .*(is no path of a module|must be)/],
+  ['a module by a bare name', `${base}tools: [left-pad]\n`, {}, /tools\.0: .*(is not the path of a module|must be)/],
   [
     'a module that does not load',
     `${base}tools: [./bad.mjs]\n`,
@@ -209,7 +209,7 @@ for (const [what, agent, more, words] of mistakes) {
   })
 }
 
-test('a mistake in synapse.yaml is told as one of synapse.yaml', async (t) => {
+test('an error in synapse.yaml is reported as one of synapse.yaml', async (t) => {
   const [said] = await problems(t, base, { 'synapse.yaml': 'model: [x]\n' })
   assert.match(said ?? '', /^synapse\.yaml:1:1: model: must be text, not a list$/)
 })
@@ -224,7 +224,7 @@ test('ask makes every tool of a source ask, and only leaves out the rest', async
   )
 })
 
-test('a tool of an MCP server that is named twice is offered once, and asks if one of them says so', async (t) => {
+test('an MCP tool that is named twice is offered once, and asks if one of the entries asks', async (t) => {
   const good = faulty('')
   const well = { command: 'command' in good ? good.command : '', args: 'args' in good ? (good.args ?? []) : [] }
   const folder = folderWith(
@@ -244,7 +244,7 @@ test('a tool of an MCP server that is named twice is offered once, and asks if o
   )
 })
 
-test('an agent whose MCP server is away works without it, and says so', async (t) => {
+test('an agent with an unavailable MCP server works without it, with a note', async (t) => {
   const good = faulty('')
   const servers = {
     well: { command: 'command' in good ? good.command : '', args: 'args' in good ? (good.args ?? []) : [] },
@@ -269,4 +269,29 @@ test('an agent whose MCP server is away works without it, and says so', async (t
   t.after(() => synapse.close())
   const chat = await synapse.start(settings)
   assert.match(await chat.send('use the tool well__echo with {}').text(), /well__echo answered: echo/)
+})
+
+test('agents hand a conversation to each other by name, even in a cycle', async (t) => {
+  const folder = folderWith(t, 'name: helper\nmodel: openai\nsystem: You are Helper.\nhandoffs: [bob]\n', {
+    'agents/bob/agent.yaml':
+      'name: bob\ndescription: Knows boats.\nmodel: mistral\nsystem: You are Bob.\ntools: [../tools.mjs]\nhandoffs: [helper]\n',
+  })
+  const agent = await loadAgent(join(folder, 'agents/helper.yaml'))
+  t.after(() => agent.close())
+  const synapse = await openSynapse({ offline: true })
+  const chat = await synapse.start(await agent.settings())
+  await chat.send('use the tool hand_off_to_bob with {}').ended
+  assert.match(await chat.send('What are your instructions?').text(), /You are Bob/)
+  const same = await synapse.open(chat.id)
+  assert.match(await same.send('What are your instructions?').text(), /You are Bob/)
+  await chat.send('use the tool hand_off_to_helper with {}').ended
+  assert.match(await chat.send('What are your instructions?').text(), /You are Helper/)
+  const [bob] = (await agent.settings()).handoffs ?? []
+  assert.deepEqual([bob?.name, bob?.description], ['bob', 'Knows boats.'])
+})
+
+test('a hand-off to an agent that is not there, or to itself, is named with its place', async (t) => {
+  const found = await problems(t, 'name: helper\nmodel: openai\nhandoffs: [nobody, helper]\n')
+  assert.match(found.join('\n'), /handoffs\.0.*there is no agent "nobody" in agents/)
+  assert.match(found.join('\n'), /handoffs\.1.*is this agent itself/)
 })

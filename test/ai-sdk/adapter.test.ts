@@ -116,7 +116,7 @@ test('the same id in every reply does not mix the results up', async () => {
   assert.equal(new Set(ids).size, 2)
 })
 
-test('a conversation goes from a model of the SDK to a provider row and back', async () => {
+test('a conversation moves from a model of the SDK to a provider row and back', async () => {
   const model = mock(asks, answers, answers)
   const { chat } = await start(model)
   await chat.send('What time is it?').ended
@@ -126,7 +126,7 @@ test('a conversation goes from a model of the SDK to a provider row and back', a
   assert.deepEqual(roles, ['user', 'assistant', 'tool', 'assistant', 'user', 'assistant', 'user'])
 })
 
-test('errors of the SDK are read by what the server behind it answered, and tried again where that helps', async () => {
+test('errors of the SDK are classified by the response of the underlying server, and retried if that helps', async () => {
   const about = { url: 'https://example.com', requestBodyValues: {}, message: 'no' }
   const limited = new APICallError({ ...about, statusCode: 429, responseHeaders: { 'retry-after': '3' } })
   const first = await start(mock(limited, answers))
@@ -139,7 +139,7 @@ test('errors of the SDK are read by what the server behind it answered, and trie
   assert.equal((await second.chat.send('Hello').ended).failure?.kind, 'auth')
 })
 
-test('an error inside the stream keeps what was said', async () => {
+test('an error inside the stream keeps the partial reply', async () => {
   const { chat } = await start(mock([...answers.slice(0, 2), { type: 'error', error: new Error('lost') }]))
   const { outcome, failure } = await chat.send('Hello').ended
   assert.equal(outcome, 'failed')

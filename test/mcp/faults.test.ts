@@ -49,7 +49,7 @@ test('a server that dies in a call fails that call, is started again for the nex
   assert.equal(lines('call die'), 1)
 })
 
-test('a call that hangs ends at its limit; a server that still lives is kept', async (t) => {
+test('a call that hangs ends at its timeout; a live server is kept', async (t) => {
   const { journal, lines } = journalIn(t)
   const mcp = using(t, { bad: faulty('', { journal, callTimeoutMs: 200 }) })
   await mcp.refresh()
@@ -59,7 +59,7 @@ test('a call that hangs ends at its limit; a server that still lives is kept', a
   assert.equal(lines('start'), before)
 })
 
-test('a server that hangs for good is ended, and started again', async (t) => {
+test('a server that hangs forever is killed, and started again', async (t) => {
   const { journal, lines } = journalIn(t)
   const mcp = using(t, { bad: faulty('hangs-for-good', { journal, callTimeoutMs: 200 }) })
   await mcp.refresh()
@@ -107,7 +107,10 @@ test('a list that changes is read again, and a tool that changed is not run befo
   await mcp.call('bad__change')
   const echo = mcp.tools('bad').find((tool) => tool.name === 'bad__echo')
   const run = async () =>
-    echo?.run({}, { callId: 'c1', conversationId: 'k', owner: 'local', signal: new AbortController().signal })
+    echo?.run(
+      {},
+      { callId: 'c1', conversationId: 'k', owner: 'local', emit: () => {}, signal: new AbortController().signal },
+    )
   for (let i = 0; i < 500 && mcp.notes.length < 2; i++) await run().catch(() => {})
   assert.deepEqual(
     mcp.notes.map(({ kind, what }) => `${kind} ${what}`),
@@ -116,7 +119,12 @@ test('a list that changes is read again, and a tool that changed is not run befo
   const offered = () => mcp.tools('bad').find((tool) => tool.name === 'bad__echo')?.description
   assert.equal(offered(), undefined)
   await assert.rejects(run(), /bad has changed the definition of echo since it was allowed, so it was not run/)
-  const [changed] = mcp.changed('bad')
+  const [added, changed] = mcp.changed('bad')
+  assert.deepEqual([added?.name, added?.added, added?.before], ['bad__added', true, undefined])
+  const hasAdded = () => mcp.tools('bad').some((tool) => tool.name === 'bad__added')
+  assert.equal(hasAdded(), false, 'a tool that the server did not have before is left out')
+  if (added) mcp.allow(added)
+  assert.equal(hasAdded(), true)
   assert.match(changed?.before ?? '', /"Gives back\."/)
   assert.match(changed?.now ?? '', /reads all your mail/)
   if (changed) mcp.allow(changed)
@@ -125,7 +133,7 @@ test('a list that changes is read again, and a tool that changed is not run befo
   assert.ok(await mcp.call('bad__echo'))
 })
 
-test('what was allowed stays known until the change is allowed, also of a tool that went away', async (t) => {
+test('an allowed definition stays known until the change is allowed, even for a removed tool', async (t) => {
   const first = using(t, { bad: faulty('') })
   await first.refresh()
   const { bad = {} } = first.digests()
@@ -155,13 +163,13 @@ test('a definition that differs from the last time is noted at the start', async
   )
 })
 
-test('answers to no one and lines that are no JSON are passed over', async (t) => {
+test('unexpected answers and lines that are not JSON are ignored', async (t) => {
   const mcp = using(t, { bad: faulty('') })
   await mcp.refresh()
   assert.equal(await mcp.call('bad__stranger'), 'for you')
 })
 
-test('a call that the protocol refuses says why, and the server is kept', async (t) => {
+test('a call that the protocol refuses reports why, and the server is kept', async (t) => {
   const { journal, lines } = journalIn(t)
   const mcp = using(t, { bad: faulty('', { journal }) })
   await mcp.refresh()
@@ -171,7 +179,7 @@ test('a call that the protocol refuses says why, and the server is kept', async 
   assert.equal(lines('start'), before)
 })
 
-test('a server that does not come back is tried again after a wait that doubles', async (t) => {
+test('a server that does not come back is retried with exponential backoff', async (t) => {
   let now = 1_000_000
   const { journal, lines } = journalIn(t)
   const mcp = using(t, { dead: faulty('dies-at-start', { journal }) }, { now: () => now })

@@ -1,5 +1,5 @@
-// An MCP server on stdio that does what it is told to: die, hang, send far too much, change its list, answer to no one.
-// Written on bare lines, so that it can break the rules that a library would keep.
+// An MCP server on stdio with scripted behaviour: die, hang, send far too much, change its list, send unexpected
+// answers.
 
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -50,7 +50,7 @@ test('the filesystem server reads and writes below its folder only', async (t) =
   await assert.rejects(mcp.call('files__read_text_file', { path: '/etc/passwd' }), /denied|outside/i)
 })
 
-test('the model reads the text, and the structured content is kept as the value of the result', async (t) => {
+test('the model reads the text, and the structured content is the stored value of the result', async (t) => {
   const folder = realpathSync(newFolder(t, { 'notes.txt': 'one\ntwo\n' }))
   const mcp = using(t, { files: packaged('server-filesystem', folder) })
   await mcp.refresh()

@@ -1,4 +1,4 @@
-// MCP servers for a test: started on demand, ended behind it.
+// MCP servers for a test: started on demand, stopped after it.
 
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -40,7 +40,7 @@ export function using(t: TestContext, servers: Record<string, McpServer>, option
       const [server = ''] = tool.split('__')
       const found = mcp.tools(server).find((one) => one.name === tool)
       if (!found) throw new TypeError(`no tool ${tool}`)
-      return found.run(input, { callId: 'c1', conversationId: 'k', owner: 'local', signal })
+      return found.run(input, { callId: 'c1', conversationId: 'k', owner: 'local', emit: () => {}, signal })
     },
   }
 }

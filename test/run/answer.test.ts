@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../src/core/json.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { checkAnswer } from '../../src/run/check-answer.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
-import { readCall } from '../../src/run/read-call.ts'
+import { readCall } from '../../src/run/tool-step.ts'
 import { collect, only, start } from './chatting.ts'
 
 const answerSchema = {
@@ -29,7 +29,7 @@ const models = [
   'mistral/mistral-medium-latest',
 ]
 
-test('a structured answer is read on every provider of one conversation, whatever it takes', async () => {
+test('a structured answer is read on every provider of one conversation, whatever it supports', async () => {
   const { chat } = await start(
     { model: 'openai/gpt-5.6', tools: [], options },
     { emulation: saying(JSON.stringify(paris)) },
@@ -59,7 +59,7 @@ test('without a schema nothing is checked', async () => {
   assert.equal('answer' in (await chat.send('Which city?').ended), false)
 })
 
-test('a code block around the answer is no fault, other words are', async () => {
+test('a code block around the answer is accepted, other text is not', async () => {
   assert.deepEqual(await checkAnswer(answerSchema, '```json\n{"city":"Rome","population":3}\n```\n'), {
     value: { city: 'Rome', population: 3 },
   })
@@ -68,7 +68,7 @@ test('a code block around the answer is no fault, other words are', async () => 
   assert.match(other.problem, /^The answer is not JSON \(/)
 })
 
-test('an answer that is no object is taken out of the object it was wrapped in', async () => {
+test('an answer that is not an object is unwrapped', async () => {
   const list = { type: 'array', items: { type: 'integer' } }
   assert.deepEqual(await checkAnswer(list, '{"value":[1,2]}'), { value: [1, 2] })
   assert.deepEqual(await checkAnswer(list, '[1,2]'), { value: [1, 2] })
@@ -78,7 +78,7 @@ test('an answer that is no object is taken out of the object it was wrapped in',
 
 const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Which city?' }] }]
 
-test('DeepSeek is asked for JSON and told the schema, which it would refuse', () => {
+test('DeepSeek gets JSON mode and the schema in the prompt, which it would refuse otherwise', () => {
   const { body, notes } = prepare({ messages, provider: 'deepseek', options })
   assert.deepEqual(body['response_format'], { type: 'json_object' })
   const [system] = body['messages'] as JsonObject[]
@@ -141,7 +141,7 @@ for (const [provider, model, expected] of support) {
   })
 }
 
-test('beside tools the older Gemini models are told the schema in words', () => {
+test('with tools the older Gemini models get the schema in the prompt', () => {
   const tools = [{ name: 'clock', input: { type: 'object', properties: {} } }]
   const target = { provider: 'google', model: 'gemini-2.5-flash' }
   const { body } = prepare({ messages, tools, options, ...target })
@@ -154,7 +154,7 @@ test('beside tools the older Gemini models are told the schema in words', () => 
   )
 })
 
-test('what a model sends is checked against the schema as it was given, wrapped or not', async () => {
+test('arguments are validated against the original schema, wrapped or not', async () => {
   const call = (input: JsonObject) => ({ type: 'tool-call' as const, callId: 'a', name: 'say', input })
   const seen: unknown[] = []
   const say: Tool = { name: 'say', input: { type: 'string', maxLength: 3 }, run: (input) => seen.push(input) }
@@ -162,7 +162,13 @@ test('what a model sends is checked against the schema as it was given, wrapped 
   for (const tool of [say, once]) {
     const read = await readCall([tool], call({ value: 'hi' }))
     assert.ok('run' in read)
-    await read.run({ callId: 'a', conversationId: 'k', owner: 'local', signal: new AbortController().signal })
+    await read.run({
+      callId: 'a',
+      conversationId: 'k',
+      owner: 'local',
+      emit: () => {},
+      signal: new AbortController().signal,
+    })
     assert.ok('problem' in (await readCall([tool], call({ value: 'long' }))))
   }
   assert.deepEqual(seen, ['hi', 'hi'])
@@ -176,7 +182,7 @@ test('what a model sends is checked against the schema as it was given, wrapped 
   assert.ok('problem' in (await readCall([either], call({ a: 1, b: 2 }))))
 })
 
-test('a tool without a schema takes no arguments, and nonsense is one sentence', async () => {
+test('a tool without a schema takes no arguments, and an invalid schema is one sentence', async () => {
   for (const input of [undefined, null]) {
     const bare = { name: 'bare', run: () => 'ok', ...(input === null && { input }) } as unknown as Tool
     const { body } = prepare({ messages, tools: [bare], provider: 'mistral' })

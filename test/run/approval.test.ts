@@ -79,7 +79,7 @@ test('a denied call does not run, and the model is informed why', async () => {
   assert.match(textOf(denied?.output ?? []), /did not allow remove.*That file is mine\./)
 })
 
-test('an approval names the arguments that it is for, is given once, and to nothing else', async () => {
+test('an approval names its arguments, is valid once, and for nothing else', async () => {
   const { chat, removed, asked, callId } = await waiting()
   await assert.rejects(chat.approve(callId, { argsHash: 'other' }), /arguments of remove are not those/)
   await assert.rejects(chat.approve('call-that-is-not', asked), /No approval of a call/)
@@ -91,7 +91,7 @@ test('an approval names the arguments that it is for, is given once, and to noth
   assert.deepEqual(removed, ['/tmp/x'])
 })
 
-test('an approval that comes too late counts for nothing, and the model is informed that no one allowed it', async () => {
+test('a late approval is void, and the model is told that the call was not allowed', async () => {
   let now = Date.now()
   const { chat, removed, asked, callId } = await waiting({ now: () => now, askTimeoutMs: 60_000 })
   now += 60_001
@@ -110,10 +110,10 @@ test('a run that is resumed before anybody has answered waits on, and does not a
   assert.equal(overlays.filter(({ kind }) => kind === 'approval-asked').length, 1)
 })
 
-test('who says something else instead continues without the call, and can not approve it any more', async () => {
+test('a new message continues without the call, which can no longer be approved', async () => {
   const { chat, asked, callId, removed } = await waiting()
   assert.equal((await chat.send('Leave it.', { tools: [clock] }).ended).outcome, 'done')
-  await assert.rejects(chat.approve(callId, asked), /gone on without/)
+  await assert.rejects(chat.approve(callId, asked), /continued without/)
   assert.deepEqual(removed, [])
 })
 

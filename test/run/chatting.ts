@@ -1,4 +1,4 @@
-// A conversation on an emulator of its own, for tests of runs.
+// A conversation on its own emulator, for tests of runs.
 
 import type { RunEvent } from '../../src/core/event.ts'
 import type { Part, Reply, ToolCallPart, ToolResultPart } from '../../src/core/message.ts'
@@ -39,7 +39,7 @@ export async function results(chat: Pick<Conversation, 'history'>): Promise<Tool
   return messages.flatMap((message) => (message.role === 'tool' ? message.parts : []))
 }
 
-/** A model that calls what it is told to, one list of calls after the other, and then says that it is done. */
+/** A model that makes scripted calls, one list at a time, and then says that it is done. */
 export function calling(...turns: { name: string; input?: object }[][]) {
   return (situation: ResponderInput): Partial<Reply> => {
     const since = situation.messages.slice(situation.messages.findLastIndex(({ role }) => role === 'user') + 1)

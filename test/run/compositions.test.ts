@@ -18,7 +18,7 @@ import {
 import { createEmulator } from '../../src/testing.ts'
 import { clock, collect, only, start } from './chatting.ts'
 
-test('a function as route is asked for the final answer, and composes it by naming another model', async () => {
+test('a function route is called for the final answer, and composes it by naming another model', async () => {
   const asked: string[] = []
   const { chat } = await start({ model: 'anthropic/claude-opus-5' })
   const run = chat.send('What time is it?', {
@@ -37,7 +37,7 @@ test('a function as route is asked for the final answer, and composes it by nami
   assert.deepEqual(roles, ['user', 'assistant', 'tool', 'assistant'])
 })
 
-test('a composing model that fails is an event, and the reply that is there counts', async () => {
+test('a failing composing model is an event, and the existing reply is used', async () => {
   const { chat, emulator } = await start({ model: 'anthropic/claude-opus-5' })
   const failing = async (route: Route) => {
     const run = chat.send('What time is it?', { route })
@@ -68,7 +68,7 @@ const search: [string, JsonObject][] = [
   ['ollama', { type: 'web_search' }],
 ]
 
-test("a provider's own tools are sent beside those of the caller, with a note", () => {
+test("a provider's own tools are sent with those of the caller, with a note", () => {
   const messages: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'What time is it?' }] }]
   for (const [provider, tool] of search) {
     const target = { messages, provider, model: 'm' }
@@ -104,7 +104,7 @@ test('a tool knows the conversation, its owner and the context of the applicatio
   assert.equal('context' in (await chat.info()).settings, false)
 })
 
-test('another preset takes back what the last one set, and nothing else', () => {
+test('another preset reverts what the last one set, and nothing else', () => {
   const provider = createProvider({ provider: 'mistral', offline: true })
   assert.deepEqual([provider.config().preset, provider.config().maxToolTurns], ['economy', 4])
   provider.updateConfig(() => ({ preset: 'classic' }))
@@ -118,7 +118,7 @@ test('another preset takes back what the last one set, and nothing else', () => 
   assert.deepEqual([full.preset, full.maxMessages, full.maxToolTurns], ['full', undefined, 5])
 })
 
-test('what a provider compacted keeps the words of the user for every other provider', async () => {
+test('a compaction by a provider keeps the user messages for every other provider', async () => {
   const emulator = createEmulator()
   const openai = createProvider({ provider: 'openai', model: 'gpt-5.6', offline: emulator })
   await openai.chat('My name is Ada.').ended

@@ -35,7 +35,7 @@ for (const model of [
   'mistral/mistral-medium-latest',
   'ollama/llama3.3',
 ]) {
-  test(`a summary by ${model} represents what it covers, and the log is as it was`, async () => {
+  test(`a summary by ${model} replaces what it covers, and the log does not change`, async () => {
     const chat = await longTalk(model)
     const before = await chat.store.history('local', chat.history.at(-1)?.id ?? '')
     const made = await chat.compact()
@@ -53,7 +53,7 @@ for (const model of [
 }
 
 for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5', 'anthropic/claude-opus-5-5']) {
-  test(`${model} makes its own, which goes back to it alone`, async () => {
+  test(`${model} makes its own, which is sent back only to it`, async () => {
     const chat = await longTalk(model)
     const made = await chat.compact()
     assert.equal(made?.by, 'provider')
@@ -152,7 +152,7 @@ test('a history that is too long even when folded is summarised by itself, once'
   assert.ok(chat.events.every((event) => event.type !== 'reply-event' || !JSON.stringify(event).includes('SUMMARY')))
 })
 
-test('what a summary cost is part of what the step cost', async () => {
+test('the cost of a summary is part of the cost of the step', async () => {
   const chat = await talk(
     { model: 'deepseek/deepseek-v4-flash', policy: { preset: 'full', compaction: { every: 3, keep: 2 } } },
     summarising,
@@ -191,7 +191,7 @@ for (const { model, at } of [
   { model: 'openai/gpt-5.6', at: 1500 },
   { model: 'anthropic/claude-opus-5-5', at: 50_000 },
 ]) {
-  test(`${model} summarises by itself in the middle of an answer, and is sent nothing of what came before`, async () => {
+  test(`${model} summarises by itself in the middle of an answer, and gets nothing from before`, async () => {
     const policy = { preset: 'economy', compaction: { at } } as const
     const chat = await talk({ model, policy, tools: [clockTool] })
     await chat.say(`My name is Ada. ${'Many words. '.repeat((at * 4) / 12)}`)
@@ -209,7 +209,7 @@ for (const { model, at } of [
   })
 }
 
-test('a provider without compaction of its own is not asked for it', async () => {
+test('a provider without native compaction is not asked for it', async () => {
   const chat = await talk({ model: 'xai/grok-4.7', policy: { preset: 'economy', compaction: { at: 2000 } } })
   await chat.say('Hello.')
   assert.equal(chat.bodies().at(-1)?.['context_management'], undefined)

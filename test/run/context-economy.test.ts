@@ -39,7 +39,7 @@ test('every request between two folds begins with the whole request before it', 
   assert.equal(missed.length, (await chat.overlays('fold')).length, 'only a fold makes the cache lose something')
 })
 
-test('what was expected of the cache is kept beside what was reported, and comes true', async () => {
+test('the expected cache hit is stored with the reported one, and comes true', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 12; i++) await chat.say('What time is it?')
   for (const exchange of (await chat.exchanges()).slice(0, -2)) {
@@ -79,8 +79,8 @@ test('a changed system prompt makes the cache cold', async () => {
   assert.equal((await chat.overlays('fold'))[0]?.data['belief'], 'something before has changed')
 })
 
-test('a cache that gives nothing where a hit was expected is taken for cold', async () => {
-  // The emulator keeps no cache for a key of its own in each request.
+test('an unexpected cache miss means a cold cache', async () => {
+  // The emulator has no cache for a request with a unique key.
   const chat = await talk({ ...settings, model: 'mistral/mistral-medium-latest' })
   for (let i = 0; i < 6; i++) await chat.say('What time is it?', { options: { cacheKey: `key-${i}` } })
   const beliefs = (await chat.overlays('fold')).map(({ data }) => data['belief'])
@@ -96,7 +96,7 @@ test('a price without a cache discount folds at once; a local server never befor
   assert.equal((await home.overlays('fold')).length, 0)
 })
 
-test('a fold counts on its own branch only, and undone it counts nowhere', async () => {
+test('a fold applies to its own branch only, and undone it has no effect', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 5; i++) await chat.say('What time is it?')
   const before = chat.history.length
@@ -117,7 +117,24 @@ test('a fold counts on its own branch only, and undone it counts nowhere', async
   assert.equal(wholeResults(chat.bodies().at(-1)), 5)
 })
 
-test('the log keeps every result whole, whatever was sent', async () => {
+test('turns that were brought back are sent as before, and are not folded again', async () => {
+  const chat = await talk(settings)
+  for (let i = 0; i < 5; i++) await chat.say('What time is it?')
+  chat.clock.now += 6 * 60_000
+  await chat.say('Hello.')
+  const [fold] = await chat.overlays('fold')
+  await chat.store.setOverlayUndone('local', fold?.id ?? '', true)
+  chat.clock.now += 6 * 60_000
+  await chat.say('And now?')
+  assert.equal(wholeResults(chat.bodies().at(-1)), 5)
+  for (let i = 0; i < 4; i++) await chat.say('What time is it?')
+  chat.clock.now += 2 * 3_600_000
+  await chat.say('And then?')
+  assert.equal(wholeResults(chat.bodies().at(-1)), 5, 'two came back, three are the newest')
+  assert.equal((await chat.overlays('fold')).length, 2, 'the turns after them are folded as ever')
+})
+
+test('the log has every result in full, whatever was sent', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 12; i++) await chat.say('What time is it?')
   const kept = await chat.store.history('local', chat.history.at(-1)?.id ?? '')

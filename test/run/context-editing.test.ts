@@ -36,7 +36,7 @@ test('results that Anthropic leaves out itself are sent as they were, and thinki
   assert.equal(thoughtsIn(body), thoughtsIn({ all: chat.history.map(({ message }) => message) as never }) - 1)
 })
 
-test('what the provider left out is noted with the exchange, and its count is what was expected', async () => {
+test('what the provider dropped is noted with the exchange, and its count is as expected', async () => {
   const chat = await fourTurns('anthropic/claude-opus-5-5')
   const [last] = await chat.exchanges()
   const notes = last?.notes.filter((note) => note.rule === 'context-editing') ?? []
@@ -54,7 +54,7 @@ test('what the provider left out is noted with the exchange, and its count is wh
   )
 })
 
-test('between two folds the provider is asked to leave out the same, so that its cache holds', async () => {
+test('between two folds the provider drops the same, so that its cache stays valid', async () => {
   const chat = await fourTurns('anthropic/claude-opus-5-5')
   const folds = await chat.overlays('fold')
   await chat.say('Hello.')

@@ -27,7 +27,7 @@ test('the next request is explained before it is sent, and nothing is recorded',
   assert.deepEqual([await chat.overlays(), await chat.exchanges()], before)
 })
 
-test('what is shown is what is sent', async () => {
+test('inspect shows exactly what is sent', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 4; i++) await chat.say('What time is it?')
   const message = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Hello.' }] }
@@ -42,7 +42,7 @@ test('what is shown is what is sent', async () => {
   assert.ok(Math.abs(explained.tokens - (usage?.input ?? 0)) < (usage?.input ?? 0) * 0.05)
 })
 
-test('another provider is shown what it would get: all that may go is gone', async () => {
+test('another provider is shown its request: everything that may be folded is folded', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 4; i++) await chat.say('What time is it?')
   const { explained, cold } = await chat.look({ model: 'openai/gpt-5.6' })

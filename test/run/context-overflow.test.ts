@@ -26,7 +26,7 @@ for (const model of models) {
   })
 }
 
-test('what is too long by itself is a clear error, and not asked for again and again', async () => {
+test('a single message that is too long is a clear error, and is not retried again and again', async () => {
   const chat = await talk({ model: 'anthropic/claude-opus-5' }, { contextWindow: 2000 })
   const { outcome, failure } = await chat.say('word '.repeat(4000))
   assert.equal(outcome, 'failed')
@@ -35,7 +35,7 @@ test('what is too long by itself is a clear error, and not asked for again and a
   assert.ok(chat.bodies().length <= 2)
 })
 
-test('the known window of a model is kept without asking it: fold, then cut, each recorded', async () => {
+test('the known window of a model is respected without a request: fold, then cut, each recorded', async () => {
   const chat = await talk({
     model: 'openai/gpt-5.6',
     tools: [clockTool],
@@ -60,7 +60,7 @@ test('a small model is appended to until it is full, and then cut to the floor',
   assert.ok(Math.max(...inputs) <= 4096)
 })
 
-test('a result longer than a quarter of the window is shown from both ends, and kept whole', async () => {
+test('a result longer than a quarter of the window is shortened in the middle, and stored in full', async () => {
   const huge = `begin ${'x y '.repeat(20_000)} end`
   const chat = await talk({
     model: 'openai/gpt-5.6',
@@ -80,7 +80,7 @@ test('a result longer than a quarter of the window is shown from both ends, and 
   assert.ok(JSON.stringify(await chat.store.history('local', chat.history.at(-1)?.id ?? '')).includes(huge))
 })
 
-test('words that the provider cannot read any more are left out from then on', async () => {
+test('provider data that can no longer be read is left out from then on', async () => {
   const chat = await talk({ model: 'openai/gpt-5.6', options: { effort: 'low' }, tools: [clockTool] })
   await chat.say('Think: what time is it?')
   const message =

@@ -70,7 +70,7 @@ for (const who of stateful) {
     assert.equal(who.idIn(bodies[3] ?? {}), replies[2]?.origin.replyId)
   })
 
-  test(`${name} is told what another said meanwhile, and only that, when it is asked again`, async () => {
+  test(`${name} gets what another model said meanwhile, and only that, when it is used again`, async () => {
     const chat = await started(who)
     await chat.say('My name is Ada.')
     await chat.say('Two.', { model: 'mistral/mistral-medium-latest', protocol: 'mistral-chat' })
@@ -115,7 +115,7 @@ for (const who of stateful) {
     )
   })
 
-  test(`${name} that refuses an id in words that no one knows is sent everything, in the same call`, async () => {
+  test(`${name} that refuses an id with an unknown error gets everything, in the same call`, async () => {
     const chat = await started(who)
     await chat.say('One.')
     chat.emulator.order({ status: 400, body: { error: { message: 'No.', code: 'invalid_request' } } })
@@ -128,7 +128,7 @@ for (const who of stateful) {
 
   const refusal = refusals[who.state.kind]
   const undocumented = !refusal && 'how it would say so is not documented'
-  test(`${name} that keeps nothing for this account is asked once`, { skip: undocumented }, async () => {
+  test(`${name} without storage for this account is tried once`, { skip: undocumented }, async () => {
     const chat = await started(who)
     await chat.say('One.')
     chat.emulator.order({ status: 400, body: refusal ?? null })
@@ -191,7 +191,7 @@ for (const who of stateful) {
   })
 }
 
-test('nothing is kept at a provider unless it is asked for', async () => {
+test('nothing is stored at a provider unless requested', async () => {
   for (const who of stateful) {
     const { model, protocol } = who
     const chat = await talk({ model, protocol, policy: 'economy' })
@@ -204,7 +204,7 @@ test('nothing is kept at a provider unless it is asked for', async () => {
   }
 })
 
-test('two providers in turns keep their own ids, and each is told what the other said', async () => {
+test('two alternating providers keep their own ids, and each gets what the other said', async () => {
   const chat = await talk({ ...base, tools: [], model: 'openai/gpt-5.6' })
   await chat.say('One.')
   await chat.say('Two.', { model: 'xai/grok-4.7' })
@@ -218,7 +218,7 @@ test('two providers in turns keep their own ids, and each is told what the other
   assert.match(JSON.stringify(bodies[2]), /Two\./)
 })
 
-test('a reply that was cut off is not gone on from', async () => {
+test('an interrupted reply is not continued', async () => {
   const chat = await talk({ ...base, tools: [], model: 'openai/gpt-5.6' })
   await chat.say('Count to 500.', { options: { maxOutput: 20 } })
   await chat.say('Hello.')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Policy } from '../../src/settings/policy.ts'
+import { thorough } from '../thorough.ts'
 import { clockTool, talk } from './talking.ts'
 
 const policies: [string, Policy][] = [
@@ -26,14 +27,13 @@ const policies: [string, Policy][] = [
   ['state at the provider', { preset: 'economy', maxToolTurns: 1, state: 'auto' }],
 ]
 
-for (const model of [
-  'anthropic/claude-opus-5-5',
-  'anthropic/claude-opus-4-5',
-  'openai/gpt-5.6',
-  'google/gemini-3.8-flash',
-]) {
-  for (const [name, policy] of policies) {
-    test(`six turns with thinking and tools are taken by ${model}: ${name}`, async () => {
+const models = ['anthropic/claude-opus-5-5', 'anthropic/claude-opus-4-5', 'openai/gpt-5.6', 'google/gemini-3.8-flash']
+
+for (const [m, model] of models.entries()) {
+  // The model whose thoughts are bound to what was before them has every policy; the others share them.
+  const some = policies.filter((_, i) => thorough || m === 0 || (i + m) % 3 === 0)
+  for (const [name, policy] of some) {
+    test(`six turns with thinking and tools are accepted by ${model}: ${name}`, async () => {
       const chat = await talk({
         model,
         policy,

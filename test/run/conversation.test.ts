@@ -1,4 +1,4 @@
-// What can be done with a conversation beside talking: going back, asking again, looking, counting, summarising.
+// What can be done with a conversation besides chatting: going back, retrying, inspecting, counting, summarising.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -15,7 +15,7 @@ async function said(chat: Conversation): Promise<string[]> {
   return (await chat.history()).flatMap(({ message }) => (message.role === 'user' ? [textOf(message.parts)] : []))
 }
 
-test('a retry answers the same question again, on another provider if asked, and keeps the first answer', async () => {
+test('a retry answers the same question again, on another provider if requested, and keeps the first answer', async () => {
   const { chat } = await start({ model })
   await chat.send('What time is it?').ended
   const { reply } = await chat.retry({ model: other }).ended
@@ -25,7 +25,7 @@ test('a retry answers the same question again, on another provider if asked, and
   assert.equal((await chat.tree()).length, 7)
 })
 
-test('an edited message takes the place of the old one, with an answer of its own', async () => {
+test('an edited message replaces the old one, with a new answer', async () => {
   const { chat } = await start({ model, tools: [] })
   await chat.send('My name is Ada.').ended
   await chat.send('What is my name?').ended
@@ -39,7 +39,7 @@ test('an edited message takes the place of the old one, with an answer of its ow
   assert.deepEqual([outcome, failure?.kind], ['failed', 'bad-input'])
 })
 
-test('a fork continues from an earlier entry, and a branch that has a name can be gone back to', async () => {
+test('a fork continues from an earlier entry, and a named branch can be returned to', async () => {
   const { chat } = await start({ model, tools: [] })
   await chat.send('one').ended
   const [, answer] = await chat.history()
@@ -57,7 +57,7 @@ test('a fork continues from an earlier entry, and a branch that has a name can b
   await assert.rejects(chat.fork('nowhere'), /no entry nowhere/)
 })
 
-test('what is said while a run continues reaches the model with its next request', async () => {
+test('a message sent during a run reaches the model with its next request', async () => {
   const steering: Tool = {
     ...clock,
     run() {
@@ -94,7 +94,7 @@ test('settings can change while a run continues, from the next request on', asyn
   )
 })
 
-test('usage tells tokens, money and requests, in all and by model', async () => {
+test('usage has tokens, cost and requests, in total and by model', async () => {
   const { chat } = await start({ model })
   const first = await chat.send('What time is it?').ended
   await chat.send('Hello', { model: other }).ended
@@ -122,7 +122,7 @@ test('inspect shows the body that would be sent, on any provider, and sends noth
   assert.ok(shown.estimate.input > 0)
 })
 
-test('a summary represents the beginning of what is sent, and can be taken back; the log stays whole', async () => {
+test('a summary replaces the beginning of what is sent, and can be undone; the log does not change', async () => {
   const { chat, emulator } = await start({ model, tools: [], policy: { compaction: { native: false } } })
   for (const word of ['one', 'two', 'three', 'four', 'five']) await chat.send(`Remember the word ${word}.`).ended
   const made = await chat.compact()
@@ -137,7 +137,7 @@ test('a summary represents the beginning of what is sent, and can be taken back;
   assert.equal((await chat.usage()).requests, 7)
 })
 
-test('too little to summarise is left as it is', async () => {
+test('too little to summarise is not changed', async () => {
   const { chat } = await start({ model, tools: [] })
   await chat.send('Hello').ended
   assert.equal(await chat.compact(), undefined)
@@ -175,7 +175,7 @@ test('a resumed run after an abort finishes what was asked', async () => {
   assert.equal(only(events, 'run-end')[0]?.outcome, 'done')
 })
 
-test('a policy that does not exist and a message that is none are told in one sentence', async () => {
+test('an unknown policy and an invalid message are one sentence', async () => {
   const { chat } = await start({ model: 'openai/gpt-5.6' })
   assert.throws(() => chat.send('Hello', { policy: 'nope' as 'full' }), {
     kind: 'bad-input',

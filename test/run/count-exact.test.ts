@@ -12,6 +12,17 @@ const counting = new Map([
   ['openai/gpt-5.6 openai-responses', '/openai/v1/responses/input_tokens'],
   ['anthropic/claude-opus-5 anthropic-messages', '/anthropic/v1/messages/count_tokens'],
   ['google/gemini-3.8-flash gemini-generate', '/google/v1beta/models/gemini-3.8-flash:countTokens'],
+  ['bedrock-mantle/anthropic.claude-opus-5 anthropic-messages', '/bedrock-mantle/anthropic/v1/messages/count_tokens'],
+  ['claude-aws/claude-opus-5 anthropic-messages', '/anthropic/v1/messages/count_tokens'],
+  [
+    'vertex/gemini-3.8-flash gemini-generate',
+    '/vertex/v1beta1/projects/example-project/locations/global/publishers/google/models/gemini-3.8-flash:countTokens',
+  ],
+  [
+    'vertex-express/gemini-3.8-flash gemini-generate',
+    '/google/v1/publishers/google/models/gemini-3.8-flash:countTokens',
+  ],
+  ['foundry/claude-opus-5 anthropic-messages', '/anthropic/anthropic/v1/messages/count_tokens'],
 ])
 
 for (const { id, name, wires, defaultModel = 'a-model' } of rows) {
@@ -20,7 +31,7 @@ for (const { id, name, wires, defaultModel = 'a-model' } of rows) {
     const settings = { model: `${id}/${defaultModel}`, protocol, system: 'Be exact.', tools: [clock] }
 
     if (path === undefined) {
-      test(`${id} over ${protocol} does not count, and says so with the estimate`, async () => {
+      test(`${id} over ${protocol} does not count tokens, and the error has the estimate`, async () => {
         const { chat, emulator } = await start(settings)
         const said = `${name} does not count tokens on request over ${protocol}; by estimate there are `
         await assert.rejects(chat.count(), (error: SynapseError) => {
@@ -47,7 +58,7 @@ for (const { id, name, wires, defaultModel = 'a-model' } of rows) {
       assert.equal(usage.input, tokens)
     })
 
-    test(`${id} over ${protocol} is asked for a number again when it is busy`, async () => {
+    test(`${id} over ${protocol} is retried for a count when it is busy`, async () => {
       const { chat, emulator } = await start(settings)
       emulator.order({ status: 503, body: { error: { message: 'busy' } } }, 2)
       assert.ok((await chat.count()).tokens > 0)
@@ -70,7 +81,7 @@ for (const { id, name, wires, defaultModel = 'a-model' } of rows) {
   }
 }
 
-test('what the provider keeps of a conversation is counted too', async () => {
+test('state stored by the provider is counted too', async () => {
   const model = 'openai/gpt-5.6'
   const { chat, emulator } = await start({ model, tools: [], policy: { preset: 'economy', state: 'auto' } })
   await chat.send(`Remember this: ${'one two three '.repeat(200)}`).ended

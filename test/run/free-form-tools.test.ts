@@ -60,6 +60,31 @@ test('OpenAI gets the tools in the forms that it has for them', () => {
   assert.deepEqual(readTranscript(body).tools, specs)
 })
 
+test('a namespace or a name in it that OpenAI refuses is sent as a flat name', () => {
+  for (const namespace of ['über agents', 'agents']) {
+    const name = `${namespace}__start it`
+    const tool: ToolSpec = { name, input: spawn.input, namespace: { name: namespace } }
+    const reply: Reply = {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', callId: 'call_1', name, namespace, input: { task: 'read' } }],
+      native: [],
+      origin: { provider: 'anthropic', protocol: 'anthropic-messages', model: 'claude-opus-5' },
+      stop: { reason: 'tool-calls' },
+    }
+    const done: Message = { role: 'tool', parts: [{ type: 'tool-result', callId: 'call_1', name, output: [] }] }
+    const messages: Message[] = [user('Go.'), reply, done]
+    const { body } = prepare({ ...openai, messages, tools: [tool] })
+    assert.deepEqual(refuse('openai-responses', body, openai), [])
+    const [offered] = Array.isArray(body.tools) ? body.tools.filter(isObject) : []
+    const call = Array.isArray(body.input)
+      ? body.input.filter(isObject).find((one) => one.type === 'function_call')
+      : {}
+    assert.equal(offered?.type, 'function')
+    assert.equal(call?.name, offered?.name)
+    assert.equal(call?.namespace, undefined)
+  }
+})
+
 test('a wire without them gets functions, with the grammar in the description', () => {
   const { body } = prepare({ provider: 'openai', protocol: 'openai-chat', messages: [user('Go.')], tools: specs })
   const tools = Array.isArray(body.tools) ? body.tools.filter(isObject) : []
@@ -73,7 +98,7 @@ test('a wire without them gets functions, with the grammar in the description', 
 })
 
 for (const target of everyTarget) {
-  test(`calls made at ${target.provider}/${target.model} on ${target.protocol} go back to OpenAI in its own forms`, () => {
+  test(`calls made at ${target.provider}/${target.model} on ${target.protocol} are sent back to OpenAI in its own form`, () => {
     const history: Message[] = [user('Go.'), replyFrom(target), ...results()]
     const { body } = prepare({ ...openai, messages: [...history, user('And?')], tools: specs })
     assert.deepEqual(refuse('openai-responses', body, openai), [])
@@ -121,7 +146,7 @@ for (const { name, body, protocol } of clientBodies.filter((one) => one.name.sta
   })
 }
 
-test('the run loop gives a free-form tool its text, on a wire without free-form tools too', async () => {
+test('the run loop passes a free-form tool its text, even on a wire without free-form tools', async () => {
   for (const provider of ['openai', 'anthropic', 'google', 'mistral']) {
     const given: Json[] = []
     const tool: Tool = { ...applyPatch, run: (input) => (given.push(input), 'Done.') }

@@ -17,7 +17,7 @@ async function run(settings: Partial<RunSettings>, reply: ReturnType<typeof call
   return { chat, emulator, events, end, guards: only(events, 'guard') }
 }
 
-test('the same call with the same result is told to the model at the third time, and ends the run at the fifth', async () => {
+test('the model is warned at the third identical call with the same result, and the run ends at the fifth', async () => {
   const { chat, end, guards, emulator } = await run({}, same(20))
   assert.equal(end?.outcome, 'stopped')
   assert.equal(end?.guard?.guard, 'repeated-call')
@@ -43,7 +43,7 @@ test('the same call is no repeat while its result changes, nor are other argumen
   assert.equal((await run({ tools: [open] }, others)).end?.outcome, 'done')
 })
 
-test('a round of calls that comes again and again ends the run, though the results differ', async () => {
+test('a repeated pattern of calls ends the run, though the results differ', async () => {
   let times = 0
   const tools: Tool[] = ['left', 'right'].map((name) => ({ name, input: { type: 'object' }, run: () => ++times }))
   const turns = Array.from({ length: 40 }, (_, i) => [{ name: i % 2 === 0 ? 'left' : 'right' }])
@@ -83,7 +83,7 @@ test('a budget of tokens ends the run before the next request', async () => {
   assert.equal(emulator.requests.length, 1)
 })
 
-test('a budget of money counts over the whole conversation where it is set so', async () => {
+test('a cost budget applies to the whole conversation if set so', async () => {
   const budget = { conversation: { usd: 0.0001 } }
   const { chat, emulator } = await start({ model, budget, tools: [] })
   const { outcome, cost } = await chat.send('Tell me something about yourself.').ended
@@ -91,11 +91,11 @@ test('a budget of money counts over the whole conversation where it is set so', 
   assert.ok(cost > 0.0001)
   const second = await chat.send('And more.').ended
   assert.equal(second.guard?.guard, 'spend')
-  assert.match(second.guard?.why ?? '', /conversation has cost \$0\.\d+ of the \$0\.0001/)
+  assert.match(second.guard?.why ?? '', /conversation reached its budget of \$0\.0001/)
   assert.equal(emulator.requests.length, 1)
 })
 
-test('a budget of money warns of models whose price is not known', async () => {
+test('a cost budget warns about models with an unknown price', async () => {
   const { chat } = await start({ model: 'vllm/a-model', budget: { run: { usd: 1 } }, tools: [] })
   const events = await collect(chat.send('Hello'))
   const [warned] = only(events, 'guard')
@@ -103,7 +103,7 @@ test('a budget of money warns of models whose price is not known', async () => {
   assert.match(warned?.why ?? '', /price of vllm\/a-model is not known/)
 })
 
-test('a run that takes too long is stopped, its tools are told, and no call is left open', async () => {
+test('a run that takes too long is stopped, its tools are aborted, and no call is left open', async () => {
   const hanging: Tool = { ...clock, run: () => new Promise(() => {}) }
   const { end, chat } = await run({ tools: [hanging], guards: { timeoutMs: 50 } }, same(1))
   assert.equal(end?.outcome, 'stopped')
@@ -111,7 +111,7 @@ test('a run that takes too long is stopped, its tools are told, and no call is l
   assert.equal((await results(chat)).length, 1)
 })
 
-test('a run that writes too much is stopped, and what it wrote is kept', async () => {
+test('a run that writes too much is stopped, and its output is stored', async () => {
   const { chat } = await start({ model, guards: { outputSize: 100 }, tools: [] })
   const { outcome, guard } = await chat.send('Count to 500.').ended
   assert.equal(outcome, 'stopped')
@@ -120,7 +120,7 @@ test('a run that writes too much is stopped, and what it wrote is kept', async (
   assert.ok(last?.role === 'assistant' && textOf(last.parts).startsWith('[offline emulator] 1 2 3'))
 })
 
-test('a result keeps as many bytes as it may, and counts the others in a note', async () => {
+test('a result is limited in bytes, and the rest is counted in a note', async () => {
   const large: Tool = { ...clock, run: () => 'ä'.repeat(3000) }
   const { chat, events } = await run({ tools: [large], guards: { resultSize: 1001 } }, same(1))
   const [result] = await results(chat)

@@ -47,7 +47,7 @@ test('a call that a transcript leaves open is never run', async () => {
   assert.equal(runs, 0)
 })
 
-test('what is no message, no transcript, or both is refused, and leaves no conversation', async () => {
+test('an invalid message or transcript, or both, is refused, and leaves no conversation', async () => {
   const synapse = await openSynapse({ offline: true })
   const model = 'anthropic'
   const wrong = [{ role: 'user', content: 'Hi' }] as unknown as Message[]
@@ -81,7 +81,7 @@ test('conversations are listed page by page', async () => {
   assert.equal(seen.length, 7)
 })
 
-test('a store that was given stays open, and several may share it', async () => {
+test('a given store stays open, and several may share it', async () => {
   const store = await openStore()
   const tenants = await Promise.all(['a', 'b'].map((owner) => openSynapse({ store, owner, offline: true })))
   for (const tenant of tenants) await tenant.start({ model: 'anthropic' })

@@ -8,7 +8,7 @@ import { outcomeOf, start } from './chatting.ts'
 const away = () => new SynapseError({ kind: 'storage', code: 'unavailable', message: 'The database is away.' })
 const batch = { type: 'part-delta', index: 0, text: 'x'.repeat(5000) } as const
 
-test('after a batch that could not be written the journal takes no more events', async () => {
+test('after a batch that could not be written the journal accepts no more events', async () => {
   const journal = journaling(() => Promise.reject(away()))
   journal.push(batch)
   await journal.close()

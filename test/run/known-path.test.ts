@@ -34,13 +34,13 @@ async function openTwice() {
   return { here: open(watched), there: open(store), bodies, entriesRead: () => read }
 }
 
-test('what a run has said and heard is not read again for the next one', async () => {
+test('the messages of a run are not read again for the next one', async () => {
   const { here, entriesRead } = await openTwice()
   for (const text of ['one', 'two', 'three']) await here.send(text).ended
   assert.equal(entriesRead(), 0)
 })
 
-test('what another process has added is read, and not what was there before', async () => {
+test('entries of another process are read, and not the known ones', async () => {
   const { here, there, bodies, entriesRead } = await openTwice()
   for (let n = 0; n < 20; n++) await here.send(`message ${n}`).ended
   await there.send('from elsewhere').ended
@@ -87,7 +87,7 @@ test('the path is that of the log, wherever in the tree the conversation continu
   )
 })
 
-test('a process with many conversations knows the paths of the last ones, and of each owner only the own', async () => {
+test('a process with many conversations caches the most recent paths, separately for each owner', async () => {
   const read: string[] = []
   const store: Pick<Store, 'history'> = {
     async history(asker, entryId) {
@@ -106,7 +106,7 @@ test('a process with many conversations knows the paths of the last ones, and of
   assert.deepEqual(read, ['local entry 0', 'ada entry 1'])
 })
 
-test('a path that is longer than all that is kept is known all the same, and the others are not', async () => {
+test('a path longer than the cache limit is cached anyway, and the others are not', async () => {
   let read = 0
   const store: Pick<Store, 'history'> = {
     async history(_, entryId) {

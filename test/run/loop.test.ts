@@ -59,7 +59,7 @@ for (const model of models) {
   })
 }
 
-test('the same conversation goes from any provider to any other, in the middle and back', async () => {
+test('the same conversation moves from any provider to any other, in the middle and back', async () => {
   for (const first of models) {
     const { chat, emulator } = await start({ model: first })
     await chat.send('What time is it?').ended
@@ -120,7 +120,7 @@ const oddTools: [string, Partial<Tool>, RegExp][] = [
 ]
 
 for (const [what, odd, words] of oddTools) {
-  test(`a tool that ${what} gives a failed result, and the loop continues`, async () => {
+  test(`a tool that ${what} returns a failed result, and the loop continues`, async () => {
     const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [{ ...clock, ...odd }] })
     const { outcome } = await chat.send('What time is it?').ended
     assert.equal(outcome, 'done')
@@ -156,7 +156,7 @@ test('parallel calls run at the same time, and each result is in the log', async
   )
 })
 
-test('results that are acknowledged in another order than they were written in are told and continue in the order of the log', async () => {
+test('results that are acknowledged out of order are reported and continue in the order of the log', async () => {
   const store = openMemoryStore()
   const written: (() => void)[] = []
   const acknowledged: string[] = []
@@ -184,7 +184,7 @@ test('results that are acknowledged in another order than they were written in a
   assert.deepEqual(told, said)
 })
 
-test('what the user said is in the log before the request goes out, and each message when it is there', async () => {
+test('the user message is in the log before the request is sent, and each message as soon as it exists', async () => {
   const seen: number[] = []
   const { chat, synapse } = await start(
     { model: 'anthropic/claude-opus-5' },
@@ -199,7 +199,7 @@ test('what the user said is in the log before the request goes out, and each mes
   assert.deepEqual(seen, [1, 3])
 })
 
-test('an aborted run keeps what there is, and the conversation continues', async () => {
+test('an aborted run keeps its partial reply, and the conversation continues', async () => {
   const { chat } = await start({ model: 'anthropic/claude-opus-5' })
   const run = chat.send('Tell me something about yourself, please.')
   for await (const event of run) {
@@ -211,7 +211,7 @@ test('an aborted run keeps what there is, and the conversation continues', async
   assert.equal((await chat.send('What did I say first?', { model: 'openai/gpt-5.6' }).ended).outcome, 'done')
 })
 
-test('a run that is aborted while a tool runs tells the tool, and leaves no call open', async () => {
+test('aborting a run while a tool runs aborts the tool, and leaves no call open', async () => {
   let told = false
   const hanging: Tool = {
     ...clock,
@@ -225,13 +225,13 @@ test('a run that is aborted while a tool runs tells the tool, and leaves no call
   assert.equal((await chat.history()).at(-1)?.message.role, 'tool')
 })
 
-test('the loop ends at maxSteps, says so, and can continue', async () => {
+test('the loop ends at maxSteps, reports it, and can continue', async () => {
   const { chat } = await start({ model: 'anthropic/claude-opus-5', maxSteps: 1 })
   assert.equal((await chat.send('What time is it?').ended).outcome, 'max-steps')
   assert.equal((await chat.resume().ended).outcome, 'done')
 })
 
-test('a provider that fails again and again is tried again for a share of the requests only, and that is told', async () => {
+test('a provider that fails repeatedly is retried only for a share of the requests, and that is reported', async () => {
   const { chat, emulator } = await start({ model: 'anthropic/claude-opus-5', tools: [] })
   emulator.order({ status: 529 }, 1000)
   for (let i = 0; i < 5; i++) await chat.send('Hello').ended
@@ -258,14 +258,14 @@ test('an overloaded provider is asked again, and each attempt is counted', async
   )
 })
 
-test('an error event inside the stream, before anything was said, is like its status', async () => {
+test('an error event inside the stream, before any output, is like its status', async () => {
   const { chat, emulator } = await start({ model: 'anthropic/claude-opus-5' })
   emulator.order({ errorAt: 1 })
   assert.equal((await chat.send('Hello').ended).outcome, 'done')
   assert.equal(emulator.requests.length, 2)
 })
 
-test('a stream that breaks off keeps its text as interrupted, and the next request is valid', async () => {
+test('an interrupted stream keeps its text as interrupted, and the next request is valid', async () => {
   const { chat, emulator } = await start({ model: 'openai/gpt-5.6' })
   emulator.order({ cutAt: 8 })
   const { outcome } = await chat.send('Hello').ended
@@ -275,7 +275,7 @@ test('a stream that breaks off keeps its text as interrupted, and the next reque
   for (const model of models) assert.equal((await chat.send('Continue.', { model }).ended).outcome, 'done', model)
 })
 
-test('a second writer is told who writes, and nothing is mixed up', async () => {
+test('a second writer gets an error with the holder, and nothing is mixed up', async () => {
   const { chat } = await start({ model: 'openai/gpt-5.6' })
   const [first, second] = [chat.send('one'), chat.send('two')]
   const outcomes = await Promise.all([first.ended, second.ended])

@@ -96,7 +96,7 @@ test('a loop can be steered and aborted', async () => {
   assert.equal((await aborted.ended).outcome, 'cancelled')
 })
 
-test('a history of your own is continued, and what is left out of a request is still in it', async () => {
+test('your own history is continued, and what is left out of a request is still in it', async () => {
   const { provider, emulator } = face({ policy: { maxToolTurns: 1, fold: 'remove', step: 1 } })
   const past: Message[] = []
   for (let i = 0; i < 4; i++) {
@@ -109,7 +109,7 @@ test('a history of your own is continued, and what is left out of a request is s
   assert.ok((body.match(/tool_result/g) ?? []).length < 4)
 })
 
-test('settings change from the next request on, also in the middle of a loop', async () => {
+test('settings change from the next request on, even in the middle of a loop', async () => {
   let asked = 0
   const reply = (): Partial<Reply> => ({
     parts: [asked++ < 4 ? call('', 'clock', { n: asked }) : { type: 'text', text: 'That is all.' }],
@@ -140,7 +140,7 @@ test('settings change from the next request on, also in the middle of a loop', a
   assert.equal((await provider.getHistory()).filter(({ role }) => role === 'tool').length, 4)
 })
 
-test('what config gives is a copy', () => {
+test('config returns a copy', () => {
   const { provider } = face({ options: { temperature: 0.5 } })
   const config = provider.config()
   config.maxSteps = 1
@@ -165,7 +165,7 @@ test('a text for the prompt cache opens every request, and is read from the cach
   assert.ok(!JSON.stringify(emulator.requests.at(-1)?.body).includes('long law'))
 })
 
-test('state counts requests that were tried again, and what they cost', async () => {
+test('state counts retried requests, and their cost', async () => {
   const { provider, emulator } = face({ model: 'claude-opus-5' })
   emulator.order({ status: 529 })
   await provider.chat('Hello').ended
@@ -174,7 +174,7 @@ test('state counts requests that were tried again, and what they cost', async ()
   assert.ok(cost > 0)
 })
 
-test('a wrong provider is told in one sentence, when it is first asked', async () => {
+test('a wrong provider is one sentence, when it is first used', async () => {
   const { provider } = face({ provider: 'antropic' })
   const { outcome, failure } = await provider.chat('Hello').ended
   assert.equal(outcome, 'failed')

@@ -19,7 +19,7 @@ const long = defineTool({
   run: () => `${'a'.repeat(100_000)} needle_77 ${'b'.repeat(100_000)}`,
 })
 
-const call = { callId: 'c', conversationId: 'c', owner: 'local', signal: new AbortController().signal }
+const call = { callId: 'c', conversationId: 'c', owner: 'local', emit: () => {}, signal: new AbortController().signal }
 
 async function chatWith(policy: object, system?: string) {
   const emulator = createEmulator()
@@ -67,7 +67,7 @@ test('a policy without recall never offers it', async () => {
   assert.ok(!JSON.stringify(bodies().at(-1)).includes('recall'))
 })
 
-test('with tools and a long system prompt it is there from the start, so that no cached prefix breaks later', async () => {
+test('with tools and a long system prompt it is offered from the start, so that no cached prefix breaks later', async () => {
   const { chat, bodies } = await chatWith({ preset: 'economy' }, 'Mind every rule of the manual. '.repeat(400))
   await chat.send('Hello.').ended
   assert.deepEqual(toolNames(bodies()[0]), ['read', 'long', 'recall'])

@@ -15,7 +15,7 @@ async function start() {
   return { emulator, synapse, chat, tool }
 }
 
-const call = { callId: 'c', conversationId: 'k', owner: 'local', signal: new AbortController().signal }
+const call = { callId: 'c', conversationId: 'k', owner: 'local', emit: () => {}, signal: new AbortController().signal }
 
 test('what was cut from the request is found again by the model itself', async () => {
   const { emulator, chat, tool } = await start()
@@ -42,7 +42,7 @@ test('a hit leads to its entry, which is read page by page', async () => {
   assert.equal(last['more'], undefined)
 })
 
-test('tool results are found, half of the words are enough, and nothing says so', async () => {
+test('tool results are found, half of the words are enough, and no match is reported', async () => {
   const { synapse, chat, tool } = await start()
   await synapse.store.append('local', chat.id, { message: user('Look it up.') })
   await synapse.store.append('local', chat.id, { message: reply('Looking.') })

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import * as z from 'zod'
 import { textOf } from '../../src/core/message.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
-import { everyTarget } from '../targets.ts'
+import { someTargets } from '../targets.ts'
 import { calling, only, collect, results, start } from './chatting.ts'
 
 const place: z.ZodType = z
@@ -34,8 +34,8 @@ const tool = defineTool({
 const right = { kind: 'order', when: null, size: 10, code: 'ABC1', place: { name: 'here', inside: { name: 'there' } } }
 
 describe('a rich schema', () => {
-  for (const target of everyTarget) {
-    test(`is taken by ${target.provider}/${target.model} on ${target.protocol}`, async () => {
+  for (const target of someTargets) {
+    test(`is accepted by ${target.provider}/${target.model} on ${target.protocol}`, async () => {
       const wrong = { ...right, code: 'abc', place: { name: 'here', inside: { name: '' } } }
       const { chat } = await start(
         { model: `${target.provider}/${target.model}`, protocol: target.protocol, tools: [tool] },

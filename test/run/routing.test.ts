@@ -59,13 +59,13 @@ test('the final answer is composed by another model from the tool results, and t
   assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /"tool_choice":"none"/)
 })
 
-test('an answer that needed no tool is final as it is', async () => {
+test('an answer that needed no tool is final', async () => {
   const { chat, synapse } = await start({ model: big, route: { answer: small } })
   await chat.send('Hello').ended
   assert.deepEqual(await asked(synapse, chat.id), ['anthropic done 1'])
 })
 
-test('where the composing model fails, the answer that is there counts', async () => {
+test('if the composing model fails, the existing answer is used', async () => {
   const { chat, emulator } = await start({ model: big, route: { answer: small } })
   emulator.order({}, 2)
   emulator.order({ status: 401 })
@@ -100,7 +100,7 @@ test('a fallback is for the kinds of failure that it names, or for those that an
   }
 })
 
-test('once something was said no one else continues with it', async () => {
+test('once there is output no other model continues it', async () => {
   const { chat, emulator, synapse } = await start({ model: small, fallback: [big] })
   emulator.order({ cutAt: 8 })
   const { outcome } = await chat.send('Hello').ended
@@ -108,7 +108,7 @@ test('once something was said no one else continues with it', async () => {
   assert.equal((await asked(synapse, chat.id)).length, 1)
 })
 
-test('when the whole chain fails, the last failure is told', async () => {
+test('when the whole chain fails, the last failure is reported', async () => {
   const { chat, emulator } = await start({ model: big, fallback: [small] })
   emulator.order({ status: 500 }, 6)
   const { outcome, failure } = await chat.send('Hello').ended
@@ -117,7 +117,7 @@ test('when the whole chain fails, the last failure is told', async () => {
   assert.equal(emulator.requests.length, 6)
 })
 
-test('a fallback without a key is passed over, and what failed is told', async () => {
+test('a fallback without a key is skipped, and the original failure is reported', async () => {
   const emulator = createEmulator()
   const synapse = await openSynapse({
     env: { ANTHROPIC_API_KEY: 'one' },
@@ -132,7 +132,7 @@ test('a fallback without a key is passed over, and what failed is told', async (
   assert.equal(failure?.kind, 'overloaded')
 })
 
-test('a provider that fails again and again is left alone for a while, then tried once', async () => {
+test('a provider that fails repeatedly is skipped for a while, then tried once', async () => {
   let now = 1_000_000
   const { chat, emulator, synapse } = await start({ model: big, fallback: [small], tools: [clock] }, { now: () => now })
   emulator.order({ status: 529 }, 3)

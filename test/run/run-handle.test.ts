@@ -18,7 +18,7 @@ async function all(texts: AsyncIterable<string>): Promise<string> {
   return text
 }
 
-test('the text stream holds the text alone, beside the events', async () => {
+test('the text stream has only the text, separate from the events', async () => {
   const { chat } = await start(thinking)
   const run = chat.send('What time is it?')
   const [text, events] = await Promise.all([all(run.textStream), collect(run)])
@@ -54,7 +54,7 @@ test('a response carries every event as a server-sent event', async () => {
   assert.match(blocks.at(-1) ?? '', /^event: run-end\ndata: \{"type":"run-end","outcome":"done"/)
 })
 
-test('a run continues when the client of its response goes away', async () => {
+test('a run continues when the client of its response disconnects', async () => {
   const { chat } = await start({ model: 'openai/gpt-5.6' })
   const run = chat.send('What time is it?')
   await run.toResponse().body?.cancel()
@@ -96,7 +96,7 @@ test('useChat reads reasoning, calls, results and text of a run', async () => {
   }
 })
 
-test('useChat is told of a failed tool, an approval and a failed run', async () => {
+test('useChat gets a failed tool, an approval and a failed run', async () => {
   const tool = { name: 'clock', input: { type: 'object', properties: {} } }
   const failing = await start({
     model: 'anthropic',

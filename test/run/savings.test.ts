@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { noUsage } from '../../src/core/usage.ts'
-import { savedBy } from '../../src/run/savings.ts'
+import { estimateHead } from '../../src/context/assemble.ts'
+import { sizesOf } from '../../src/context/count.ts'
+import { readForecast } from '../../src/context/forecast.ts'
+import { recallSpec } from '../../src/run/recall.ts'
+import { savedBy } from '../../src/run/exchange.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { createEmulator } from '../../src/testing.ts'
 import { clockTool, talk } from './talking.ts'
@@ -9,21 +13,21 @@ import { clockTool, talk } from './talking.ts'
 const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
 const about = { cached: 0, head: '0123456789ab', ttl: '5m' as const }
 
-test('what was left out is priced as the whole history with the same cache', () => {
+test('savings are priced against the whole history with the same cache', () => {
   const forecast = { ...about, estimate: 1000, whole: 11_000, wholeCached: 10_500 }
   const usage = { ...noUsage, input: 2000, cacheRead: 1000, cacheWrite: 1000 }
   // Twice as many tokens as we count: 21,000 read and 1,000 written, against 1,000 read and 1,000 written.
   assert.equal(savedBy(forecast, usage, price)?.toFixed(6), ((20_000 * 0.3) / 1_000_000).toFixed(6))
 })
 
-test('where nothing was left out, or no price is known, nothing is said', () => {
+test('without omissions, or without a price, nothing is reported', () => {
   const forecast = { ...about, estimate: 1000, whole: 1000, wholeCached: 0 }
   const usage = { ...noUsage, input: 1000 }
   assert.equal(savedBy(forecast, usage, price), undefined)
   assert.equal(savedBy({ ...forecast, whole: 5000 }, usage, undefined), undefined)
 })
 
-test('each request keeps how long the whole history would have been', async () => {
+test('each request stores the size of the whole history', async () => {
   const chat = await talk({
     model: 'anthropic/claude-opus-5',
     policy: { maxToolTurns: 1, step: 1 },
@@ -35,6 +39,21 @@ test('each request keeps how long the whole history would have been', async () =
   const whole = Number(/whole history has (\d+)/.exec(last?.notes.map((note) => note.what).join('\n') ?? '')?.[1])
   const estimate = Number(/an estimate of (\d+)/.exec(last?.notes.map((note) => note.what).join('\n') ?? '')?.[1])
   assert.ok(whole > estimate, `${whole} against ${estimate}`)
+})
+
+test('the size of the whole history continues from the last request, and equals a full count', async () => {
+  const chat = await talk({
+    model: 'anthropic/claude-opus-5',
+    policy: { maxToolTurns: 1, step: 1 },
+    tools: [clockTool],
+    result: () => 'noon '.repeat(400),
+  })
+  for (let i = 0; i < 4; i++) await chat.say('What time is it?')
+  const [last] = await chat.exchanges()
+  const sent = chat.history.slice(0, chat.history.findIndex((entry) => entry.id === last?.basedOn) + 1)
+  const counted = sizesOf(sent.map((entry) => entry.message)).reduce((sum, size) => sum + size, 0)
+  const head = estimateHead([], [clockTool, recallSpec])
+  assert.equal(last && readForecast(last)?.whole, head + counted)
 })
 
 test('a conversation says how often something was recalled', async () => {

@@ -24,7 +24,7 @@ test('a run that could not give its lease back has ended as it did, once, and th
   assert.equal(await outcomeOf(chat.send('And now?')), 'done')
 })
 
-test('a reply that came whole is kept, also if what was kept of it on the way could not be written', async () => {
+test('a complete reply is stored, even if its journal could not be written', async () => {
   const kept = openMemoryStore()
   const journal = Promise.withResolvers<number>()
   const { chat } = await start({ model, tools: [] }, { store: { ...kept, journal: () => journal.promise } })

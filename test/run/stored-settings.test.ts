@@ -5,7 +5,7 @@ import { collect, clock, only, start } from './chatting.ts'
 
 const alice = { model: 'anthropic/claude-opus-5', system: 'You are Alice.', policy: 'classic' as const }
 
-test('a conversation that is opened without settings continues as it was started', async () => {
+test('a conversation that is opened without settings continues with its original ones', async () => {
   const { synapse, chat, emulator } = await start({ ...alice, options: { effort: 'low' }, maxSteps: 7 })
   await chat.send('Hello!').ended
   assert.deepEqual((await chat.info()).settings, {
@@ -21,7 +21,7 @@ test('a conversation that is opened without settings continues as it was started
   assert.deepEqual(second?.['model'], 'claude-opus-5')
 })
 
-test('what is given when it is opened takes the place of what was stored, and is stored', async () => {
+test('settings given on opening replace the stored ones, and are stored', async () => {
   const { synapse, chat } = await start({ ...alice, protocol: 'anthropic-messages' })
   const again = await synapse.open(chat.id, { model: 'openai/gpt-5.6', options: { temperature: 0.5 } })
   const { settings } = await again.info()
@@ -71,7 +71,7 @@ test('a wrong model is refused at the start, and leaves no conversation', async 
   assert.deepEqual((await synapse.conversations()).items, [])
 })
 
-test('what the user says is kept when the key or the model is missing', async () => {
+test('the user message is stored even if the key or the model is missing', async () => {
   const synapse = await openSynapse({ env: {} })
   const chat = await synapse.start({ model: 'anthropic' })
   const { outcome, failure } = await chat.send('Remember me.').ended

@@ -44,7 +44,7 @@ for (const [provider, model] of targets) {
   })
 }
 
-test('what is not text stays a file, and is never put into the prompt', () => {
+test('a file that is not text stays a file, and is never put into the prompt', () => {
   const binary = file('data.bin', 'application/octet-stream', Buffer.from([0x61, 0x00, 0x62]))
   const invalid = file('old.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0xfd]))
   const image = file('dot.png', 'image/png', 'claims to be an image')

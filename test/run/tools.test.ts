@@ -5,7 +5,7 @@ import test from 'node:test'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import * as z from 'zod'
-import { textOf } from '../../src/core/message.ts'
+import { textOf, type Reply } from '../../src/core/message.ts'
 import type { Tool } from '../../src/core/tool.ts'
 import { defineTool } from '../../src/run/define-tool.ts'
 import type { StandardSchema } from '../../src/core/standard-schema.ts'
@@ -19,7 +19,7 @@ const weather = {
   run: ({ city, days }: { city: string; days?: number | undefined }) => `${city} ${days ?? 1}`,
 }
 
-/** What toStandardJsonSchema of @valibot/to-json-schema gives: the schema, with its JSON Schema beside the rest. */
+/** The result of toStandardJsonSchema of @valibot/to-json-schema: the schema, with its JSON Schema. */
 function withJsonSchema<S extends StandardSchema>(schema: S, json: Record<string, unknown>): S {
   return { ...schema, '~standard': { ...schema['~standard'], jsonSchema: { input: () => json } } }
 }
@@ -65,7 +65,7 @@ for (const [library, tool] of Object.entries(byLibrary)) {
     })
   })
 
-  test(`input that fits a schema of ${library} is given to the tool`, async () => {
+  test(`input that matches a schema of ${library} is passed to the tool`, async () => {
     assert.equal((await called(tool, { city: 'Paris', days: 3 })).text, 'Paris 3')
   })
 
@@ -77,13 +77,43 @@ for (const [library, tool] of Object.entries(byLibrary)) {
   })
 }
 
-test('a call whose arguments never came is not run, even where the schema cannot be read, and the model is informed', async () => {
+test('a call whose arguments never arrived is not run, even if the schema is unreadable, and the model is told', async () => {
   const input = { type: 'object', required: ['city', 'days'], properties: { city: { $ref: '#/nowhere' } } }
   for (const tool of [{ name: 'weather', input, run: () => 'ran' }, byLibrary['zod']]) {
     assert.ok(tool)
     const { result, text } = await called(tool, {})
     assert.equal(result.failed, true)
     assert.match(text, /^weather was not run: no arguments came, and it needs "city"/)
+  }
+})
+
+test('a call of a tool with an unknown name runs no tool, however similar the name is, and the model is informed', async () => {
+  for (const name of ['Weather', 'weather ', 'weathers', 'functions.weather', 'toString', '__proto__']) {
+    let runs = 0
+    const tool = { ...weather, input: { type: 'object' }, run: () => `run ${++runs}` }
+    const reply = calling([{ name, input: { city: 'Paris' } }])
+    const { chat } = await start({ model, tools: [tool] }, { emulation: { reply } })
+    await collect(chat.send('Go.'))
+    const [result] = await results(chat)
+    assert.ok(result)
+    assert.deepEqual({ runs, failed: result.failed }, { runs: 0, failed: true }, name)
+    assert.match(textOf(result.output), /^There is no tool named .*Known tools: weather\b/)
+  }
+})
+
+test('a call whose arguments are not a JSON object runs no tool, and the model is informed', async () => {
+  for (const malformed of ['{"city": "Par', '["Paris"]', '"Paris"', 'null']) {
+    let runs = 0
+    const tool = { ...weather, input: { type: 'object' }, run: () => `run ${++runs}` }
+    const call = { type: 'tool-call', callId: 'call_1', name: 'weather', input: {}, malformed } as const
+    let replies = 0
+    const reply = (): Partial<Reply> => ({ parts: replies++ === 0 ? [call] : [{ type: 'text', text: 'Done.' }] })
+    const { chat } = await start({ model: 'mistral/mistral-medium-latest', tools: [tool] }, { emulation: { reply } })
+    await collect(chat.send('Go.'))
+    const [result] = await results(chat)
+    assert.ok(result)
+    assert.deepEqual({ runs, failed: result.failed }, { runs: 0, failed: true }, malformed)
+    assert.match(textOf(result.output), /^The arguments are not a JSON object, so weather was not run/)
   }
 })
 
@@ -99,7 +129,7 @@ test('a schema without JSON Schema is refused with what to do about it', () => {
   )
 })
 
-test('what a schema changes on the way is what the tool gets', async () => {
+test('the tool gets the output of the schema', async () => {
   const tool = defineTool({
     name: 'shout',
     input: z.object({ text: z.string().transform((text) => text.toUpperCase()) }),
@@ -128,7 +158,7 @@ test('a schema that cannot be read does not keep its tool from running', async (
   assert.equal((await called(tool, {})).text, 'ran')
 })
 
-test('what a tool yields is shown as it comes, and its last value is the result', async () => {
+test('values that a tool yields are shown as they arrive, and the last one is the result', async () => {
   const tool: Tool = {
     name: 'build',
     input: { type: 'object' },
@@ -146,7 +176,7 @@ test('what a tool yields is shown as it comes, and its last value is the result'
   )
 })
 
-test('what a generator returns is its result, and what it yields is progress alone', async () => {
+test('the return value of a generator is its result, and yielded values are only progress', async () => {
   const tool: Tool = {
     name: 'build',
     input: { type: 'object' },
@@ -163,7 +193,7 @@ test('what a generator returns is its result, and what it yields is progress alo
   )
 })
 
-test('a long result is kept whole and shown from both ends', async () => {
+test('a long result is stored in full and shortened in the middle', async () => {
   const whole = `BEGIN${'x'.repeat(200_000)}END`
   const { result, text, emulator } = await called({ name: 'cat', input: { type: 'object' }, run: () => whole }, {})
   assert.equal(result.value, whole)
@@ -172,7 +202,7 @@ test('a long result is kept whole and shown from both ends', async () => {
   assert.ok(JSON.stringify(emulator.requests.at(-1)?.body).length < 50_000)
 })
 
-test('a large image from a tool is sent whole, though it is kept apart from its message', async () => {
+test('a large image from a tool is sent in full, though it is stored separately from its message', async () => {
   const base64 = Buffer.alloc(90_000, 7).toString('base64')
   const tool: Tool = {
     name: 'camera',

@@ -35,7 +35,7 @@ test('an answer has the type of its schema, on every provider of one conversatio
   assert.equal((await chat.retry().object()).country, undefined)
 })
 
-test('a schema for one message gives the type of that message', async () => {
+test('a schema for one message sets the type of that message', async () => {
   const { emulation } = saying('{"n": "7"}')
   const { chat } = await start({ model: 'openai/gpt-5.6' }, { emulation })
   const numbers = z.object({ n: z.string().transform(Number) })
@@ -49,7 +49,7 @@ test('a schema for one message gives the type of that message', async () => {
   assert.deepEqual(other, { n: '7' })
 })
 
-test('an answer that does not match is asked for once more, with what is wrong', async () => {
+test('an answer that does not match is requested once more, with the problems', async () => {
   const { emulation, asked } = saying('{"city": "Paris"}', JSON.stringify(paris))
   const { chat } = await start({ model: 'openai/gpt-5.6', tools: [] }, { emulation })
   assert.deepEqual(await chat.send('Which city?', { answer: city }).object(), paris)
@@ -59,7 +59,7 @@ test('an answer that does not match is asked for once more, with what is wrong',
   assert.match(textOf(again.parts), /does not fit its schema[^]*population/)
 })
 
-test('one that still does not match is a failure of its own, after two requests', async () => {
+test('one that still does not match is a failure, after two requests', async () => {
   const { emulation, asked } = saying('Sure! {"city"')
   const { chat } = await start({ model: 'mistral', tools: [] }, { emulation })
   const run = chat.send('Which city?', { answer: city })
@@ -68,7 +68,7 @@ test('one that still does not match is a failure of its own, after two requests'
   assert.equal((await run.ended).outcome, 'done')
 })
 
-test('what only the library can check is checked, and asked for again', async () => {
+test('what only the library can check is checked, and requested again', async () => {
   const even = z.object({ n: z.number() }).refine(({ n }) => n % 2 === 0, { message: 'n must be even' })
   const { emulation, asked } = saying('{"n": 3}', '{"n": 4}')
   const { chat } = await start({ model: 'anthropic', tools: [] }, { emulation })
@@ -91,7 +91,7 @@ test('a schema without JSON Schema is refused at once, and an answer without a s
   await assert.rejects(chat.send('Hi').object(), /There is no schema to read the answer by/)
 })
 
-test('the schema is stored with the conversation, and counts when it is opened again', async () => {
+test('the schema is stored with the conversation, and applies when it is opened again', async () => {
   const { emulation } = saying(JSON.stringify(paris))
   const { synapse } = await start({ model: 'openai/gpt-5.6' }, { emulation })
   const { id } = await synapse.start({ model: 'openai/gpt-5.6', answer: city })
@@ -102,7 +102,7 @@ test('the schema is stored with the conversation, and counts when it is opened a
   assert.equal(population, paris.population)
 })
 
-test('a provider without a store gives objects too', async () => {
+test('a provider without a store returns objects too', async () => {
   const { emulation } = saying(JSON.stringify(paris))
   const provider = createProvider({ provider: 'mistral', answer: city, offline: createEmulator(emulation) })
   assert.deepEqual(await provider.chat('Which city?').object(), paris)

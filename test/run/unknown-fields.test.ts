@@ -1,5 +1,4 @@
-// A field that no one knows today, in a provider's reply: it goes back to the provider, which may want it or refuse it.
-// Either way the conversation continues, with one repeated request at most.
+// An unknown field in a provider's reply: it is sent back to the provider, which may require it or refuse it.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -137,7 +136,7 @@ async function start({ protocol, model, native }: Wire, judge: (body: string) =>
 }
 
 for (const wire of wires) {
-  test(`${wire.protocol}: a service that wants an unknown field of its reply gets it back`, async () => {
+  test(`${wire.protocol}: a service that requires an unknown field of its reply gets it back`, async () => {
     const { bodies, chat } = await start(wire, () => undefined)
     const talk = await chat()
     for (const said of ['One.', 'Two.']) assert.equal((await talk.send(said).ended).outcome, 'done')
@@ -183,7 +182,7 @@ test('a refusal that continues is not answered by asking on and on', async () =>
   assert.equal(bodies.length, 3)
 })
 
-test('what a refusal names is found in the words of each wire; what a reply cannot be without is never dropped', () => {
+test('the field that a refusal names is found on each wire; a required field of a reply is never dropped', () => {
   const found: [string, string[]][] = [
     ["OpenAI answered 400: Unknown parameter: 'input[1].content[0].x'.", ['x']],
     ['messages.1.content.0.text.x: Extra inputs are not permitted', ['x']],

@@ -133,11 +133,11 @@ test('start, open and send', async () => {
   }
 })
 
-test('createProvider, and updateConfig of what it gives', async () => {
+test('createProvider, and updateConfig of its result', async () => {
   for (const [settings, problem] of rows) {
     const made = () => createProvider({ provider: 'anthropic', offline: true, ...settings })
     assert.equal(await problemOf(made), problem)
-    // There the settings of the policy stand beside those of the run.
+    // There the settings of the policy are next to those of the run.
     if (settings['policy'] !== undefined) continue
     const provider = createProvider({ provider: 'anthropic', offline: true })
     assert.equal(await problemOf(() => provider.updateConfig(() => settings)), problem)
@@ -201,7 +201,7 @@ test('the AI SDK: options of a call, and the policy of a model', async () => {
   }
 })
 
-test('what only code can give is checked as well', async () => {
+test('settings that only code can pass are validated as well', async () => {
   const synapse = await openSynapse({ offline: true })
   const start = (settings: object) => problemOf(() => synapse.start({ model: 'anthropic', ...settings }))
   const clock = { name: 'clock', input: { type: 'object' }, run: () => '12:00' }
@@ -234,7 +234,7 @@ test('every option of openSynapse has its rule', () => {
   assert.ok(Object.keys(known).length > 10)
 })
 
-test('a client cannot change the body of a request beside the options', async (t) => {
+test('a client cannot change the body of a request outside the options', async (t) => {
   const { api } = await serving(t)
   for (const settings of [{ options: { extra: { model: 'another' } } }, { options: { cacheKey: 'theirs' } }]) {
     const { status, text } = await api('POST', '/api/conversations', { settings })
@@ -258,7 +258,7 @@ function inFile(problem: string | undefined): string | undefined {
   return problem?.replace(/^.*\.yaml:\d+:\d+: /, '')
 }
 
-/** Without what is said around it. */
+/** Without the text around it. */
 function inBody(body: JsonObject): string | undefined {
   const error = body['error'] as JsonObject | undefined
   return error && /^The body is not valid: settings\.(.*)$/s.exec(String(error['message']))?.[1]

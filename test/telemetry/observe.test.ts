@@ -124,7 +124,7 @@ test('a run is a span, with one under it for each request and each tool', async 
   assert.equal(records.filter(({ metric }) => metric === 'gen_ai.client.operation.duration').length, 3)
 })
 
-test('what was said is in no span and no metric unless asked for', async () => {
+test('message content is in no span and no metric unless requested', async () => {
   const secret = 'My name is Xanthippe. What time is it?'
   const silent = await run(secret)
   assert.doesNotMatch(
@@ -135,7 +135,7 @@ test('what was said is in no span and no metric unless asked for', async () => {
   assert.match(JSON.stringify(told.spans.map(({ attributes }) => attributes)), /12:00/)
 })
 
-test('retries and failures are told by their kind', async () => {
+test('retries and failures are reported by their kind', async () => {
   const { spans } = await run('Hello', {}, 3)
   const [whole, request] = spans
   assert.deepEqual(request?.events, ['retry', 'retry'])

@@ -1,0 +1,47 @@
+// Writes of a run that are not durable yet. A store that writes in order commits those of one turn of the event loop
+// together: what is written before a request is planned goes into the commit that records the request. No write is
+// reported, and no request is sent, before it is durable.
+
+import type { Entry } from '../core/log.ts'
+import type { Message } from '../core/message.ts'
+import { uuidv7 } from '../store/ids.ts'
+import type { NewEntry, Store } from '../store/store.ts'
+
+export class PendingWrites {
+  #last: Promise<unknown> | undefined
+  readonly #clock: NonNullable<Store['ordered']>
+
+  constructor(clock: NonNullable<Store['ordered']>) {
+    this.#clock = clock
+  }
+
+  /** `onDurable` is called once the write is durable, after the callbacks of earlier writes. */
+  add<T>(write: Promise<T>, onDurable: (result: T) => void = () => {}): void {
+    const before = this.#last
+    this.#last = Promise.all([write, before]).then(([result]) => onDurable(result))
+    // Reported when it is awaited.
+    this.#last.catch(() => {})
+  }
+
+  /** Waits until all are durable and reported. Throws the error of the first that failed. */
+  async settled(): Promise<void> {
+    const last = this.#last
+    await last
+    if (this.#last === last) this.#last = undefined
+  }
+
+  /** The entry that a message will become after these; it can be continued from before it is written. */
+  entryAfter<M extends Message>(
+    history: readonly Entry[],
+    conversationId: string,
+    given: M,
+  ): { entry: Entry; fresh: NewEntry<M> } {
+    const now = this.#clock.now()
+    const [id, at] = [uuidv7(now), new Date(now).toISOString()]
+    const parentId = history.at(-1)?.id ?? null
+    // In the form in which it will be read again: nothing is shared with the caller.
+    const message = JSON.parse(JSON.stringify(given)) as M
+    const entry = { id, conversationId, parentId, depth: history.length, message, at }
+    return { entry, fresh: { id, message, parentId, at } }
+  }
+}

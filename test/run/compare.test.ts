@@ -1,0 +1,83 @@
+// The same question to several models at once.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { RunEvent } from '../../src/core/event.ts'
+import { textOf } from '../../src/core/message.ts'
+import { clock, start } from './chatting.ts'
+
+const models = ['anthropic/claude-opus-5', 'openai/gpt-5.6', 'google/gemini-3.8-flash']
+
+test('each model answers on its own branch, and the conversation continues from the chosen one', async () => {
+  const { chat } = await start({
+    model: 'anthropic/claude-opus-5',
+    tools: [{ ...clock, repeatable: true }],
+  })
+  await chat.send('My name is Ada.').ended
+  const before = (await chat.history()).length
+  const { candidates, ended, entryId } = await chat.compare(models, 'What time is it, and what is my name?')
+  const events = await Promise.all(
+    candidates.map(async ({ run }) => {
+      const seen: RunEvent[] = []
+      for await (const event of run) seen.push(event)
+      return seen
+    }),
+  )
+  const ends = await ended
+  assert.deepEqual(
+    ends.map(({ outcome }) => outcome),
+    ['done', 'done', 'done'],
+  )
+  for (const [i, seen] of events.entries()) {
+    const asked = seen.filter((event) => event.type === 'request').map((event) => `${event.provider}/${event.model}`)
+    assert.deepEqual(new Set(asked), new Set([models[i]]), 'no event of another model')
+    assert.ok(seen.some((event) => event.type === 'tool-end'))
+    assert.equal(ends[i]?.usage.input, sumOf(seen), 'it counts its own requests alone')
+  }
+  const path = await chat.history()
+  assert.equal(path[before]?.id, entryId)
+  assert.equal(path.at(-1)?.id, candidates[0]?.leaf())
+  const siblings = (await chat.tree()).filter((entry) => entry.parentId === entryId)
+  assert.equal(siblings.length, 3)
+
+  await chat.fork(candidates[2]?.leaf() ?? '')
+  const { reply } = await chat.send('What is my name?').ended
+  assert.match(textOf(reply?.parts ?? []), /Ada/)
+  const roles = (await chat.history()).map(({ message }) =>
+    message.role === 'assistant' ? message.origin.provider : message.role,
+  )
+  assert.deepEqual(roles.slice(before, before + 4), ['user', 'google', 'tool', 'google'])
+})
+
+function sumOf(events: readonly RunEvent[]): number {
+  let sum = 0
+  for (const event of events) if (event.type === 'message' && event.usage) sum += event.usage.input
+  return sum
+}
+
+test('a tool that must not run twice waits, and an unavailable model does not stop the others', async () => {
+  let runs = 0
+  const tool = { ...clock, repeatable: false, run: () => `${++runs} o'clock` }
+  const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [tool] })
+  await chat.send('Hello.').ended
+  const { candidates, ended } = await chat.compare(['openai/gpt-5.6', 'nowhere/at-all'], 'What time is it?')
+  const [asked, unknown] = await ended
+  assert.deepEqual([asked?.outcome, unknown?.outcome], ['waiting', 'failed'])
+  assert.equal(runs, 0)
+  assert.equal((await chat.history()).at(-1)?.id, candidates[0]?.leaf())
+  const [approval] = await chat.approvals()
+  await chat.approve(approval?.call.callId ?? '', { argsHash: approval?.argsHash ?? '' })
+  assert.equal((await chat.resume().ended).outcome, 'done')
+  assert.equal(runs, 1)
+})
+
+test('without a new message the last one is answered again, as an alternative to the existing answer', async () => {
+  const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [] })
+  await chat.send('Hello.').ended
+  const [question] = await chat.history()
+  const { ended, entryId } = await chat.compare(['openai/gpt-5.6'])
+  await ended
+  assert.equal(entryId, question?.id)
+  assert.equal((await chat.tree()).filter((entry) => entry.parentId === entryId).length, 2)
+  await assert.rejects(chat.compare([], 'Hello?'), /1 to 4 models/)
+})

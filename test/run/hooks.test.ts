@@ -1,0 +1,151 @@
+// Hooks, progress, hand-offs and sub-agents: what an application puts around the loop.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defineTool, openSynapse, type RunEvent } from '../../src/index.ts'
+import { createEmulator } from '../../src/testing.ts'
+
+const lookUp = defineTool<{ name: string }>({
+  name: 'look_up',
+  input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  run: ({ name }, { emit }) => {
+    emit({ found: name })
+    return `${name}: secret-123`
+  },
+})
+
+/** Calls the tool once, then says what it got. */
+function emulatorThat(call: string, input: Record<string, string>) {
+  return createEmulator({
+    reply: ({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role !== 'tool') return { parts: [{ type: 'tool-call', callId: '', name: call, input }] }
+      const [part] = last.parts[0]?.output ?? []
+      return { parts: [{ type: 'text', text: `It said ${part?.type === 'text' ? part.text : ''}` }] }
+    },
+  })
+}
+
+async function eventsOf(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const events: RunEvent[] = []
+  for await (const event of run) events.push(event)
+  return events
+}
+
+test('a hook changes the arguments and the result of a tool; both are events', async () => {
+  const synapse = await openSynapse({ offline: emulatorThat('look_up', { name: 'ada' }) })
+  const chat = await synapse.start({
+    model: 'openai',
+    tools: [lookUp],
+    hooks: {
+      beforeTool: ({ call }) => ({ input: { name: 'grace' }, note: `${call.name} asks for Grace` }),
+      afterTool: ({ result }) => {
+        const [part] = result.output
+        return part?.type === 'text' ? { output: part.text.replace(/secret-\d+/, '[removed]') } : undefined
+      },
+    },
+  })
+  const run = chat.send('Who?')
+  const events = await eventsOf(run)
+  assert.equal(await run.text(), 'It said grace: [removed]')
+  const hooks = events.filter((event) => event.type === 'hook').map(({ hook, action }) => [hook, action])
+  assert.deepEqual(hooks, [
+    ['beforeTool', 'changed'],
+    ['afterTool', 'changed'],
+  ])
+  assert.deepEqual(events.find((event) => event.type === 'tool-progress')?.value, { found: 'grace' })
+  assert.doesNotMatch(JSON.stringify(await chat.history()), /secret-123/)
+})
+
+test('a hook denies a call, a request or what follows a reply, with its reason', async () => {
+  const synapse = await openSynapse({ offline: emulatorThat('look_up', { name: 'ada' }) })
+  const settings = { model: 'anthropic', tools: [lookUp] }
+  const call = await synapse.start({ ...settings, hooks: { beforeTool: () => ({ deny: 'not on Sundays' }) } })
+  assert.match(await call.send('Who?').text(), /look_up was not run: not on Sundays/)
+  const request = await synapse.start({ ...settings, hooks: { beforeRequest: () => ({ deny: 'The day is over.' }) } })
+  await assert.rejects(request.send('Who?').text(), /The day is over\./)
+  assert.equal((await request.history()).length, 1)
+  const reply = await synapse.start({ ...settings, hooks: { afterReply: () => ({ deny: 'enough' }) } })
+  const { outcome, guard } = await reply.send('Who?').ended
+  assert.deepEqual([outcome, guard], ['stopped', { guard: 'hook', why: 'enough' }])
+  assert.equal((await reply.history()).length, 2)
+})
+
+test('a change by a hook is a note of that request', async () => {
+  const emulator = createEmulator()
+  const synapse = await openSynapse({ offline: emulator })
+  const chat = await synapse.start({
+    model: 'mistral',
+    hooks: { beforeRequest: ({ step }) => ({ system: `Step ${step}.`, options: { maxOutput: 77 } }) },
+  })
+  const events = await eventsOf(chat.send('Hi'))
+  const request = events.find((event) => event.type === 'request')
+  assert.deepEqual(
+    request?.notes.filter(({ rule }) => rule === 'hook').map(({ what }) => what),
+    ['system', 'options'],
+  )
+  const { body } = emulator.requests.at(-1) ?? {}
+  assert.match(JSON.stringify(body), /"Step 1\."/)
+  assert.match(JSON.stringify(body), /"max_tokens":77/)
+})
+
+test('the model hands the conversation to another agent, whose settings count from then on', async () => {
+  const emulator = emulatorThat('hand_off_to_bob', {})
+  const synapse = await openSynapse({ offline: emulator })
+  const bob = { name: 'bob', description: 'Knows boats.', settings: { model: 'mistral', system: 'You are Bob.' } }
+  const chat = await synapse.start({ model: 'openai', system: 'You are Alice.', handoffs: [bob] })
+  assert.equal(await chat.send('Which boat?').text(), 'It said bob continues.')
+  const asked = emulator.requests.map(({ provider, body }) => [
+    provider,
+    /You are (\w+)/.exec(JSON.stringify(body))?.[1],
+  ])
+  assert.deepEqual(asked, [
+    ['openai', 'Alice'],
+    ['mistral', 'Bob'],
+  ])
+  const again = await synapse.open(chat.id)
+  assert.match(JSON.stringify((await again.inspect()).body), /You are Bob/)
+})
+
+test('the cost of a sub-agent counts in its parent', async () => {
+  const synapse = await openSynapse({ offline: emulatorThat('helper', { task: 'Count the boats.' }) })
+  const helper = synapse.agentTool({ name: 'helper', settings: { model: 'anthropic', tools: [lookUp] } })
+  const chat = await synapse.start({ model: 'openai', tools: [helper] })
+  await chat.send('How many boats?').ended
+  const { models, requests } = await chat.usage()
+  assert.deepEqual(models.map(({ provider }) => provider).toSorted(), ['anthropic', 'openai'])
+  assert.ok(requests > 2)
+})
+
+test('an object is read while it is written', async () => {
+  const emulator = createEmulator({
+    piece: 4,
+    reply: () => ({ parts: [{ type: 'text', text: '{"city":"Brest","boats":[1,2,3]}' }] }),
+  })
+  const synapse = await openSynapse({ offline: emulator })
+  const chat = await synapse.start({ model: 'google' })
+  const answer = {
+    type: 'object',
+    properties: { city: { type: 'string' }, boats: { type: 'array', items: { type: 'number' } } },
+  }
+  const run = chat.send('Where?', { answer })
+  const parts: string[] = []
+  for await (const part of run.partialObjectStream) parts.push(JSON.stringify(part))
+  assert.ok(parts.length > 3, parts.join(' '))
+  assert.equal(parts.at(-1), '{"city":"Brest","boats":[1,2,3]}')
+  assert.ok(parts.some((part) => part.startsWith('{"city":"B') && !part.includes('Brest')))
+  assert.deepEqual(await run.object(), { city: 'Brest', boats: [1, 2, 3] })
+})
+
+test('the composing model has its own guidance and length', async () => {
+  const emulator = emulatorThat('look_up', { name: 'ada' })
+  const synapse = await openSynapse({ offline: emulator })
+  const answer = { model: 'mistral', guidance: 'Answer in one line.', options: { maxOutput: 55, temperature: 0 } }
+  const chat = await synapse.start({ model: 'openai', tools: [lookUp], route: { answer } })
+  await chat.send('Who?').ended
+  const bodies = emulator.requests.map(({ provider, body }) => [provider, JSON.stringify(body)] as const)
+  const composed = bodies.find(([provider]) => provider === 'mistral')?.[1] ?? ''
+  assert.match(composed, /Answer in one line\./)
+  assert.match(composed, /"max_tokens":55/)
+  assert.ok(!bodies.some(([provider, body]) => provider === 'openai' && body.includes('Answer in one line')))
+})
