@@ -1,4 +1,4 @@
-// Who may use a door, and what clients hear when something is wrong: always in the words of the API that they speak.
+// Who may use a door, and the errors that clients get: always in the format of their API.
 
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
@@ -55,7 +55,7 @@ describe('keys', () => {
     assert.ok(!JSON.stringify(lines).includes(key))
   })
 
-  test('where keys are required any other key is refused in the words of the API', async (t) => {
+  test('where keys are required any other key is refused in the format of the API', async (t) => {
     const store = openMemoryStore()
     await createKey(store, {})
     const { openai, anthropic, google } = await clients(t, { store, requireKeys: true })
@@ -90,7 +90,7 @@ describe('keys', () => {
 })
 
 describe('errors', () => {
-  test('a model that is not known is not found', async (t) => {
+  test('an unknown model is not found', async (t) => {
     const { openai, anthropic, google } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model: 'nothing', messages: said }), {
       status: 404,
@@ -121,7 +121,7 @@ describe('errors', () => {
     await assert.rejects(anthropic.messages.create({ model, messages: said, max_tokens: 10 }), { status: 529 })
   })
 
-  test('a failure before the first piece is tried again inside', async (t) => {
+  test('a failure before the first piece is retried internally', async (t) => {
     const { openai, emulator } = await clients(t)
     emulator.order({ status: 503 }, 1)
     const answer = await openai.chat.completions.create({ model, messages: said })
@@ -150,7 +150,7 @@ describe('errors', () => {
     })
   })
 
-  test('a prompt that is too long is refused in the words that clients look for', async (t) => {
+  test('a prompt that is too long is refused with the error that clients expect', async (t) => {
     const { openai, anthropic, google } = await clients(t)
     const text = 'word '.repeat(400_000)
     const messages = [{ role: 'user' as const, content: text }]
@@ -172,7 +172,7 @@ describe('errors', () => {
 })
 
 describe('about models', () => {
-  test('each API lists models in its own form', async (t) => {
+  test('each API lists models in its own format', async (t) => {
     const { openai, anthropic, google, url } = await clients(t)
     const lists = [
       (await openai.models.list()).data.map(({ id }) => id),

@@ -82,7 +82,7 @@ test('two requests at once never fail, and neither is lost', async (t) => {
   for (const id of both) assert.deepEqual(await rolesAt(store, 'local', id), ['user', 'assistant', 'user', 'assistant'])
 })
 
-test('two owners with the same words never share a conversation', async (t) => {
+test('two owners with the same messages never share a conversation', async (t) => {
   const store = openMemoryStore()
   const [ann, ben] = [await createKey(store, { owner: 'ann' }), await createKey(store, { owner: 'ben' })]
   const { url } = await serving(t, { store, requireKeys: true })
@@ -95,7 +95,7 @@ test('two owners with the same words never share a conversation', async (t) => {
   assert.deepEqual(await rolesAt(store, 'ann', hers), ['user', 'assistant'])
 })
 
-test('previous_response_id continues over any provider, also after a restart', async (t) => {
+test('previous_response_id continues over any provider, even after a restart', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'synapse-doors-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'chats.db')
@@ -136,7 +136,7 @@ test('previous_response_id continues over any provider, also after a restart', a
   })
 })
 
-test('a reply goes back to its provider in its own words, though the client never had them', async (t) => {
+test('a reply is sent back to its provider unchanged, although the client never had its native form', async (t) => {
   const { url, emulator } = await serving(t)
   const { openai } = chatAt(url)
   const tools: OpenAI.ChatCompletionTool[] = [

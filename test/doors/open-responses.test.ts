@@ -1,51 +1,5 @@
-// The public compliance suite of Open Responses, run against the OpenAI door with several providers answering. It is kept
-// beside the repository; without it the tests are skipped.
+// The Open Responses suite over a provider that is not OpenAI; the others are in open-responses.all.test.ts.
 
-import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import test from 'node:test'
-import { serving } from '../server/serving.ts'
+import { passesSuite } from './open-responses.ts'
 
-const project = join(import.meta.dirname, '..', '..')
-const suite = join(project, '..', 'shared', 'suites', 'open-responses', 'run')
-const skip = existsSync(suite) ? false : 'the Open Responses suite is not on this machine'
-
-interface Outcome {
-  name: string
-  status: string
-  errors?: string[]
-}
-
-for (const model of [
-  'anthropic/claude-opus-5',
-  'openai/gpt-5.6',
-  'google/gemini-3-flash-preview',
-  'mistral/mistral-large-latest',
-]) {
-  test(`the OpenAI door passes the Open Responses suite over ${model}`, { skip }, async (t) => {
-    const { url } = await serving(t)
-    const results = await run('-u', `${url}/v1`, '-k', 'key', '-m', model, '--json')
-    // WebSockets and compaction on request are not served.
-    const http = results.filter(({ name }) => !/^(WebSocket|Compaction)/.test(name))
-    assert.equal(http.length, 8)
-    assert.deepEqual(
-      http.filter(({ status }) => status !== 'passed').map(({ name, errors }) => [name, errors]),
-      [],
-    )
-  })
-}
-
-/** The suite exits with 1 when one of its tests fails; what it prints counts. */
-function run(...args: string[]): Promise<Outcome[]> {
-  return new Promise((resolve, reject) => {
-    execFile(suite, [project, ...args], { timeout: 60_000 }, (error, stdout) => {
-      try {
-        resolve((JSON.parse(stdout) as { results: Outcome[] }).results)
-      } catch {
-        reject(error ?? new Error(`The suite printed no JSON: ${stdout.slice(0, 200)}`))
-      }
-    })
-  })
-}
+passesSuite('anthropic/claude-opus-5')

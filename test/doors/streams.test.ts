@@ -5,6 +5,7 @@ import test from 'node:test'
 import type { RunEvent } from '../../src/core/event.ts'
 import { channel } from '../../src/run/channel.ts'
 import { streamedReply } from '../../src/server/doors/reply.ts'
+import { loadService } from '../../src/wires/list.ts'
 import { serving } from '../server/serving.ts'
 
 test('a client that waits hears a comment, and a failure afterwards is an event', async () => {
@@ -12,6 +13,7 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
   const failure = { kind: 'overloaded', message: 'Too busy.' } as const
   const response = await streamedReply({
     wire: 'anthropic-messages',
+    service: await loadService('anthropic-messages'),
     profile: { model: 'm', replyId: 'msg_1', createdAt: 0, inputTokens: 1 },
     run: {
       conversationId: 'c',
@@ -23,6 +25,8 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
         failure,
       }),
       abort: () => {},
+      exchangeId: () => undefined,
+      noteCount: () => 0,
     },
     issueOf: () => ({ rule: 'door', status: 529, message: failure.message }),
     keepAliveMs: 1,
@@ -33,7 +37,7 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
   assert.match(text, /^(?:: keep-alive\n\n)+event: error\ndata: .*overloaded_error.*Too busy\..*\n\n$/)
 })
 
-test('a run ends when its client leaves, and what was said is kept', { timeout: 20_000 }, async (t) => {
+test('a run ends when its client leaves, and the partial reply is stored', { timeout: 20_000 }, async (t) => {
   const { url, store, emulator } = await serving(t)
   emulator.order({ keepAliveAt: 4, keepAliveMs: 5 })
   const leaving = new AbortController()

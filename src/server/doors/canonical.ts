@@ -1,14 +1,15 @@
-// A conversation as it is compared: what clients send back word for word. Reasoning, call ids, system prompts and tools
-// change on the way through clients that continue the very same conversation, so they are no part of it.
+// The comparable form of a conversation: what clients send back verbatim. Reasoning, call ids, system prompts and tools
+// change on the way through clients that continue the very same conversation, so they are left out.
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json } from '../../core/json.ts'
+import type { WireService } from '../../wires/service.ts'
 import { callsOf, textOf, type MediaPart, type Message, type Part, type Reply } from '../../core/message.ts'
 
-/** Messages that are compared as one: a client may write one reply as several. */
+/** Messages that are compared as one: a client may split a reply into several. */
 export interface Group {
   messages: Message[]
-  /** The digest of everything up to and with this group. */
+  /** The digest of everything up to and including this group. */
   hash: string
 }
 
@@ -30,7 +31,7 @@ export function nextHash(before: string, group: readonly Message[]): string {
   return digest(before, JSON.stringify(canonical(group)))
 }
 
-/** For a reply that is long enough to be told from others by its words. */
+/** For a reply that is long enough to be identified by its text. */
 export function textHash(reply: Message): string | undefined {
   const text = textOf(reply.parts).trim()
   return text.length < 40 ? undefined : digest('text', text)
@@ -58,7 +59,7 @@ function mediaOf({ data }: MediaPart): Json {
   return data.kind === 'base64' ? digest('media', data.base64) : JSON.stringify(data)
 }
 
-/** Programs that read JSON and write it again may change the order of its fields. */
+/** Programs that parse and rewrite JSON may change the order of its fields. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value
@@ -70,16 +71,17 @@ function digest(before: string, text: string): string {
   return createHash('sha256').update(`${before}\n${text.toWellFormed()}`).digest('base64url')
 }
 
-/** What clients call a call by: one id, the same in every answer, that says which call of ours it is. */
-export function clientCallId(wire: string, callId: string): string {
-  return `${wire === 'anthropic-messages' ? 'toolu_' : 'call_'}${callKey(callId)}`
+/** The client's id of a call: the same in every answer, and it identifies our call. */
+export function clientCallId({ door }: Pick<WireService, 'door'>, callId: string): string {
+  const key = callKey(callId)
+  return door?.callId?.(key) ?? `call_${key}`
 }
 
 function callKey(callId: string): string {
   return createHash('sha256').update(callId).digest('hex').slice(0, 24)
 }
 
-/** The part of a client's id that names a call of ours; undefined: it is none of ours. */
+/** The part of a client's id that names our call; undefined: it is not ours. */
 export function keyOfCall(clientId: string): string | undefined {
   return /^(?:toolu_|call_)([0-9a-f]{24})$/.exec(clientId)?.[1]
 }

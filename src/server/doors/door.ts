@@ -1,87 +1,123 @@
-// Which door a request is for: the APIs of providers that the server speaks to clients, by their paths. Each is served
-// under its usual path and under the name of its provider, because clients differ in what they take for a base URL.
+// The door for a request: the provider APIs that the server offers to clients. Each wire that can be written for
+// clients has one; its service defines the paths. Each is served under its usual path and under the name of its
+// provider, because clients differ in what they use as a base URL.
 
-export type DoorWire = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini-generate'
+import { loadService, wireIds } from '../../wires/list.ts'
+import type { Operation, WireDoor, WireService } from '../../wires/service.ts'
 
 export type DoorOperation =
-  /** `model` and `stream` where the path says them. */
-  | { do: 'reply'; wire: DoorWire; model?: string; stream?: boolean }
-  | { do: 'count'; wire: DoorWire; model?: string }
-  | { do: 'models'; wire: DoorWire; id?: string }
-  | { do: 'response'; wire: 'openai-responses'; id: string; method: 'GET' | 'DELETE' }
-  | { do: 'input-items'; wire: 'openai-responses'; id: string }
-  /** A WebSocket, which clients try first and do without where they hear that there is none. */
-  | { do: 'upgrade'; wire: 'openai-responses' }
-  /** Some clients look whether there is anything before they ask. */
-  | { do: 'head'; wire: DoorWire }
-  | { do: 'unknown'; wire: DoorWire }
+  | Operation
+  /** A WebSocket, for the wires that have one. */
+  | { do: 'upgrade' }
+  /** Some clients check whether a server is there before they send a request. */
+  | { do: 'head' }
+  | { do: 'unknown' }
 
 export interface Door {
-  /** Whose model a bare name is. */
+  wire: string
+  /** The provider of a bare model name. */
   provider: string
+  /** After the name of the provider and the version. */
+  path: string
   operation: DoorOperation
 }
 
+interface DoorService extends WireService {
+  id: string
+  door: WireDoor
+}
+
+let loaded: Promise<DoorService[]> | undefined
+
+async function services(): Promise<DoorService[]> {
+  const all = await Promise.all(wireIds.map(async (id) => ({ id, ...(await loadService(id)) })))
+  return all.flatMap((service) => (service.door ? [{ ...service, door: service.door }] : []))
+}
+
 /** Undefined: the request is for the page or the server's own API. */
-export function doorOf(method: string, url: URL, headers: Headers): Door | undefined {
-  const [, prefix, version, rest = ''] =
-    /^(?:\/(openai|anthropic|google|mistral|ollama))?(?:\/(v1|v1beta|v1alpha))?(\/.*)?$/.exec(url.pathname) ?? []
-  if (prefix === undefined && version === undefined) return undefined
-  const isGemini = prefix === 'google' || (prefix === undefined && version !== 'v1')
-  const usual = isGemini
-    ? 'gemini-generate'
-    : prefix === 'anthropic' || (prefix === undefined && headers.has('anthropic-version'))
-      ? 'anthropic-messages'
-      : 'openai-chat'
-  const isUpgrade = headers.get('upgrade')?.toLowerCase() === 'websocket' && rest === '/responses'
-  const operation: DoorOperation = isUpgrade
-    ? { do: 'upgrade', wire: 'openai-responses' }
-    : operationOf(method, rest, usual)
-  return { provider: prefix ?? providers[operation.wire], operation }
+export async function doorOf(method: string, url: URL, headers: Headers): Promise<Door | undefined> {
+  // Where the server itself is the host of an Ollama client. Its chats are distinguished by their bodies
+  // (routes/chat.ts).
+  if (/^\/api\/(?:tags|version)$/.test(url.pathname)) {
+    return doorOf(method, new URL(`/ollama${url.pathname}`, url), headers)
+  }
+  const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? []
+  const isVersion = /^v1(?:beta|alpha)?$/.test(first)
+  // Loading all of them takes time, which the page need not wait for.
+  if (!isVersion && !/^(?!(?:api|assets|health|ready)$)[a-z]{3,20}$/.test(first)) return undefined
+  loaded ??= services()
+  const all = await loaded
+  const prefix = isVersion ? undefined : first
+  if (prefix !== undefined && !all.some(({ home }) => home === prefix)) return undefined
+  const path = prefix === undefined ? url.pathname : rest
+  const ordered = all.toSorted((a, b) => rank(a) - rank(b))
+  const usual = usualFor(path, prefix, headers, ordered)
+  if (!usual) return undefined
+  const tail = path.replace(/^\/v1(?:beta|alpha)?(?=\/|$)/, '')
+  const found = method === 'HEAD' ? undefined : routed(ordered, method, path, prefix)
+  const { id: wire, home } = found?.service ?? usual
+  const provider = prefix ?? home
+  const isUpgrade = headers.get('upgrade')?.toLowerCase() === 'websocket'
+  if (isUpgrade) return socketDoor(ordered, path, { wire, provider, path: tail })
+  const operation: DoorOperation =
+    method === 'HEAD' ? { do: 'head' } : (found?.operation ?? modelsIn(method, path) ?? { do: 'unknown' })
+  const isModels = operation.do === 'models'
+  return {
+    wire: isModels ? usual.id : wire,
+    provider: isModels ? (prefix ?? usual.home) : provider,
+    path: tail,
+    operation,
+  }
+
+  function rank({ home: one }: DoorService): number {
+    return one === prefix ? 0 : 1
+  }
 }
 
-const providers: Record<DoorWire, string> = {
-  'openai-chat': 'openai',
-  'openai-responses': 'openai',
-  'anthropic-messages': 'anthropic',
-  'gemini-generate': 'google',
+function routed(
+  ordered: readonly DoorService[],
+  method: string,
+  path: string,
+  prefix: string | undefined,
+): { service: DoorService; operation: Operation } | undefined {
+  for (const service of ordered) {
+    // Paths without a version belong to the server, unless the provider is named.
+    const operation = service.route(method, path, prefix)
+    if (operation) return { service, operation: withoutSlash(operation) }
+  }
+  return undefined
 }
 
-function operationOf(method: string, path: string, usual: DoorWire): DoorOperation {
-  if (method === 'HEAD') return { do: 'head', wire: usual }
-  if (method === 'POST') return posted(path) ?? { do: 'unknown', wire: usual }
-  const [, id, part] = /^\/responses\/([A-Za-z0-9_-]{1,100})(\/input_items)?$/.exec(path) ?? []
-  if (id !== undefined) {
-    const wire = 'openai-responses'
-    if (part !== undefined && method === 'GET') return { do: 'input-items', wire, id }
-    if (part === undefined && (method === 'GET' || method === 'DELETE')) return { do: 'response', wire, id, method }
-  }
-  const models = method === 'GET' ? /^\/models(?:\/(.{1,200}))?$/.exec(path) : null
-  if (!models) return { do: 'unknown', wire: usual }
-  return { do: 'models', wire: usual, ...(models[1] !== undefined && { id: decoded(models[1]) }) }
+/** The wire whose error and list formats a client reads if the path does not tell. */
+function usualFor(
+  path: string,
+  prefix: string | undefined,
+  headers: Headers,
+  ordered: readonly DoorService[],
+): DoorService | undefined {
+  const home =
+    prefix ??
+    (/^\/v1(?:beta|alpha)\b/.test(path) ? 'google' : headers.has('anthropic-version') ? 'anthropic' : 'openai')
+  return ordered.find((service) => service.home === home)
 }
 
-function posted(path: string): DoorOperation | undefined {
-  const [, name, method] = /^\/models\/(.{1,200}):(generateContent|streamGenerateContent|countTokens)$/.exec(path) ?? []
-  if (name !== undefined) {
-    const gemini = { wire: 'gemini-generate', model: decoded(name) } as const
-    if (method === 'countTokens') return { do: 'count', ...gemini }
-    return { do: 'reply', ...gemini, stream: method === 'streamGenerateContent' }
-  }
-  switch (path) {
-    case '/chat/completions':
-      return { do: 'reply', wire: 'openai-chat' }
-    case '/responses':
-      return { do: 'reply', wire: 'openai-responses' }
-    case '/responses/input_tokens':
-      return { do: 'count', wire: 'openai-responses' }
-    case '/messages':
-      return { do: 'reply', wire: 'anthropic-messages' }
-    case '/messages/count_tokens':
-      return { do: 'count', wire: 'anthropic-messages' }
-    default:
-      return undefined
-  }
+function socketDoor(ordered: readonly DoorService[], path: string, door: Omit<Door, 'operation'>): Door {
+  const service = ordered.find((one) => one.door.sockets && one.route('POST', path, undefined)?.do === 'reply')
+  return service
+    ? { ...door, wire: service.id, operation: { do: 'upgrade' } }
+    : { ...door, operation: { do: 'unknown' } }
+}
+
+function modelsIn(method: string, path: string): Operation | undefined {
+  const models = method === 'GET' ? /\/models(?:\/(.{1,200}))?$/.exec(path) : null
+  if (!models) return undefined
+  return { do: 'models', ...(models[1] !== undefined && { id: decoded(models[1]) }) }
+}
+
+/** The model name in a path may be that of another provider: `anthropic/claude-opus-5`. */
+function withoutSlash(operation: Operation): Operation {
+  if (!('model' in operation) || operation.model === undefined) return operation
+  return { ...operation, model: decoded(operation.model) }
 }
 
 function decoded(text: string): string {

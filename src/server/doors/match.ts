@@ -1,69 +1,136 @@
 // Which conversation a request continues. Clients of these APIs send the whole history each time and no id of ours, so
-// the conversation is found by what it says: the longest beginning that is in the store, or else the newest reply of ours.
-// What differs from there on becomes a branch. Everything is kept per owner, as records, so it survives a restart.
+// the conversation is found by its content: the longest stored prefix, or else our newest reply. What differs after
+// that becomes a branch. Everything is stored per owner, as records, so it survives a restart.
 
-import { SynapseError } from '../../core/error.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Reply, type ToolCallPart } from '../../core/message.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { StoredReplies } from '../../wires/service.ts'
+import { holdsToken, tokensIn } from '../../wires/shared/sealed-token.ts'
 import { grouped, keyOfCall, keysOfReply, nextHash, textHash, type Group } from './canonical.ts'
+import type { ConnectionMemory } from './connection-memory.ts'
 import type { DoorRequest } from './read-request.ts'
+import { sealOf } from './seal.ts'
 
 export interface Match {
-  /** Absent: nothing of it is known. */
+  /** Absent: unknown. */
   conversationId?: string
-  /** The entry that the messages come after; null: they begin the conversation, or a branch from its beginning. */
+  /** The entry before the new messages; null: they begin the conversation, or a branch from its beginning. */
   parentId: string | null
   append: Appended[]
   /** The digest of the whole request. */
   hash: string
+  /**
+   * The provider whose replies the client received unchanged; empty if there is no reply of ours. Absent: some of them
+   * were translated, so the request has to be too.
+   */
+  passedBy?: string
 }
 
 interface Appended {
   message: Message
-  /** The digest up to here, where something that is compared as one ends. */
+  /** If it is a reply of ours: see `Match`. */
+  passedBy?: string | undefined
+  isOurs?: boolean
+  /** The digest up to here, at the end of a unit of comparison. */
   hash?: string
 }
 
-const kinds = { prefix: 'door-prefix', call: 'door-call', text: 'door-text', response: 'door-response' } as const
+const kinds = {
+  prefix: 'door-prefix',
+  call: 'door-call',
+  text: 'door-text',
+  response: 'door-response',
+  exchange: 'door-exchange',
+} as const
 
-export async function match(store: Store, owner: string, request: DoorRequest): Promise<Match> {
-  const { previousResponseId, messages } = request
-  const earlier = previousResponseId === undefined ? undefined : await responseOf(store, owner, previousResponseId)
-  const groups = grouped(messages, earlier && textIn(earlier, 'hash'))
-  const at = earlier ? placeIn(earlier, 0) : await placeOf(store, owner, groups, request.session)
+/** Where a request continues, if it says so itself. */
+export interface StartingPoint {
+  conversationId: string
+  entryId?: string
+  hash: string
+  passedBy?: string
+}
+
+export async function match(
+  store: Store,
+  owner: string,
+  request: DoorRequest,
+  start: StartingPoint | undefined,
+): Promise<Match> {
+  const groups = grouped(request.messages, start?.hash)
+  const at = start ? { ...start, count: 0 } : await placeOf(store, owner, groups, request.session)
   const known = at.entryId === undefined ? [] : await callsBefore(store, owner, at.entryId, groups.slice(0, at.count))
+  if (start) checkResults(request.messages, known)
+  const append = await adopted(store, owner, groups.slice(at.count), known)
+  const passedBy = commonOf([
+    ...(at.entryId === undefined ? [] : [at.passedBy]),
+    ...append.flatMap((one) => (one.isOurs ? [one.passedBy] : [])),
+  ])
   return {
     ...(at.conversationId !== undefined && { conversationId: at.conversationId }),
     parentId: at.entryId ?? null,
-    append: await adopted(store, owner, groups.slice(at.count), known),
-    hash: groups.at(-1)?.hash ?? (earlier ? textIn(earlier, 'hash') : ''),
+    append,
+    ...(passedBy !== undefined && { passedBy }),
+    hash: groups.at(-1)?.hash ?? start?.hash ?? '',
   }
 }
 
-/** What lets requests find these entries. */
+/** A client that sends only new messages has seen the calls: a result for none of them is its own mistake. */
+function checkResults(messages: readonly Message[], known: KnownCalls): void {
+  const ids = new Set([
+    ...known.map(({ clientId }) => clientId),
+    ...messages.flatMap(callsOf).map(({ callId }) => callId),
+  ])
+  for (const { callId } of messages.flatMap((message) => (message.role === 'tool' ? message.parts : []))) {
+    if (ids.has(callId)) continue
+    throw badInput(`No tool call found for function call output with call_id ${callId.slice(0, 100)}.`)
+  }
+}
+
+/** A translated reply has nothing in common with others; messages without a reply of ours are common to all. */
+function commonOf(passed: readonly (string | undefined)[]): string | undefined {
+  const [first = '', ...others] = new Set(passed.filter((one) => one !== ''))
+  return passed.includes(undefined) || others.length > 0 ? undefined : first
+}
+
+/** The records by which requests find these entries. */
 export function prefixRecord(
   owner: string,
   place: { conversationId: string; entryId: string },
   hash: string,
-  session: string | undefined,
+  { session, passedBy }: { session: string | undefined; passedBy?: string | undefined },
 ): NewRecord {
   const { conversationId, entryId } = place
-  const data: JsonObject = { entryId, conversationId, ...(session !== undefined && { session }) }
+  const data: JsonObject = {
+    entryId,
+    conversationId,
+    ...(session !== undefined && { session }),
+    ...(passedBy !== undefined && { passedBy }),
+  }
   return { owner, kind: kinds.prefix, id: hash, conversationId, data }
 }
 
-/** What lets requests find a reply: everything up to it, its calls, its words, the id of the response. */
+/** The records by which requests find a reply: everything up to it, its calls, its text, the id of the response. */
 export function replyRecords(
   owner: string,
   place: { conversationId: string; entryId: string },
   reply: Reply,
-  about: { hash: string; session: string | undefined; responseId?: string; response?: JsonObject },
+  about: {
+    hash: string
+    session: string | undefined
+    passedBy?: string | undefined
+    exchangeId: string
+    responseId?: string
+    response?: JsonObject
+  },
 ): NewRecord[] {
   const { conversationId, entryId } = place
+  const { passedBy } = about
   const hash = nextHash(about.hash, [reply])
-  const data: JsonObject = { entryId, conversationId, hash }
+  const data: JsonObject = { entryId, conversationId, hash, ...(passedBy !== undefined && { passedBy }) }
   const record = (kind: string, id: string, more: JsonObject = {}): NewRecord => ({
     owner,
     kind,
@@ -73,22 +140,35 @@ export function replyRecords(
   })
   const words = textHash(reply)
   return [
-    prefixRecord(owner, place, hash, about.session),
+    prefixRecord(owner, place, hash, about),
+    record(kinds.exchange, about.exchangeId),
     ...keysOfReply(reply).map((key) => record(kinds.call, key)),
     ...(words === undefined ? [] : [record(kinds.text, words)]),
     ...(about.responseId === undefined ? [] : [record(kinds.response, about.responseId, about.response)]),
   ]
 }
 
-export async function responseOf(store: Store, owner: string, id: string): Promise<StoredRecord> {
-  const record = await store.record(owner, kinds.response, id)
-  if (record) return record
-  const message = `Previous response with id '${id.slice(0, 100)}' not found.`
-  throw new SynapseError({ kind: 'bad-input', code: notFound, message })
+/** After a response that is stored, or that the client's connection remembers. */
+export async function startAfter(
+  store: Store,
+  owner: string,
+  responseId: string,
+  { stored, memory }: { stored: StoredReplies; memory: ConnectionMemory | undefined },
+): Promise<StartingPoint> {
+  const data = memory?.find(responseId) ?? (await responseOf(store, owner, responseId))?.data
+  if (!data) throw new SynapseError(stored.unknownPrevious(responseId.slice(0, 100)))
+  const { conversationId, entryId, hash, passedBy } = data
+  return {
+    conversationId: String(conversationId),
+    entryId: String(entryId),
+    hash: String(hash),
+    ...(typeof passedBy === 'string' && { passedBy }),
+  }
 }
 
-/** The code that OpenAI's clients know. */
-export const notFound = 'previous_response_not_found'
+export function responseOf(store: Store, owner: string, id: string): Promise<StoredRecord | undefined> {
+  return store.record(owner, kinds.response, id)
+}
 
 export function forgetResponse(store: Store, owner: string, id: string): Promise<boolean> {
   return store.deleteRecord(owner, kinds.response, id)
@@ -97,12 +177,19 @@ export function forgetResponse(store: Store, owner: string, id: string): Promise
 interface Place {
   conversationId?: string
   entryId?: string
-  /** How many groups of the request are in the store up to there. */
+  /** How many groups of the request are stored up to there. */
   count: number
+  passedBy?: string | undefined
 }
 
 function placeIn(record: StoredRecord, count: number): Place {
-  return { conversationId: textIn(record, 'conversationId'), entryId: textIn(record, 'entryId'), count }
+  const { passedBy } = record.data
+  return {
+    conversationId: textIn(record, 'conversationId'),
+    entryId: textIn(record, 'entryId'),
+    count,
+    ...(typeof passedBy === 'string' && { passedBy }),
+  }
 }
 
 async function placeOf(
@@ -118,13 +205,13 @@ async function placeOf(
     return { conversationId: textIn(anchor, 'conversationId'), count: 0 }
   }
   if (!prefix) return { count: 0 }
-  // Many conversations begin with the same question: a reply of ours tells them apart, or the client does.
-  const isTold = anchor !== undefined || groups.slice(0, prefix.count).some(isReply)
+  // Many conversations begin with the same question: they are distinguished by our reply, or by the client.
+  const isIdentified = anchor !== undefined || groups.slice(0, prefix.count).some(isReply)
   const isSameSession = session !== undefined && textIn(prefix.record, 'session') === session
-  return isTold || isSameSession ? placeIn(prefix.record, prefix.count) : { count: 0 }
+  return isIdentified || isSameSession ? placeIn(prefix.record, prefix.count) : { count: 0 }
 }
 
-/** A stored prefix has all shorter ones, so it is searched by halves once it is not near the end, where it usually is. */
+/** A stored prefix has all shorter ones, so a binary search is used if it is not near the end, where it usually is. */
 async function longestPrefix(
   store: Store,
   owner: string,
@@ -155,6 +242,8 @@ async function longestPrefix(
 
 async function anchorOf(store: Store, owner: string, group: Group | undefined): Promise<StoredRecord | undefined> {
   for (const message of group?.messages ?? []) {
+    const sealed = await sealedReply(store, owner, message)
+    if (sealed) return sealed
     for (const { callId } of callsOf(message)) {
       const key = keyOfCall(callId)
       const record = key === undefined ? undefined : await store.record(owner, kinds.call, key)
@@ -167,9 +256,21 @@ async function anchorOf(store: Store, owner: string, group: Group | undefined): 
   return undefined
 }
 
+/** The reply that a token in a message names, if it was made for this owner. */
+async function sealedReply(store: Store, owner: string, message: Message): Promise<StoredRecord | undefined> {
+  if (message.role !== 'assistant' || !holdsToken(message.native)) return undefined
+  const { open } = await sealOf(store)
+  for (const token of tokensIn(JSON.stringify(message.native))) {
+    const exchangeId = open(owner, token)
+    const record = exchangeId === undefined ? undefined : await store.record(owner, kinds.exchange, exchangeId)
+    if (record) return record
+  }
+  return undefined
+}
+
 type KnownCalls = readonly { clientId: string; call: ToolCallPart }[]
 
-/** Results that follow name their calls as the client knows them: how those are called in the store. */
+/** Results name their calls by the client's ids: the ids of these calls in the store. */
 async function callsBefore(
   store: Store,
   owner: string,
@@ -179,13 +280,17 @@ async function callsBefore(
   const path = await store.history(owner, entryId, { last: 64 })
   const stored = path.flatMap(({ message }) => callsOf(message))
   const sent = groups.flatMap(({ messages }) => messages.flatMap(callsOf))
-  return [...named(stored), ...pairedFromEnd(sent, stored)]
+  const names = new Set(sent.map(({ name }) => name))
+  // Results produced here were never sent to the client.
+  const known = stored.filter(({ name }) => names.has(name))
+  return [...named(stored), ...pairedFromEnd(sent, known)]
 }
 
 function named(calls: readonly ToolCallPart[]): KnownCalls {
   return calls.flatMap((call) => {
     const [key = ''] = keysOfReply(replyOf(call))
-    return [`call_${key}`, `toolu_${key}`].map((clientId) => ({ clientId, call }))
+    const ids = [`call_${key}`, `toolu_${key}`, key.slice(0, 9), ...(call.alias === undefined ? [] : [call.alias])]
+    return ids.map((clientId) => ({ clientId, call }))
   })
 }
 
@@ -194,7 +299,7 @@ function replyOf(call: ToolCallPart): Reply {
   return { role: 'assistant', parts: [call], native: [], origin, stop: { reason: 'tool-calls' } }
 }
 
-/** Some clients send no ids back: then the order tells. */
+/** Some clients send no ids back: then the order decides. */
 function pairedFromEnd(sent: readonly ToolCallPart[], stored: readonly ToolCallPart[]): KnownCalls {
   const length = Math.min(sent.length, stored.length)
   return Array.from({ length }, (_, i) => {
@@ -203,17 +308,17 @@ function pairedFromEnd(sent: readonly ToolCallPart[], stored: readonly ToolCallP
   }).flat()
 }
 
-/** The new messages as they are stored: replies of ours as they were, and results under the names of our calls. */
+/** The new messages in the form for the store: our replies unchanged, and results under the ids of our calls. */
 async function adopted(store: Store, owner: string, groups: readonly Group[], before: KnownCalls): Promise<Appended[]> {
   const calls = new Map(before.map(({ clientId, call }) => [clientId, call]))
   const out: Appended[] = []
   for (const group of groups) {
     const own = isReply(group) ? await storedReply(store, owner, group) : undefined
     if (own) {
-      for (const { clientId, call } of pairedFromEnd(group.messages.flatMap(callsOf), callsOf(own))) {
+      for (const { clientId, call } of pairedFromEnd(group.messages.flatMap(callsOf), callsOf(own.message))) {
         calls.set(clientId, call)
       }
-      out.push({ message: own, hash: group.hash })
+      out.push({ message: own.message, hash: group.hash, isOurs: true, passedBy: own.passedBy })
       continue
     }
     for (const [i, message] of group.messages.entries()) {
@@ -224,12 +329,16 @@ async function adopted(store: Store, owner: string, groups: readonly Group[], be
   return out
 }
 
-async function storedReply(store: Store, owner: string, group: Group): Promise<Message | undefined> {
+async function storedReply(
+  store: Store,
+  owner: string,
+  group: Group,
+): Promise<{ message: Message; passedBy: string | undefined } | undefined> {
   const anchor = await anchorOf(store, owner, group)
   const entry = anchor && (await store.entry(owner, textIn(anchor, 'entryId')))
-  // A client may have changed what the model said: then its words count.
+  // A client may have edited the reply: then its version counts.
   if (!entry || nextHash('', [entry.message]) !== nextHash('', group.messages)) return undefined
-  return entry.message
+  return { message: entry.message, passedBy: anchor && placeIn(anchor, 0).passedBy }
 }
 
 function withCalls(message: Message, calls: ReadonlyMap<string, ToolCallPart>): Message {
@@ -242,12 +351,14 @@ function withCalls(message: Message, calls: ReadonlyMap<string, ToolCallPart>): 
 }
 
 /**
- * A reply that is not in the store is not replayed as a provider's own words, for no provider would know the ids that a
- * server like this one made up, except where it holds what only a provider can have written.
+ * A reply that is not in the store is not replayed as provider data, because no provider would know ids invented by a
+ * server like this one, unless it contains data that only a provider can have produced.
  */
 function ownWords(message: Message): Message {
   if (message.role !== 'assistant' || message.native.length === 0) return message
-  const isSealed = /"(?:signature|encrypted_content|thoughtSignature)":"[^"]/.test(JSON.stringify(message.native))
+  const isSealed =
+    !holdsToken(message.native) &&
+    /"(?:signature|encrypted_content|thoughtSignature)":"[^"]/.test(JSON.stringify(message.native))
   if (isSealed) return message
   return { ...message, native: [], parts: message.parts.map((part) => withoutPlace(part)) }
 }

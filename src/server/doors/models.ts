@@ -1,45 +1,86 @@
-// Which model a client means, and which it may choose from. A client of one provider knows the names of that provider's
-// models only, so a bare name is one of those; every other model is `provider/model`.
+// The model that a client means, and the models it may choose from. A client of one provider knows the names of that
+// provider's models only, so a bare name is one of those, unless an alias or a route of the configuration says
+// otherwise; every other model is `provider/model`.
 
 import { SynapseError } from '../../core/error.ts'
-import type { Json } from '../../core/json.ts'
+import { matchesPattern } from '../../core/pattern.ts'
 import { catalogue } from '../../providers/catalogue.ts'
+import { loadService } from '../../wires/list.ts'
+import { findModel } from '../../providers/find-model.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
+import type { Policy } from '../../settings/policy.ts'
+import type { Fallback } from '../../settings/run.ts'
 import type { ServerContext } from '../context.ts'
-import type { Door, DoorWire } from './door.ts'
+import { mayUse, type Principal } from '../principal.ts'
+import type { Door } from './door.ts'
 
 export interface DoorModel {
   model: string
-  /** The wire of the door, where the provider has it and its replies come back whole over it. */
+  /** The wire of the door, if the provider supports it and its replies are complete on it. */
   protocol?: string
+  /** The provider supports the wire of the door. */
+  hasWire: boolean
+  /** The fallback models if it fails before it has sent anything. */
+  fallback?: readonly Fallback[]
+  /** The context policy; absent: none is set. */
+  policy?: Policy
 }
 
-export function modelFor({ provider, operation }: Door, name: string, server: ServerContext): DoorModel {
+/**
+ * The first match: `provider/model`, the model of `synapse run -m`, an alias, a route, a model of the API's provider.
+ */
+export async function modelFor(door: Door, name: string, server: ServerContext, asker: Principal): Promise<DoorModel> {
+  const { wire, provider } = door
   const bare = name.replace(/^models\//, '')
-  const { rows, doorModel } = server
-  const row = rows.find(({ id }) => bare.startsWith(`${id}/`))
-  if (row) return withWire(bare, row, operation.wire)
-  if (doorModel?.always) return withWire(doorModel.model, rowOf(rows, doorModel.model), operation.wire)
-  const home = rows.find(({ id }) => id === provider)
-  if (home && modelsOf(home).includes(bare)) return withWire(`${home.id}/${bare}`, home, operation.wire)
-  if (doorModel) return withWire(doorModel.model, rowOf(rows, doorModel.model), operation.wire)
-  throw noSuchModel(bare)
+  const { rows, doorModel, aliases = {}, routes = [] } = server
+  const found = await chosen()
+  const policy = asker.policy ?? found.policy ?? doorModel?.policy
+  return { ...found, ...(policy !== undefined && { policy }) }
+
+  async function chosen(): Promise<DoorModel> {
+    if (rows.some(({ id }) => bare.startsWith(`${id}/`))) return at(bare)
+    if (doorModel?.always) return at(doorModel.model)
+    const alias = Object.hasOwn(aliases, bare) ? aliases[bare] : undefined
+    if (alias !== undefined) return at(alias)
+    const route = routes.find(({ match }) => matchesPattern(match, bare))
+    if (route) {
+      const { fallback, policy: own } = route
+      return { ...(await at(route.model)), ...(fallback && { fallback }), ...(own !== undefined && { policy: own }) }
+    }
+    const home = rows.find(({ id }) => id === provider)
+    const full = home && modelsOf(home).includes(bare) ? `${home.id}/${bare}` : undefined
+    const usual = asker.defaultModel ?? doorModel?.model
+    if (full !== undefined && (usual === undefined || mayUse(asker, full))) return at(full)
+    if (usual === undefined) throw noSuchModel(bare)
+    return at(usual)
+  }
+
+  async function at(model: string): Promise<DoorModel> {
+    const ref = await findModel(model, { rows, env: server.env, aliases })
+    const row = rows.find(({ id }) => id === ref.provider)
+    const own = ref.model ?? row?.defaultModel
+    const { door: written } = await loadService(wire)
+    return withWire(own === undefined ? model : `${ref.provider}/${own}`, row, {
+      wire,
+      isLast: written?.losesReasoning,
+    })
+  }
 }
 
 export function noSuchModel(name: string): SynapseError {
   const shown = name.slice(0, 200)
-  const message = `The model "${shown}" is not known here. Write provider/model, such as anthropic/claude-opus-5.`
+  const message = `The model "${shown}" is unknown. Use provider/model, such as anthropic/claude-opus-5.`
   return new SynapseError({ kind: 'not-found', code: 'model_not_found', message })
 }
 
-function rowOf(rows: readonly ProviderRow[], model: string): ProviderRow | undefined {
-  return rows.find(({ id }) => model === id || model.startsWith(`${id}/`))
-}
-
-/** Chat completions have no place for what a provider wants back, so a better wire of the provider is preferred. */
-function withWire(model: string, row: ProviderRow | undefined, wire: DoorWire): DoorModel {
-  const has = wire !== 'openai-chat' && row?.wires.some(({ protocol }) => protocol === wire)
-  return { model, ...(has && { protocol: wire }) }
+/** `isLast`: a better wire of the provider is preferred. */
+function withWire(
+  model: string,
+  row: ProviderRow | undefined,
+  { wire, isLast = false }: { wire: string; isLast: boolean | undefined },
+): DoorModel {
+  const hasWire = row?.wires.some(({ protocol }) => protocol === wire) ?? false
+  return { model, hasWire, ...(hasWire && !isLast && { protocol: wire }) }
 }
 
 /** The names of the models of a provider that are known. */
@@ -49,17 +90,20 @@ function modelsOf(row: ProviderRow): string[] {
   return [...new Set([...(row.defaultModel === undefined ? [] : [row.defaultModel]), ...own, ...known])]
 }
 
-/** The models of providers that can be asked now. */
-export async function modelNames(server: ServerContext, provider: string): Promise<string[]> {
+/** The models that this key may use of available providers, and the names in the configuration. */
+export async function modelNames(server: ServerContext, provider: string, asker: Principal): Promise<string[]> {
+  const { aliases = {}, routes = [] } = server
+  const own = [...Object.keys(aliases), ...routes.map(({ match }) => match).filter((match) => !match.includes('*'))]
   const names: string[] = []
   for (const row of server.rows) {
     const models = modelsOf(row)
     const [first] = models
     if (first === undefined || !(await canAsk(server, `${row.id}/${first}`))) continue
-    if (row.id === provider) names.unshift(...models)
-    names.push(...models.map((model) => `${row.id}/${model}`))
+    const usable = models.filter((model) => mayUse(asker, `${row.id}/${model}`))
+    if (row.id === provider) names.unshift(...usable)
+    names.push(...usable.map((model) => `${row.id}/${model}`))
   }
-  return names
+  return [...new Set([...own, ...names])]
 }
 
 async function canAsk({ endpoint }: ServerContext, model: string): Promise<boolean> {
@@ -68,33 +112,5 @@ async function canAsk({ endpoint }: ServerContext, model: string): Promise<boole
     return true
   } catch {
     return false
-  }
-}
-
-/** When a model came out is not known here; a date that is plainly none. */
-const epoch = '1970-01-01T00:00:00Z'
-
-export function modelList(wire: DoorWire, names: readonly string[]): Json {
-  const models = names.map((name) => modelEntry(wire, name))
-  switch (wire) {
-    case 'anthropic-messages':
-      return { data: models, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null }
-    case 'gemini-generate':
-      return { models }
-    default:
-      return { object: 'list', data: models }
-  }
-}
-
-export function modelEntry(wire: DoorWire, name: string): Json {
-  switch (wire) {
-    case 'anthropic-messages':
-      return { type: 'model', id: name, display_name: name, created_at: epoch }
-    case 'gemini-generate': {
-      const supportedGenerationMethods = ['generateContent', 'streamGenerateContent', 'countTokens']
-      return { name: `models/${name}`, displayName: name, supportedGenerationMethods }
-    }
-    default:
-      return { id: name, object: 'model', created: 0, owned_by: name.split('/', 1)[0] ?? '' }
   }
 }

@@ -1,9 +1,9 @@
-// Who asks at a door. SDKs always send some key, in the header of their provider: where keys are not required, one that is
-// none of ours is a placeholder and counts as none. It is never sent on to a provider.
+// The caller at a door. SDKs always send some key, in the header of their provider: if keys are not required, one that
+// is not ours is a placeholder and is ignored. It is never passed on to a provider.
 
 import type { Store } from '../../store/store.ts'
 import { findKey, isKeyShaped, unauthorized } from '../keys.ts'
-import type { Principal } from '../principal.ts'
+import { holderOf, type Principal } from '../principal.ts'
 
 export async function doorPrincipal(
   store: Store,
@@ -24,6 +24,5 @@ export async function doorPrincipal(
     if (!options.keysRequired) return { owner: 'local', access: 'write' }
     throw unauthorized('A key of this server is needed: use one that begins with syn_ as the API key of your client.')
   }
-  const { id, owner, access, models, budget } = await findKey(store, key, options.now)
-  return { owner, access, keyId: id, ...(models && { models }), ...(budget !== undefined && { budget }) }
+  return holderOf(await findKey(store, key, options.now))
 }

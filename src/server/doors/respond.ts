@@ -1,199 +1,313 @@
-// A request at a door, from who asks to the answer, with every error in the words of the API that the client speaks.
+// A request at a door, from authentication to the answer, with every error in the format of the client's API.
 
-import { asFailure, badInput, SynapseError } from '../../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { estimateHead } from '../../context/assemble.ts'
-import { estimateMessage } from '../../context/count.ts'
+import { asFailure, SynapseError } from '../../core/error.ts'
+import { noUsage } from '../../core/usage.ts'
+import type { Store } from '../../store/store.ts'
+import type { Endpoint, StoredItems, WireService } from '../../wires/service.ts'
 import { loadService, loadWire } from '../../wires/list.ts'
 import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
 import { answerFor, json, Refusal } from '../answer.ts'
-import { readJson } from '../body.ts'
 import { forRequest, lastingContext, type ServerContext } from '../context.ts'
 import { traceOf } from '../log.ts'
 import { allow, type Principal } from '../principal.ts'
-import { checkRun } from '../run-settings.ts'
 import { checkHost, checkOrigin } from '../same-origin.ts'
-import type { Door, DoorOperation } from './door.ts'
+import type { DoorOperation } from './door.ts'
+import { compactBody, compactionItem, summaryRequest } from './compact.ts'
+import { atConversations, startInConversation } from './conversations.ts'
 import { issueOf } from './errors.ts'
-import { modelEntry, modelFor, modelList, modelNames, noSuchModel, type DoorModel } from './models.ts'
+import { replyAt } from './hidden-calls.ts'
+import { forgetAfter, keepingFor } from './keeping.ts'
+import { startAfter, type StartingPoint } from './match.ts'
+import { modelNames, noSuchModel } from './models.ts'
 import { doorPrincipal } from './principal.ts'
-import { readRequest, type DoorRequest } from './read-request.ts'
-import { streamedReply, wholeReply } from './reply.ts'
-import { deletedResponse, inputItems, newId, requestFields, storedResponse } from './responses.ts'
-import { startDoorRun } from './run.ts'
-
-export interface AtDoor {
-  door: Door
-  request: globalThis.Request
-  url: URL
-  server: ServerContext
-  names: readonly string[]
-  /** Counts requests of a key, and keys that are wrong. */
-  admit: (find: () => Promise<Principal>) => Promise<Principal>
-}
-
-interface Visit extends AtDoor {
-  principal: Principal
-  /** For an error that is about the size of the prompt. */
-  size: { tokens: number; window: number }
-}
+import { jsonBody, readBody, strictRefusal, type Read } from './read-body.ts'
+import type { DoorRequest } from './read-request.ts'
+import { verbatimFor } from './pass-through.ts'
+import { itemReply, rawReply, repeatedReply, streamedReply, wholeReply } from './reply.ts'
+import { cancelledResponse, deletedResponse, inputItems, newId, storedResponse } from './responses.ts'
+import { startDoorRun, type DoorRun } from './run.ts'
+import { sealOf, type Seal } from './seal.ts'
+import { answerKey, delivery, undelivered, type UndeliveredAnswer } from './undelivered.ts'
+import type { Arrival, AtDoor, Visit } from './visit.ts'
 
 export async function respondAtDoor(at: AtDoor): Promise<globalThis.Response> {
   const server = forRequest(at.server)
+  try {
+    checkHost(at.request.headers, at.names)
+    if (at.door.operation.do === 'head') return new globalThis.Response(null)
+    const principal = await admitted(at, server)
+    return await respondTo({ ...at, server }, principal)
+  } catch (error) {
+    return await errorResponse(at, error, { tokens: 0, window: 0 })
+  }
+}
+
+/** For an authenticated caller. */
+export async function respondTo(at: Arrival, principal: Principal): Promise<globalThis.Response> {
   const size = { tokens: 0, window: 0 }
   try {
-    const { headers } = at.request
-    checkHost(headers, at.names)
-    if (at.door.operation.do === 'head') return new globalThis.Response(null)
-    checkOrigin(headers)
-    const query = at.door.operation.wire === 'gemini-generate' ? at.url.searchParams : undefined
-    const { keysRequired } = server
-    const find = () => doorPrincipal(server.store, headers, query, { keysRequired, now: Date.now() })
-    const principal = await at.admit(find)
-    return await respond({ ...at, server, principal, size })
+    return await respond({ ...at, server: await keepingFor(at.server, principal), principal, size })
   } catch (error) {
     return await errorResponse(at, error, size)
   }
 }
 
+/** Why a connection may not be opened; undefined: it may. */
+export async function refusalAtDoor(at: AtDoor): Promise<globalThis.Response | undefined> {
+  try {
+    checkHost(at.request.headers, at.names)
+    await admitted(at, forRequest(at.server))
+    return undefined
+  } catch (error) {
+    return errorResponse(at, error, { tokens: 0, window: 0 })
+  }
+}
+
+async function admitted(at: AtDoor, { store, keysRequired }: ServerContext): Promise<Principal> {
+  const { headers } = at.request
+  checkOrigin(headers)
+  const { door } = await loadService(at.door.wire)
+  const query = door?.keyInQuery ? at.url.searchParams : undefined
+  return at.admit(() => doorPrincipal(store, headers, query, { keysRequired, now: Date.now() }))
+}
+
 async function respond(visit: Visit): Promise<globalThis.Response> {
-  const { door, server, principal, url } = visit
-  const { operation } = door
-  const { owner } = principal
+  const { operation } = visit.door
   switch (operation.do) {
-    case 'upgrade': {
-      const failure = { kind: 'bad-input', message: 'WebSockets are not spoken here. Use HTTP.' } as const
-      throw new Refusal(426, failure, { upgrade: 'HTTP/1.1' })
-    }
     case 'reply':
       return reply(visit, operation)
+    case 'other':
+      return other(visit, operation)
     case 'count':
       return count(visit, operation)
     case 'models':
       return models(visit, operation.id)
-    case 'response':
-      if (operation.method === 'GET') return json(await storedResponse(server.store, owner, operation.id))
-      allow(principal, 'write')
-      return json(await deletedResponse(server.store, owner, operation.id))
-    case 'input-items':
-      return json(await inputItems(server.store, owner, operation.id, url.searchParams))
-    default: {
-      const message = `There is nothing at ${url.pathname.slice(0, 200)}.`
-      throw new SynapseError({ kind: 'not-found', message })
-    }
+    default:
+      throw nothingAt(visit.url)
   }
+}
+
+function nothingAt(url: URL): SynapseError {
+  return new SynapseError({ kind: 'not-found', message: `There is nothing at ${url.pathname.slice(0, 200)}.` })
+}
+
+/** What a wire has besides replies, as far as it is stored here. */
+async function other(visit: Visit, { name, id, part, item }: Endpoint): Promise<globalThis.Response> {
+  const { door, server, principal, url, request } = visit
+  const { store, version } = server
+  const { owner } = principal
+  const { method } = request
+  if (method !== 'GET') allow(principal, 'write')
+  const { wire } = door
+  const { fixed, stored } = (await loadService(wire)).door ?? {}
+  const answer = fixed?.[name]
+  if (answer) return json(answer(version))
+  if (!stored) throw nothingAt(url)
+  const { items } = stored
+  if (items && name === 'compact') return compact(visit, items)
+  if (items && name === 'conversations' && (id !== undefined || method === 'POST') && (part ?? 'items') === 'items') {
+    const body = method === 'POST' ? (await jsonBody(visit)).value : {}
+    const asked = { method, id, isItems: part !== undefined, item, body, query: url.searchParams }
+    return json(await atConversations({ store, wire, items }, owner, asked))
+  }
+  if (name !== stored.endpoint || id === undefined) throw nothingAt(url)
+  const replies = { store, owner, wire, stored }
+  switch (`${method} ${part ?? ''}`) {
+    case 'GET ':
+      return storedResponse(replies, id, url.searchParams.get('stream') === 'true')
+    case 'DELETE ':
+      return json(await deletedResponse(replies, id))
+    case 'POST cancel':
+      return cancelledResponse(replies, id)
+    default:
+      if (!items || method !== 'GET' || part !== 'input_items') throw nothingAt(url)
+      return json(await inputItems(replies, items, id, url.searchParams))
+  }
+}
+
+/** A summary of the conversation by the named model, as one item of it. */
+async function compact(visit: Visit, items: StoredItems): Promise<globalThis.Response> {
+  allow(visit.principal, 'write')
+  const read = await readBody(visit, undefined)
+  const service = await loadService(visit.door.wire)
+  const { store } = lastingContext(visit.server)
+  const run = await startSummary(visit, read, service)
+  const about = { run, replyId: newId(service), body: read.body }
+  return json(await compactBody({ store, owner: visit.principal.owner }, items, about))
+}
+
+async function startSummary(visit: Visit, read: Read, service: WireService): Promise<DoorRun> {
+  const { principal, url, size } = visit
+  const { text, model, request } = read
+  const server = lastingContext(visit.server)
+  const whole = await withStart(visit, service, request)
+  const sent = { protocol: visit.door.wire, path: url.pathname, body: text }
+  return startDoorRun({ server, principal, request: summaryRequest(whole, size.window), model, service, sent })
+}
+
+/** The request with the messages that it refers to by id. */
+async function withStart(visit: Visit, service: WireService, request: DoorRequest): Promise<DoorRequest> {
+  const { store } = lastingContext(visit.server)
+  const { owner } = visit.principal
+  const start = await startOf(store, visit, service, request)
+  const before = start?.entryId === undefined ? [] : await store.history(owner, start.entryId)
+  return { ...request, messages: [...before.map(({ message }) => message), ...request.messages] }
+}
+
+async function startOf(
+  store: Store,
+  { principal, memory }: Visit,
+  { door }: WireService,
+  { previousId, conversation, messages }: DoorRequest,
+): Promise<StartingPoint | undefined> {
+  const { owner } = principal
+  const stored = door?.stored
+  if (stored && previousId !== undefined) return startAfter(store, owner, previousId, { stored, memory })
+  return conversation === undefined ? undefined : startInConversation(store, owner, conversation, messages)
 }
 
 async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): Promise<globalThis.Response> {
   const { principal, request: http, size } = visit
   allow(principal, 'write')
-  const { wire } = operation
-  const { body, name, model, request } = await read(visit, operation.model)
+  const { wire } = visit.door
+  const read = await readBody(visit, operation.model)
+  const { body, text, name, model, request } = read
+  const refused = await strictRefusal(visit, read)
+  if (refused) return refused
   const server = lastingContext(visit.server)
   const stream = operation.stream ?? request.stream
   const createdAt = Math.floor(Date.now() / 1000)
   const service = await loadService(wire)
+  const stored = service.door?.stored
   const profile: StreamProfile = {
     model: name,
     replyId: newId(service),
     createdAt,
     inputTokens: size.tokens,
     includeUsage: request.includeUsage,
-    ...(wire === 'openai-responses' && { fields: requestFields(body) }),
+    ...(stored && { fields: stored.fields(body) }),
   }
+  const seal = await sealOf(server.store)
+  const unchanged = await verbatimFor(visit, operation, read)
+  if (stored?.items?.asksForCompaction(body) && !unchanged.verbatim) {
+    return compacted(visit, read, { profile, service, items: stored.items })
+  }
+  const key = answerKey(visit.url.pathname, text)
+  const before = await undelivered(server.store, principal.owner, key)
+  const again = before && (await repeated(visit, before, { profile, service, seal, stream }))
+  if (again) return again
+  const delivered = delivery(server.store, principal.owner, key)
   const client = http.headers.get('user-agent')?.slice(0, 200)
   const run = await startDoorRun({
     server,
     principal,
     request,
     model,
-    client,
-    ...(wire === 'openai-responses' && body.store !== false && { response: response(profile) }),
+    service,
+    delivery: { ...delivered, replyId: profile.replyId },
+    ...unchanged,
+    sent: { ...(client && { client }), protocol: wire, path: visit.url.pathname, body: text },
+    start: await startOf(server.store, visit, service, request),
+    isNamed: request.conversation !== undefined,
+    memory: visit.memory,
+    ...(stored && { response: response(profile) }),
+  }).catch((error: unknown) => {
+    delivered.lost()
+    throw error
   })
-  // It may have left while its conversation was looked for.
-  if (http.signal.aborted) run.abort()
-  http.signal.addEventListener('abort', () => run.abort())
-  const issue = (error: SynapseError) => issueOf(wire, service, error.failure, size)
-  const replying = { wire, profile, run, issueOf: issue }
-  return stream ? streamedReply(replying) : wholeReply(replying)
+  forgetAfter(server, principal, run)
+  const leave = () => {
+    delivered.lost()
+    run.abort()
+  }
+  // The client may have left while its conversation was looked up.
+  if (http.signal.aborted) leave()
+  http.signal.addEventListener('abort', leave)
+  const issue = (error: SynapseError) => issueOf(service, error.failure, size)
+  const token = () => tokenFor(seal, principal.owner, run.exchangeId())
+  const replying = { wire, service, profile: { ...profile, token }, run, issueOf: issue, delivered: delivered.done }
+  const raw = await run.passing?.reply
+  if (raw) return rawReply(raw, replying)
+  try {
+    if (stream) return await streamedReply(replying)
+    const whole = await wholeReply(replying)
+    if (!http.signal.aborted) delivered.done()
+    return whole
+  } catch (error) {
+    delivered.lost()
+    throw error
+  }
 
   function response({ replyId, fields = {} }: StreamProfile) {
-    return { id: replyId, about: (exchangeId: string) => ({ exchangeId, model: name, createdAt, fields }) }
+    const isStored = body.store !== false
+    return { id: replyId, isStored, about: (exchangeId: string) => ({ exchangeId, model: name, createdAt, fields }) }
   }
 }
 
-interface Read {
-  body: JsonObject
-  /** The model as the client calls it. */
-  name: string
-  model: DoorModel
-  request: DoorRequest
+/** The answer that the same request did not receive; undefined: it is gone. */
+async function repeated(
+  { server, principal, door }: Visit,
+  { conversationId, entryId, exchangeId, replyId }: UndeliveredAnswer,
+  about: { profile: StreamProfile; service: WireService; seal: Seal; stream: boolean },
+): Promise<globalThis.Response | undefined> {
+  const { store } = server
+  const { owner } = principal
+  const { service, seal, stream } = about
+  const reply = await replyAt(store, owner, entryId)
+  if (!reply) return undefined
+  const usage = (await store.exchange(owner, exchangeId))?.usage ?? noUsage
+  const profile = { ...about.profile, replyId, token: () => seal.token(owner, exchangeId) }
+  return repeatedReply({ wire: door.wire, service, profile }, reply, usage, { conversationId, stream })
 }
 
-async function read(visit: Visit, pathModel: string | undefined): Promise<Read> {
-  const { door, server, principal, size } = visit
-  const { value } = await readJson(visit.request, server.limits.body)
-  const given = value as Json
-  if (!isObject(given)) throw badInput('The body must be a JSON object.')
-  // What Gemini's clients count may be wrapped.
-  const inner = given.generateContentRequest
-  const body = isObject(inner) ? inner : given
-  const name = pathModel ?? body.model
-  if (typeof name !== 'string' || name === '') throw badInput('model must be a text, such as anthropic/claude-opus-5.')
-  const model = modelFor(door, name, server)
-  const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
-  await checkRun(server, principal, model)
-  const request = await readRequest(door.operation.wire, door.provider, body, visit.request.headers)
-  size.tokens = promptTokens(request)
-  size.window = endpoint.capabilities.contextWindow ?? 0
-  // Clients compact their conversation when they hear this; where a policy is set, the server takes care of it.
-  if (size.window > 0 && size.tokens > size.window && server.defaultPolicy === undefined) {
-    throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
-  }
-  return { body, name, model, request }
+/** The answer to a request that ends with a trigger: one item, and nothing else. */
+async function compacted(
+  visit: Visit,
+  read: Read,
+  { profile, service, items }: { profile: StreamProfile; service: WireService; items: StoredItems },
+): Promise<globalThis.Response> {
+  const { owner } = visit.principal
+  const run = await startSummary(visit, read, service)
+  const item = await compactionItem({ store: lastingContext(visit.server).store, owner }, items, run)
+  return itemReply(item, { wire: visit.door.wire, profile, run }, read.request.stream)
 }
 
-/** The provider is known, so what is missing is a key for it. */
-function noKey(error: unknown): never {
-  const failure = asFailure(error)
-  throw failure.kind === 'bad-input' ? new SynapseError({ ...failure, kind: 'auth' }) : error
-}
-
-function promptTokens({ system, tools, messages }: DoorRequest): number {
-  const head = estimateHead([{ type: 'text', text: system }], tools)
-  return Math.max(1, Math.round(messages.reduce((sum, message) => sum + estimateMessage(message), head)))
+function tokenFor(seal: Seal, owner: string, exchangeId: string | undefined): string | undefined {
+  return exchangeId === undefined ? undefined : seal.token(owner, exchangeId)
 }
 
 async function count(visit: Visit, operation: DoorOperation & { do: 'count' }): Promise<globalThis.Response> {
-  await read(visit, operation.model)
+  await readBody(visit, operation.model)
   const { tokens } = visit.size
-  if (operation.wire === 'gemini-generate') return json({ totalTokens: tokens })
-  return json({
-    ...(operation.wire === 'openai-responses' && { object: 'response.input_tokens' }),
-    input_tokens: tokens,
-  })
+  const { counting } = await loadService(visit.door.wire)
+  return json(counting ? counting.answer(tokens, {}, () => tokens) : { tokens })
 }
 
-async function models({ door, server }: Visit, id: string | undefined): Promise<globalThis.Response> {
-  const { wire } = door.operation
-  const names = await modelNames(server, door.provider)
-  if (id === undefined) return json(modelList(wire, names))
+async function models({ door, server, principal }: Visit, id: string | undefined): Promise<globalThis.Response> {
+  const { door: written } = await loadService(door.wire)
+  if (!written) throw new TypeError(`${door.wire} has no door`)
+  const form = written.models
+  const names = await modelNames(server, door.provider, principal)
+  if (id === undefined) {
+    const all = names.map((name) => form.one(name))
+    return json(form.list(all, names))
+  }
   const name = id.replace(/^models\//, '')
   if (!names.includes(name)) throw noSuchModel(name)
-  return json(modelEntry(wire, name))
+  return json(form.one(name))
 }
 
-async function errorResponse(at: AtDoor, error: unknown, size: Visit['size']): Promise<globalThis.Response> {
+async function errorResponse(at: Arrival, error: unknown, size: Visit['size']): Promise<globalThis.Response> {
   const { status: usual, headers, body, hidden } = answerFor(error)
   if (hidden !== undefined) {
     const { code } = body.error
     at.server.log({ event: 'error', code, method: at.request.method, path: at.url.pathname, trace: traceOf(hidden) })
   }
-  const { wire } = at.door.operation
+  const { wire } = at.door
   const failure = hidden === undefined ? asFailure(error) : { kind: 'internal' as const, message: body.error.message }
-  const issue = issueOf(wire, await loadService(wire), failure, size)
+  const issue = issueOf(await loadService(wire), failure, size)
   const { errorBody } = await loadWire(wire)
-  // What has a status of its own, such as a body that is no JSON, keeps it.
+  // An error with its own status, such as for a body that is not JSON, keeps it.
   const status = error instanceof Refusal ? usual : issue.status
   return json(errorBody({ ...issue, status }), status, headers)
 }

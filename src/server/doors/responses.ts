@@ -1,34 +1,39 @@
-// Responses that clients ask for later by their id. Only what cannot be read from the conversation is kept beside it.
+// Replies that clients retrieve later by their ids. Only what cannot be derived from the conversation is stored
+// separately.
 
 import { randomBytes } from 'node:crypto'
 import { SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { noUsage } from '../../core/usage.ts'
-import { pageOf } from '../../wires/shared/item-pages.ts'
-import { Refusal } from '../../wires/shared/refusal.ts'
-import { requestFields as fieldsOf } from '../../wires/openai-responses/state-fields.ts'
-import { withItemId } from '../../wires/openai-responses/state-items.ts'
-import { loadTranscript } from '../../wires/list.ts'
-import type { WireService } from '../../wires/service.ts'
 import type { StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { forgetResponse, notFound, responseOf } from './match.ts'
-import { wholeBody } from './reply.ts'
+import { loadService, loadTranscript } from '../../wires/list.ts'
+import type { StoredItems, StoredReplies, WireService } from '../../wires/service.ts'
+import { pageOf } from '../../wires/shared/item-pages.ts'
+import { Refusal } from '../../wires/shared/refusal.ts'
+import { lastShown, replyAt } from './hidden-calls.ts'
+import { forgetResponse, responseOf } from './match.ts'
+import { repeatedReply } from './reply.ts'
+import { sealOf } from './seal.ts'
+
+/** The requested replies: those of an owner, in the format of a wire. */
+export interface Replies {
+  store: Store
+  owner: string
+  wire: string
+  stored: StoredReplies
+}
 
 /** An id for a reply, in the form of its wire. */
 export function newId({ replyPrefix = '' }: Pick<WireService, 'replyPrefix'>): string {
   return replyPrefix + randomBytes(24).toString('hex')
 }
 
-/** The fields of a response that repeat the request. */
-export function requestFields(body: JsonObject): JsonObject {
-  return fieldsOf(body)
-}
-
-export async function storedResponse(store: Store, owner: string, id: string): Promise<Json> {
-  const { data } = await known(store, owner, id)
-  const entry = await store.entry(owner, textIn(data, 'entryId'))
-  if (entry?.message.role !== 'assistant') throw gone(id)
+export async function storedResponse(replies: Replies, id: string, stream: boolean): Promise<globalThis.Response> {
+  const { store, owner, wire } = replies
+  const { data } = await known(replies, id)
+  const reply = await replyAt(store, owner, textIn(data, 'entryId'))
+  if (!reply) throw gone(replies, id)
   const exchange = await store.exchange(owner, textIn(data, 'exchangeId'))
   const profile = {
     model: textIn(data, 'model'),
@@ -36,26 +41,24 @@ export async function storedResponse(store: Store, owner: string, id: string): P
     createdAt: typeof data.createdAt === 'number' ? data.createdAt : 0,
     inputTokens: 0,
     ...(isObject(data.fields) && { fields: data.fields }),
+    token: await sealOf(store).then((seal) => () => seal.token(owner, textIn(data, 'exchangeId'))),
   }
-  return wholeBody('openai-responses', entry.message, profile, exchange?.usage ?? noUsage)
+  const conversationId = textIn(data, 'conversationId')
+  const replying = { wire, service: await loadService(wire), profile }
+  return repeatedReply(replying, reply, exchange?.usage ?? noUsage, { conversationId, stream })
 }
 
-/** Only the id is forgotten: the conversation stays, and is deleted as any other. */
-export async function deletedResponse(store: Store, owner: string, id: string): Promise<Json> {
-  if (!(await forgetResponse(store, owner, id))) throw gone(id)
-  return { id, object: 'response', deleted: true }
+/** Only the id is deleted: the conversation stays, and is deleted like any other. */
+export async function deletedResponse(replies: Replies, id: string): Promise<Json> {
+  const { store, owner, stored } = replies
+  if (!(await forgetResponse(store, owner, id))) throw gone(replies, id)
+  return stored.deleted(id)
 }
 
-export async function inputItems(store: Store, owner: string, id: string, query: URLSearchParams): Promise<Json> {
-  const { data } = await known(store, owner, id)
-  const path = await store.history(owner, textIn(data, 'entryId'))
-  const items = (await loadTranscript('openai-responses')).write(path.slice(0, -1).map(({ message }) => message))
-  const list = (Array.isArray(items) ? items : []).filter(isObject)
+/** A page of items in order of arrival. */
+export function pageFor(items: readonly JsonObject[], query: URLSearchParams): Json {
   try {
-    return pageOf(
-      list.map((item, i) => withItemId(item, `${id}-${i}`)),
-      query,
-    )
+    return pageOf(items, query)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { error: said } = isObject(error.body) ? error.body : {}
@@ -64,14 +67,38 @@ export async function inputItems(store: Store, owner: string, id: string, query:
   }
 }
 
-async function known(store: Store, owner: string, id: string): Promise<StoredRecord> {
-  return responseOf(store, owner, id).catch((error: unknown) => {
-    throw error instanceof SynapseError && error.failure.code === notFound ? gone(id) : error
-  })
+/** Only background responses could be cancelled, and there are none. */
+export async function cancelledResponse(replies: Replies, id: string): Promise<never> {
+  await known(replies, id)
+  throw new SynapseError({ kind: 'bad-input', message: replies.stored.notCancellable })
 }
 
-function gone(id: string): SynapseError {
-  return new SynapseError({ kind: 'not-found', message: `Response with id '${id}' not found.` })
+export async function inputItems(
+  replies: Replies,
+  { withId }: StoredItems,
+  id: string,
+  query: URLSearchParams,
+): Promise<Json> {
+  const { store, owner, wire } = replies
+  const { data } = await known(replies, id)
+  const path = await store.history(owner, textIn(data, 'entryId'))
+  const { before } = lastShown(path)
+  const items = (await loadTranscript(wire)).write(before.map(({ message }) => message))
+  const list = (Array.isArray(items) ? items : []).filter(isObject)
+  return pageFor(
+    list.map((item, i) => withId(item, `${id}-${i}`)),
+    query,
+  )
+}
+
+async function known(replies: Replies, id: string): Promise<StoredRecord> {
+  const record = await responseOf(replies.store, replies.owner, id)
+  if (!record) throw gone(replies, id)
+  return record
+}
+
+function gone({ stored }: Replies, id: string): SynapseError {
+  return new SynapseError(stored.unknown(id))
 }
 
 function textIn(data: JsonObject, name: string): string {

@@ -1,37 +1,56 @@
 // One request of a client as a run of its conversation: the same planning, repairs, retries, budget and log as any other,
-// but it ends with the first reply, because the client runs its own tools.
+// but it ends with the first reply, because the client runs its own tools. Calls of tools of the server are answered in between.
 
 import type { RunEvent } from '../../core/event.ts'
 import { SynapseError } from '../../core/error.ts'
+import { sideCall } from '../../core/log.ts'
 import type { Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { channel } from '../../run/channel.ts'
-import type { Held } from '../../run/lease.ts'
+import { channel, type Channel } from '../../run/channel.ts'
+import { isAbandoned, type Held } from '../../run/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
 import { cachedPath } from '../../run/path-cache.ts'
 import { settingsOf as policySettings } from '../../settings/policy.ts'
+import type { RecordsOf, Verbatim } from '../../run/run-context.ts'
 import type { RunSettings } from '../../run/settings.ts'
 import { startRun } from '../../run/start-run.ts'
 import { titleOf } from '../../run/title.ts'
+import { withFailpoints } from '../../store/failpoint.ts'
 import { uuidv7 } from '../../store/ids.ts'
+import type { NewRecord } from '../../store/records.ts'
 import type { NewEntry } from '../../store/store.ts'
+import type { WireService } from '../../wires/service.ts'
 import type { ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
-import { match, prefixRecord, replyRecords, type Match } from './match.ts'
+import { nextHash } from './canonical.ts'
+import type { ConnectionMemory } from './connection-memory.ts'
+import { isCallOf, isOursBeside, mostAnswered, shownReply, withoutHiddenCalls } from './hidden-calls.ts'
+import { match, prefixRecord, type Match, type StartingPoint } from './match.ts'
 import type { DoorModel } from './models.ts'
+import { passing, type Passing } from './pass-through.ts'
 import type { DoorRequest } from './read-request.ts'
+import { recordsOfRun } from './reply-records.ts'
+import { servedTools, type ServedTools } from './served-tools.ts'
+import { isSideCall } from './side-call.ts'
+import type { Delivery } from './undelivered.ts'
 
 export interface DoorRun {
   conversationId: string
-  events: AsyncIterable<RunEvent>
-  /** Never rejects. The reply can be found by later requests then. */
+  /** Bytes of the provider that are passed to the client unchanged. */
+  passing?: Passing
+  events: Pick<Channel<RunEvent>, 'batches'>
+  /** Never rejects. Afterwards later requests can find the reply. */
   ended: Promise<DoorEnd>
   abort(): void
+  /** The exchange of the reply, once there is one. */
+  exchangeId(): string | undefined
+  /** How many notes describe changes in the request to the provider. */
+  noteCount(): number
 }
 
 export interface DoorEnd extends RunEnd {
-  /** Of the exchange that the reply came by. */
+  /** Of the exchange of the reply. */
   replyUsage?: Usage
 }
 
@@ -40,105 +59,201 @@ export interface DoorRunOptions {
   principal: Principal
   request: DoorRequest
   model: DoorModel
-  /** The name that the client gives itself. */
-  client: string | undefined
-  /** What is kept of a response that can be asked for later. */
-  response?: { id: string; about: (exchangeId: string) => { [name: string]: string | number | object } }
+  service: WireService
+  /** What the client sent, unchanged. */
+  sent: { client?: string; protocol: string; path: string; body: string }
+  /** The request that can be sent unchanged. */
+  verbatim?: Verbatim
+  /** How the client receives the answer. */
+  delivery?: { replyId: string } & Delivery
+  /** The position where the request continues, as it says. */
+  start?: StartingPoint | undefined
+  /** No other conversation may be used: the client named it. */
+  isNamed?: boolean
+  /** Stores the response for this connection only. */
+  memory?: ConnectionMemory | undefined
+  /** What is stored of a response that can be retrieved later. */
+  response?: {
+    id: string
+    isStored: boolean
+    about: (exchangeId: string) => { [name: string]: string | number | object }
+  }
 }
 
-/** Conversations of this process that a request is being answered in. */
+/** Conversations in which this process is answering a request. */
 const busy = new Set<string>()
 
 export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const { server, principal, request } = options
-  const { store } = server
+  const store = withFailpoints(server.store)
   const { owner } = principal
-  const found = await match(store, owner, request)
+  const found = await match(store, owner, request, options.start)
   const place = await roomFor(options, found)
   busy.add(place.conversationId)
+  const { verbatim } = options
+  const isPassable = verbatim && (found.passedBy === '' || found.passedBy === verbatim.provider)
+  const passes = isPassable ? passing(verbatim, server.endpoint, options.service) : undefined
   const { conversationId } = place
   const events = channel<RunEvent>()
   const stop = new AbortController()
-  const seen: { entryId?: string; reply?: Reply; usage?: Usage; exchangeId: string } = { exchangeId: '' }
-  server.changes.tell(conversationId)
+  const seen: Seen = { replies: [], answered: 0, exchangeId: '', notes: 0 }
+  const isHidden = isOursBeside(request.tools)
+  const shown = withoutHiddenCalls(isHidden, (event) => events.push(event))
+  const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
+  const records = recordsOfRun(options, { conversationId, hash: found.hash }, passes)
+  let keptBody: Promise<string | undefined> | undefined
   const ended = startRun(
-    { store, owner, endpoint: server.endpoint },
+    { store, owner, endpoint: passes?.endpoint ?? server.endpoint },
     {
       conversationId,
       pathTo: cachedPath(store, owner),
-      settings: () => settingsOf(options),
+      settings: () => settingsOf(options, passes, { served, answered: seen.answered }),
+      notes: [...request.notes, ...served.notes],
+      ownTools: served.tools.map(({ name }) => name),
+      verbatim: passes?.verbatim,
       incoming: () => [],
-      before: (held) => append(options, place, held),
+      async before(held) {
+        await append(options, place, held)
+        server.changes.tell(conversationId)
+        // Not awaited: the request to the provider is sent meanwhile. An answer matters more than the record of the
+        // client's request.
+        keptBody = store.keepBody(owner, conversationId, options.sent.body, held.write()).catch(() => undefined)
+      },
+      recordsOf,
       oneReply: true,
       stop,
       emit(event) {
-        if (event.type === 'request') seen.exchangeId = event.exchangeId
-        if (event.type === 'message' && event.message.role === 'assistant') {
-          Object.assign(seen, { entryId: event.entryId, reply: event.message, usage: event.usage })
-        }
-        events.push(event)
+        note(seen, event)
+        if (event.type === 'reply-event' && event.event.type === 'part-start') passes?.shown()
+        shown.take(event)
       },
     },
   )
     .then(async (end): Promise<DoorEnd> => {
-      await settle(end)
-      return { ...end, ...(seen.usage && { replyUsage: seen.usage }) }
+      const reply = shownReply(seen.replies, isHidden)
+      await settle(end, reply)
+      return { ...end, ...(reply && { reply }), ...(seen.usage && { replyUsage: seen.usage }) }
     })
     .finally(() => {
+      shown.end()
       busy.delete(conversationId)
       server.changes.tell(conversationId)
       events.end()
+      passes?.ended()
     })
-  return { conversationId, events, ended, abort: () => stop.abort() }
-
-  /** Before the client hears of the end: its next request may come at once. */
-  async function settle(end: RunEnd): Promise<void> {
-    const { keyId } = principal
-    if (keyId !== undefined && end.cost > 0) await addSpend(store, keyId, end.cost)
-    const { entryId, reply, exchangeId } = seen
-    if (entryId === undefined || !reply || end.failure) return
-    const about = options.response?.about(exchangeId)
-    await store.putRecords(
-      replyRecords(owner, { conversationId, entryId }, reply, {
-        hash: found.hash,
-        session: request.session,
-        ...(options.response && { responseId: options.response.id }),
-        ...(about && { response: JSON.parse(JSON.stringify(about)) }),
-      }),
-    )
+  return {
+    conversationId,
+    events,
+    ended,
+    abort: () => stop.abort(),
+    exchangeId: () => seen.exchangeId || undefined,
+    noteCount: () => seen.notes,
+    ...(passes && { passing: passes }),
   }
+
+  /** A reply that is continued after a call that is answered here is not the answer yet. */
+  async function recordsOf({ exchangeId, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
+    const bodySha256 = await keptBody
+    const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
+    const isKnown = outcome === 'done' || outcome === 'cancelled'
+    const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
+    if (entryId === undefined || !isKnown || !isAnswer) return asked
+    seen.recordedId = entryId
+    const whole = shownReply([...seen.replies, reply], isHidden) ?? reply
+    return [...asked, ...records.ofReply({ entryId, exchangeId, outcome, reply: whole })]
+  }
+
+  /** Before the client sees the end: its next request may arrive at once. */
+  async function settle(end: RunEnd, reply: Reply | undefined): Promise<void> {
+    const { keyId } = principal
+    if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
+    const { entryId, exchangeId } = seen
+    if (entryId === undefined || !reply || end.failure) return
+    if (options.response && !options.response.isStored) {
+      const hash = nextHash(found.hash, [reply])
+      options.memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash })
+    }
+    if (place.isAside && place.head !== undefined) {
+      await store.setHead(owner, conversationId, { entryId: place.head })
+    }
+    if (seen.recordedId === entryId) return
+    const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
+    await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
+  }
+}
+
+type EndOfExchange = Parameters<RecordsOf>[0]
+
+function note(seen: Seen, event: RunEvent): void {
+  if (event.type === 'request') {
+    seen.exchangeId = event.exchangeId
+    seen.notes = event.notes.length
+  }
+  if (event.type !== 'message') return
+  seen.entryId = event.entryId
+  if (event.message.role === 'assistant') {
+    seen.replies.push(event.message)
+    seen.usage = event.usage
+  } else seen.answered++
+}
+
+/** What a run has written so far. */
+interface Seen {
+  /** The newest entry. */
+  entryId?: string
+  /** The reply that was written together with its records. */
+  recordedId?: string
+  replies: Reply[]
+  answered: number
+  usage?: Usage | undefined
+  exchangeId: string
+  notes: number
 }
 
 interface Room extends Match {
   conversationId: string
+  isAside: boolean
+  /** The earlier position of the conversation, if it existed. */
+  head?: string | null
 }
 
-/** The conversation of the request; a new one where none is known, or where it is being answered in right now. */
+/** The conversation of the request; a new one if none is known, or if it is being answered in right now. */
 async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
-  const { server, principal, request, client, model } = options
+  const { server, principal, request, sent, model } = options
   const { store } = server
   const { owner } = principal
   const { conversationId } = found
-  const isFree =
-    conversationId !== undefined && !busy.has(conversationId) && !(await store.lease(owner, conversationId))
-  if (isFree && (await store.conversation(owner, conversationId))) return { ...found, conversationId }
-  // Two requests at once are two conversations: the second begins with a copy of what both have in common.
+  const lease = conversationId === undefined ? undefined : await store.lease(owner, conversationId)
+  // A killed server leaves its leases behind.
+  const isFree = conversationId !== undefined && !busy.has(conversationId) && (!lease || isAbandoned(lease))
+  const there = conversationId === undefined ? undefined : await store.conversation(owner, conversationId)
+  const known = there?.settings['system']
+  const isAside = isSideCall(request, sent.client ?? '', typeof known === 'string' ? known : undefined)
+  if (isFree && there) return { ...found, conversationId, isAside, head: there.head }
+  if (options.isNamed) throw locked()
+  // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
   const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
   const first = [...before.map(({ message }) => message), ...request.messages].find(({ role }) => role === 'user')
   const title = first?.role === 'user' ? titleOf(first) : ''
   const { id } = await store.createConversation(owner, {
     ...(title && { title }),
+    ...(isAside && { labels: [sideCall] }),
     settings: {
       model: model.model,
-      ...(client !== undefined && { client }),
+      ...(sent.client !== undefined && { client: sent.client }),
       ...(request.system && { system: request.system }),
     },
   })
   const copied = before.map(({ message }) => ({ message }))
-  return { ...found, conversationId: id, parentId: null, append: [...copied, ...found.append] }
+  return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
 }
 
-/** Writes what is new of the request, and goes to its end. */
+function locked(): SynapseError {
+  const message = 'Another process is currently operating on this conversation. Please retry in a few seconds.'
+  return new SynapseError({ kind: 'conflict', code: 'conversation_locked', message })
+}
+
+/** Writes the new messages of the request, and moves to its end. */
 async function append({ server, principal, request }: DoorRunOptions, place: Room, held: Held): Promise<void> {
   const { store } = server
   const { owner } = principal
@@ -152,22 +267,40 @@ async function append({ server, principal, request }: DoorRunOptions, place: Roo
   const records = place.append.flatMap(({ hash }, i) => {
     const entryId = entries[i]?.id
     if (hash === undefined || entryId === undefined) return []
-    return [prefixRecord(owner, { conversationId, entryId }, hash, request.session)]
+    return [
+      prefixRecord(owner, { conversationId, entryId }, hash, { session: request.session, passedBy: place.passedBy }),
+    ]
   })
   if (entries.length > 0) await store.appendAll(owner, conversationId, entries, held.write(), records)
   else if (parentId !== null) await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
   else throw new SynapseError({ kind: 'bad-input', message: 'The request has no messages: send at least one.' })
 }
 
-function settingsOf({ server, request, model }: DoorRunOptions): RunSettings {
+/** The same for all requests of a session, and for the same request again, wherever it is stored. */
+function cacheKeyOf({ principal, request, start }: DoorRunOptions): string {
+  const about = request.session ?? start?.conversationId
+  return nextHash(`${principal.owner} ${about ?? ''}`, about === undefined ? request.messages.slice(0, 1) : [])
+}
+
+function settingsOf(
+  given: DoorRunOptions,
+  passes: Passing | undefined,
+  { served, answered }: { served: ServedTools; answered: number },
+): RunSettings {
+  const { request, model } = given
+  const { serverTools } = served
+  const mayAsk = answered < mostAnswered
   const { system, tools, options } = request
+  const protocol = passes?.verbatim.protocol ?? model.protocol
+  const policy = policySettings(model.policy ?? 'full')
   return {
-    ...model,
+    model: model.model,
+    ...(protocol !== undefined && { protocol }),
     ...(system && { system }),
-    tools: tools.map((tool) => ({ ...tool, run: notHere })),
-    options,
-    // The client runs the tools of its requests, so the model is offered none of ours.
-    policy: { ...policySettings(server.defaultPolicy ?? 'full'), recall: false },
+    tools: [...tools.map((tool) => ({ ...tool, run: notHere })), ...(mayAsk ? served.tools : [])],
+    options: { cacheKey: cacheKeyOf(given), ...options, ...(serverTools.length > 0 && { serverTools }) },
+    ...(model.fallback && { fallback: model.fallback }),
+    policy: passes || !mayAsk ? { ...policy, recall: false } : policy,
     // The client sees its own loops.
     guards: { repeats: false },
   }

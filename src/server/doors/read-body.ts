@@ -1,0 +1,88 @@
+// The body of a request at a door, checked against the permissions of the key and the limits of the model.
+
+import { asFailure, badInput, SynapseError } from '../../core/error.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { estimateHead } from '../../context/assemble.ts'
+import { estimateMessage } from '../../context/count.ts'
+import type { Policy } from '../../settings/policy.ts'
+import { loadWire } from '../../wires/list.ts'
+import { json } from '../answer.ts'
+import { readJson } from '../body.ts'
+import type { ServerContext } from '../context.ts'
+import { checkRun } from '../run-settings.ts'
+import { withSummaries } from './compact.ts'
+import { modelFor, type DoorModel } from './models.ts'
+import { readRequest, type DoorRequest } from './read-request.ts'
+import { shortensItself } from './side-call.ts'
+import type { Visit } from './visit.ts'
+
+export interface Read {
+  body: JsonObject
+  /** The body as received. */
+  text: string
+  /** The client's name of the model. */
+  name: string
+  model: DoorModel
+  request: DoorRequest
+}
+
+export async function readBody(visit: Visit, pathModel: string | undefined): Promise<Read> {
+  const { door, server, principal, size } = visit
+  const { text, value: given } = await jsonBody(visit)
+  // Gemini clients may wrap what they count.
+  const inner = given.generateContentRequest
+  const body = isObject(inner) ? inner : given
+  const name = pathModel ?? body.model
+  if (typeof name !== 'string' || name === '')
+    throw badInput('model must be a string, such as anthropic/claude-opus-5.')
+  const named = await modelFor(door, name, server, principal)
+  const policy = policyFor(named, server, visit.request.headers.get('user-agent') ?? '')
+  const model = { ...named, ...(policy !== undefined && { policy }) }
+  const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
+  await checkRun(server, principal, model)
+  const written = await readRequest(door.wire, door.provider, body, visit.request.headers)
+  const request = { ...written, messages: await withSummaries(server.store, principal.owner, written.messages) }
+  size.tokens = promptTokens(request)
+  size.window = endpoint.capabilities.contextWindow ?? 0
+  // Clients compact their conversation when they receive this; if a policy is set, the server does it.
+  if (size.window > 0 && size.tokens > size.window && policy === undefined) {
+    throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
+  }
+  return { body, text, name, model, request }
+}
+
+export async function jsonBody({ request, server }: Visit): Promise<{ text: string; value: JsonObject }> {
+  const { text, value } = await readJson(request, server.limits.body)
+  const given = value as Json
+  if (!isObject(given)) throw badInput('The body must be a JSON object.')
+  return { text, value: given }
+}
+
+/** The provider is known, so a key for it is missing. */
+function noKey(error: unknown): never {
+  const failure = asFailure(error)
+  throw failure.kind === 'bad-input' ? new SynapseError({ ...failure, kind: 'auth' }) : error
+}
+
+function promptTokens({ system, tools, messages }: DoorRequest): number {
+  const head = estimateHead([{ type: 'text', text: system }], tools)
+  return Math.max(1, Math.round(messages.reduce((sum, message) => sum + estimateMessage(message), head)))
+}
+
+/** A general policy does not apply to a client that shortens its history itself. */
+function policyFor({ policy }: DoorModel, server: ServerContext, client: string): Policy | undefined {
+  return policy ?? (shortensItself(client) ? undefined : server.defaultPolicy)
+}
+
+/** What the provider of the API would refuse is refused instead of repaired: for tests of a client. */
+export async function strictRefusal(
+  { door, request }: Visit,
+  { body, name }: Read,
+): Promise<globalThis.Response | undefined> {
+  if (request.headers.get('x-synapse-strict') !== '1') return undefined
+  const { refuse, errorBody } = await loadWire(door.wire)
+  const model = name.replace(/^.*\//, '')
+  const about = { provider: door.provider, model }
+  const [issue] = refuse(body.model === undefined ? body : { ...body, model }, about)
+  return issue && json(errorBody(issue, about), issue.status)
+}

@@ -1,0 +1,64 @@
+// The records by which later requests find a reply, and the client request that it answers. They are written together
+// with the reply, so that a killed server has both or neither.
+
+import type { Reply } from '../../core/message.ts'
+import type { NewRecord } from '../../store/records.ts'
+import type { ExchangeEnd } from '../../store/store.ts'
+import { clientRequestRecord } from './client-request.ts'
+import { replyRecords } from './match.ts'
+import type { Passing } from './pass-through.ts'
+import type { DoorRunOptions } from './run.ts'
+
+interface WrittenReply {
+  entryId: string
+  exchangeId: string
+  outcome: ExchangeEnd['outcome']
+  /** In the client's form. */
+  reply: Reply
+}
+
+export interface RecordsOfRun {
+  ofRequest(exchangeId: string, bodySha256: string): NewRecord
+  ofReply(written: WrittenReply): NewRecord[]
+  /** The client's id of the reply, if its API has one. */
+  responseId(): string | undefined
+}
+
+/** `hash`: of the whole request. */
+export function recordsOfRun(
+  options: DoorRunOptions,
+  { conversationId, hash }: { conversationId: string; hash: string },
+  passes: Passing | undefined,
+): RecordsOfRun {
+  const { principal, request, response, delivery, verbatim } = options
+  const { owner } = principal
+  const isPassed = (): boolean => passes?.peek() !== undefined
+  const responseId = (): string | undefined => (isPassed() ? passes?.replyId() : response?.id)
+  return {
+    responseId,
+
+    ofRequest(exchangeId, bodySha256) {
+      const { body: _body, ...about } = options.sent
+      return clientRequestRecord(owner, { exchangeId, conversationId }, { ...about, bodySha256 })
+    },
+
+    ofReply({ entryId, exchangeId, outcome, reply }) {
+      const id = response?.isStored ? responseId() : undefined
+      const about = response?.about(exchangeId)
+      // An answer that the client has cut off itself is not the answer to its next request.
+      const whole = outcome === 'done' ? delivery : undefined
+      const replyId = responseId() ?? whole?.replyId ?? ''
+      return [
+        ...(whole ? [whole.record({ conversationId, entryId, exchangeId, replyId })] : []),
+        ...replyRecords(owner, { conversationId, entryId }, reply, {
+          hash,
+          exchangeId,
+          session: request.session,
+          passedBy: isPassed() ? verbatim?.provider : undefined,
+          ...(id !== undefined && { responseId: id }),
+          ...(about && { response: JSON.parse(JSON.stringify(about)) }),
+        }),
+      ]
+    },
+  }
+}

@@ -1,0 +1,71 @@
+// Complete answers that their client did not fully receive: it lost its connection, or the server died. The same
+// request within a while gets that answer, and nothing is paid twice. Once an answer was delivered, the same request is
+// a new one.
+
+import { createHash } from 'node:crypto'
+import type { NewRecord, StoredRecord } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+
+const kind = 'door-answer'
+const keptMs = 10 * 60_000
+
+/** Answers of this process that are being delivered: an identical request meanwhile is a new one. */
+const underWay = new Set<string>()
+
+export interface Delivery {
+  record(about: { conversationId: string; entryId: string; exchangeId: string; replyId: string }): NewRecord
+  /** The client has received all of it. */
+  done(): void
+  /** The client has disconnected. */
+  lost(): void
+}
+
+export interface UndeliveredAnswer {
+  conversationId: string
+  entryId: string
+  exchangeId: string
+  replyId: string
+}
+
+export function answerKey(path: string, body: string): string {
+  return createHash('sha256').update(`${path}\n${body}`).digest('base64url')
+}
+
+/** The answer that the same request did not receive; it is returned once. */
+export async function undelivered(store: Store, owner: string, key: string): Promise<UndeliveredAnswer | undefined> {
+  if (underWay.has(`${owner} ${key}`)) return undefined
+  const record = await store.record(owner, kind, key)
+  if (!record || !(await store.deleteRecord(owner, kind, key))) return undefined
+  return answerIn(record)
+}
+
+function answerIn({ data }: StoredRecord): UndeliveredAnswer {
+  const { conversationId, entryId, exchangeId, replyId } = data
+  return {
+    conversationId: String(conversationId),
+    entryId: String(entryId),
+    exchangeId: String(exchangeId),
+    replyId: String(replyId),
+  }
+}
+
+export function delivery(store: Store, owner: string, key: string): Delivery {
+  const place = `${owner} ${key}`
+  underWay.add(place)
+  return {
+    record: (about) => ({
+      owner,
+      kind,
+      id: key,
+      conversationId: about.conversationId,
+      data: { ...about },
+      expiresAt: new Date(Date.now() + keptMs).toISOString(),
+    }),
+    done() {
+      underWay.delete(place)
+      // At worst the answer is returned once more.
+      store.deleteRecord(owner, kind, key).catch(() => {})
+    },
+    lost: () => void underWay.delete(place),
+  }
+}

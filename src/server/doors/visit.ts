@@ -1,0 +1,28 @@
+// A request at a door, before its body is read.
+
+import type { ServerContext } from '../context.ts'
+import type { Principal } from '../principal.ts'
+import type { ConnectionMemory } from './connection-memory.ts'
+import type { Door } from './door.ts'
+
+export interface Arrival {
+  door: Door
+  request: globalThis.Request
+  url: URL
+  server: ServerContext
+  /** What the client's connection remembers, if it is persistent. */
+  memory?: ConnectionMemory
+}
+
+/** Before the caller is known. */
+export interface AtDoor extends Arrival {
+  names: readonly string[]
+  /** Counts requests of a key, and invalid keys. */
+  admit: (find: () => Promise<Principal>) => Promise<Principal>
+}
+
+export interface Visit extends Arrival {
+  principal: Principal
+  /** For an error about the size of the prompt. */
+  size: { tokens: number; window: number }
+}

@@ -1,0 +1,146 @@
+// Which model answers a client: aliases and routes of the configuration, defaults and limits of its key.
+
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import OpenAI from 'openai'
+import { createKey, type NewKey } from '../../src/server/keys.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { serving, type Serving, type ServingOptions } from '../server/serving.ts'
+
+const mistral = 'mistral/mistral-large-latest'
+const messages = [{ role: 'user' as const, content: 'Hello' }]
+
+const long = Array.from({ length: 60 }, (_, i) =>
+  i % 2 === 0 ? { role: 'user' as const, content: `q${i}` } : { role: 'assistant' as const, content: `a${i}` },
+)
+
+/** How many messages the last request to a provider had. */
+function sentIn({ requests }: Serving['emulator']): number {
+  const { messages: sent } = (requests.at(-1)?.body ?? {}) as { messages?: unknown[] }
+  return sent?.length ?? 0
+}
+
+async function opened(t: TestContext, options: ServingOptions = {}, apiKey = 'placeholder') {
+  const server = await serving(t, options)
+  const openai = new OpenAI({ apiKey, baseURL: `${server.url}/v1`, maxRetries: 0 })
+  const ask = (model: string) => openai.chat.completions.create({ model, messages })
+  /** Which provider was asked last. */
+  const answered = () => server.emulator.requests.at(-1)?.path.split('/')[1]
+  return { ...server, openai, ask, answered }
+}
+
+async function withKey(t: TestContext, key: NewKey, options: ServingOptions = {}) {
+  const store = openMemoryStore()
+  const made = await createKey(store, key)
+  return opened(t, { store, requireKeys: true, ...options }, made.key)
+}
+
+describe('names of the configuration', () => {
+  test('an alias is listed and answered, even if it is the name of another model', async (t) => {
+    const { openai, ask, answered } = await opened(t, {
+      aliases: { quick: mistral, 'gpt-5.6': 'anthropic/claude-opus-5' },
+    })
+    await ask('quick')
+    assert.equal(answered(), 'mistral')
+    await ask('gpt-5.6')
+    assert.equal(answered(), 'anthropic')
+    const names = (await openai.models.list()).data.map(({ id }) => id)
+    assert.ok(names.includes('quick'))
+    assert.equal(names.filter((name) => name === 'gpt-5.6').length, 1)
+  })
+
+  test('the first matching route answers, and its fallback before any output', async (t) => {
+    const routes = [
+      { match: 'gpt-*', model: 'anthropic/claude-opus-5', fallback: [mistral] },
+      { match: '*', model: 'google/gemini-3-flash-preview' },
+    ]
+    const { ask, answered, emulator } = await opened(t, { routes })
+    await ask('gpt-5.6')
+    assert.equal(answered(), 'anthropic')
+    await ask('anything')
+    assert.equal(answered(), 'google')
+    await ask('openai/gpt-5.6')
+    assert.equal(answered(), 'openai')
+    emulator.order({ status: 401 }, 1)
+    await ask('gpt-5.6')
+    assert.equal(answered(), 'mistral')
+  })
+})
+
+describe('a key', () => {
+  test('has its own model for names that are unknown or not allowed', async (t) => {
+    const { ask, answered, openai } = await withKey(t, { models: ['mistral/*'], defaultModel: mistral })
+    await ask('gpt-5.6')
+    assert.equal(answered(), 'mistral')
+    await ask('something')
+    assert.equal(answered(), 'mistral')
+    await assert.rejects(ask('openai/gpt-5.6'), OpenAI.PermissionDeniedError)
+    const names = (await openai.models.list()).data.map(({ id }) => id)
+    assert.ok(names.length > 0 && names.every((name) => name.startsWith('mistral/')))
+  })
+
+  test('is refused beyond its rate, with the time to wait', async (t) => {
+    const { ask } = await withKey(t, { perMinute: 2 })
+    await ask(mistral)
+    await ask(mistral)
+    await assert.rejects(
+      ask(mistral),
+      (error) => error instanceof OpenAI.RateLimitError && Number(error.headers.get('retry-after')) > 0,
+    )
+  })
+
+  test('that has expired is refused', async (t) => {
+    const store = openMemoryStore()
+    await createKey(store, {})
+    const { key } = await createKey(store, { expiresAt: '2020-01-01T00:00:00Z' })
+    const { ask } = await opened(t, { store, requireKeys: true }, key)
+    await assert.rejects(ask(mistral), OpenAI.AuthenticationError)
+  })
+
+  test('says how a long history is shortened', async (t) => {
+    const { openai, emulator } = await withKey(t, { policy: 'classic' })
+    await openai.chat.completions.create({ model: mistral, messages: [...long, ...messages] })
+    assert.ok(sentIn(emulator) < 30)
+  })
+})
+
+describe('a policy of the configuration', () => {
+  for (const [client, isShortened] of [
+    ['codex_exec/0.166.0', false],
+    ['my-program/1.0', true],
+  ] as const) {
+    test(`${isShortened ? 'shortens' : 'leaves alone'} the history of ${client}`, async (t) => {
+      const { openai, emulator } = await opened(t, { defaultPolicy: 'classic' })
+      const tools = [{ type: 'function' as const, function: { name: 'ls', parameters: { type: 'object' } } }]
+      const body = { model: mistral, messages: [...long, ...messages], tools }
+      await openai.chat.completions.create(body, { headers: { 'user-agent': client } })
+      assert.equal(sentIn(emulator) < 30, isShortened)
+    })
+  }
+})
+
+test('an answer says its conversation, its exchange, its cost and how much was changed', async (t) => {
+  const { openai, store } = await opened(t)
+  const { response } = await openai.chat.completions.create({ model: mistral, messages }).withResponse()
+  const header = (name: string) => response.headers.get(`x-synapse-${name}`) ?? ''
+  assert.ok(await store.conversation('local', header('conversation')))
+  assert.equal((await store.exchange('local', header('exchange')))?.conversationId, header('conversation'))
+  assert.ok(Number(header('cost')) > 0)
+  assert.match(header('notes'), /^\d+$/)
+  const streamed = await openai.chat.completions.create({ model: mistral, messages, stream: true }).withResponse()
+  assert.ok(await store.exchange('local', streamed.response.headers.get('x-synapse-exchange') ?? ''))
+  for await (const _ of streamed.data);
+})
+
+test('what the real API refuses is repaired, or refused with its error in strict mode', async (t) => {
+  const { openai } = await opened(t)
+  const body = {
+    model: 'gpt-5.6',
+    messages: [...messages, { role: 'tool' as const, tool_call_id: 'call_1', content: 'lost' }],
+  }
+  await openai.chat.completions.create(body)
+  await assert.rejects(openai.chat.completions.create(body, { headers: { 'x-synapse-strict': '1' } }), {
+    status: 400,
+    type: 'invalid_request_error',
+  })
+})

@@ -1,0 +1,188 @@
+// The same wire at both ends: bytes go through as they are, in both directions, and are logged and metered.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import type { JsonObject } from '../../src/core/json.ts'
+import { createKey } from '../../src/server/keys.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { serving, type Serving, type ServingOptions } from '../server/serving.ts'
+
+interface Seen {
+  url: string
+  headers: Headers
+  body: string
+  answer: Promise<string>
+}
+
+/** A server that shows what goes to the provider and what comes back. */
+async function watching(t: TestContext, options: ServingOptions = {}): Promise<Serving & { seen: Seen[] }> {
+  const seen: Seen[] = []
+  const between = (fetch: typeof globalThis.fetch) => async (url: string | URL | Request, init?: RequestInit) => {
+    const answer = await fetch(url, init)
+    const [mine, theirs] = answer.body?.tee() ?? []
+    const body = typeof init?.body === 'string' ? init.body : Buffer.from(init?.body as Uint8Array).toString()
+    seen.push({
+      url: String(url),
+      headers: new Headers(init?.headers),
+      body,
+      answer: mine ? new Response(mine).text() : Promise.resolve(''),
+    })
+    const headers = new Headers(answer.headers)
+    headers.set('x-of-the-provider', 'yes')
+    return new Response(theirs ?? null, { status: answer.status, headers })
+  }
+  return { ...(await serving(t, { between, ...options })), seen }
+}
+
+const cases: [string, string, string, JsonObject][] = [
+  ['chat', '/v1/chat/completions', '', { model: 'gpt-4.1', messages: [{ role: 'user', content: 'Hi' }] }],
+  ['responses', '/v1/responses', '', { model: 'gpt-5.6', input: 'Hi' }],
+  [
+    'messages',
+    '/v1/messages',
+    '?beta=true',
+    { model: 'claude-opus-5', max_tokens: 2000, messages: [{ role: 'user', content: 'Hi' }] },
+  ],
+  [
+    'Gemini',
+    '/v1beta/models/gemini-3-flash-preview:generateContent',
+    '',
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+]
+
+for (const [name, path, query, body] of cases) {
+  for (const stream of [false, true]) {
+    test(`${name}${stream ? ', streamed' : ''}: body, headers and answer are those of the client and the provider`, async (t) => {
+      const { url, seen, store } = await watching(t)
+      const isGemini = name === 'Gemini'
+      const asked = {
+        ...body,
+        ...(stream && !isGemini && { stream: true }),
+        ...(stream && name === 'chat' && { stream_options: { include_usage: true } }),
+      }
+      // Spaces that no program of ours would write.
+      const text = JSON.stringify(asked, undefined, 3)
+      const streamed = path.replace(':generateContent', ':streamGenerateContent')
+      const at = stream && isGemini ? `${streamed}?alt=sse&key=placeholder` : path + query
+      const headers = {
+        'content-type': 'application/json',
+        'x-new-feature': 'on',
+        'anthropic-version': '2023-06-01',
+        'x-api-key': 'placeholder',
+        authorization: 'Bearer placeholder',
+      }
+      if (name !== 'messages') Reflect.deleteProperty(headers, 'anthropic-version')
+      const answer = await fetch(url + at, { method: 'POST', headers, body: text })
+      assert.equal(answer.status, 200)
+      const got = await answer.text()
+      const [sent] = seen
+      assert.equal(seen.length, 1)
+      assert.equal(sent?.body, text)
+      assert.equal(sent?.headers.get('x-new-feature'), 'on')
+      assert.doesNotMatch(JSON.stringify([sent?.url, ...(sent?.headers ?? [])]), /placeholder/)
+      assert.equal(new URL(sent?.url ?? '').search, stream && isGemini ? '?alt=sse' : query)
+      assert.equal(got, await sent?.answer)
+      assert.equal(answer.headers.get('x-of-the-provider'), 'yes')
+      const id = answer.headers.get('x-synapse-conversation') ?? ''
+      const [exchange] = (await store.exchanges('local', id)).items
+      assert.ok(exchange?.outcome === 'done' && (exchange.usage?.input ?? 0) > 0)
+      assert.equal(Buffer.from((await store.blob('local', exchange.bodySha256)) ?? []).toString(), text)
+    })
+  }
+}
+
+test('an unknown field is passed to the provider', async (t) => {
+  const { url, seen } = await watching(t)
+  const body = { model: 'gpt-5.6', input: 'Hi', brand_new: { a: 1 } }
+  await new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 }).responses.create(body)
+  assert.match(seen[0]?.body ?? '', /"brand_new":\{"a":1\}/)
+  // The emulator refuses it as the provider would, so the request is written from the log without it.
+  assert.equal(seen.length, 2)
+  assert.doesNotMatch(seen[1]?.body ?? '', /brand_new/)
+})
+
+test('only the name of the model is changed where it has to be', async (t) => {
+  const { url, seen } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  await openai.responses.create({ model: 'openai/gpt-5.6', input: 'Hi', metadata: { a: 'b' } })
+  assert.equal(seen[0]?.body, '{"model":"gpt-5.6","input":"Hi","metadata":{"a":"b"}}')
+})
+
+test('a conversation passes through as long as its replies did, and is translated after another provider answered', async (t) => {
+  const { url, seen, store } = await watching(t)
+  const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const messages: Anthropic.MessageParam[] = []
+  const say = async (model: string, content: string) => {
+    messages.push({ role: 'user', content })
+    const thinking = { type: 'adaptive' as const }
+    const reply = await anthropic.messages.create({ model, messages, max_tokens: 4000, thinking })
+    messages.push({ role: 'assistant', content: reply.content })
+    return reply
+  }
+  const first = await say('claude-opus-5', 'What is 1 + 1?')
+  const block = first.content.find(({ type }) => type === 'thinking')
+  assert.ok(block?.type === 'thinking' && block.signature.length > 0, 'the signature of the provider')
+  await say('claude-opus-5', 'What is 2 + 2?')
+  assert.deepEqual((JSON.parse(seen[1]?.body ?? '{}') as { messages: unknown }).messages, messages.slice(0, 3))
+  await say('openai/gpt-5.6', 'What is 3 + 3?')
+  await say('claude-opus-5', 'What is 4 + 4?')
+  assert.ok(seen.every(({ url: to }, i) => to.includes(i === 2 ? 'openai' : 'anthropic')))
+  const { items } = await store.conversations('local')
+  assert.equal(items.length, 1)
+  assert.equal(items[0]?.entries, 8)
+  const refused = (await store.exchanges('local', items[0]?.id ?? '')).items.filter(({ outcome }) => outcome !== 'done')
+  assert.deepEqual(refused, [])
+})
+
+test('a tool loop passes through with the ids of the provider', async (t) => {
+  const { url, seen, store } = await watching(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } }
+  const tools = [{ type: 'function' as const, name: 'add', description: 'Adds.', parameters, strict: false }]
+  const first = await openai.responses.create({ model: 'gpt-5.6', input: 'What is 17 + 25?', tools })
+  const call = first.output.find(({ type }) => type === 'function_call')
+  assert.ok(call?.type === 'function_call')
+  const output = { type: 'function_call_output' as const, call_id: call.call_id, output: '42' }
+  const second = await openai.responses.create({
+    model: 'gpt-5.6',
+    previous_response_id: first.id,
+    input: [output],
+    tools,
+  })
+  assert.match(second.output_text, /42/)
+  assert.equal((JSON.parse(seen[1]?.body ?? '{}') as JsonObject).previous_response_id, first.id)
+  const stored = await openai.responses.retrieve(second.id)
+  assert.equal(stored.output_text, second.output_text)
+  const [conversation] = (await store.conversations('local')).items
+  const path = await store.history('local', conversation?.head ?? '')
+  assert.deepEqual(
+    path.map(({ message }) => message.role),
+    ['user', 'assistant', 'tool', 'assistant'],
+  )
+  // The same on another provider: the log has what the provider of the first reply has.
+  const third = await openai.responses.create({
+    model: 'mistral/mistral-large-latest',
+    previous_response_id: second.id,
+    input: 'What did I say first?',
+  })
+  assert.match(third.output_text, /17 \+ 25/)
+})
+
+test('the key of the server stays here', async (t) => {
+  const store = openMemoryStore()
+  const { key } = await createKey(store, { name: 'a', owner: 'a' })
+  const { url, seen } = await watching(t, { store, requireKeys: true })
+  const openai = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
+  await openai.responses.create({ model: 'gpt-5.6', input: 'Hi' })
+  assert.doesNotMatch(JSON.stringify([...(seen[0]?.headers ?? [])]), new RegExp(key))
+})
+
+test('where a policy is set, requests are written by it', async (t) => {
+  const { url, seen } = await watching(t, { defaultPolicy: 'economy' })
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  await openai.responses.create({ model: 'gpt-5.6', input: 'Hi' })
+  assert.notEqual(seen[0]?.body, '{"model":"gpt-5.6","input":"Hi"}')
+})

@@ -1,0 +1,159 @@
+// What OpenAI's API keeps for its clients, over every provider: conversations, compaction, WebSockets.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import test from 'node:test'
+import OpenAI from 'openai'
+import { createKey } from '../../src/server/keys.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { serving } from '../server/serving.ts'
+
+const models = ['anthropic/claude-opus-5', 'mistral/mistral-large-latest', 'ollama/llama3.2', 'openai/gpt-5.6']
+
+function clientAt(url: string, apiKey = 'any'): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 })
+}
+
+for (const model of models) {
+  test(`a conversation has its items in both orders, over ${model}`, async (t) => {
+    const { url, store } = await serving(t)
+    const openai = clientAt(url)
+    const items = [{ type: 'message' as const, role: 'user' as const, content: 'My name is Ada.' }]
+    const { id } = await openai.conversations.create({ items, metadata: { topic: 'names' } })
+    const first = await openai.responses.create({ model, conversation: id, input: 'What is my name?' })
+    assert.match(first.output_text, /Ada/)
+    assert.deepEqual(first.conversation, { id })
+    const second = await openai.responses.create({ model, conversation: id, input: 'How many messages are there?' })
+    assert.match(second.output_text, /[23] from you, 1 from me/)
+    const roles = async (order: 'asc' | 'desc') => {
+      const page = await openai.conversations.items.list(id, { order, limit: 100 })
+      return page.data.flatMap((item) => (item.type === 'message' ? [item.role] : []))
+    }
+    assert.deepEqual(await roles('asc'), ['user', 'user', 'assistant', 'user', 'assistant'])
+    assert.deepEqual(await roles('desc'), ['assistant', 'user', 'assistant', 'user', 'user'])
+    assert.deepEqual((await openai.conversations.retrieve(id)).metadata, { topic: 'names' })
+    assert.deepEqual((await openai.conversations.update(id, { metadata: { a: 'b' } })).metadata, { a: 'b' })
+    assert.equal((await store.conversations('local')).items.length, 1)
+    await openai.conversations.delete(id)
+    await assert.rejects(openai.conversations.retrieve(id), { status: 404 })
+  })
+
+  test(`a conversation is compacted, and continued from its summary, over ${model}`, async (t) => {
+    const { url, emulator } = await serving(t)
+    const openai = clientAt(url)
+    const history: OpenAI.Responses.ResponseInput = [
+      { role: 'user', content: 'The launch is on Tuesday.' },
+      { role: 'assistant', content: 'Understood.' },
+    ]
+    const { object, output, usage } = await openai.responses.compact({ model, input: history })
+    assert.equal(object, 'response.compaction')
+    const item = output.find(({ type }) => type === 'compaction')
+    assert.ok(item?.type === 'compaction')
+    assert.doesNotMatch(JSON.stringify(item), /Tuesday/, 'the item carries no content')
+    assert.ok(usage.input_tokens > 0)
+    const input = [item, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput
+    await openai.responses.create({ model, input })
+    const sent = JSON.stringify(emulator.requests.at(-1)?.body)
+    assert.match(sent, /offline emulator/, 'the summary is sent')
+    assert.equal(emulator.requests.at(-1)?.status, 200)
+  })
+}
+
+test('a retry in a conversation does not repeat the messages of the request that failed', async (t) => {
+  let isFailing = false
+  const refused = () => Response.json({ error: { message: 'Wrong key.' } }, { status: 401 })
+  const { url } = await serving(t, {
+    between: (next) => async (input, init) => (isFailing ? refused() : next(input, init)),
+  })
+  const openai = clientAt(url)
+  const { id: conversation } = await openai.conversations.create({
+    items: [{ type: 'message', role: 'user', content: 'Hi' }],
+  })
+  const body = { model: 'anthropic/claude-opus-5', conversation, input: 'Hi' }
+  isFailing = true
+  for (let i = 0; i < 2; i++) await assert.rejects(openai.responses.create(body))
+  isFailing = false
+  const said = async () => {
+    await openai.responses.create(body)
+    const { data } = await openai.conversations.items.list(conversation, { order: 'asc', limit: 100 })
+    return data.flatMap((item) => (item.type === 'message' ? [item.role] : []))
+  }
+  assert.deepEqual(await said(), ['user', 'user', 'assistant'], 'the item that was there before stays')
+  assert.deepEqual(await said(), ['user', 'user', 'assistant', 'user', 'assistant'], 'a repeat is new')
+})
+
+test('items are added, found and deleted', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const { id } = await openai.conversations.create()
+  const added = await openai.conversations.items.create(id, {
+    items: [
+      { type: 'message', role: 'user', content: 'One.' },
+      { type: 'message', role: 'user', content: 'Two.' },
+    ],
+  })
+  const [one, two] = added.data
+  assert.ok(one?.id && two?.id)
+  assert.deepEqual(await openai.conversations.items.retrieve(two.id, { conversation_id: id }), two)
+  await openai.conversations.items.delete(one.id, { conversation_id: id })
+  const left = (await openai.conversations.items.list(id)).data
+  assert.equal(left.length, 1)
+  assert.match(JSON.stringify(left), /Two\./)
+})
+
+test('a conversation of another owner is not found', async (t) => {
+  const store = openMemoryStore()
+  const [a, b] = await Promise.all(['a', 'b'].map((owner) => createKey(store, { name: owner, owner })))
+  const { url } = await serving(t, { store, requireKeys: true })
+  const { id } = await clientAt(url, a?.key).conversations.create()
+  await assert.rejects(clientAt(url, b?.key).conversations.retrieve(id), { status: 404 })
+  const body = { model: 'openai/gpt-5.6', conversation: id, input: 'Hi' }
+  await assert.rejects(clientAt(url, b?.key).responses.create(body), { status: 404 })
+})
+
+test('only what runs in the background can be cancelled', async (t) => {
+  const { url } = await serving(t)
+  const openai = clientAt(url)
+  const { id } = await openai.responses.create({ model: 'mistral/mistral-large-latest', input: 'Hi' })
+  await assert.rejects(openai.responses.cancel(id), { status: 400 })
+  await assert.rejects(openai.responses.cancel('resp_none'), { status: 404 })
+})
+
+test('a WebSocket obeys the rules of the server', async (t) => {
+  const store = openMemoryStore()
+  await createKey(store, { name: 'a', owner: 'a' })
+  const { url } = await serving(t, { store, requireKeys: true })
+  const { hostname, port } = new URL(url)
+  const handshake = async (lines: string[]) => {
+    const socket = connect(Number(port), hostname)
+    const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+    const usual = ['GET /v1/responses HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', key]
+    socket.write([...usual, ...lines, '', ''].join('\r\n'))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return answer.toString().split('\r\n', 1)[0]
+  }
+  assert.equal(await handshake([`Host: ${hostname}`]), 'HTTP/1.1 401 Unauthorized')
+  assert.equal(await handshake(['Host: evil.example']), 'HTTP/1.1 403 Forbidden')
+  assert.equal(await handshake([`Host: ${hostname}`, 'Origin: http://evil.example']), 'HTTP/1.1 403 Forbidden')
+})
+
+test('a frame that breaks the rules closes the connection, and the server lives on', async (t) => {
+  const { url, api } = await serving(t, { limits: { body: 1000 } })
+  const said = async (message: string | Uint8Array<ArrayBuffer>) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`)
+    await once(socket, 'open')
+    socket.send(message)
+    const [event] = (await Promise.race([once(socket, 'close'), once(socket, 'message')])) as [
+      CloseEvent | MessageEvent,
+    ]
+    socket.close()
+    return 'code' in event ? event.code : JSON.parse(String(event.data))
+  }
+  assert.equal(await said(new Uint8Array([1])), 1003)
+  assert.equal(await said('a'.repeat(2000)), 1009)
+  assert.equal((await said('no json')).error.code, 'invalid_request_error')
+  assert.equal((await said('{"type":"response.create","model":"none/none","input":"Hi"}')).status, 404)
+  assert.equal((await api('GET', '/health')).status, 200)
+})

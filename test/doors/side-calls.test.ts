@@ -1,0 +1,59 @@
+// Requests that clients make for their own purposes: they are answered, but they are no conversations of the user.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import OpenAI from 'openai'
+import { serving, type Serving } from '../server/serving.ts'
+
+const model = 'anthropic/claude-opus-5'
+const tools = [{ type: 'function' as const, function: { name: 'ls', parameters: { type: 'object' } } }]
+
+function agentAt({ url }: Serving, agent: string): OpenAI {
+  const defaultHeaders = { 'user-agent': agent }
+  return new OpenAI({ apiKey: 'placeholder', baseURL: `${url}/v1`, maxRetries: 0, defaultHeaders })
+}
+
+async function listed({ api }: Serving): Promise<string[]> {
+  const { body } = await api('GET', '/api/conversations')
+  return (body['items'] as { id: string }[]).map(({ id }) => id)
+}
+
+test('a title is answered and logged, but not listed', async (t) => {
+  const server = await serving(t)
+  const openai = agentAt(server, 'opencode/1.18.33')
+  const messages = [{ role: 'user' as const, content: 'Hello there' }]
+  await openai.chat.completions.create({ model, messages, tools })
+  const title = [{ role: 'system' as const, content: 'You are a title generator.' }, ...messages]
+  await openai.chat.completions.create({ model, messages: title })
+  assert.equal((await listed(server)).length, 1)
+  assert.equal((await server.store.conversations('local')).items.length, 2)
+  assert.equal((await server.api('GET', '/api/conversations?label=side-call')).status, 200)
+})
+
+test('a program without tools is a conversation like any other', async (t) => {
+  const server = await serving(t)
+  await agentAt(server, 'OpenAI/JS 7').chat.completions.create({
+    model,
+    messages: [{ role: 'user', content: 'Hello' }],
+  })
+  assert.equal((await listed(server)).length, 1)
+})
+
+test('an agent that reads the conversation with another task is a branch, and not where it continues', async (t) => {
+  const server = await serving(t)
+  const openai = agentAt(server, 'QwenCode/0.24.4')
+  const main = { role: 'system' as const, content: `You are Qwen Code, an interactive agent. ${'x'.repeat(80)}` }
+  const messages: OpenAI.ChatCompletionMessageParam[] = [main, { role: 'user', content: 'Remember the word apple.' }]
+  const first = await openai.chat.completions.create({ model, messages, tools }).withResponse()
+  const id = first.response.headers.get('x-synapse-conversation') ?? ''
+  const head = (await server.store.conversation('local', id))?.head
+  messages.push({ role: 'assistant', content: first.data.choices[0]?.message.content ?? '' })
+  const memory: OpenAI.ChatCompletionMessageParam[] = [
+    { role: 'system', content: 'You are now acting as the managed memory extraction subagent for an AI coding agent.' },
+    ...messages.slice(1),
+    { role: 'user', content: 'Extract memories.' },
+  ]
+  const side = await openai.chat.completions.create({ model, messages: memory, tools }).withResponse()
+  assert.equal(side.response.headers.get('x-synapse-conversation'), id)
+  assert.equal((await server.store.conversation('local', id))?.head, head)
+})

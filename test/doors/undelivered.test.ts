@@ -1,0 +1,61 @@
+// An answer that was complete but did not reach its client is given to the client that asks again, once.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { delivery, undelivered } from '../../src/server/doors/undelivered.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { gate, serving } from '../server/serving.ts'
+
+const headers = { 'content-type': 'application/json' }
+
+test('an answer is found again once its client is gone, once, by its owner', async () => {
+  const store = openMemoryStore()
+  const { id: conversationId } = await store.createConversation('a')
+  const about = { conversationId, entryId: 'e', exchangeId: 'x', replyId: 'r' }
+  const first = delivery(store, 'a', 'key')
+  await store.putRecords([first.record(about)])
+  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it is still on its way')
+  first.lost()
+  assert.equal(await undelivered(store, 'b', 'key'), undefined, 'another owner')
+  assert.deepEqual(await undelivered(store, 'a', 'key'), about)
+  assert.equal(await undelivered(store, 'a', 'key'), undefined, 'it was given')
+})
+
+test('a delivered answer is not returned again', async (t) => {
+  const { url, emulator } = await serving(t)
+  const asked = JSON.stringify({ model: 'mistral/mistral-large-latest', input: 'Hi' })
+  for (const count of [1, 2, 3]) {
+    await fetch(`${url}/v1/responses`, { method: 'POST', headers, body: asked }).then((answer) => answer.text())
+    assert.equal(emulator.requests.length, count)
+  }
+})
+
+/** Until the only exchange of the store is over. */
+async function ended(store: Store): Promise<void> {
+  for (;;) {
+    const [conversation] = (await store.conversations('local')).items
+    const [exchange] = (await store.exchanges('local', conversation?.id ?? '')).items
+    if (exchange?.outcome === 'cancelled') return
+    await setImmediate()
+  }
+}
+
+for (const model of ['openai/gpt-5.6', 'anthropic/claude-opus-5']) {
+  test(`an answer that its client cut off is requested again by the same request, ${model}`, async (t) => {
+    const { between, held, open } = gate(6)
+    const { url, emulator, store } = await serving(t, { between })
+    const body = JSON.stringify({ model, input: 'Please count to 50.', stream: true })
+    const cut = new AbortController()
+    const answer = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body, signal: cut.signal })
+    await answer.body?.getReader().read()
+    await held
+    cut.abort()
+    await ended(store)
+    open()
+    const again = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body })
+    assert.match(await again.text(), /response\.completed/)
+    assert.equal(emulator.requests.length, 2)
+  })
+}
