@@ -1,5 +1,5 @@
-// What a request is answered with when something is wrong: always `{ error: { kind, message } }`, never a stack trace.
-// What we did not foresee is not shown at all: it has an id, and the server's log has the rest.
+// The response to a failed request: always `{ error: { kind, message } }`, never a stack trace. An unexpected error is
+// not shown at all: it has an id, and the server's log has the details.
 
 import { randomUUID } from 'node:crypto'
 import { SynapseError, type ErrorKind, type Failure, isTooDeep, tooDeep } from '../core/error.ts'
@@ -44,7 +44,7 @@ export interface Answer {
   status: number
   headers: Record<string, string>
   body: ErrorBody
-  /** For the log, where the answer says only an id. */
+  /** For the log, if the response has only an id. */
   hidden?: unknown
 }
 
@@ -52,12 +52,12 @@ export function answerFor(thrown: unknown): Answer {
   const error = isTooDeep(thrown) ? new SynapseError(tooDeep) : thrown
   if (!(error instanceof SynapseError) || error.kind === 'internal') {
     const code = randomUUID()
-    const message = 'Something went wrong on the server; its log says more under this code.'
+    const message = 'Something went wrong on the server; look up this code in its log.'
     return { status: 500, headers: {}, body: { error: { kind: 'internal', message, code } }, hidden: error }
   }
   const { kind, message, code, retryAfterMs } = error.failure
   const status = error instanceof Refusal ? error.status : statusOf[kind]
-  // A budget that is used up does not fill again.
+  // A used-up budget is not refilled.
   const isPassing = (status === 503 || status === 429) && kind !== 'quota'
   const wait = retryAfterMs ?? (isPassing ? 1000 : undefined)
   return {
@@ -71,8 +71,19 @@ export function answerFor(thrown: unknown): Answer {
   }
 }
 
-/** Headers of everything that is JSON of one owner. */
+/** Headers of all JSON that belongs to one owner. */
 export const privateHeaders = { 'cache-control': 'no-store' }
+
+/** What was made as a whole, elsewhere. */
+export function longAnswer({
+  bytes,
+  headers,
+}: {
+  bytes: Uint8Array
+  headers: Record<string, string>
+}): globalThis.Response {
+  return new globalThis.Response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { headers })
+}
 
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): globalThis.Response {
   return new globalThis.Response(JSON.stringify(value), {

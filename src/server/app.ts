@@ -1,5 +1,5 @@
-// The server without a socket: who may come in, and where to. Everything is refused unless it is public by name or the
-// asker is known; only then a route is looked for, so that no way of writing a path leads around the check.
+// The server without a socket: authentication and routing. Everything is refused unless it is public by name or the
+// caller is known; only then is a route looked up, so that no spelling of a path bypasses the check.
 
 import { Hono, type Context } from 'hono'
 import { asFailure } from '../core/error.ts'
@@ -7,7 +7,9 @@ import type { Store } from '../store/store.ts'
 import { answerFor, json, Refusal } from './answer.ts'
 import { forRequest, type ServerContext } from './context.ts'
 import { doorOf } from './doors/door.ts'
-import { respondAtDoor } from './doors/respond.ts'
+import type { ConnectionMemory } from './doors/connection-memory.ts'
+import { refusalAtDoor, respondAtDoor } from './doors/respond.ts'
+import { serveSocket } from './doors/socket.ts'
 import { traceOf } from './log.ts'
 import { openApiOf } from './openapi.ts'
 import { principalOf, type Principal } from './principal.ts'
@@ -15,22 +17,33 @@ import { networkOf, rateLimit } from './rate-limit.ts'
 import { notHere, type Route } from './route.ts'
 import { aboutRoutes } from './routes/about.ts'
 import { blobRoutes } from './routes/blobs.ts'
+import { chatRoutes } from './routes/chat.ts'
+import { compareRoutes } from './routes/compare.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { historyRoutes } from './routes/history.ts'
 import { importRoutes } from './routes/import.ts'
+import { providerKeyRoutes } from './routes/provider-keys.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sentRoutes } from './routes/sent.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { toolRoutes } from './routes/tools.ts'
 import { watchRoutes } from './routes/watch.ts'
 import { checkHost, checkOrigin } from './same-origin.ts'
 import { pageHeaders, type Page } from './static.ts'
+import type { Socket } from './websocket.ts'
 
 export const routes: readonly Route[] = [
   ...aboutRoutes,
+  ...providerKeyRoutes,
   ...conversationRoutes,
   ...importRoutes,
+  ...sessionRoutes,
   ...historyRoutes,
   ...runRoutes,
+  ...chatRoutes,
+  ...toolRoutes,
   ...sentRoutes,
+  ...compareRoutes,
   ...watchRoutes,
   ...blobRoutes,
 ]
@@ -38,13 +51,19 @@ export const routes: readonly Route[] = [
 export interface AppOptions {
   server: ServerContext
   page: Page
-  /** Names that the server answers to, beside addresses and localhost. */
+  /** Host names that the server accepts, in addition to addresses and localhost. */
   names: readonly string[]
 }
 
 export interface App {
-  /** `address` is where the request came from. */
-  fetch(request: globalThis.Request, address: string): Promise<globalThis.Response>
+  /** `address` is the client's; `memory`: what its connection remembers. */
+  fetch(request: globalThis.Request, address: string, memory?: ConnectionMemory): Promise<globalThis.Response>
+  /** Serves a WebSocket connection until it ends; a response if it is refused. */
+  upgrade(
+    request: globalThis.Request,
+    address: string,
+    accept: () => Socket | undefined,
+  ): Promise<globalThis.Response | undefined>
 }
 
 interface AppVariables {
@@ -52,16 +71,88 @@ interface AppVariables {
   Bindings: { address: string }
 }
 
-export function createApp({ server, page, names }: AppOptions): App {
-  const { limits, log } = server
-  const app = new Hono<AppVariables>()
+export function createApp(options: AppOptions): App {
+  const { server, names } = options
+  const admit = admission(server)
+  const app = ownApi(options, admit)
+
+  async function respond(
+    request: globalThis.Request,
+    address: string,
+    memory?: ConnectionMemory,
+  ): Promise<globalThis.Response> {
+    const began = performance.now()
+    const url = new URL(request.url)
+    const door = await doorOf(request.method, url, request.headers)
+    const given = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
+    const response = door
+      ? await respondAtDoor({ door, ...given, ...(memory && { memory }) })
+      : await app.fetch(request, { address })
+    for (const [name, value] of Object.entries(pageHeaders)) {
+      if (!response.headers.has(name)) response.headers.set(name, value)
+    }
+    const ms = Math.round(performance.now() - began)
+    server.log({ event: 'request', method: request.method, path: url.pathname, status: response.status, ms })
+    return response
+  }
+
+  return {
+    fetch: respond,
+    async upgrade(request, address, accept) {
+      const url = new URL(request.url)
+      const door = await doorOf(request.method, url, request.headers)
+      // An unauthorised or different request is refused as it would be without a WebSocket.
+      if (door?.operation.do !== 'upgrade') return respond(request, address)
+      const given = { request, url, server, names, admit: (find: FindPrincipal) => admit(find, request, address) }
+      const refused = await refusalAtDoor({ door, ...given })
+      if (refused) return refused
+      const socket = accept()
+      if (!socket) return json({ error: { message: 'The handshake is not valid.' } }, 400)
+      server.log({ event: 'request', method: request.method, path: url.pathname, status: 101, ms: 0 })
+      await serveSocket(socket, url, socketHeaders(request.headers), (one, memory) => respond(one, address, memory))
+      return undefined
+    },
+  }
+}
+
+/** The headers of a request on a WebSocket: those of its handshake, without those about the connection. */
+function socketHeaders(headers: Headers): Headers {
+  const given = [...headers].filter(([name]) => !/^(?:connection|upgrade|sec-websocket-.*|content-.*)$/.test(name))
+  return new Headers([...given, ['content-type', 'application/json']])
+}
+
+type FindPrincipal = () => Promise<Principal>
+type Admit = (find: FindPrincipal, request: globalThis.Request, address: string) => Promise<Principal>
+
+/** Authentication and rate limits. */
+function admission({ limits, log }: ServerContext): Admit {
   const asked = rateLimit({ perMinute: limits.perMinute, burst: limits.burst })
   const failedLogins = rateLimit({ perMinute: 60, burst: 60 })
+  return async (find, request, address) => {
+    try {
+      const principal = await find()
+      if (principal.keyId !== undefined) asked.take(principal.keyId, principal.perMinute)
+      return principal
+    } catch (error) {
+      // Guessing is slow, whatever is guessed.
+      if (answerFor(error).status !== 401) throw error
+      const from = networkOf(address)
+      log({ event: 'refused', method: request.method, path: new URL(request.url).pathname, from })
+      failedLogins.take(from)
+      throw error
+    }
+  }
+}
+
+/** The page and the server's own API. */
+function ownApi({ server, page, names }: AppOptions, admit: Admit): Hono<AppVariables> {
+  const { log } = server
+  const app = new Hono<AppVariables>()
   let document: object | undefined
 
   const open: Record<string, () => Promise<globalThis.Response>> = {
     '/health': async () => json({ ok: true }),
-    '/ready': ready,
+    '/ready': () => ready(server),
     '/openapi.json': async () => json((document ??= openApiOf(routes, server.version))),
   }
 
@@ -71,7 +162,7 @@ export function createApp({ server, page, names }: AppOptions): App {
     const isOpen = c.req.method === 'GET' && Object.hasOwn(open, pathname) ? open[pathname] : undefined
     const found = isOpen ? await isOpen() : page.file(c.req.raw)
     if (found) return found
-    // No one would read the stream that a HEAD might open.
+    // There is no reader for the stream that a HEAD might open.
     if (c.req.method === 'HEAD') throw notHere()
     checkOrigin(c.req.raw.headers)
     c.set('server', forRequest(server))
@@ -90,7 +181,7 @@ export function createApp({ server, page, names }: AppOptions): App {
       return route.respond(visit)
     })
   }
-  // Behind all routes: what comes here has the path of some, and the method of none of them.
+  // After all routes: the path exists, but not with this method.
   for (const [path, there] of Map.groupBy(routes, ({ path }) => path)) {
     app.all(honoPath(path), () => {
       throw wrongMethod(there.map(({ method }) => method.toUpperCase()))
@@ -106,66 +197,30 @@ export function createApp({ server, page, names }: AppOptions): App {
     }
     return json(body, status, headers)
   })
-
-  return {
-    async fetch(request, address) {
-      const began = performance.now()
-      const url = new URL(request.url)
-      const door = doorOf(request.method, url, request.headers)
-      const response = door
-        ? await respondAtDoor({ door, request, url, server, names, admit: (work) => admitted(work, request, address) })
-        : await app.fetch(request, { address })
-      for (const [name, value] of Object.entries(pageHeaders)) {
-        if (!response.headers.has(name)) response.headers.set(name, value)
-      }
-      const ms = Math.round(performance.now() - began)
-      log({ event: 'request', method: request.method, path: url.pathname, status: response.status, ms })
-      return response
-    },
-  }
+  return app
 
   function authenticate(c: Context<AppVariables>): Promise<Principal> {
     const { keysRequired } = server
     const find = () => principalOf(c.get('server').store, c.req.raw.headers, { keysRequired, now: Date.now() })
-    return admitted(find, c.req.raw, c.env.address)
-  }
-
-  /** Whoever may come in, as often as it may. */
-  async function admitted(
-    find: () => Promise<Principal>,
-    request: globalThis.Request,
-    address: string,
-  ): Promise<Principal> {
-    try {
-      const principal = await find()
-      if (principal.keyId !== undefined) asked.take(principal.keyId)
-      return principal
-    } catch (error) {
-      // Guessing is slow, whatever is guessed.
-      if (answerFor(error).status !== 401) throw error
-      const from = networkOf(address)
-      log({ event: 'refused', method: request.method, path: new URL(request.url).pathname, from })
-      failedLogins.take(from)
-      throw error
-    }
-  }
-
-  async function ready(): Promise<globalThis.Response> {
-    if (server.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
-    if (server.runs.full) return json({ ready: false, why: 'storage-full' }, 503, { 'retry-after': '5' })
-    const reason = await problemOf(server.store)
-    if (reason === undefined) return json({ ready: true })
-    return json({ ready: false, why: 'storage', reason }, 503, { 'retry-after': '5' })
+    return admit(find, c.req.raw, c.env.address)
   }
 }
 
-/** Whoever asks whether the server is ready asks again soon, and has no time. */
+async function ready(server: ServerContext): Promise<globalThis.Response> {
+  if (server.runs.stopping) return json({ ready: false, why: 'stopping' }, 503, { 'retry-after': '5' })
+  if (server.runs.full) return json({ ready: false, why: 'storage-full' }, 503, { 'retry-after': '5' })
+  const reason = await problemOf(server.store)
+  if (reason === undefined) return json({ ready: true })
+  return json({ ready: false, why: 'storage', reason }, 503, { 'retry-after': '5' })
+}
+
+/** A readiness check is repeated soon, and must be answered quickly. */
 const readyMs = 800
 
 /** Why the store cannot be used, without its address: anybody may ask. */
 async function problemOf(store: Store): Promise<string | undefined> {
   const outage = store.outages?.current()
-  if (outage) return `The database cannot be reached since ${outage.since}. Runs wait for it.`
+  if (outage) return `The database has been unreachable since ${outage.since}. Runs wait for it.`
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve(`The store has not answered within ${readyMs} ms.`), readyMs)
   const look = (store.within?.(readyMs) ?? store).conversations('synapse:ready', { limit: 1 })
@@ -185,6 +240,6 @@ function honoPath(path: string): string {
 }
 
 function wrongMethod(allowed: readonly string[]): Refusal {
-  const message = `This path takes ${allowed.join(', ')} only.`
+  const message = `This path supports only ${allowed.join(', ')}.`
   return new Refusal(405, { kind: 'bad-input', message }, { allow: allowed.join(', ') })
 }

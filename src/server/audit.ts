@@ -1,5 +1,5 @@
-// Who did what, and when: deeds that what is kept does not show, or does not show any more. Only ever added to, and never
-// with what was said or with a key. They stay when the conversation that they were done to is gone.
+// Who did what, and when: actions that are not, or no longer, visible in the stored data. Append-only, and never with
+// message content or a key. Records stay when their conversation is deleted.
 
 import type { JsonObject } from '../core/json.ts'
 import { uuidv7 } from '../store/ids.ts'
@@ -11,9 +11,9 @@ export type AuditEvent = 'deleted' | 'exported' | 'imported' | 'key-created' | '
 export interface AuditRecord {
   at: string
   what: AuditEvent
-  /** The id of what it was done to. */
+  /** The id of the object of the action. */
   to: string
-  /** The id of the key that was used; absent: none was asked for. */
+  /** The id of the key that was used; absent: none was required. */
   by?: string
 }
 
@@ -29,7 +29,7 @@ export async function audit(
   await store.putRecords([{ owner, kind, id: uuidv7(), data, version: 0 }])
 }
 
-/** The last first. */
+/** Newest first. */
 export async function auditRecords(store: Store, owner: string, page: PageOf): Promise<Page<AuditRecord>> {
   const { items, ...rest } = await store.records(owner, kind, page)
   return { items: items.map(toAuditRecord), ...rest }

@@ -1,5 +1,6 @@
-// The body of a request, counted as it comes: what Content-Length says is only a claim, and a chunked body has none.
+// The body of a request, counted as it arrives: Content-Length is only a claim, and a chunked body has none.
 
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import { SynapseError, badInput } from '../core/error.ts'
 import { Refusal } from './answer.ts'
 
@@ -12,7 +13,7 @@ export async function readJson(request: globalThis.Request, limit: number): Prom
     })
   }
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  const bytes = await readBytes(request.body, limit)
+  const bytes = unpacked(await readBytes(request.body, limit), request.headers.get('content-encoding'), limit)
   let read: { text: string; value: unknown }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -24,7 +25,32 @@ export async function readJson(request: globalThis.Request, limit: number): Prom
   return read
 }
 
-/** Deeper than anything that people or programs write, and far from what the stack holds. */
+const unpackers = new Map<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array>([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+])
+
+/** A compressed body counts with its decompressed size. */
+function unpacked(bytes: Uint8Array, encoding: string | null, limit: number): Uint8Array {
+  const name = encoding?.trim().toLowerCase() ?? ''
+  if (name === '' || name === 'identity') return bytes
+  const unpack = unpackers.get(name)
+  if (!unpack) {
+    const message = `The content-encoding ${name.slice(0, 40)} is not supported. Use ${[...unpackers.keys()].join(', ')}.`
+    throw new Refusal(415, { kind: 'bad-input', message })
+  }
+  try {
+    return unpack(bytes, { maxOutputLength: limit })
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(limit)
+    throw badInput(`The body cannot be decompressed as ${name}.`)
+  }
+}
+
+/** Deeper than anything that people or programs write, and far below the limit of the stack. */
 const deepest = 500
 
 /** Of a text that is JSON. */
@@ -49,8 +75,8 @@ async function readBytes(body: ReadableStream<Uint8Array> | null, limit: number)
       pieces.push(piece)
     }
   } catch (error) {
-    // The client is gone, which is no failure of the server.
-    throw error instanceof SynapseError ? error : badInput('The body broke off.')
+    // The client has disconnected, which is not a failure of the server.
+    throw error instanceof SynapseError ? error : badInput('The body was cut off.')
   }
   return Buffer.concat(pieces)
 }

@@ -1,9 +1,9 @@
-// Tells those who watch a conversation that something has happened to it. Only within this process, so a watcher looks
-// by itself now and then too.
+// Notifies watchers of a conversation about changes. Only within this process, so a watcher also checks by itself now
+// and then.
 
 export interface Changes {
   tell: (conversationId: string) => void
-  /** Calls back on each change; gives a way to stop that. */
+  /** Calls back on each change; returns a function that stops it. */
   listen: (conversationId: string, changed: () => void) => () => void
 }
 

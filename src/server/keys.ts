@@ -1,9 +1,10 @@
-// Keys of those who may ask the server. Only the SHA-256 of a key is kept, so it is shown once, when it is made. Keys are
-// found by that hash: nothing that is stored or compared is a part of the key itself.
+// API keys of the server. Only the SHA-256 of a key is stored, so it is shown once, when it is created. Keys are found
+// by that hash: nothing that is stored or compared is a part of the key itself.
 
 import { hash, randomBytes } from 'node:crypto'
 import { badInput, SynapseError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { PresetName } from '../settings/policy.ts'
 import { uuidv7 } from '../store/ids.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -12,41 +13,49 @@ import { serverOwner } from './server-owner.ts'
 
 export type Access = 'read' | 'write'
 
+/** `full`: in the store. `native`: in memory, for a while. `none`: nothing. */
+export const keeps = ['full', 'native', 'none'] as const
+export type Keep = (typeof keeps)[number]
+
 export interface ApiKey {
-  /** Names the key in lists and logs; it opens nothing. */
+  /** Names the key in lists and logs; it grants nothing. */
   id: string
   name: string
-  /** Whose conversations it opens. */
+  /** The owner of the conversations that it can access. */
   owner: string
   access: Access
   /** `provider/model`, with `*` for any text; absent: all. */
   models?: string[]
-  /** The most it may spend, in US dollars. */
+  /** Its budget, in US dollars. */
   budget?: number
+  /** For clients of other APIs: the model for unknown names, and for models that the key may not use. */
+  defaultModel?: string
+  /** For clients of other APIs: the context policy. */
+  policy?: PresetName
+  /** For clients of other APIs: what is stored of their conversations; everything by default. */
+  keep?: Keep
+  /** The most requests per minute; absent: the server's limit. */
+  perMinute?: number
   expiresAt?: string
   revokedAt?: string
   createdAt: string
 }
 
-export interface NewKey {
-  name?: string
-  owner?: string
-  access?: Access
-  models?: string[]
-  budget?: number
-  expiresAt?: string
-}
+export type NewKey = Partial<Omit<ApiKey, 'id' | 'createdAt' | 'revokedAt'>>
 
 const kind = 'api-key'
 const shape = /^syn_[A-Za-z0-9_-]{43}$/
 
-/** Gives the key itself, for the only time. */
+/** Returns the key itself, only this once. */
 export async function createKey(store: Store, request: NewKey): Promise<{ key: string; about: ApiKey }> {
   const owner = request.owner ?? 'local'
   if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/.test(owner)) {
     throw badInput(`"${owner}" cannot be an owner: use up to 100 letters, digits and . _ @ -`)
   }
   if (request.budget !== undefined && !(request.budget > 0)) throw badInput('A budget must be more than 0 dollars.')
+  if (request.perMinute !== undefined && !(request.perMinute >= 1)) {
+    throw badInput('A rate must be at least 1 request per minute.')
+  }
   const key = `syn_${randomBytes(32).toString('base64url')}`
   const about: ApiKey = {
     id: uuidv7(),
@@ -55,6 +64,10 @@ export async function createKey(store: Store, request: NewKey): Promise<{ key: s
     access: request.access ?? 'write',
     ...(request.models && { models: request.models }),
     ...(request.budget !== undefined && { budget: request.budget }),
+    ...(request.defaultModel !== undefined && { defaultModel: request.defaultModel }),
+    ...(request.policy !== undefined && { policy: request.policy }),
+    ...(request.keep !== undefined && { keep: request.keep }),
+    ...(request.perMinute !== undefined && { perMinute: request.perMinute }),
     ...(request.expiresAt !== undefined && { expiresAt: new Date(request.expiresAt).toISOString() }),
     createdAt: new Date().toISOString(),
   }
@@ -63,17 +76,17 @@ export async function createKey(store: Store, request: NewKey): Promise<{ key: s
   return { key, about }
 }
 
-/** The last made first. */
+/** Newest first. */
 export async function listKeys(store: Store): Promise<ApiKey[]> {
   return (await allKeys(store)).map(({ data }) => data as JsonObject & ApiKey)
 }
 
-/** By its id or the beginning of it. False: it was revoked already. */
+/** By its id or a prefix of it. False: it was already revoked. */
 export async function revokeKey(store: Store, id: string): Promise<boolean> {
   const found = (await allKeys(store)).filter(({ data }) => (data as JsonObject & ApiKey).id.startsWith(id))
   const [only, ...others] = found
   if (!only) throw badInput(`There is no key ${id}. "synapse keys list" lists them.`)
-  if (others.length > 0) throw badInput(`${found.length} keys begin with ${id}. Give more of the id.`)
+  if (others.length > 0) throw badInput(`${found.length} keys begin with ${id}. Use a longer prefix.`)
   if (only.data['revokedAt'] !== undefined) return false
   const data = { ...only.data, revokedAt: new Date().toISOString() }
   await store.putRecords([{ owner: serverOwner, kind, id: only.id, data, version: only.version }])
@@ -82,17 +95,17 @@ export async function revokeKey(store: Store, id: string): Promise<boolean> {
   return true
 }
 
-/** The key that was given, if it is one that counts now; throws kind 'auth' with what is wrong with it. */
+/** The given key, if it is valid; throws kind 'auth' with what is wrong with it. */
 export async function findKey(store: Store, given: string, now: number): Promise<ApiKey> {
   const record = shape.test(given) ? await store.record(serverOwner, kind, hash('sha256', given)) : undefined
-  if (!record) throw unauthorized('This key is not known here.')
+  if (!record) throw unauthorized('This key is unknown.')
   const key = record.data as JsonObject & ApiKey
   if (key.revokedAt !== undefined) throw unauthorized('This key was revoked.')
   if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now) throw unauthorized('This key has expired.')
   return key
 }
 
-/** Whether it could be a key of this server: every other text is a key of somebody else, or a placeholder. */
+/** Whether it could be a key of this server: every other text is a key of another service, or a placeholder. */
 export function isKeyShaped(text: string): boolean {
   return shape.test(text)
 }
@@ -106,7 +119,7 @@ export async function spentBy(store: Store, keyId: string): Promise<number> {
   return amountIn(await store.record(serverOwner, 'spend', keyId))
 }
 
-/** Adds to what a key has spent; gives the sum. */
+/** Adds to what a key has spent; returns the sum. */
 export async function addSpend(store: Store, keyId: string, amount: number): Promise<number> {
   for (;;) {
     const before = await store.record(serverOwner, 'spend', keyId)
@@ -116,7 +129,7 @@ export async function addSpend(store: Store, keyId: string, amount: number): Pro
       await store.putRecords([{ owner: serverOwner, kind: 'spend', id: keyId, data: { usd }, version }])
       return usd
     } catch (error) {
-      // Another run of the same key was quicker.
+      // Another run with the same key was faster.
       if (!(error instanceof SynapseError) || error.failure.code !== 'record-changed') throw error
     }
   }

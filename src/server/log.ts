@@ -1,5 +1,5 @@
-// The server's log: one line of JSON per event. It never holds what was said, nor a header, nor a query: who reads logs
-// is not who may read conversations.
+// The server's log: one line of JSON per event. It never contains message content, headers or queries: readers of logs
+// may not be allowed to read conversations.
 
 import { escapedJson } from '../core/json.ts'
 
@@ -16,7 +16,7 @@ export function writeLog(out: { write(text: string): unknown }, wanted: (line: L
   }
 }
 
-/** Where an error came from, without its message, which may quote anything. */
+/** Where an error was thrown, without its message, which may quote anything. */
 export function traceOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))

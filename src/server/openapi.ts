@@ -1,4 +1,4 @@
-// The OpenAPI document, from the routes themselves.
+// The OpenAPI document, generated from the routes.
 
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Route } from './route.ts'

@@ -1,17 +1,27 @@
-// Who is asking. The one place that turns headers into an owner and what it may do: a limit that holds for one form of
-// the header and not for another is no limit.
+// Who is asking. The one place that turns headers into an owner and its permissions: a limit for one form of the header
+// but not for another is no limit.
 
 import { SynapseError } from '../core/error.ts'
+import { matchesPattern } from '../core/pattern.ts'
+import type { PresetName } from '../settings/policy.ts'
 import type { Store } from '../store/store.ts'
-import { findKey, unauthorized, type Access } from './keys.ts'
+import { findKey, unauthorized, type Access, type ApiKey, type Keep } from './keys.ts'
 
 export interface Principal {
   owner: string
   access: Access
-  /** Absent: no one gave a key, and none is needed here. */
+  /** Absent: no key was given, and none is needed. */
   keyId?: string
   models?: string[]
   budget?: number
+  /** For clients of other APIs: the model for unknown names, and for models that the key may not use. */
+  defaultModel?: string
+  /** For clients of other APIs: the context policy. */
+  policy?: PresetName
+  /** For clients of other APIs: what is kept of their conversations. */
+  keep?: Keep
+  /** The most requests per minute, if the key has its own limit. */
+  perMinute?: number
 }
 
 export async function principalOf(
@@ -24,8 +34,32 @@ export async function principalOf(
     if (!options.keysRequired) return { owner: 'local', access: 'write' }
     throw unauthorized('A key is needed: send it as "Authorization: Bearer syn_…".')
   }
-  const { id, owner, access, models, budget } = await findKey(store, given, options.now)
-  return { owner, access, keyId: id, ...(models && { models }), ...(budget !== undefined && { budget }) }
+  return holderOf(await findKey(store, given, options.now))
+}
+
+/** The caller with this key. */
+export function holderOf({
+  id,
+  owner,
+  access,
+  models,
+  budget,
+  defaultModel,
+  policy,
+  keep,
+  perMinute,
+}: ApiKey): Principal {
+  return {
+    owner,
+    access,
+    keyId: id,
+    ...(models && { models }),
+    ...(budget !== undefined && { budget }),
+    ...(defaultModel !== undefined && { defaultModel }),
+    ...(policy !== undefined && { policy }),
+    ...(keep !== undefined && { keep }),
+    ...(perMinute !== undefined && { perMinute }),
+  }
 }
 
 export function allow(principal: Principal, access: Access): void {
@@ -33,9 +67,14 @@ export function allow(principal: Principal, access: Access): void {
   throw new SynapseError({ kind: 'permission', message: 'This key may only read.' })
 }
 
-/** `model` is the whole name, `provider/model`, as it was resolved. */
-export function allowModel({ models }: Principal, model: string): void {
-  if (!models || models.some((pattern) => matches(pattern, model))) return
+export function mayUse({ models }: Principal, model: string): boolean {
+  return !models || models.some((pattern) => matchesPattern(pattern, model))
+}
+
+/** `model` is the resolved full name, `provider/model`. */
+export function allowModel(principal: Principal, model: string): void {
+  const { models } = principal
+  if (!models || mayUse(principal, model)) return
   throw new SynapseError({
     kind: 'permission',
     message: `This key is not allowed to use ${model}; it may use ${models.join(', ')}.`,
@@ -50,19 +89,4 @@ function keyIn(headers: Headers): string | undefined {
   if (bearer === undefined) throw unauthorized('The Authorization header must be "Bearer syn_…".')
   if (plain !== null && plain.trim() !== bearer) throw unauthorized('Two different keys were sent.')
   return bearer
-}
-
-function matches(pattern: string, model: string): boolean {
-  const pieces = pattern.split('*')
-  const [first = ''] = pieces
-  const last = pieces.at(-1) ?? ''
-  if (pieces.length === 1) return pattern === model
-  if (!model.startsWith(first) || !model.endsWith(last) || model.length < first.length + last.length) return false
-  let at = first.length
-  for (const piece of pieces.slice(1, -1)) {
-    const found = model.indexOf(piece, at)
-    if (found < 0 || found + piece.length > model.length - last.length) return false
-    at = found + piece.length
-  }
-  return true
 }

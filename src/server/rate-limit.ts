@@ -1,28 +1,30 @@
-// How often somebody may ask: a bucket for each, filled at an even rate. What has not asked for a while is forgotten, so
-// that the table cannot be made to grow.
+// Rate limits: a token bucket per caller, filled at an even rate. Idle callers are forgotten, so that the table cannot
+// be made to grow.
 
 import { isIPv6 } from 'node:net'
 import { SynapseError } from '../core/error.ts'
 
 export interface Rate {
   perMinute: number
-  /** How many at once. */
+  /** The burst size. */
   burst: number
 }
 
 export interface RateLimit {
-  /** Throws kind 'rate-limit' with the time to wait. */
-  take(who: string): void
+  /** Throws kind 'rate-limit' with the time to wait. `perMinute`: a separate rate, which is also the burst size. */
+  take(who: string, perMinute?: number): void
 }
 
-export function rateLimit({ perMinute, burst }: Rate, now: () => number = () => performance.now()): RateLimit {
+export function rateLimit(usual: Rate, now: () => number = () => performance.now()): RateLimit {
   const buckets = new Map<string, { left: number; at: number }>()
-  const perMs = perMinute / 60_000
-  const fullAfterMs = burst / perMs
+  // A bucket with a separate rate is full after a minute.
+  const fullAfterMs = Math.max(60_000, (usual.burst / usual.perMinute) * 60_000)
   let sweptAt = now()
 
   return {
-    take(who) {
+    take(who, own) {
+      const { perMinute, burst } = own === undefined ? usual : { perMinute: own, burst: own }
+      const perMs = perMinute / 60_000
       const at = now()
       if (at - sweptAt > fullAfterMs) sweep(at)
       const bucket = buckets.get(who)
@@ -30,7 +32,7 @@ export function rateLimit({ perMinute, burst }: Rate, now: () => number = () => 
       if (left < 1) {
         throw new SynapseError({
           kind: 'rate-limit',
-          message: 'Too many requests. Wait a little.',
+          message: 'Too many requests. Try again in a moment.',
           retryAfterMs: (1 - left) / perMs,
         })
       }
@@ -44,7 +46,7 @@ export function rateLimit({ perMinute, burst }: Rate, now: () => number = () => 
   }
 }
 
-/** One who has IPv6 has a whole network of addresses: the first half of it counts. */
+/** An IPv6 client has a whole network of addresses: the first half of the address counts. */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:/i, '')
   if (!isIPv6(plain)) return plain

@@ -1,5 +1,5 @@
-// What a route is: a path, what it needs, what comes in, and what it does. Access is part of it, so that there is no route
-// without; the OpenAPI document is made from the same, so that there is no route beside it.
+// A route: a path, the access it needs, its input, and its handler. Access is part of it, so that no route lacks it;
+// the OpenAPI document is generated from the same, so that no route is missing there.
 
 import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
@@ -12,14 +12,14 @@ import { allow, type Principal } from './principal.ts'
 
 export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete'
-  /** With `{names}` for what differs. */
+  /** With `{names}` for the variable parts. */
   path: string
   access: Access
   summary: string
   query?: z.ZodType
   body?: z.ZodType
   answer: Answered
-  /** Takes an Idempotency-Key, and answers with a stream where that is asked for. */
+  /** Accepts an Idempotency-Key, and answers with a stream if that is requested. */
   startsRun: boolean
   respond: (visit: RouteRequest) => Promise<globalThis.Response>
 }
@@ -32,7 +32,7 @@ export interface Answered {
   type?: string
 }
 
-/** A request that was let in. */
+/** An authorised request. */
 interface RouteRequest {
   request: globalThis.Request
   params: Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ export interface Call<Q, B> extends RouteRequest {
   owner: string
   query: Q
   body: B
-  /** The body as it came. */
+  /** The body as received. */
   text: string
   param: (name: string) => string
 }
@@ -87,7 +87,7 @@ export function route<Q = unknown, B = unknown>(spec: {
 export function notHere(): SynapseError {
   return new SynapseError({
     kind: 'not-found',
-    message: 'There is nothing at this address. /openapi.json lists what is.',
+    message: 'There is nothing at this path. /openapi.json lists all paths.',
   })
 }
 
@@ -95,7 +95,7 @@ export function missing(what: string, id: string): SynapseError {
   return new SynapseError({ kind: 'not-found', message: `There is no ${what} ${id}.` })
 }
 
-/** A body can be wrong in a million places; the first ones are enough to repair it. */
+/** A body can have a million problems; the first ones are enough to repair it. */
 const mostProblems = 10
 
 function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {

@@ -1,53 +1,103 @@
-// From what a request says about a run to what the run needs: settings of the conversation and of the request put
-// together, checked before anything is written, so that a wrong name or a missing key leaves nothing behind.
+// From a request about a run to what the run needs: settings of the conversation and of the request merged and checked
+// before anything is written, so that a wrong name or a missing key leaves nothing behind.
 
 import { SynapseError } from '../core/error.ts'
-import type { JsonObject } from '../core/json.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
 import type { UserMessage } from '../core/message.ts'
 import { modelOfFallback } from '../run/route.ts'
+import type { AgentFile } from '../agents/read.ts'
+import type { Toolbox } from '../agents/toolbox.ts'
 import type { ServerContext } from './context.ts'
 import { spentBy } from './keys.ts'
 import { allowModel, type Principal } from './principal.ts'
-import { budgetUsed, toolsNamed } from './runs/execute-run.ts'
+import { budgetUsed } from './runs/execute-run.ts'
 import { settings as settingsSchema, type MessageInput, type Settings } from './schema.ts'
 
 export type WholeSettings = Settings & { model: string }
 
-/** Settings that the command line wrote count as far as they have the same names. */
-export function mergeSettings(server: ServerContext, kept: JsonObject, given: Settings = {}): WholeSettings {
+/** The source of the default settings. */
+type Defaults = Pick<ServerContext, 'toolbox' | 'defaultModel' | 'defaultPolicy'>
+
+/** Settings that the command line wrote apply as far as they have the same names. */
+export function mergeSettings(server: Defaults, owner: string, kept: JsonObject, given: Settings = {}): WholeSettings {
   const known: Settings = {}
   for (const [name, value] of Object.entries(kept)) {
     const read = settingsSchema.safeParse({ [name]: value })
     if (read.success) Object.assign(known, read.data)
   }
   const { defaultModel: model, defaultPolicy: policy } = server
-  return { model, ...(policy !== undefined && { policy }), ...known, ...given }
+  const agent = given.agent ?? known.agent
+  const file = agent === undefined ? undefined : agentOf(server, owner, agent, given.agent === undefined ? kept : {})
+  if (!file) delete known.agent
+  return { model, ...(policy !== undefined && { policy }), ...file?.settings, ...known, ...given } as WholeSettings
 }
 
-/** Throws where they cannot work, or not for this key. */
+/** A conversation stays with the file of its agent: if it used another file, it is continued without the agent. */
+function agentOf(server: Defaults, owner: string, name: string, kept: JsonObject): AgentFile | undefined {
+  const origin = isObject(kept['origin']) ? kept['origin'] : {}
+  const bound = isObject(origin['agent']) ? origin['agent']['file'] : undefined
+  const isHere = bound !== undefined && bound === fileOf(server, owner, name)
+  return kept['agent'] === undefined || isHere ? server.toolbox(owner).agent(name) : undefined
+}
+
+function fileOf(server: Defaults, owner: string, name: string): string | undefined {
+  return server
+    .toolbox(owner)
+    .agents()
+    .find((one) => one.name === name)?.file
+}
+
+/** What a conversation stores: with an agent, also the file and the content that it is bound to. */
+export function settingsToKeep(server: ServerContext, owner: string, settings: Settings, kept: JsonObject): JsonObject {
+  const plain = JSON.parse(JSON.stringify(settings)) as JsonObject
+  const { agent: _, ...origin } = isObject(kept['origin']) ? kept['origin'] : {}
+  const file = settings.agent === undefined ? undefined : server.toolbox(owner).agent(settings.agent)
+  const bound = file && { agent: { file: file.path, sha256: file.sha256, named: false } }
+  const place = { ...origin, ...bound }
+  return { ...plain, ...(Object.keys(place).length > 0 && { origin: place }) }
+}
+
+/** Throws if they cannot work, or not for this key. */
 export async function checkSettings(server: ServerContext, principal: Principal, settings: Settings): Promise<void> {
-  toolsNamed(settings.tools, server.tools)
-  for (const { model, protocol } of modelsIn(settings)) {
+  const toolbox = server.toolbox(principal.owner)
+  toolbox.check(settings)
+  for (const { model, protocol } of everyModel(toolbox, settings)) {
     const { endpoint } = await server.endpoint(model, protocol)
     allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
   }
 }
 
-/** Every model that a run with these settings may ask. */
+/** Every model that a run with these settings may use, even after a hand-off to another agent. */
+function everyModel(toolbox: Toolbox, settings: Settings): ReturnType<typeof modelsIn> {
+  const names = new Set(settings.agent === undefined ? [] : [settings.agent])
+  const others: AgentFile[] = []
+  for (const name of names) {
+    for (const agent of toolbox.handoffs(name)) {
+      if (!names.has(agent.name)) others.push(agent)
+      names.add(agent.name)
+    }
+  }
+  return [settings, ...others.map((agent) => agent.settings as Settings)].flatMap(modelsIn)
+}
+
 function modelsIn({ model, protocol, route, fallback }: Settings): { model: string; protocol: string | undefined }[] {
-  const others = [route?.tools, route?.answer, ...(fallback ?? []).map(modelOfFallback)]
+  const others = [
+    route?.tools,
+    route?.answer && modelOfFallback(route.answer),
+    ...(fallback ?? []).map(modelOfFallback),
+  ]
   return [
     ...(model === undefined ? [] : [{ model, protocol }]),
     ...others.flatMap((other) => (other === undefined ? [] : [{ model: other, protocol: undefined }])),
   ]
 }
 
-/** Throws unless a run with these settings may begin. */
+/** Throws unless a run with these settings may start. */
 export async function checkRun(server: ServerContext, principal: Principal, settings: WholeSettings): Promise<void> {
   await checkSettings(server, principal, settings)
   const { budget, keyId } = principal
   if (budget === undefined || keyId === undefined) return
-  for (const { model, protocol } of modelsIn(settings)) {
+  for (const { model, protocol } of everyModel(server.toolbox(principal.owner), settings)) {
     const { endpoint } = await server.endpoint(model, protocol)
     if (endpoint.price) continue
     throw new SynapseError({
@@ -55,7 +105,7 @@ export async function checkRun(server: ServerContext, principal: Principal, sett
       message: `The price of ${model} is not known, so a key with a budget may not use it.`,
     })
   }
-  if ((await spentBy(server.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))
+  if ((await spentBy(server.accounts ?? server.store, keyId)) >= budget) throw new SynapseError(budgetUsed(budget))
 }
 
 export function userMessage({ text, parts }: MessageInput): UserMessage {

@@ -1,4 +1,4 @@
-// The answer that carries the events of a run.
+// The response with the events of a run.
 
 import { SynapseError } from '../core/error.ts'
 import { Refusal } from './answer.ts'
@@ -21,11 +21,11 @@ export async function openStream(
     if (!(await server.runs.run(owner, runId))) throw missing('run', runId)
     throw new Refusal(410, {
       kind: 'not-found',
-      message: `The events of run ${runId} are not kept any more. What was said is in the conversation.`,
+      message: `The events of run ${runId} are no longer stored; the messages are in the conversation.`,
     })
   }
   const rest = await source.read(after)
-  // Tells an EventSource, which would ask again and again, that there is nothing left.
+  // Tells an EventSource, which would reconnect again and again, that there is nothing left.
   if (rest.ended && rest.frames.length === 0) return new globalThis.Response(null, { status: 204, headers })
   checkCapacity(server)
   const body = eventStream(source, after, { onOpen: () => takeSlot(server), onClose: () => releaseSlot(server) })
@@ -37,7 +37,7 @@ export function checkCapacity(server: ServerContext): void {
   throw new SynapseError({ kind: 'overloaded', message: 'Too many streams are open.', retryAfterMs: 5000 })
 }
 
-/** Not before it is read: the client may be gone by then, and no one would give the place back. */
+/** Not before it is read: the client may have left by then, and nothing would release the slot. */
 export function takeSlot(server: ServerContext): void {
   const lasting = lastingContext(server)
   open.set(lasting, (open.get(lasting) ?? 0) + 1)

@@ -1,5 +1,5 @@
-// What comes in over HTTP: the checks of every request, and the requests of the OpenAPI document. They are strict, so that
-// a field that no one knows (an address, a key, a header) is refused and can have no effect. What goes out: views.ts.
+// The input over HTTP: the validation of every request, and the requests of the OpenAPI document. It is strict, so that
+// an unknown field (an address, a key, a header) is refused and can have no effect. Output: views.ts.
 //
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 
@@ -7,14 +7,17 @@ import { z } from '@hono/zod-openapi'
 import { zodOf } from '../config/zod-rule.ts'
 import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
+import type { ApprovalScope } from '../run/grants.ts'
 import type { Options } from '../settings/options.ts'
 import { jsonSchemaOf, object } from '../settings/rule.ts'
-import type { RunSettings } from '../settings/run.ts'
+import { mostCandidates, type RunSettings } from '../settings/run.ts'
 import { httpFields, type RouteTable } from '../settings/schema.ts'
 
-/** How a run is made; a conversation's own, or for one run. */
+/** Settings of a run; of the conversation, or for one run. */
 export interface Settings extends Partial<Omit<RunSettings, 'tools' | 'options' | 'route' | 'signal'>> {
+  agent?: string
   tools?: string[]
+  folder?: string
   options?: Omit<Options, 'extra' | 'cacheKey'>
   route?: RouteTable
 }
@@ -26,7 +29,7 @@ const labels = z.array(z.string().min(1).max(100)).max(50)
 
 const settingsRule = object(httpFields)
 
-/** The settings as everywhere else (settings/), with the same sentences. */
+/** The same settings as everywhere else (settings/), with the same error messages. */
 export const settings: z.ZodType<Settings> = zodOf(settingsRule).openapi('Settings', jsonSchemaOf(settingsRule))
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() })
@@ -50,7 +53,7 @@ const messageInput = {
 }
 const once = (body: { text?: unknown; parts?: unknown }) => (body.text === undefined) !== (body.parts === undefined)
 
-/** What a user says: one of both. */
+/** A user message: one of both. */
 export interface MessageInput {
   text?: string
   parts?: (TextPart | MediaPart)[]
@@ -70,6 +73,16 @@ export const editedMessage: z.ZodType<MessageInput & { settings?: Settings }> = 
   .strictObject({ ...messageInput, settings: settings.optional() })
   .refine(once, { error: 'give either text or parts' })
   .openapi('EditedMessage') as z.ZodType<MessageInput & { settings?: Settings }>
+
+export interface CompareBody extends MessageInput {
+  models: string[]
+  settings?: Settings
+}
+
+export const compareRequest: z.ZodType<CompareBody> = z
+  .strictObject({ ...messageInput, models: z.array(name).min(1).max(mostCandidates), settings: settings.optional() })
+  .refine((body) => body.text === undefined || body.parts === undefined, { error: 'give either text or parts' })
+  .openapi('CompareRequest') as z.ZodType<CompareBody>
 
 export const resumeRequest: z.ZodType<{ settings?: Settings }> = z
   .strictObject({ settings: settings.optional() })
@@ -101,12 +114,16 @@ export const importRequest: z.ZodType<ImportRequest> = z
   .strictObject({
     content: z
       .unknown()
-      .refine((given) => given !== undefined, { error: 'it is missing' })
-      .openapi({ description: 'The JSON of the file, or its text where that is lines of JSON.' }),
+      .refine((given) => given !== undefined, { error: 'is missing' })
+      .openapi({ description: 'The JSON of the file, or its text if it is JSON Lines.' }),
     format: name.optional(),
     labels: labels.optional(),
   })
   .openapi('ImportWish') as z.ZodType<ImportRequest>
+
+export const importSession: z.ZodType<{ agent: string; id: string }> = z
+  .strictObject({ agent: name, id: name })
+  .openapi('ImportSession')
 
 export interface ConversationChange {
   title?: string | null
@@ -137,6 +154,8 @@ export interface Verdict {
   allowed: boolean
   argsHash?: string
   reason?: string
+  /** How long it is valid. */
+  scope?: ApprovalScope
 }
 
 export const verdict: z.ZodType<Verdict> = z
@@ -144,17 +163,40 @@ export const verdict: z.ZodType<Verdict> = z
     allowed: z.boolean(),
     argsHash: z.string().max(100).optional(),
     reason: z.string().max(10_000).optional(),
+    scope: z
+      .enum(['once', 'conversation', 'always'])
+      .optional()
+      .openapi({ description: 'For this call, for this conversation, or always for this tool. Default: once.' }),
   })
   .openapi('Verdict') as z.ZodType<Verdict>
+
+export const favouriteChange: z.ZodType<{ model: string; favourite: boolean }> = z
+  .strictObject({ model: name, favourite: z.boolean() })
+  .openapi('FavouriteChange')
+
+export const newProviderKey: z.ZodType<{ key: string }> = z
+  .strictObject({ key: z.string().min(1).max(4096).openapi({ format: 'password' }) })
+  .openapi('NewProviderKey')
 
 export const overlayChange: z.ZodType<{ undone: boolean }> = z
   .strictObject({ undone: z.boolean() })
   .openapi('OverlayChange')
 
-export interface PrepareRequest extends MessageInput {
-  targets: { model: string; protocol?: string }[]
+/** The next request. */
+export interface NextRequest extends MessageInput {
   entryId?: string
   settings?: Settings
+}
+
+export interface PrepareRequest extends NextRequest {
+  targets: { model: string; protocol?: string }[]
+}
+
+const nextRequest = { ...messageInput, entryId: id.optional(), settings: settings.optional() }
+const eitherTextOrParts = { error: 'give either text or parts' }
+
+function saysOneThing(body: { text?: unknown; parts?: unknown }): boolean {
+  return body.text === undefined || body.parts === undefined
 }
 
 export const prepareRequest: z.ZodType<PrepareRequest> = z
@@ -163,12 +205,15 @@ export const prepareRequest: z.ZodType<PrepareRequest> = z
       .array(z.strictObject({ model: name, protocol: name.optional() }))
       .min(1)
       .max(8),
-    ...messageInput,
-    entryId: id.optional(),
-    settings: settings.optional(),
+    ...nextRequest,
   })
-  .refine((body) => body.text === undefined || body.parts === undefined, { error: 'give either text or parts' })
+  .refine(saysOneThing, eitherTextOrParts)
   .openapi('PrepareWish') as z.ZodType<PrepareRequest>
+
+export const promptRequest: z.ZodType<NextRequest> = z
+  .strictObject(nextRequest)
+  .refine(saysOneThing, eitherTextOrParts)
+  .openapi('PromptRequest') as z.ZodType<NextRequest>
 
 const limit = z.coerce.number().int().min(1).max(500).optional()
 const cursor = z.string().max(1000).optional()

@@ -5,57 +5,86 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { createServer } from 'node:http'
+import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { badInput, SynapseError } from '../core/error.ts'
+import type { ModelRoute, ServedToolNames } from '../config/schema.ts'
 import type { Policy } from '../settings/policy.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Runtime } from '../run/conversation.ts'
 import type { Store } from '../store/store.ts'
-import { createApp } from './app.ts'
+import { openToolbox, type Toolbox } from '../agents/toolbox.ts'
+import { createApp, type App } from './app.ts'
 import { changes } from './changes.ts'
-import { defaultLimits, type Limits, type ServerContext } from './context.ts'
+import { defaultLimits, type Limits, type LocalSessions, type ServerContext } from './context.ts'
+import type { Keyring } from './keyring.ts'
 import { listKeys } from './keys.ts'
 import type { Log } from './log.ts'
+import { longReads } from './long-reads.ts'
+import { mergeSettings } from './run-settings.ts'
 import { supervise } from './runs/supervisor.ts'
 import { openPage } from './static.ts'
+import { acceptSocket } from './websocket.ts'
 
 export interface ServerOptions {
   store: Store
-  /** Who serves a model: the providers, or an emulator in their place. */
+  /** Finds the endpoint of a model: the providers, or an emulator in their place. */
   endpoint: Runtime['endpoint']
   rows: readonly ProviderRow[]
+  /** The user's own names for models. */
+  aliases?: Readonly<Record<string, string>>
+  /** The models for clients of other APIs. */
+  routes?: readonly ModelRoute[]
+  /** Tools of the server in place of those that a provider would run itself. */
+  serverTools?: ServedToolNames
   version: string
   defaultModel: string
   defaultPolicy?: Policy
-  /** For clients of other APIs: the model of names that are not known here, or of all bare names. */
-  doorModel?: { model: string; always?: boolean }
+  /**
+   * For clients of other APIs: the model for unknown names, or for all bare names; `policy` also applies to clients
+   * that shorten their history themselves.
+   */
+  doorModel?: { model: string; always?: boolean; policy?: Policy }
+  /** Offered to every conversation that does not choose others. */
   tools?: readonly Tool[]
+  /** The tools that the conversations of an owner can use; replaces `tools`. */
+  toolbox?: (owner: string) => Toolbox
+  /** The base of relative paths of tools. */
+  folder?: string
+  /** Those that a conversation can choose, the first one by default. */
+  folders?: readonly string[]
   env?: Readonly<Record<string, string | undefined>>
   offline?: boolean
   whyOffline?: string
   /** Loopback by default. */
   host?: string
-  /** A free one if not said. */
+  /** A free one by default. */
   port?: number
-  /** Names that the server answers to, beside its addresses. */
+  /** Host names that the server accepts, in addition to its addresses. */
   names?: readonly string[]
   requireKeys?: boolean
+  /** Where API keys from the page are stored; only on loopback and without keys of the server. */
+  keyring?: Keyring
+  /** Sessions of coding agents that the page can import; only on loopback and without keys of the server. */
+  sessions?: LocalSessions
   limits?: Partial<Limits>
-  /** The built page, if it is not where the build puts it. */
+  /** Of the store: long conversations are then read on a thread that opens it again. */
+  address?: string
+  /** The built page, if it is not in the default folder. */
   page?: string
   log?: Log
 }
 
 export interface RunningServer {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string
-  /** Takes no new runs, gives those under way some time (20 seconds by default), and parks the rest. */
+  /** Accepts no new runs, gives active ones some time (20 seconds by default), and parks the rest. */
   stop(graceMs?: number): Promise<void>
 }
 
 const usualGraceMs = 20_000
-/** Clients that come in the same moment wait here; the system may hold fewer. */
+/** Simultaneous clients wait here; the system may allow fewer. */
 const backlog = 4096
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -64,22 +93,30 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (keysRequired) await needKeys(store, host)
   const limits = { ...defaultLimits, ...options.limits }
   const told = changes()
-  const tools = options.tools ?? []
-  const { endpoint } = options
+  const { endpoint, tools = [] } = options
+  const toolboxes = onePerOwner(options.toolbox ?? (() => openToolbox({ usual: () => tools })))
+  const toolbox = toolboxes.of
   const runs = await supervise({
     store,
     endpoint,
-    tools,
+    toolbox,
+    settingsOf: (owner, kept) => mergeSettings({ ...options, toolbox }, owner, kept),
     maxRuns: limits.runs,
     maxQueued: limits.queued,
     log,
     changed: told.tell,
   })
+  const reads = longReads(options.address)
   const server: ServerContext = {
     store,
     endpoint,
-    tools,
+    toolbox,
+    ...(options.folder !== undefined && { folder: options.folder }),
+    ...(options.folders && { folders: options.folders }),
     rows: options.rows,
+    ...(options.aliases && { aliases: options.aliases }),
+    ...(options.routes && { routes: options.routes }),
+    ...(options.serverTools && { serverTools: options.serverTools }),
     env: options.env ?? process.env,
     version: options.version,
     offline: options.offline === true,
@@ -88,8 +125,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(options.defaultPolicy !== undefined && { defaultPolicy: options.defaultPolicy }),
     ...(options.doorModel && { doorModel: options.doorModel }),
     keysRequired,
+    ...(options.keyring && !keysRequired && { keyring: options.keyring }),
+    ...(options.sessions && !keysRequired && { sessions: options.sessions }),
     limits,
     runs,
+    longReads: reads,
     changes: told,
     log,
   }
@@ -103,12 +143,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return app.fetch(request, incoming.socket.remoteAddress ?? '')
   })
   const httpServer = createServer(
-    // Longer than proxies keep a connection: else one of them would send a request into a closed one.
+    // Longer than proxies keep a connection: otherwise one of them would send a request into a closed one.
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 75_000 },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
+  const sockets = new Set<Duplex>()
+  httpServer.on('upgrade', (incoming, stream, head) => {
+    sockets.add(stream)
+    stream.once('close', () => sockets.delete(stream))
+    stream.on('error', () => stream.destroy())
+    void upgraded(app, { incoming, stream, head }, limits.body).catch(() => stream.destroy())
+  })
   const bound = await listen(httpServer, host, port).catch(async (error: unknown) => {
     await runs.stop(0)
+    await toolboxes.close()
     throw error
   })
   return {
@@ -119,9 +167,49 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       httpServer.closeIdleConnections()
       await runs.stop(graceMs)
       httpServer.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
       await closed
+      await reads.close()
+      await toolboxes.close()
     },
   }
+}
+
+/** Nothing is shared between two owners, not even an MCP server. */
+function onePerOwner(open: (owner: string) => Toolbox): { of: (owner: string) => Toolbox; close: () => Promise<void> } {
+  const opened = new Map<string, Toolbox>()
+  return {
+    of(owner) {
+      const toolbox = opened.get(owner) ?? open(owner)
+      opened.set(owner, toolbox)
+      return toolbox
+    },
+    async close() {
+      await Promise.all([...opened.values()].map((toolbox) => toolbox.close()))
+    },
+  }
+}
+
+/** A WebSocket connection, or the answer why it is refused. */
+async function upgraded(
+  app: App,
+  { incoming, stream, head }: { incoming: IncomingMessage; stream: Duplex; head: Buffer },
+  most: number,
+): Promise<void> {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  const url = URL.parse(incoming.url ?? '', `http://${incoming.headers.host ?? 'localhost'}`)
+  if (!url) return void stream.destroy()
+  const request = new globalThis.Request(url, { headers })
+  const address = incoming.socket.remoteAddress ?? ''
+  const refused = await app.upgrade(request, address, () => acceptSocket(incoming, stream, head, most))
+  if (!refused) return
+  const body = Buffer.from(await refused.arrayBuffer())
+  const given = [...refused.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  stream.write(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? ''}\r\n${given}`)
+  stream.end(Buffer.concat([Buffer.from(`content-length: ${body.length}\r\nconnection: close\r\n\r\n`), body]))
 }
 
 async function needKeys(store: Store, host: string): Promise<void> {
@@ -130,10 +218,10 @@ async function needKeys(store: Store, host: string): Promise<void> {
     ({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt === undefined || expiresAt > now),
   )
   if (good) return
-  throw badInput(`To listen on ${host} for others there must be a key: "synapse keys create" makes one.`)
+  throw badInput(`Listening on ${host} requires an API key: create one with "synapse keys create".`)
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
@@ -144,11 +232,11 @@ async function listen(httpServer: Server, host: string, port: number): Promise<n
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'EADDRINUSE') {
-      const message = `Port ${port} on ${host} is taken. Choose another one with --port.`
+      const message = `Port ${port} on ${host} is already in use. Choose another one with --port.`
       throw new SynapseError({ kind: 'bad-input', code: 'port-taken', message })
     }
-    if (code === 'EACCES') throw badInput(`Port ${port} may not be used. Choose one above 1023 with --port.`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw badInput(`${host} is no address of this machine.`)
+    if (code === 'EACCES') throw badInput(`Port ${port} needs more permissions. Choose one above 1023 with --port.`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw badInput(`${host} is not an address of this machine.`)
     throw error
   }
   return (httpServer.address() as AddressInfo).port

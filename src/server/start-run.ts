@@ -1,28 +1,29 @@
-// The way of every request that starts a run: once for its Idempotency-Key, written before it is answered, and answered
-// with the run or, where that is asked for, with its events.
+// The path of every request that starts a run: once per Idempotency-Key, stored before it is answered, and answered
+// with the run or, if requested, with its events.
 
-import { SynapseError } from '../core/error.ts'
+import { SynapseError, badInput } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Conversation } from '../core/log.ts'
-import type { NewEntry } from '../store/store.ts'
-import { json } from './answer.ts'
-import { onceFor, type Once } from './idempotency.ts'
-import type { Call } from './route.ts'
-import { missing } from './route.ts'
+import type { NewEntry, Store } from '../store/store.ts'
+import { json, Refusal } from './answer.ts'
+import { type Call, missing } from './route.ts'
 import { checkRun, mergeSettings } from './run-settings.ts'
 import { openStream } from './run-stream.ts'
-import { busyWith, isChanged } from './runs/supervisor.ts'
+import { isChanged } from './runs/own-runs.ts'
+import { busyWith } from './runs/supervisor.ts'
 import type { Settings } from './schema.ts'
 import type { RunView } from './views.ts'
+import { hash } from 'node:crypto'
+import type { NewRecord } from '../store/records.ts'
 
 export interface RunStart {
-  /** The entry that the run begins from; null: the conversation is empty. */
+  /** The entry that the run starts from; null: the conversation is empty. */
   basedOn: string | null
-  /** What the user says. */
+  /** The user message. */
   entry?: NewEntry & { id: string }
-  /** What the conversation is called from then on. */
+  /** The new title of the conversation. */
   title?: string
-  /** Moves the head, once there is room for the run. */
+  /** Moves the head, once the run is accepted. */
   move?: () => Promise<void>
 }
 
@@ -38,7 +39,7 @@ export async function startRun(
   try {
     return await answer(call, await start(call, given, begin, once), false)
   } catch (error) {
-    // The same request may have been quicker on another connection.
+    // The same request may have been faster on another connection.
     const done = error instanceof SynapseError && error.kind === 'conflict' ? await once?.before() : undefined
     if (done) return answer(call, done, true)
     throw error
@@ -54,7 +55,7 @@ async function start(
   const conversation = await server.store.conversation(owner, param('id'))
   if (!conversation) throw missing('conversation', param('id'))
   const { id } = conversation
-  const settings = mergeSettings(server, conversation.settings, given)
+  const settings = mergeSettings(server, owner, conversation.settings, given)
   await checkRun(server, principal, settings)
   const { basedOn, entry, move, title } = await begin(conversation)
   const { keyId, budget } = principal
@@ -73,7 +74,7 @@ async function start(
       records: (view) => (once ? [once.record(id, answerOf(view))] : []),
     })
     .catch(async (error: unknown) => {
-      // Another run of this conversation was quicker.
+      // Another run of this conversation was faster.
       const other = isChanged(error) ? await server.runs.active(owner, id) : undefined
       throw other ? busyWith(other) : error
     })
@@ -89,4 +90,43 @@ async function answer(call: Call<unknown, unknown>, body: JsonObject, replayed: 
   const headers = { location: `/api/runs/${id}`, ...(replayed && { 'idempotency-replayed': 'true' }) }
   const wanted = (call.request.headers.get('accept') ?? '').includes('text/event-stream')
   return wanted ? openStream(call.server, call.owner, id, 0, headers) : json(body, 202, headers)
+}
+
+// The same request sent twice does its work once. The first answer is stored in the transaction that did the work, so
+// there is never one without the other, and nothing to lock.
+
+const kind = 'idempotency'
+const keepMs = 24 * 3_600_000
+
+interface Once {
+  /** The answer to the first request with this key; throws if that was a different request. */
+  before(): Promise<JsonObject | undefined>
+  /** To be written with the work. */
+  record(conversationId: string, answer: JsonObject): NewRecord
+}
+
+function onceFor(store: Store, owner: string, request: globalThis.Request, text: string): Once | undefined {
+  const key = request.headers.get('idempotency-key')
+  if (key === null) return undefined
+  if (key.length < 1 || key.length > 255) throw badInput('An Idempotency-Key must have 1 to 255 characters.')
+  const id = hash('sha256', key)
+  const fingerprint = hash('sha256', `${request.method} ${new URL(request.url).pathname}\n${text}`)
+  return {
+    async before() {
+      const found = await store.record(owner, kind, id)
+      if (!found) return undefined
+      if (found.data['fingerprint'] !== fingerprint) {
+        throw new Refusal(422, {
+          kind: 'conflict',
+          code: 'idempotency-mismatch',
+          message: 'This Idempotency-Key was used for another request. Use a new one.',
+        })
+      }
+      return found.data['answer'] as JsonObject
+    },
+    record(conversationId, answer) {
+      const expiresAt = new Date(Date.now() + keepMs).toISOString()
+      return { owner, kind, id, conversationId, data: { fingerprint, answer }, expiresAt, version: 0 }
+    },
+  }
 }

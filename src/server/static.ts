@@ -1,5 +1,5 @@
-// The chat page, as it was built. All files are read at the start and found by their exact path: a path cannot lead
-// anywhere else. The policy allows no script but ours, and no request but to this server.
+// The built chat page. All files are read at the start and found by their exact path: a path cannot lead anywhere else.
+// The content security policy allows only our scripts, and only requests to this server.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -57,7 +57,7 @@ interface Asset {
   lasting: boolean
 }
 
-/** Without a folder: where the build puts the page. */
+/** Without a folder: the default output folder of the build. */
 export function openPage(folder: string | undefined = builtPage()): Page {
   const assets = folder === undefined ? new Map<string, Asset>() : readAssets(folder)
   return {
@@ -65,7 +65,7 @@ export function openPage(folder: string | undefined = builtPage()): Page {
       if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
       const { pathname } = new URL(request.url)
       if (assets.size === 0 && pathname === '/') return notBuilt()
-      // A link to a conversation is the page too, which reads the rest of the path itself.
+      // A link to a conversation serves the page too, which reads the rest of the path itself.
       const asset = assets.get(/^\/(?:c\/[A-Za-z0-9._:-]+)?$/.test(pathname) ? '/index.html' : pathname)
       return asset && answer(asset, request)
     },
@@ -111,6 +111,6 @@ function answer({ type, etag, bytes, packed, lasting }: Asset, request: globalTh
 }
 
 function notBuilt(): globalThis.Response {
-  const text = 'The API is here, under /api. The chat page was not built: "npm run build" does that.\n'
+  const text = 'The API is at /api. The chat page is not built: run "npm run build".\n'
   return new globalThis.Response(text, { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
 }

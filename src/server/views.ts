@@ -1,7 +1,8 @@
-// What goes out over HTTP, as types for those who build it and as schemas for the OpenAPI document.
+// What is sent over HTTP, as types for the code and as schemas for the OpenAPI document.
 
 import { z } from '@hono/zod-openapi'
 import type { Note } from '../core/context.ts'
+import type { Origins } from '../wires/wire.ts'
 import type { ErrorKind, Failure } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Branch, Conversation, Entry, EntryOutline, Exchange } from '../core/log.ts'
@@ -15,13 +16,13 @@ export interface ErrorBody {
 
 type RunState = 'queued' | 'running' | 'parked' | 'ended'
 
-/** A run as it is kept and shown. */
+/** A run as it is stored and shown. */
 export interface RunView {
   id: string
   conversationId: string
   state: RunState
   model: string
-  /** The entry that the run began from. */
+  /** The entry that the run started from. */
   basedOn: string
   /** The user entry that it wrote, if it wrote one. */
   entryId?: string
@@ -54,20 +55,24 @@ export interface PreparedView {
   headers?: Record<string, string>
   body?: JsonObject
   notes?: Note[]
+  /** Which messages each element of the body came from. */
+  origins?: Origins
   estimate?: { input: number }
   contextWindow?: number
   price?: Json
   messages?: PreparedMessage[]
   issues?: Json[]
+  /** Its server can return the prompt that it makes of the request. */
+  showsPrompt?: true
   error?: ErrorBody['error']
 }
 
-/** What becomes of one message of the history. */
+/** What happens to one message of the history. */
 interface PreparedMessage {
   place: number
   entryId?: string
   role: string
-  /** Of it in the log, and in the request. */
+  /** Its tokens in the log and in the request. */
   tokens: number
   sentTokens: number
   sent: boolean
@@ -85,6 +90,12 @@ export interface StatusView {
   offline: boolean
   whyOffline?: string
   defaultModel: string
+  /** Sessions of coding agents on this machine can be listed and imported. */
+  localSessions: boolean
+  /** The folder of the file and command tools; included only if no key is needed. */
+  folder?: string
+  /** The folders that a conversation can choose from. */
+  folders?: string[]
   tools: { name: string; description?: string }[]
 }
 
@@ -92,7 +103,11 @@ export interface ProviderView {
   id: string
   name: string
   key: 'found' | 'missing' | 'not-needed'
-  /** Where a person gets a key, and under which names it is looked for. */
+  /** The source of the key in use. */
+  keyFrom?: 'environment' | 'stored'
+  /** Whether a key can be stored from here (`POST /api/providers/{provider}/key`). */
+  canStoreKey: boolean
+  /** Where to get a key, and the variables that may contain it. */
   keysAt?: string
   keyVariables: string[]
   defaultModel?: string
@@ -100,7 +115,7 @@ export interface ProviderView {
 }
 
 export interface ModelView {
-  /** What `settings.model` takes. */
+  /** A value for `settings.model`. */
   model: string
   provider: string
   contextWindow?: number
@@ -129,6 +144,7 @@ const note = z
     why: z.string(),
     at: z.string().optional(),
     rule: z.string().optional(),
+    data: z.looseObject({}).optional(),
   })
   .openapi('Note')
 const message = z
@@ -209,12 +225,83 @@ export const exchangeView: z.ZodType<Exchange> = z
     usage: usage.optional(),
     cost: z.number().optional(),
     failure: failure.optional(),
+    clientRequest: z
+      .object({ client: z.string().optional(), protocol: z.string(), path: z.string(), bodySha256: z.string() })
+      .optional()
+      .describe('The request of a client that uses another API; its body is at /api/exchanges/{id}/client-body.'),
   })
   .openapi('Exchange') as z.ZodType as z.ZodType<Exchange>
 
+const diffLine = z.object({ sign: z.enum(['+', '-', ' ', '…']), text: z.string() })
+
 export const approvalView: z.ZodType = z
-  .object({ call: z.looseObject({ callId: z.string(), name: z.string() }), argsHash: z.string(), expiresAt: at })
+  .object({
+    call: z.looseObject({ callId: z.string(), name: z.string() }),
+    argsHash: z.string(),
+    expiresAt: at,
+    source: z.string().optional(),
+    diff: z.object({ path: z.string(), lines: z.array(diffLine) }).optional(),
+  })
   .openapi('Approval')
+
+export const preferredView: z.ZodType = z
+  .object({
+    favourites: z.array(z.string()),
+    recent: z.array(z.string()),
+    aliases: z.record(z.string(), z.string()),
+    local: z.array(z.object({ provider: z.string(), name: z.string(), models: z.array(z.string()) })),
+  })
+  .openapi('PreferredModels')
+
+export const promptView: z.ZodType = z
+  .object({
+    name: z.string(),
+    description: z.string().optional(),
+    variables: z.array(z.object({ name: z.string(), otherwise: z.string().optional() })),
+    text: z.string(),
+  })
+  .openapi('Prompt')
+
+export const agentView: z.ZodType = z
+  .object({
+    name: z.string(),
+    description: z.string().optional(),
+    model: z.string().optional(),
+    problem: z.string().optional(),
+  })
+  .openapi('Agent')
+
+export const toolView: z.ZodType = z
+  .object({
+    name: z.string(),
+    description: z.string().optional(),
+    source: z.enum(['built-in', 'mcp']),
+    server: z.string().optional(),
+    usual: z.boolean().openapi({ description: 'Offered by default.' }),
+    asks: z.boolean().openapi({ description: 'Its calls need approval.' }),
+  })
+  .openapi('Tool')
+
+export const mcpServerView: z.ZodType = z
+  .object({
+    name: z.string(),
+    state: z.enum(['idle', 'connecting', 'connected', 'away']),
+    problem: z.string().optional(),
+    tools: z.array(z.string()),
+    waiting: z.array(
+      z.object({
+        name: z.string(),
+        before: z.string().optional(),
+        now: z.string(),
+        added: z.boolean().optional(),
+      }),
+    ),
+  })
+  .openapi('McpServer')
+
+export const grantView: z.ZodType = z
+  .object({ id, tool: z.string(), source: z.string(), conversationId: id.optional(), at })
+  .openapi('Grant')
 
 export const overlayView: z.ZodType = z
   .object({
@@ -252,6 +339,7 @@ export const preparedView: z.ZodType = z
     headers: z.record(z.string(), z.string()).optional(),
     body: z.record(z.string(), z.unknown()).optional(),
     notes: z.array(note).optional(),
+    origins: z.object({ field: z.string(), from: z.array(z.array(z.string())) }).optional(),
     estimate: z.object({ input: z.number() }).optional(),
     contextWindow: z.number().optional(),
     price: z.looseObject({}).optional(),
@@ -270,9 +358,12 @@ export const preparedView: z.ZodType = z
       )
       .optional(),
     issues: z.array(z.looseObject({ rule: z.string(), status: z.number(), message: z.string() })).optional(),
+    showsPrompt: z.literal(true).optional(),
     error: z.looseObject({ kind: z.string(), message: z.string() }).optional(),
   })
   .openapi('Prepared')
+
+export const modelPromptView: z.ZodType = z.object({ model: z.string(), prompt: z.string() }).openapi('ModelPrompt')
 
 export const usageRow: z.ZodType = z
   .object({
@@ -291,6 +382,26 @@ export const usageRow: z.ZodType = z
   })
   .openapi('UsageRow')
 
+const spending = {
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  reasoning: z.number(),
+  cost: z.number(),
+  requests: z.number(),
+  unpriced: z.number(),
+}
+
+export const conversationUsageView: z.ZodType = z
+  .object({
+    ...spending,
+    saved: z.number(),
+    recalls: z.number(),
+    models: z.array(z.object({ provider: z.string(), model: z.string(), ...spending })),
+  })
+  .openapi('ConversationUsage')
+
 export const statusView: z.ZodType<StatusView> = z
   .object({
     version: z.string(),
@@ -300,6 +411,9 @@ export const statusView: z.ZodType<StatusView> = z
     offline: z.boolean(),
     whyOffline: z.string().optional(),
     defaultModel: z.string(),
+    localSessions: z.boolean(),
+    folder: z.string().optional(),
+    folders: z.array(z.string()).optional(),
     tools: z.array(z.object({ name: z.string(), description: z.string().optional() })),
   })
   .openapi('Status') as z.ZodType<StatusView>
@@ -309,6 +423,8 @@ export const providerView: z.ZodType = z
     id: z.string(),
     name: z.string(),
     key: z.enum(['found', 'missing', 'not-needed']),
+    keyFrom: z.enum(['environment', 'stored']).optional(),
+    canStoreKey: z.boolean(),
     keysAt: z.string().optional(),
     keyVariables: z.array(z.string()),
     defaultModel: z.string().optional(),
@@ -327,20 +443,21 @@ export const modelView: z.ZodType = z
 
 export interface CapabilitiesView {
   model: string
-  /** Media types that it takes, such as `image/*`. Text files always arrive. */
+  /** Media types that it accepts, such as `image/*`. Text files always work. */
   media: string[]
+  tools: boolean
 }
 
 export const capabilitiesView: z.ZodType<CapabilitiesView> = z
-  .object({ model: z.string(), media: z.array(z.string()) })
+  .object({ model: z.string(), media: z.array(z.string()), tools: z.boolean() })
   .openapi('Capabilities')
 
-/** A list, and how to ask for what follows. */
+/** A list, and how to request the next page. */
 export function pageSchema(item: z.ZodType): z.ZodType {
   return z.object({ items: z.array(item), next: z.string().optional() })
 }
 
-/** What came in, with what was lost on the way. */
+/** What was imported, with what was lost. */
 export interface ImportedView {
   items: { conversation: ConversationView; notes: Note[] }[]
 }
@@ -348,5 +465,38 @@ export interface ImportedView {
 export const importedView: z.ZodType = z
   .object({ items: z.array(z.object({ conversation: conversationView, notes: z.array(z.looseObject({})) })) })
   .openapi('Imported')
+
+export interface SessionsView {
+  items: {
+    agent: string
+    id: string
+    title: string
+    cwd?: string
+    changedAt: string
+    messages: number
+    model?: string
+  }[]
+  agents: { id: string; name: string }[]
+  /** The command that carries a conversation to an agent, before its id. */
+  carry: string[]
+}
+
+export const sessionsView: z.ZodType = z
+  .object({
+    items: z.array(
+      z.object({
+        agent: z.string(),
+        id: z.string(),
+        title: z.string(),
+        cwd: z.string().optional(),
+        changedAt: at,
+        messages: z.number(),
+        model: z.string().optional(),
+      }),
+    ),
+    agents: z.array(z.object({ id: z.string(), name: z.string() })),
+    carry: z.array(z.string()),
+  })
+  .openapi('Sessions')
 
 export const notedView: z.ZodType = z.object({ at, what: z.string(), to: id, by: id.optional() }).openapi('Noted')

@@ -14,11 +14,11 @@ function synapse(file: string, ...args: string[]) {
   return { status, stdout, stderr }
 }
 
-test('keys are made, listed and revoked at the command line, and the server takes them', async (t) => {
+test('keys are created, listed and revoked at the command line, and the server accepts them', async (t) => {
   const file = join(tempFolder(t), 'chats.db')
   const refused = synapse(file, 'serve', '--host', '0.0.0.0', '--port', '0')
   assert.equal(refused.status, 2)
-  assert.match(refused.stderr, /^synapse: To listen on 0\.0\.0\.0 [^\n]*\n$/)
+  assert.match(refused.stderr, /^synapse: Listening on 0\.0\.0\.0 [^\n]*\n$/)
 
   const made = synapse(file, 'keys', 'create', '--owner', 'alice', '--budget', '5', '--model', 'openai/*')
   assert.match(made.stdout, /^syn_[A-Za-z0-9_-]{43}\n$/)

@@ -13,7 +13,7 @@ async function startRun(t: TestContext, options: Parameters<typeof serving>[1] =
   return { ...server, id, runId, events: `${server.url}/api/runs/${runId}/events` }
 }
 
-test('whoever comes back with the number of an event gets every later one, the same bytes, from any number on', async (t) => {
+test('a client that reconnects with an event number gets every later event, with the same bytes', async (t) => {
   const { events } = await startRun(t)
   const all = await readEvents(events)
   assert.ok(all.length > 15)
@@ -50,7 +50,7 @@ test('while the run continues, readers that join at any event all see the same',
   }
 })
 
-test('a client that leaves stops nothing: the run ends, is kept, and can be read from where the client was', async (t) => {
+test('a client that leaves stops nothing: the run ends, is stored, and can be read from where the client was', async (t) => {
   const held = gate(8)
   const { events, api, id, runId } = await startRun(t, { between: held.between })
   const first = await readEvents(events, {}, ({ id: number }) => number === 3)
@@ -64,7 +64,7 @@ test('a client that leaves stops nothing: the run ends, is kept, and can be read
   assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 4)
 })
 
-test('another server on the same store gives the same events, during the run and after it', async (t) => {
+test('another server on the same store returns the same events, during the run and after it', async (t) => {
   const file = join(tempFolder(t), 'chats.db')
   const held = gate(4)
   const { events, runId, id, api } = await startRun(t, { file, between: held.between })
@@ -111,7 +111,7 @@ test('cancelling is safe at any moment, twice, and after the end', async (t) => 
   assert.equal((await api('POST', '/api/runs/nobody/cancel')).status, 404)
 })
 
-test('a reader that does not read slows no one down, and gets everything when it does', async (t) => {
+test('a reader that does not read delays nothing, and gets everything later', async (t) => {
   const large = { ...clock, run: () => '12:00 '.repeat(100_000) }
   const server = await serving(t, { tools: [large] })
   const id = await newConversation(server.api)

@@ -1,6 +1,8 @@
-// Every route of a server, as its OpenAPI document tells, with a request for each that would work.
+// Every route of a server, from its OpenAPI document, with a request for each that would work.
 
 import type { Json, JsonObject } from '../../src/core/json.ts'
+import { grantTool, listGrants } from '../../src/run/grants.ts'
+import { clientRequestRecord } from '../../src/server/doors/client-request.ts'
 import type { Api, Serving } from './serving.ts'
 import { newConversation, say, str } from './serving.ts'
 
@@ -40,9 +42,15 @@ export const samples: Record<string, Json> = {
   NewMessage: { text: 'Hello' },
   EditedMessage: { text: 'Good day' },
   GoOn: {},
+  CompareRequest: { text: 'Hello', models: ['openai/gpt-5.6'] },
+  ImportSession: { agent: 'pi', id: 'session' },
+  ChatRequest: { id: 'chat', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
   Verdict: { allowed: false },
   PrepareWish: { targets: [{ model: 'openai/gpt-5.6' }] },
+  PromptRequest: {},
   OverlayChange: { undone: true },
+  FavouriteChange: { model: 'openai/gpt-5.6', favourite: true },
+  NewProviderKey: { key: 'sk-sample-12345678' },
   ImportWish: { content: [{ role: 'user', content: 'Hello' }], format: 'openai-chat', labels: ['a'] },
 }
 
@@ -56,6 +64,9 @@ export async function furnish(server: Serving, api: Api, owner: string): Promise
   const entries = (await api('GET', `/api/conversations/${id}/entries`)).body['items'] as JsonObject[]
   const exchanges = (await api('GET', `/api/conversations/${id}/exchanges`)).body['items'] as JsonObject[]
   const entryId = str(entries[0]?.['id'])
+  const sent = { exchangeId: str(exchanges[0]?.['id']), conversationId: id }
+  const client = { protocol: 'openai-chat', path: '/v1', bodySha256: str(exchanges[0]?.['bodySha256']) }
+  await server.store.putRecords([clientRequestRecord(owner, sent, client)])
   const image = Buffer.alloc(80_000, owner).toString('base64')
   const [media] = await server.store.appendAll(owner, id, [
     {
@@ -68,12 +79,18 @@ export async function furnish(server: Serving, api: Api, owner: string): Promise
   const [part] = media?.message.parts ?? []
   const sha256 = part?.type === 'media' && part.data.kind === 'blob' ? part.data.sha256 : ''
   const overlay = await server.store.addOverlay(owner, id, { entryId, kind: 'test', data: {} })
+  await grantTool(server.store, owner, { tool: `tool-of-${owner}`, source: 'built-in' })
+  const [grant] = await listGrants(server.store, owner)
   return {
     conversations: { id, entryId, overlayId: overlay.id, callId: 'call-1' },
     runs: { id: runId },
+    chat: { id: `chat-${owner}` },
     entries: { id: entryId },
     exchanges: { id: str(exchanges[0]?.['id']) },
     blobs: { sha256 },
+    providers: { provider: 'anthropic' },
+    mcp: { server: 'files', tool: 'files__read' },
+    grants: { id: grant?.id ?? '' },
   }
 }
 

@@ -58,7 +58,7 @@ test('a request that was refused leaves its key free', async (t) => {
   assert.equal((await send({ text: 'Hello' })).status, 202)
 })
 
-test('every way to start a run takes a key, and a run that failed is not started again', async (t) => {
+test('every way to start a run accepts a key, and a failed run is not started again', async (t) => {
   const { api, url, emulator } = await serving(t)
   const id = await newConversation(api)
   emulator.order({ status: 400 })
@@ -84,7 +84,7 @@ test('every way to start a run takes a key, and a run that failed is not started
   assert.equal(runs.length, 4)
 })
 
-test('a key counts on every server of the store and after a restart, and goes with its conversation', async (t) => {
+test('a key is valid on every server of the store and after a restart, and is deleted with its conversation', async (t) => {
   const file = join(tempFolder(t), 'chats.db')
   const key = { 'idempotency-key': 'k-1' }
   const first = await serving(t, { file })

@@ -26,7 +26,7 @@ test('a transcript from elsewhere becomes a conversation that continues here', a
   assert.match((await api('GET', `/api/conversations/${id}/entries`)).text, /My name is Ada/)
 })
 
-test('lines of JSON are taken as text, and what was exported comes in again', async (t) => {
+test('JSON Lines are accepted as text, and an export can be imported again', async (t) => {
   const server = await serving(t)
   const { api } = server
   const id = await newConversation(api)
@@ -40,7 +40,7 @@ test('lines of JSON are taken as text, and what was exported comes in again', as
   assert.deepEqual(await messages(again), await messages(id))
 })
 
-test('a call that no one answered elsewhere is not carried out here', async (t) => {
+test('an unanswered call in an imported conversation is not run', async (t) => {
   let runs = 0
   const server = await serving(t, { tools: [{ ...clock, run: () => ++runs }] })
   const call = { id: 'call_1', type: 'function', function: { name: 'clock', arguments: '{}' } }
@@ -53,7 +53,7 @@ test('a call that no one answered elsewhere is not carried out here', async (t) 
   assert.match((await server.api('GET', `/api/conversations/${id}/entries`)).text, /so clock was not run here/)
 })
 
-test('what is no conversation, or too much of it, is refused and leaves nothing behind', async (t) => {
+test('an import without a conversation, or with too many, is refused and leaves nothing behind', async (t) => {
   const { api } = await serving(t, { limits: { body: 100_000 } })
   for (const content of [null, 42, 'not JSON at all', {}, [], [{ role: 'nobody' }], { conversations: [] }]) {
     const { status } = await api('POST', '/api/import', { content })
@@ -68,7 +68,7 @@ test('what is no conversation, or too much of it, is refused and leaves nothing 
   assert.deepEqual((await api('GET', '/api/conversations')).body['items'], [])
 })
 
-test('what was deleted, exported and imported, and by which key, is told afterwards, without what was said', async (t) => {
+test('deletions, exports and imports, and their keys, are in the audit log, without message content', async (t) => {
   const lines: string[] = []
   const server = await serving(t, { log: (line) => lines.push(JSON.stringify(line)) })
   const { key, about } = await createKey(server.store, { owner: 'ada' })

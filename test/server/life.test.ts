@@ -86,6 +86,9 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
   assert.equal(body.body['model'], 'gpt-5.6')
   const usage = await api('GET', '/api/usage')
   assert.deepEqual(new Set(items(usage.body).map((row) => row['provider'])), new Set(['anthropic', 'openai']))
+  const { body: used } = await api('GET', `/api/conversations/${id}/usage`)
+  assert.deepEqual([used['requests'], used['saved'], used['recalls']], [items(exchanges.body).length, 0, 0])
+  assert.equal((await api('GET', '/api/conversations/nowhere/usage')).status, 404)
 
   const exported = await api('GET', `/api/conversations/${id}/export?format=openai-chat`)
   assert.match(exported.headers.get('content-disposition') ?? '', /^attachment; /)
@@ -103,7 +106,7 @@ test('a conversation over HTTP, from its making to its deletion', async (t) => {
   }
 })
 
-test('what would be sent is shown side by side for several models, and nothing is sent', async (t) => {
+test('the next request is shown side by side for several models, and nothing is sent', async (t) => {
   const server = await serving(t)
   const { api, emulator } = server
   const id = await newConversation(api)
@@ -210,7 +213,7 @@ test('a summary represents the older part, is listed, and can be undone', async 
   assert.equal((await fates()).has('summarised'), false)
 })
 
-test('watching a conversation tells of changes by others, and of its end', async (t) => {
+test('watching a conversation reports changes by others, and its deletion', async (t) => {
   const { api, url } = await serving(t)
   const id = await newConversation(api)
   const seen: string[] = []

@@ -31,7 +31,7 @@ const bodies: (string | Buffer)[] = [
   Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
 ]
 
-test('whatever body comes to whatever route, it is refused in one sentence and the server lives', async (t) => {
+test('any body on any route is refused in one sentence, and the server survives', async (t) => {
   const server = await serving(t)
   const things = await furnish(server, server.api, 'local')
   const id = things['conversations']?.['id'] ?? ''
@@ -89,20 +89,20 @@ test('odd queries and ids are refused or not found', async (t) => {
   }
 })
 
-test('a path that does not take a method says which ones it takes', async (t) => {
+test('a path that does not support a method lists the supported ones', async (t) => {
   const { url, api } = await serving(t)
   const id = await newConversation(api)
   const answer = await fetch(`${url}/api/conversations/${id}`, { method: 'PUT' })
   assert.equal(answer.status, 405)
   assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['DELETE', 'GET', 'PATCH'])
   assert.deepEqual(await answer.json(), {
-    error: { kind: 'bad-input', message: `This path takes ${answer.headers.get('allow')} only.` },
+    error: { kind: 'bad-input', message: `This path supports only ${answer.headers.get('allow')}.` },
   })
   assert.equal((await api('DELETE', '/api/search')).status, 405)
   assert.equal((await api('POST', '/api/nothing')).status, 404)
 })
 
-test('a body over the limit is refused while it comes, whatever its length was said to be', async (t) => {
+test('a body over the limit is refused during the upload, whatever its declared length', async (t) => {
   const { url, api } = await serving(t, { limits: { body: 100_000 } })
   const id = await newConversation(api)
   const path = `/api/conversations/${id}/messages`
@@ -197,7 +197,7 @@ test('nothing in a request changes where the server sends to, or with what', asy
   for (const request of emulator.requests) assert.doesNotMatch(request.path, /evil|127\.0\.0\.1/)
 })
 
-test('what a client says is only ever said by the user', async (t) => {
+test('client input is only ever stored as a user message', async (t) => {
   const { api } = await serving(t)
   const id = await newConversation(api)
   for (const body of [

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { thorough } from '../thorough.ts'
 import { gate, newConversation, readEvents, runIn, serving } from './serving.ts'
 
-test('two hundred runs at the same time are all answered, and no event is lost', async (t) => {
+const atOnce = thorough ? 200 : 60
+
+test(`${atOnce} runs at the same time are all answered, and no event is lost`, async (t) => {
   const { api, url } = await serving(t, { file: ':memory:' })
   const runs = await Promise.all(
-    Array.from({ length: 200 }, async (_, i) => {
+    Array.from({ length: atOnce }, async (_, i) => {
       const id = await newConversation(api)
       const started = await api('POST', `/api/conversations/${id}/messages`, { text: `What time is it, ${i}?` })
       assert.equal(started.status, 202, started.text)
@@ -47,7 +50,7 @@ test('beyond its room runs wait in line, and beyond that they are turned away wi
   assert.equal(events.at(-1)?.data['outcome'], 'done')
 })
 
-test('a server that stops is not ready and takes no new runs', async (t) => {
+test('a server that stops is not ready and accepts no new runs', async (t) => {
   const held = gate(0)
   const { api, server, store } = await serving(t, { between: held.between })
   const id = await newConversation(api)
@@ -63,7 +66,7 @@ test('a server that stops is not ready and takes no new runs', async (t) => {
   assert.equal(events.at(-1)?.data['outcome'], 'done')
 })
 
-test('a key that asks too often is told to wait', async (t) => {
+test('a key with too many requests is asked to wait', async (t) => {
   const { createKey } = await import('../../src/server/keys.ts')
   const server = await serving(t, { limits: { perMinute: 1, burst: 5 } })
   const { key } = await createKey(server.store, {})

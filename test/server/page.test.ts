@@ -49,7 +49,7 @@ test('the page is served by exact paths only, with a policy that lets no foreign
   }
 })
 
-test('answers of the API are kept by no cache and sniffed by no browser', async (t) => {
+test('API responses are not cached, and browsers do not sniff their type', async (t) => {
   const { api } = await serving(t)
   const { headers } = await api('GET', '/api/conversations')
   assert.equal(headers.get('cache-control'), 'no-store')
@@ -72,7 +72,7 @@ test('a rate limit fills up again with time and knows each asker', () => {
   limit.take('a')
 })
 
-test('a silent stream shows signs of life, and tells when it is over', async () => {
+test('a silent stream sends keep-alives, and reports its end', async () => {
   let reads = 0
   const told: string[] = []
   const source = {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/core/json.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 import { faultProxyTo, type FaultProxy } from '../store/fault-proxy.ts'
-import { findPostgres, makePostgres } from '../store/postgres-server.ts'
+import { findPostgres, makeDatabase } from '../store/postgres-server.ts'
 import {
   gate,
   newConversation,
@@ -32,10 +32,9 @@ async function scene(
   t: TestContext,
   { wrap = (store) => store, ...patience }: { waitMs?: number; wrap?: (store: Store) => Store } = {},
 ): Promise<Scene> {
-  const postgres = await makePostgres(programs ?? '')
-  t.after(() => postgres.remove())
-  await postgres.start()
-  const proxy = await faultProxyTo(t, postgres.socket)
+  const database = await makeDatabase(programs ?? '')
+  t.after(() => database.remove())
+  const proxy = await faultProxyTo(t, database)
   const store = await openPostgresStore(proxy.url, { connections: 6, ...patience })
   const held = gate(6)
   const server = await serving(t, { store: wrap(store), between: held.between })
@@ -56,73 +55,77 @@ async function timed(work: Promise<Answer>): Promise<{ answer: Answer; ms: numbe
 }
 
 for (const how of ['refuse', 'swallow'] as const) {
-  test(`while PostgreSQL is away (${how}) every request is answered, and the runs wait for it`, { skip }, async (t) => {
-    const { server, proxy, held } = await scene(t)
-    const { api, url } = server
-    const [id, other] = [await newConversation(api), await newConversation(api)]
-    const runId = runIn(await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
-    const noticed = Promise.withResolvers<Received>()
-    const seen = readEvents(`${url}/api/runs/${runId}/events`, {}, (event) => {
-      if (event.event === 'store-waiting') noticed.resolve(event)
-      return false
-    })
-    await held.held
-    await proxy[how]()
-    held.open()
+  test(
+    `while PostgreSQL is unreachable (${how}) every request is answered, and the runs wait for it`,
+    { skip },
+    async (t) => {
+      const { server, proxy, held } = await scene(t)
+      const { api, url } = server
+      const [id, other] = [await newConversation(api), await newConversation(api)]
+      const runId = runIn(await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' }))
+      const noticed = Promise.withResolvers<Received>()
+      const seen = readEvents(`${url}/api/runs/${runId}/events`, {}, (event) => {
+        if (event.event === 'store-waiting') noticed.resolve(event)
+        return false
+      })
+      await held.held
+      await proxy[how]()
+      held.open()
 
-    const posted = timed(api('POST', `/api/conversations/${other}/messages`, { text: 'Are you there?' }))
-    const [health, ready] = await Promise.all([
-      quickest(() => api('GET', '/health')),
-      quickest(() => api('GET', '/ready')),
-    ])
-    assert.equal(health.answer.status, 200)
-    assert.ok(health.ms < 1000, `/health took ${health.ms} ms`)
-    assert.ok(ready.ms < 1000, `/ready took ${ready.ms} ms`)
-    const { answer, ms } = await posted
-    assert.equal(answer.status, 503, answer.text)
-    assert.ok(ms < 3000, `the message was refused after ${ms} ms`)
-    assert.ok(Number(answer.headers.get('retry-after')) >= 1)
+      const posted = timed(api('POST', `/api/conversations/${other}/messages`, { text: 'Are you there?' }))
+      const [health, ready] = await Promise.all([
+        quickest(() => api('GET', '/health')),
+        quickest(() => api('GET', '/ready')),
+      ])
+      assert.equal(health.answer.status, 200)
+      assert.ok(health.ms < 1000, `/health took ${health.ms} ms`)
+      assert.ok(ready.ms < 1000, `/ready took ${ready.ms} ms`)
+      const { answer, ms } = await posted
+      assert.equal(answer.status, 503, answer.text)
+      assert.ok(ms < 3000, `the message was refused after ${ms} ms`)
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1)
 
-    const notice = await noticed.promise
-    assert.ok(Number.isNaN(notice.id), 'it is in no log, so it has no number')
-    assert.equal((notice.data['failure'] as JsonObject)['code'], 'unavailable')
-    const later = await quickest(() => api('GET', '/ready'))
-    assert.ok(later.ms < 1000, `/ready took ${later.ms} ms`)
-    assert.equal(later.answer.status, 503)
-    assert.equal(later.answer.body['why'], 'storage')
-    assert.match(String(later.answer.body['reason']), /cannot be reached since \d{4}-/)
-    assert.doesNotMatch(later.answer.text, /127\.0\.0\.1/, 'anybody may ask, and need not know where it is')
-    for (const path of ['/api/conversations', `/api/conversations/${id}`, `/api/runs/${runId}`]) {
-      const read = await timed(api('GET', path))
-      assert.equal(read.answer.status, 503, path)
-      assert.ok(read.ms < 3000, `${path} took ${read.ms} ms`)
-    }
+      const notice = await noticed.promise
+      assert.ok(Number.isNaN(notice.id), 'it is in no log, so it has no number')
+      assert.equal((notice.data['failure'] as JsonObject)['code'], 'unavailable')
+      const later = await quickest(() => api('GET', '/ready'))
+      assert.ok(later.ms < 1000, `/ready took ${later.ms} ms`)
+      assert.equal(later.answer.status, 503)
+      assert.equal(later.answer.body['why'], 'storage')
+      assert.match(String(later.answer.body['reason']), /unreachable since \d{4}-/)
+      assert.doesNotMatch(later.answer.text, /127\.0\.0\.1/, 'anybody may ask, and need not know where it is')
+      for (const path of ['/api/conversations', `/api/conversations/${id}`, `/api/runs/${runId}`]) {
+        const read = await timed(api('GET', path))
+        assert.equal(read.answer.status, 503, path)
+        assert.ok(read.ms < 3000, `${path} took ${read.ms} ms`)
+      }
 
-    await proxy.pass()
-    const backAt = performance.now()
-    let again = await api('POST', `/api/conversations/${other}/messages`, { text: 'Are you there?' })
-    while (again.status === 503)
-      again = await api('POST', `/api/conversations/${other}/messages`, { text: 'Are you there?' })
-    assert.equal(again.status, 202, again.text)
-    assert.ok(performance.now() - backAt < 2000, 'a message was taken within two seconds')
-    const events = await seen
-    assert.equal(events.at(-1)?.event, 'run-end')
-    assert.equal(events.at(-1)?.data['outcome'], 'done', events.at(-1)?.raw)
-    assert.ok(events.some(({ event }) => event === 'store-back'))
-    const numbers = events.map((event) => event.id).filter((number) => !Number.isNaN(number))
-    assert.deepEqual(
-      numbers,
-      numbers.map((_, i) => i + 1),
-      'each event once, in order',
-    )
-    await readEvents(`${url}/api/runs/${runIn(again)}/events`)
-    for (const one of [id, other]) {
-      const next = await api('POST', `/api/conversations/${one}/messages`, { text: 'What is 17 + 25?' })
-      assert.equal(next.status, 202, next.text)
-      const end = (await readEvents(`${url}/api/runs/${runIn(next)}/events`)).at(-1)
-      assert.equal(end?.data['outcome'], 'done', end?.raw)
-    }
-  })
+      await proxy.pass()
+      const backAt = performance.now()
+      let again = await api('POST', `/api/conversations/${other}/messages`, { text: 'Are you there?' })
+      while (again.status === 503)
+        again = await api('POST', `/api/conversations/${other}/messages`, { text: 'Are you there?' })
+      assert.equal(again.status, 202, again.text)
+      assert.ok(performance.now() - backAt < 2000, 'a message was taken within two seconds')
+      const events = await seen
+      assert.equal(events.at(-1)?.event, 'run-end')
+      assert.equal(events.at(-1)?.data['outcome'], 'done', events.at(-1)?.raw)
+      assert.ok(events.some(({ event }) => event === 'store-back'))
+      const numbers = events.map((event) => event.id).filter((number) => !Number.isNaN(number))
+      assert.deepEqual(
+        numbers,
+        numbers.map((_, i) => i + 1),
+        'each event once, in order',
+      )
+      await readEvents(`${url}/api/runs/${runIn(again)}/events`)
+      for (const one of [id, other]) {
+        const next = await api('POST', `/api/conversations/${one}/messages`, { text: 'What is 17 + 25?' })
+        assert.equal(next.status, 202, next.text)
+        const end = (await readEvents(`${url}/api/runs/${runIn(next)}/events`)).at(-1)
+        assert.equal(end?.data['outcome'], 'done', end?.raw)
+      }
+    },
+  )
 }
 
 test('pooled connections that go silent are replaced, while new ones work', { skip }, async (t) => {
@@ -149,7 +152,7 @@ test('pooled connections that go silent are replaced, while new ones work', { sk
   }
 })
 
-test('a server takes a message though a run of its own could not give its lease back', { skip }, async (t) => {
+test('a server accepts a message although its own run could not release its lease', { skip }, async (t) => {
   const tried = Promise.withResolvers<void>()
   const wrap = (store: Store): Store => ({
     ...store,

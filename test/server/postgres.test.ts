@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
+import OpenAI from 'openai'
 import pg from 'pg'
 import type { JsonObject } from '../../src/core/json.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
-import { findPostgres, makePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { findPostgres, makeDatabase, type PostgresDatabase } from '../store/postgres-server.ts'
 import {
   gate,
   newConversation,
@@ -22,14 +23,13 @@ const programs = findPostgres()
 const skip = programs === undefined && 'needs the programs of a PostgreSQL server (postgres, initdb)'
 
 describe('servers on one PostgreSQL', { skip }, () => {
-  let postgres: PostgresServer
+  let postgres: PostgresDatabase
   before(async () => {
-    postgres = await makePostgres(programs ?? '')
-    await postgres.start()
+    postgres = await makeDatabase(programs ?? '')
   })
   after(() => postgres?.remove())
 
-  /** Each server with connections of its own, as in a process of its own. */
+  /** Each server with its own connections, as in a separate process. */
   async function another(t: TestContext, options: ServingOptions = {}, wrap = (store: Store) => store) {
     const store = await openPostgresStore(postgres.url, { connections: 4 })
     const server = await serving(t, { ...options, store: wrap(store) })
@@ -54,7 +54,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     const here = readEvents(`${first.url}/api/runs/${runId}/events`)
     const there = readEvents(`${second.url}/api/runs/${runId}/events`)
     await held.held
-    // What was under way still comes; then nothing is read for so long that polling would show.
+    // Pending events still arrive; then nothing is read for so long that polling would show.
     let before: number
     do {
       before = reads
@@ -72,7 +72,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     )
   })
 
-  test('whoever follows a run from elsewhere continues when the connection that tells of it was cut', async (t) => {
+  test('a reader at another server continues when the notification connection was cut', async (t) => {
     const held = gate(6)
     const first = await another(t, { between: held.between })
     const second = await another(t)
@@ -90,7 +90,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     assert.equal((await there).at(-1)?.event, 'run-end')
   })
 
-  test('a server that was killed between the end of a run and saying so keeps no other one from its start', async (t) => {
+  test('a server that was killed between the end of a run and recording it does not block the start of another', async (t) => {
     const first = await another(t)
     const id = await newConversation(first.api)
     const runId = await say(first, id, 'What time is it?')
@@ -103,7 +103,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     assert.equal(events.filter(({ event }) => event === 'run-end').length, 1)
   })
 
-  test('of servers that start at the same time, one takes up a parked run', async (t) => {
+  test('of servers that start at the same time, one resumes a parked run', async (t) => {
     const held = gate(6)
     const first = await another(t, { between: held.between })
     const ids = await Promise.all([1, 2, 3, 4].map(() => newConversation(first.api)))
@@ -132,5 +132,29 @@ describe('servers on one PostgreSQL', { skip }, () => {
       const done = (items as JsonObject[]).filter(({ outcome }) => outcome === 'done')
       assert.equal(done.length, 1, 'it was asked for once more, by one of them')
     }
+  })
+
+  test('responses and conversations of one server continue at another, and a retry there gets the stored answer', async (t) => {
+    const [first, second] = [await another(t), await another(t)]
+    const clientOf = ({ url }: { url: string }) => new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+    const [here, there] = [clientOf(first), clientOf(second)]
+    const model = 'mistral/mistral-large-latest'
+    const said = await here.responses.create({ model, input: 'My name is Ada.' })
+    const next = await there.responses.create({ model, input: 'What is my name?', previous_response_id: said.id })
+    assert.match(next.output_text, /Ada/)
+    const last = await here.responses.create({ model, input: 'And again?', previous_response_id: next.id })
+    assert.equal((await there.responses.retrieve(last.id)).output_text, last.output_text)
+    const { id: conversation } = await here.conversations.create()
+    for (const [i, openai] of [here, there, here].entries()) {
+      await openai.responses.create({ model, conversation, input: `Number ${i}.` })
+    }
+    const { data } = await there.conversations.items.list(conversation, { order: 'asc' })
+    assert.equal(data.length, 6)
+    // Reasoning that was sealed at one server is known at the other.
+    const thinking = { model: 'anthropic/claude-opus-5', reasoning: { effort: 'high' as const }, store: false }
+    const thought = await here.responses.create({ ...thinking, input: 'What is 17 + 25?' })
+    const input = [{ role: 'user' as const, content: 'What is 17 + 25?' }, ...thought.output]
+    await there.responses.create({ ...thinking, input: [...input, { role: 'user', content: 'Why?' }] } as never)
+    assert.match(JSON.stringify(second.emulator.requests.at(-1)?.body), /"signature":"(?!Synapse)/)
   })
 })

@@ -1,5 +1,5 @@
-// A server as a process of its own, for tests that kill it: `process.ts FILE HOLD COUNTER`. With HOLD, replies stop behind
-// so many chunks and tools never end. Each start of a tool adds a byte to the file COUNTER.
+// A server as a separate process, for tests that kill it: `process.ts FILE HOLD COUNTER`. With HOLD, replies stop
+// behind so many chunks and tools never end. Each start of a tool adds a byte to the file COUNTER.
 
 import { appendFileSync } from 'node:fs'
 import { endpointFinder } from '../../src/runtime/open.ts'

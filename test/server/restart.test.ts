@@ -96,7 +96,7 @@ test('a tool that was running when the server was killed is not started twice', 
   assert.match(history, /whether it had any effect is not known/)
 })
 
-test('a server that is asked to stop parks what takes too long, and the next one continues', async (t) => {
+test('a stopping server parks what takes too long, and the next one continues', async (t) => {
   const folder = tempFolder(t)
   const first = await start(t, folder, '6')
   const { id, runId, seen } = await beforeTheEnd(first, 'Tell me about yourself.', isDelta)

@@ -1,4 +1,4 @@
-// A server for a test, on a free port, with the emulator behind it.
+// A server for a test, on a free port, with the emulator as its provider.
 
 import type { TestContext } from 'node:test'
 import type { Tool } from '../../src/core/tool.ts'
@@ -40,7 +40,7 @@ export interface ServingOptions extends Partial<ServerOptions> {
   emulation?: EmulatorOptions
   /** A SQLite file instead of memory. */
   file?: string
-  /** Stands between the server and the emulator. */
+  /** A proxy between the server and the emulator. */
   between?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch
 }
 

@@ -1,5 +1,5 @@
-// A disk that is full in the middle of a run: those who read the run are told, the server says that it is not ready, and
-// once there is space the run has ended and the conversation can be continued.
+// A disk that is full in the middle of a run: the readers of the run are notified, the server reports that it is not
+// ready, and once there is space the run has ended and the conversation can be continued.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -18,7 +18,7 @@ function inTurn(...gates: ReturnType<typeof gate>[]): ServingOptions['between'] 
 
 const away = () => new SynapseError({ kind: 'storage', code: 'unavailable', message: 'The database is away.' })
 
-test('who looked before a run ended and was slow does not free its conversation of the next one', async (t) => {
+test('a slow client that checked before a run ended does not free the conversation of the next run', async (t) => {
   const store = openMemoryStore()
   const slow = Promise.withResolvers<void>()
   const read = Promise.withResolvers<void>()
@@ -55,7 +55,7 @@ test('who looked before a run ended and was slow does not free its conversation 
   assert.equal((await api('GET', `/api/conversations/${id}`)).body['run'], undefined)
 })
 
-test('a server that was too slow does not end a run that another one has taken up', async (t) => {
+test('a server that was too slow does not end a run that another one has taken over', async (t) => {
   const held = gate(2)
   const { api, store, server } = await serving(t, { between: held.between })
   const id = await newConversation(api)
@@ -72,7 +72,7 @@ test('a server that was too slow does not end a run that another one has taken u
   assert.deepEqual([now?.data['state'], now?.data['holder']], ['running', 'another server'])
 })
 
-test('a server that was not quick enough to take up a run leaves its events to the other one', async (t) => {
+test('a server that was too slow to take over a run leaves its events to the other one', async (t) => {
   const store = openMemoryStore()
   const first = await serving(t, { store: { ...store, openStream: () => Promise.reject(away()) } })
   const id = await newConversation(first.api)
@@ -99,7 +99,7 @@ test('a server that was not quick enough to take up a run leaves its events to t
   assert.equal(opened, 0)
 })
 
-test('a start that is refused for want of room changes nothing', async (t) => {
+test('a start that is refused for lack of capacity changes nothing', async (t) => {
   const [open, held] = [gate(0), gate(0)]
   open.open()
   const server = await serving(t, { between: inTurn(open, held), limits: { runs: 1, queued: 0 } })
@@ -116,7 +116,7 @@ test('a start that is refused for want of room changes nothing', async (t) => {
   held.open()
 })
 
-test('who repeats a request while the first one is still being carried out gets the events of its run', async (t) => {
+test('a request repeated while the first one is still running gets the events of its run', async (t) => {
   const store = openMemoryStore()
   const opening = Promise.withResolvers<void>()
   const open = Promise.withResolvers<void>()
@@ -144,7 +144,7 @@ test('who repeats a request while the first one is still being carried out gets 
   assert.equal((await first).status, 202)
 })
 
-test('the events of a run that a killed server had not begun are waited for, not taken for none', async (t) => {
+test('the events of a run that a killed server had not started are awaited, not treated as missing', async (t) => {
   const store = openMemoryStore()
   const first = await serving(t, { store: { ...store, openStream: () => Promise.reject(away()) } })
   const id = await newConversation(first.api)
@@ -169,7 +169,7 @@ test('the events of a run that a killed server had not begun are waited for, not
   assert.match(await response.text(), /^id: 1\nevent: run-start\n[^]*\nevent: run-end\n/)
 })
 
-test('a run that cannot be read keeps neither the server from its start nor another run from going on', async (t) => {
+test('an unreadable run blocks neither the start of the server nor another run', async (t) => {
   const store = openMemoryStore()
   const first = await serving(t, { store: { ...store, openStream: () => Promise.reject(away()) } })
   const runIds = []
@@ -191,7 +191,7 @@ test('a run that cannot be read keeps neither the server from its start nor anot
   }
 })
 
-test('a run that broke off because the store was away is taken up again by the same server', async (t) => {
+test('a run that was interrupted because the store was unreachable is resumed by the same server', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const store = openMemoryStore()
   let isAway = true
@@ -227,7 +227,7 @@ test('the branches of a tree that grows while it is read are among its entries',
   )
 })
 
-test('whoever watches a run that another server has taken up reads on in the store', async () => {
+test('a watcher of a run that another server has taken over continues reading from the store', async () => {
   const store = openMemoryStore()
   const { id } = await store.createConversation('ada')
   const { epoch } = await store.openStream('ada', id, 'run-1')

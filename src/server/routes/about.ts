@@ -1,27 +1,29 @@
-// About the server and what it can ask, and about everything at once: search, usage and the audit.
+// About the server and its models, and about everything at once: search, usage and the audit.
 
+import { z } from '@hono/zod-openapi'
 import type { Json } from '../../core/json.ts'
 import { catalogue } from '../../providers/catalogue.ts'
 import { findModel } from '../../providers/find-model.ts'
 import { listModels, type ListedModel } from '../../providers/list-models.ts'
-import type { ProviderRow } from '../../providers/provider.ts'
+import { findLocalServers } from '../../providers/local-servers.ts'
 import { resolve } from '../../providers/resolve.ts'
+import { favouriteModels, recentModels, setFavourite } from '../../run/favourites.ts'
 import { json } from '../answer.ts'
 import { auditRecords } from '../audit.ts'
-import type { ServerContext } from '../context.ts'
+import { providerOf } from '../provider-view.ts'
 import { missing, route, type Route } from '../route.ts'
-import { capabilitiesQuery, modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
+import { capabilitiesQuery, favouriteChange, modelsQuery, pageQuery, searchQuery, usageQuery } from '../schema.ts'
 import {
   capabilitiesView,
   hitView,
   modelView,
   notedView,
   pageSchema,
+  preferredView,
   providerView,
   statusView,
   usageRow,
   type ModelView,
-  type ProviderView,
   type StatusView,
 } from '../views.ts'
 
@@ -30,10 +32,10 @@ export const aboutRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/status',
     access: 'read',
-    summary: 'The server, and who is asking',
+    summary: 'The server, and the key of the caller',
     answer: { status: 200, description: 'The status.', schema: statusView },
     async handle({ server, principal }) {
-      const { version, offline, whyOffline, defaultModel, keysRequired, tools } = server
+      const { version, offline, whyOffline, defaultModel, keysRequired } = server
       const status: StatusView = {
         version,
         owner: principal.owner,
@@ -42,7 +44,14 @@ export const aboutRoutes: readonly Route[] = [
         offline,
         ...(whyOffline !== undefined && { whyOffline }),
         defaultModel,
-        tools: tools.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) })),
+        localSessions: server.sessions !== undefined,
+        ...(server.folder !== undefined && !server.keysRequired && { folder: server.folder }),
+        ...(server.folders && !server.keysRequired && { folders: [...server.folders] }),
+        tools: server
+          .toolbox(principal.owner)
+          .tools()
+          .filter(({ usual }) => usual)
+          .map(({ tool: { name, description } }) => ({ name, ...(description !== undefined && { description }) })),
       }
       return json(status)
     },
@@ -51,7 +60,7 @@ export const aboutRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/providers',
     access: 'read',
-    summary: 'Who can be asked',
+    summary: 'Providers',
     answer: { status: 200, description: 'All providers.', schema: pageSchema(providerView) },
     handle: async ({ server }) => json({ items: server.rows.map((row) => providerOf(server, row)) }),
   }),
@@ -59,7 +68,7 @@ export const aboutRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/models',
     access: 'read',
-    summary: 'Models whose price or context window is known; others can be asked too',
+    summary: 'Models with a known price or context window; others can be used too',
     query: modelsQuery,
     answer: { status: 200, description: 'The models.', schema: pageSchema(modelView) },
     async handle({ server, query: { provider } }) {
@@ -70,32 +79,60 @@ export const aboutRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
+    path: '/api/models/preferred',
+    access: 'read',
+    summary: 'Favourites, recent models, aliases, and models of local servers on the machine of this server',
+    answer: { status: 200, description: 'The names.', schema: preferredView },
+    async handle({ server, owner }) {
+      const { store, rows, env, aliases = {}, keysRequired } = server
+      const [favourites, recent, local] = await Promise.all([
+        favouriteModels(store, owner),
+        recentModels(store, owner),
+        keysRequired ? [] : findLocalServers(rows, env),
+      ])
+      return json({ favourites, recent, aliases, local })
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/models/favourites',
+    access: 'write',
+    summary: 'Marks or unmarks a model as a favourite',
+    body: favouriteChange,
+    answer: { status: 200, description: 'All favourites.', schema: z.object({ favourites: z.array(z.string()) }) },
+    async handle({ server: { store }, owner, body: { model, favourite } }) {
+      await setFavourite(store, owner, model, favourite)
+      return json({ favourites: await favouriteModels(store, owner) })
+    },
+  }),
+  route({
+    method: 'get',
     path: '/api/capabilities',
     access: 'read',
-    summary: 'What a model takes besides text',
+    summary: 'The input that a model accepts besides text',
     query: capabilitiesQuery,
     answer: { status: 200, description: 'Its capabilities.', schema: capabilitiesView },
-    async handle({ server: { rows, env }, query: { model } }) {
+    async handle({ server: { rows, env, aliases }, query: { model } }) {
       const {
         provider,
         model: name,
         capabilities,
       } = await resolve({
-        ...(await findModel(model, { rows, env })),
+        ...(await findModel(model, { rows, env, aliases })),
         rows,
         env,
         keyless: true,
       })
-      return json({ model: `${provider.id}/${name}`, media: capabilities.media })
+      return json({ model: `${provider.id}/${name}`, media: capabilities.media, tools: capabilities.tools })
     },
   }),
   route({
     method: 'get',
     path: '/api/search',
     access: 'read',
-    summary: 'Search over everything that was said and done',
+    summary: 'Search all messages, calls and results',
     query: searchQuery,
-    answer: { status: 200, description: 'Hits, the last written first.', schema: pageSchema(hitView) },
+    answer: { status: 200, description: 'Hits, newest first.', schema: pageSchema(hitView) },
     async handle({ server, owner, query: { conversation, ...query } }) {
       const one = conversation === undefined ? {} : { conversationId: conversation }
       return json(await server.store.search(owner, { ...query, ...one }))
@@ -105,7 +142,7 @@ export const aboutRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/usage',
     access: 'read',
-    summary: 'Tokens and money by day, provider and model',
+    summary: 'Tokens and cost by day, provider and model',
     query: usageQuery,
     answer: { status: 200, description: 'The sums.', schema: pageSchema(usageRow) },
     async handle({ server, owner, query: { from, to, conversation } }) {
@@ -121,30 +158,12 @@ export const aboutRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/audit',
     access: 'read',
-    summary: 'What was deleted, exported and imported, and which keys were made and revoked, the last first',
+    summary: 'Deletions, exports, imports, and created and revoked keys, newest first',
     query: pageQuery,
-    answer: { status: 200, description: 'A page of it.', schema: pageSchema(notedView) },
+    answer: { status: 200, description: 'A page of records.', schema: pageSchema(notedView) },
     handle: async ({ server, owner, query }) => json(await auditRecords(server.store, owner, query)),
   }),
 ]
-
-function providerOf({ env, offline }: ServerContext, row: ProviderRow): ProviderView {
-  const found = row.keyVariables.some((name) => env[name]?.trim())
-  return {
-    id: row.id,
-    name: row.name,
-    key: found ? 'found' : row.keyOptional || offline ? 'not-needed' : 'missing',
-    ...(row.keysAt !== undefined && { keysAt: row.keysAt }),
-    keyVariables: [...row.keyVariables],
-    ...(row.defaultModel !== undefined && { defaultModel: row.defaultModel }),
-    wires: row.wires.map(({ protocol, state, caching, compaction }) => ({
-      protocol,
-      state: state?.kind ?? 'stateless',
-      caching,
-      compaction: compaction ?? 'summary',
-    })),
-  }
-}
 
 function modelOf({ provider, model, contextWindow, price }: ListedModel): ModelView {
   return {

@@ -1,5 +1,5 @@
-// Media of messages. They come from strangers: whatever they claim to be, they are shown as what their first bytes say,
-// as a picture or not at all, and a page cannot be made of them.
+// Media in messages. They are untrusted: whatever their type claims, they are served as what their first bytes say, as
+// an image or not at all, and cannot become a page.
 
 import { SynapseError } from '../../core/error.ts'
 import { route, type Route } from '../route.ts'
@@ -9,11 +9,11 @@ export const blobRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/blobs/{sha256}',
     access: 'read',
-    summary: 'The bytes of media that a message of yours names',
+    summary: 'The bytes of media in one of your messages',
     answer: { status: 200, description: 'The bytes.', type: 'application/octet-stream' },
     async handle({ server, owner, param }) {
       const bytes = await server.store.blob(owner, param('sha256'))
-      if (!bytes) throw new SynapseError({ kind: 'not-found', message: 'There is no such blob.' })
+      if (!bytes) throw new SynapseError({ kind: 'not-found', message: 'This blob does not exist.' })
       return new globalThis.Response(Buffer.from(bytes), {
         headers: {
           'content-type': typeOf(bytes),

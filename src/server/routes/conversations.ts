@@ -1,15 +1,14 @@
-// Conversations: making, finding, changing and deleting them.
+// Conversations: create, find, change and delete.
 
-import type { Conversation } from '../../core/log.ts'
+import { sideCall, type Conversation } from '../../core/log.ts'
 import { badInput } from '../../core/error.ts'
-import type { JsonObject } from '../../core/json.ts'
 import type { Store } from '../../store/store.ts'
 import { json } from '../answer.ts'
 import { audit } from '../audit.ts'
 import type { ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
-import { checkSettings } from '../run-settings.ts'
-import { conversationChange, conversationsQuery, fork, newConversation, type Settings } from '../schema.ts'
+import { checkSettings, settingsToKeep } from '../run-settings.ts'
+import { conversationChange, conversationsQuery, fork, newConversation } from '../schema.ts'
 import { conversationView, pageSchema, type ConversationView } from '../views.ts'
 
 const one = { status: 200, description: 'The conversation.', schema: conversationView }
@@ -19,11 +18,11 @@ export const conversationRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations',
     access: 'read',
-    summary: 'Conversations, the last changed first',
+    summary: 'Conversations, most recently changed first',
     query: conversationsQuery,
-    answer: { status: 200, description: 'A page of them.', schema: pageSchema(conversationView) },
+    answer: { status: 200, description: 'A page of conversations.', schema: pageSchema(conversationView) },
     async handle({ server, owner, query }) {
-      const { items, ...rest } = await server.store.conversations(owner, query)
+      const { items, ...rest } = await server.store.conversations(owner, { withoutLabel: sideCall, ...query })
       return json({ items: items.map(plainView), ...rest })
     },
   }),
@@ -39,7 +38,7 @@ export const conversationRoutes: readonly Route[] = [
       await checkSettings(server, principal, settings)
       const path = from ? await pathTo(server.store, owner, from) : []
       const { id } = await server.store.createConversation(owner, {
-        settings: asJson(settings),
+        settings: settingsToKeep(server, owner, settings, {}),
         ...(title !== undefined && { title }),
         ...(labels && { labels }),
       })
@@ -54,7 +53,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations/{id}',
     access: 'read',
-    summary: 'One conversation, with the run that is under way',
+    summary: 'One conversation, with its active run',
     answer: one,
     handle: async ({ server, owner, param }) => json(await viewOf(server, owner, param('id'))),
   }),
@@ -62,16 +61,19 @@ export const conversationRoutes: readonly Route[] = [
     method: 'patch',
     path: '/api/conversations/{id}',
     access: 'write',
-    summary: 'Changes title, labels, settings, or where the conversation continues',
+    summary: 'Changes the title, labels, settings, or the position where the conversation continues',
     body: conversationChange,
     answer: one,
     async handle({ server, owner, principal, param, body }) {
       const { head, settings, ...plain } = body
       const id = param('id')
       if (settings) await checkSettings(server, principal, settings)
-      await viewOf(server, owner, id)
+      const { settings: kept } = await viewOf(server, owner, id)
       if (head !== undefined) await server.store.setHead(owner, id, { entryId: head })
-      await server.store.updateConversation(owner, id, { ...plain, ...(settings && { settings: asJson(settings) }) })
+      await server.store.updateConversation(owner, id, {
+        ...plain,
+        ...(settings && { settings: settingsToKeep(server, owner, settings, kept) }),
+      })
       server.changes.tell(id)
       return json(await viewOf(server, owner, id))
     },
@@ -81,7 +83,7 @@ export const conversationRoutes: readonly Route[] = [
     path: '/api/conversations/{id}',
     access: 'write',
     summary: 'Deletes a conversation with everything in it',
-    answer: { status: 204, description: 'It is gone.' },
+    answer: { status: 204, description: 'Deleted.' },
     async handle({ server, owner, principal, param }) {
       const id = param('id')
       const run = await server.runs.active(owner, id)
@@ -96,7 +98,7 @@ export const conversationRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/conversations/{id}/fork',
     access: 'write',
-    summary: 'Continues from another entry, on a branch of its own if it gets a name',
+    summary: 'Continues from another entry, on a new branch if it gets a name',
     body: fork,
     answer: one,
     async handle({ server, owner, param, body: { entryId, name } }) {
@@ -106,7 +108,7 @@ export const conversationRoutes: readonly Route[] = [
       if (name === undefined) await store.setHead(owner, id, { entryId })
       else {
         const taken = (await store.branches(owner, id)).some((branch) => branch.name === name)
-        if (taken) throw badInput(`There is a branch "${name}" already. Choose another name.`)
+        if (taken) throw badInput(`A branch "${name}" already exists. Choose another name.`)
         await store.nameBranch(owner, view.id, name, entryId)
         await store.setHead(owner, id, { branch: name })
       }
@@ -137,8 +139,4 @@ async function pathTo(store: Store, owner: string, from: { conversationId: strin
   if (path[0] && path[0].conversationId !== conversation.id) throw missing('entry', end ?? '')
   if (path.length === 0 && end !== null) throw missing('entry', end)
   return path
-}
-
-function asJson(settings: Settings): JsonObject {
-  return JSON.parse(JSON.stringify(settings)) as JsonObject
 }

@@ -1,12 +1,8 @@
-// The log as it is: pages of a history, single entries, the tree, the export.
+// The log: pages of a history, single entries, the tree, the export.
 
 import type { Entry } from '../../core/log.ts'
-import { toHtml } from '../../transfer/html.ts'
-import { toMarkdown } from '../../transfer/markdown.ts'
-import { writeTranscript } from '../../transcripts/index.ts'
 import type { Store } from '../../store/store.ts'
-import { attachMedia } from '../../store/media.ts'
-import { json, privateHeaders } from '../answer.ts'
+import { json, longAnswer } from '../answer.ts'
 import { audit } from '../audit.ts'
 import { missing, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery, type EntriesQuery } from '../schema.ts'
@@ -30,11 +26,10 @@ export const historyRoutes: readonly Route[] = [
     answer: { status: 200, description: 'The tree.', schema: treeView },
     async handle({ server, owner, param }) {
       const id = param('id')
-      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
-      // In this order: what a branch names is then among the entries, also while somebody writes.
-      const branches = await server.store.branches(owner, id)
-      const entries = await server.store.outline(owner, id)
-      return json({ entries, branches })
+      const conversation = await server.store.conversation(owner, id)
+      if (!conversation) throw missing('conversation', id)
+      const place = { owner, conversationId: id }
+      return longAnswer(await server.longReads.read(server.store, { do: 'tree', place }, conversation.entries))
     },
   }),
   route({
@@ -49,35 +44,10 @@ export const historyRoutes: readonly Route[] = [
       const id = param('id')
       const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
-      const history = conversation.head ? await store.history(owner, conversation.head) : []
-      const messages = await attachMedia(
-        history.map((entry) => entry.message),
-        (sha256) => store.blob(owner, sha256),
-      )
-      if (format === 'markdown' || format === 'html') {
-        const entries = history.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
-        const text = format === 'markdown' ? toMarkdown(conversation, entries) : toHtml(conversation, entries)
-        await audit(store, principal, 'exported', id)
-        return new globalThis.Response(text, {
-          headers: {
-            ...privateHeaders,
-            'content-type': `text/${format}; charset=utf-8`,
-            'content-disposition': `attachment; filename="${id}.${format === 'markdown' ? 'md' : 'html'}"`,
-          },
-        })
-      }
-      const written = writeTranscript(messages, format)
+      const task = { do: 'export', place: { owner, conversationId: id }, format } as const
+      const written = await server.longReads.read(store, task, conversation.entries)
       await audit(store, principal, 'exported', id)
-      const lines = format === 'synapse' && Array.isArray(written)
-      const text = lines ? written.map((line) => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(written)
-      const name = `${id}.${format}.${lines ? 'jsonl' : 'json'}`
-      return new globalThis.Response(text, {
-        headers: {
-          ...privateHeaders,
-          'content-type': lines ? 'application/jsonl' : 'application/json',
-          'content-disposition': `attachment; filename="${name}"`,
-        },
-      })
+      return longAnswer(written)
     },
   }),
   route({
@@ -103,7 +73,7 @@ async function pageOf(store: Store, owner: string, id: string, query: EntriesQue
     const entry = given === undefined ? undefined : await store.entry(owner, given)
     if (given !== undefined && entry?.conversationId !== id) throw missing('entry', given)
   }
-  // The common ways, up from the end, read nothing but the page.
+  // The common case, upward from the end, reads only the page.
   if (after === undefined && around === undefined) {
     const last = before === undefined ? leaf : ((await store.entry(owner, before))?.parentId ?? null)
     const items = last === null ? [] : await store.history(owner, last, { last: limit })
@@ -122,7 +92,7 @@ function beginning(items: readonly Entry[]): string | null {
   return items[0] && items[0].parentId !== null ? items[0].id : null
 }
 
-/** The ids from the root to a leaf, through the entry: to the given leaf if it lies behind, else to the newest one. */
+/** The ids from the root to a leaf, through the entry: to the given leaf if it follows, otherwise to the newest one. */
 async function pathThrough(
   store: Store,
   owner: string,
@@ -139,7 +109,7 @@ async function pathThrough(
   }
   const wanted = up(leaf)
   if (wanted.includes(entryId)) return wanted
-  // In the order they were written, so a child comes after its parent, and the newest child is the last.
+  // In the order of writing, so a child comes after its parent, and the newest child is the last.
   let end = entryId
   const below = new Set([entryId])
   for (const { id, parentId } of outline) {

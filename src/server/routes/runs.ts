@@ -1,11 +1,13 @@
-// Runs: everything that starts one, and what can be done with it then.
+// Runs: everything that starts one, and what can be done with it.
 
 import { badInput } from '../../core/error.ts'
-import { answerApproval, waitingApprovals } from '../../run/approval.ts'
+import { answerApproval, waitingApprovals, type Approval } from '../../run/approval.ts'
+import { grantTool, type GrantedTool } from '../../run/grants.ts'
 import { titleOf } from '../../run/title.ts'
 import { uuidv7 } from '../../store/ids.ts'
-import type { Entry } from '../../core/log.ts'
+import type { Conversation, Entry } from '../../core/log.ts'
 import { json } from '../answer.ts'
+import { approvalViews, sourcesOf } from '../approval-view.ts'
 import type { ServerContext } from '../context.ts'
 import { missing, route, type Call, type Route } from '../route.ts'
 import { openStream } from '../run-stream.ts'
@@ -23,14 +25,14 @@ import {
 import { startRun } from '../start-run.ts'
 import { approvalView, pageSchema, runView, startedRun } from '../views.ts'
 
-const started = { status: 202, description: 'The run, which has begun.', schema: startedRun }
+const started = { status: 202, description: 'The run, which has started.', schema: startedRun }
 const starting = { method: 'post', access: 'write', answer: started, startsRun: true } as const
 
 export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/messages',
-    summary: 'Says something and starts a run',
+    summary: 'Sends a user message and starts a run',
     body: newMessage,
     handle: (call) =>
       startRun(call, call.body.settings, async ({ head, title }) => {
@@ -43,36 +45,36 @@ export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/runs',
-    summary: 'Continues from where the conversation is',
+    summary: 'Continues from the current position of the conversation',
     body: resumeRequest,
     handle: (call) =>
       startRun(call, call.body.settings, async ({ head }) => {
-        if (head === null) throw badInput('Nothing was said in this conversation yet.')
+        if (head === null) throw badInput('This conversation has no messages yet.')
         return { basedOn: head }
       }),
   }),
   route({
     ...starting,
     path: '/api/conversations/{id}/entries/{entryId}/edit',
-    summary: 'Says it again in other words, beside the first, and starts a run',
+    summary: 'Edits a user message on a new branch and starts a run',
     body: editedMessage,
     handle: (call) =>
       startRun(call, call.body.settings, async () => {
         const { message, parentId } = await entryIn(call)
-        if (message.role !== 'user') throw badInput('Only what a user said can be said in other words.')
+        if (message.role !== 'user') throw badInput('Only user messages can be edited.')
         return { basedOn: parentId, entry: entryOf(call.body, { parentId, head: 'move' }) }
       }),
   }),
   route({
     ...starting,
     path: '/api/conversations/{id}/entries/{entryId}/retry',
-    summary: 'Asks again, beside the first reply',
+    summary: 'Regenerates a reply as another branch',
     body: resumeRequest,
     handle: (call) =>
       startRun(call, call.body.settings, async ({ id }) => {
         const { message, parentId, id: entryId } = await entryIn(call)
         const from = message.role === 'assistant' ? parentId : entryId
-        if (from === null) throw badInput('Nothing comes before this reply, so it cannot be asked for again.')
+        if (from === null) throw badInput('This reply has no preceding message, so it cannot be regenerated.')
         const move = async () => {
           await call.server.store.setHead(call.owner, id, { entryId: from })
         }
@@ -82,14 +84,25 @@ export const runRoutes: readonly Route[] = [
   route({
     ...starting,
     path: '/api/conversations/{id}/approvals/{callId}',
-    summary: 'Allows a tool call that waits for a person, or does not, and continues when no other one waits',
+    summary: 'Approves or denies a waiting tool call, and continues when no other call is waiting',
     body: verdict,
     handle: (call) =>
-      startRun(call, undefined, async ({ id, head }) => {
-        const { allowed, argsHash, reason } = call.body
+      startRun(call, undefined, async (conversation) => {
+        const { id, head } = conversation
+        const { allowed, argsHash, reason, scope = 'once' } = call.body
         const answer = { allowed, ...(argsHash !== undefined && { argsHash }), ...(reason !== undefined && { reason }) }
         const { history, asking } = await approvals(call.server, call.owner, id, head)
-        const move = () => answerApproval(asking, history, { callId: call.param('callId'), ...answer })
+        const callId = call.param('callId')
+        const granted =
+          allowed && scope !== 'once'
+            ? await grantFor(call, conversation, callId, await waitingApprovals(asking, history))
+            : undefined
+        const move = async () => {
+          await answerApproval(asking, history, { callId, ...answer })
+          if (!granted) return
+          const place = scope === 'conversation' ? { conversationId: id } : {}
+          await grantTool(call.server.store, call.owner, { ...granted, ...place })
+        }
         return { basedOn: head, move }
       }),
   }),
@@ -97,22 +110,23 @@ export const runRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations/{id}/approvals',
     access: 'read',
-    summary: 'Tool calls that wait for a person',
+    summary: 'Tool calls that wait for approval',
     answer: { status: 200, description: 'The calls.', schema: pageSchema(approvalView) },
     async handle({ server, owner, param }) {
       const conversation = await server.store.conversation(owner, param('id'))
       if (!conversation) throw missing('conversation', param('id'))
       const { history, asking } = await approvals(server, owner, conversation.id, conversation.head)
-      return json({ items: await waitingApprovals(asking, history) })
+      const waiting = await waitingApprovals(asking, history)
+      return json({ items: await approvalViews(server, owner, conversation, waiting) })
     },
   }),
   route({
     method: 'get',
     path: '/api/runs',
     access: 'read',
-    summary: 'Runs of all conversations, the last started first',
+    summary: 'Runs of all conversations, most recently started first',
     query: pageQuery,
-    answer: { status: 200, description: 'A page of them.', schema: pageSchema(runView) },
+    answer: { status: 200, description: 'A page of runs.', schema: pageSchema(runView) },
     async handle({ server, owner, query }) {
       const { items, ...rest } = await server.store.records(owner, recordKind.run, query)
       const runs = items.map(readRun).filter((run) => run !== undefined)
@@ -123,9 +137,9 @@ export const runRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations/{id}/runs',
     access: 'read',
-    summary: 'Runs of a conversation, the last started first',
+    summary: 'Runs of a conversation, most recently started first',
     query: pageQuery,
-    answer: { status: 200, description: 'A page of them.', schema: pageSchema(runView) },
+    answer: { status: 200, description: 'A page of runs.', schema: pageSchema(runView) },
     async handle({ server, owner, param, query }) {
       const conversationId = param('id')
       if (!(await server.store.conversation(owner, conversationId))) throw missing('conversation', conversationId)
@@ -150,7 +164,7 @@ export const runRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/runs/{id}/events',
     access: 'read',
-    summary: 'The events of a run, from any of them on',
+    summary: 'The events of a run, from any event on',
     query: eventsQuery,
     answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
     handle: ({ server, owner, param, query, request }) =>
@@ -160,8 +174,8 @@ export const runRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/runs/{id}/cancel',
     access: 'write',
-    summary: 'Stops a run; what was said so far is kept',
-    answer: { status: 200, description: 'The run as it is then.', schema: runView },
+    summary: 'Cancels a run; the partial reply is saved',
+    answer: { status: 200, description: 'The run after the change.', schema: runView },
     async handle({ server, owner, param }) {
       const run = await server.runs.cancel(owner, param('id'))
       if (!run) throw missing('run', param('id'))
@@ -169,6 +183,19 @@ export const runRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** The tool of a call, and its source: a permission applies to exactly that. */
+async function grantFor(
+  { server, owner }: Call<unknown, unknown>,
+  conversation: Conversation,
+  callId: string,
+  waiting: readonly Approval[],
+): Promise<GrantedTool> {
+  const name = waiting.find(({ call }) => call.callId === callId)?.call.name
+  const source = name === undefined ? undefined : (await sourcesOf(server, owner, conversation)).get(name)
+  if (name !== undefined && source !== undefined) return { tool: name, source }
+  throw badInput(`The tool of the call ${callId} is not available now, so the call can only be allowed once.`)
+}
 
 function entryOf(said: MessageInput, place: { parentId?: string | null; head?: 'move' }) {
   return { id: uuidv7(), message: userMessage(said), ...place }

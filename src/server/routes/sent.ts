@@ -1,37 +1,42 @@
-// What is sent, and what was: the request as it would go out now, side by side for several models, and the exchanges.
+// Requests: the next one, side by side for several models, and the exchanges so far.
 
-import type { Entry, Overlay } from '../../core/log.ts'
-import { explain } from '../../context/explain.ts'
-import { assemble } from '../../context/assemble.ts'
-import { readDecisions } from '../../context/overlay-codec.ts'
-import { findModel } from '../../providers/find-model.ts'
-import { resolve, type Endpoint } from '../../providers/resolve.ts'
+import type { Conversation } from '../../core/log.ts'
 import { conversationOf } from '../../run/conversation.ts'
-import { draftOf } from '../../run/draft.ts'
-import { attachMedia } from '../../store/media.ts'
-import { redactHeaders } from '../../transport/redact.ts'
-import { answerFor, json, privateHeaders } from '../answer.ts'
+import { usageOf } from '../../run/usage.ts'
+import { json, longAnswer, privateHeaders } from '../answer.ts'
 import type { ServerContext } from '../context.ts'
+import { clientRequestOf, withClientRequest } from '../doors/client-request.ts'
 import { addSpend } from '../keys.ts'
+import { assembledFor, historyAt, type NextPlace, type PrepareTarget } from '../long-read-tasks.ts'
+import { allowModel } from '../principal.ts'
 import { missing, route, type Route } from '../route.ts'
-import { checkRun, mergeSettings, userMessage } from '../run-settings.ts'
-import { runSettings } from '../runs/execute-run.ts'
+import { checkRun, mergeSettings, userMessage, type WholeSettings } from '../run-settings.ts'
+import { runTools } from '../run-tools.ts'
 import {
   resumeRequest,
   overlayChange,
   pageQuery,
   prepareRequest,
+  promptRequest,
+  type NextRequest,
   type PrepareRequest,
-  type Settings,
 } from '../schema.ts'
-import { compactedView, exchangeView, overlayView, pageSchema, preparedView, type PreparedView } from '../views.ts'
+import {
+  compactedView,
+  conversationUsageView,
+  exchangeView,
+  overlayView,
+  pageSchema,
+  preparedView,
+  modelPromptView,
+} from '../views.ts'
 
 export const sentRoutes: readonly Route[] = [
   route({
     method: 'post',
     path: '/api/conversations/{id}/prepare',
     access: 'read',
-    summary: 'What would be sent now, to each of several models',
+    summary: 'The next request, for each of several models',
     body: prepareRequest,
     answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
     async handle({ server, owner, param, body }) {
@@ -39,27 +44,62 @@ export const sentRoutes: readonly Route[] = [
       const id = param('id')
       const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
-      const history = await historyFor(server, owner, conversation, body)
-      const overlays = await store.overlays(owner, id)
-      const settings = mergeSettings(server, conversation.settings, body.settings)
-      const items: PreparedView[] = []
-      for (const target of body.targets) {
-        items.push(await prepared(server, id, { history, overlays }, { ...settings, ...target }))
+      const place = nextPlace(owner, conversation, body)
+      const settings = mergeSettings(server, owner, conversation.settings, body.settings)
+      return prepared(server, place, settings, body, conversation.entries)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/prepare',
+    access: 'read',
+    summary: 'The first request of a new conversation, for each of several models',
+    body: prepareRequest,
+    answer: { status: 200, description: 'One request per target.', schema: pageSchema(preparedView) },
+    async handle({ server, owner, body }) {
+      const place = nextPlace(owner, { id: notStored, head: null }, body)
+      return prepared(server, place, mergeSettings(server, owner, {}, body.settings), body, 0)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/conversations/{id}/prompt',
+    access: 'write',
+    summary: 'The prompt that a local server makes of the next request; nothing is generated',
+    body: promptRequest,
+    answer: { status: 200, description: 'The prompt as the model sees it.', schema: modelPromptView },
+    async handle({ server, owner, principal, param, body }) {
+      const id = param('id')
+      const conversation = await server.store.conversation(owner, id)
+      if (!conversation) throw missing('conversation', id)
+      const settings = mergeSettings(server, owner, conversation.settings, body.settings)
+      const { model, protocol } = settings
+      const { endpoint, transport } = await server.endpoint(model, protocol)
+      allowModel(principal, `${endpoint.provider.id}/${endpoint.model}`)
+      const { renderedPrompt } = await import('../../runtime/local-model.ts')
+      const place = nextPlace(owner, conversation, body)
+      const log = {
+        history: await historyAt(server.store, place),
+        overlays: await server.store.overlays(owner, id),
       }
-      return json({ items })
+      const { body: request } = assembledFor(id, log, await targetOf(server, place, settings), endpoint)
+      return json({ model, prompt: await renderedPrompt(endpoint, request, transport.fetch ?? fetch) })
     },
   }),
   route({
     method: 'get',
     path: '/api/conversations/{id}/exchanges',
     access: 'read',
-    summary: 'What was sent, the last first',
+    summary: 'Requests that were sent, newest first',
     query: pageQuery,
-    answer: { status: 200, description: 'A page of them.', schema: pageSchema(exchangeView) },
+    answer: { status: 200, description: 'A page of requests.', schema: pageSchema(exchangeView) },
     async handle({ server, owner, param, query }) {
       const id = param('id')
-      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
-      return json(await server.store.exchanges(owner, id, query))
+      const { store } = server
+      if (!(await store.conversation(owner, id))) throw missing('conversation', id)
+      const { items, next } = await store.exchanges(owner, id, query)
+      const shown = await Promise.all(items.map((exchange) => withClientRequest(store, owner, exchange)))
+      return json({ items: shown, ...(next !== undefined && { next }) })
     },
   }),
   route({
@@ -71,39 +111,55 @@ export const sentRoutes: readonly Route[] = [
     async handle({ server, owner, param }) {
       const exchange = await server.store.exchange(owner, param('id'))
       if (!exchange) throw missing('exchange', param('id'))
-      return json(exchange)
+      return json(await withClientRequest(server.store, owner, exchange))
     },
   }),
   route({
     method: 'get',
     path: '/api/exchanges/{id}/body',
     access: 'read',
-    summary: 'The exact bytes of its request',
+    summary: 'The exact bytes of a request',
     answer: { status: 200, description: 'The body.', type: 'application/json' },
     async handle({ server, owner, param }) {
       const exchange = await server.store.exchange(owner, param('id'))
       const bytes = exchange && (await server.store.blob(owner, exchange.bodySha256))
       if (!bytes) throw missing('exchange', param('id'))
-      return new globalThis.Response(Buffer.from(bytes), {
-        headers: { ...privateHeaders, 'content-type': 'application/json' },
-      })
+      return jsonBytes(bytes)
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/exchanges/{id}/client-body',
+    access: 'read',
+    summary: 'The exact bytes of the client request that an exchange was made for',
+    answer: { status: 200, description: 'The body.', type: 'application/json' },
+    async handle({ server, owner, param }) {
+      const request = await clientRequestOf(server.store, owner, param('id'))
+      const bytes = request && (await server.store.blob(owner, request.bodySha256))
+      if (!bytes) throw missing('request of a client for the exchange', param('id'))
+      return jsonBytes(bytes)
     },
   }),
   route({
     method: 'post',
     path: '/api/conversations/{id}/compact',
     access: 'write',
-    summary: 'Lets a summary represent the older part of what is sent; the log stays as it is',
+    summary: 'Replaces the older part of what is sent with a summary; the log does not change',
     body: resumeRequest,
-    answer: { status: 200, description: 'The decision, or null: there is too little.', schema: compactedView },
+    answer: {
+      status: 200,
+      description: 'The decision; null if there is too little to summarise.',
+      schema: compactedView,
+    },
     async handle({ server, owner, principal, param, body }) {
       const id = param('id')
       const conversation = await server.store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
-      const settings = mergeSettings(server, conversation.settings, body.settings)
+      const settings = mergeSettings(server, owner, conversation.settings, body.settings)
       await checkRun(server, principal, settings)
-      const { store, endpoint, tools } = server
-      const chat = conversationOf({ store, owner, endpoint }, id, runSettings(settings, tools))
+      const { store, endpoint } = server
+      const tools = await runTools(server.toolbox(owner), { store, owner, conversationId: id }, settings)
+      const chat = conversationOf({ store, owner, endpoint }, id, tools.settings)
       const compacted = await chat.compact()
       const cost = compacted?.spent.reduce((sum, spent) => sum + (spent.cost ?? 0), 0) ?? 0
       if (principal.keyId !== undefined && cost > 0) await addSpend(store, principal.keyId, cost)
@@ -113,10 +169,22 @@ export const sentRoutes: readonly Route[] = [
   }),
   route({
     method: 'get',
+    path: '/api/conversations/{id}/usage',
+    access: 'read',
+    summary: 'What a conversation has used, cost and saved so far, in total and by model',
+    answer: { status: 200, description: 'The sums.', schema: conversationUsageView },
+    async handle({ server, owner, param }) {
+      const id = param('id')
+      if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
+      return json(await usageOf(server.store, owner, id))
+    },
+  }),
+  route({
+    method: 'get',
     path: '/api/conversations/{id}/overlays',
     access: 'read',
     summary: 'Decisions about what is sent, such as compactions',
-    answer: { status: 200, description: 'All of them, in order.', schema: pageSchema(overlayView) },
+    answer: { status: 200, description: 'All decisions, in order.', schema: pageSchema(overlayView) },
     async handle({ server, owner, param }) {
       const id = param('id')
       if (!(await server.store.conversation(owner, id))) throw missing('conversation', id)
@@ -127,7 +195,7 @@ export const sentRoutes: readonly Route[] = [
     method: 'patch',
     path: '/api/conversations/{id}/overlays/{overlayId}',
     access: 'write',
-    summary: 'Undoes a decision, or does it again',
+    summary: 'Undoes a decision, or applies it again',
     body: overlayChange,
     answer: { status: 200, description: 'The decision.', schema: overlayView },
     async handle({ server, owner, param, body }) {
@@ -141,102 +209,61 @@ export const sentRoutes: readonly Route[] = [
   }),
 ]
 
-async function historyFor(
-  { store }: ServerContext,
-  owner: string,
-  conversation: { id: string; head: string | null },
-  request: PrepareRequest,
-): Promise<Entry[]> {
-  const end = request.entryId ?? conversation.head
-  const entries = end === null ? [] : await store.history(owner, end)
-  if (request.entryId !== undefined && entries[0]?.conversationId !== conversation.id)
-    throw missing('entry', request.entryId)
-  if (request.text !== undefined || request.parts !== undefined) {
-    const last = entries.at(-1)
-    entries.push({
-      id: '',
-      conversationId: conversation.id,
-      parentId: last?.id ?? null,
-      depth: entries.length,
-      message: userMessage(request),
-      at: new Date().toISOString(),
-    })
-  }
-  const messages = await attachMedia(
-    entries.map((entry) => entry.message),
-    (sha256) => store.blob(owner, sha256),
-  )
-  return entries.map((entry, i) => ({ ...entry, message: messages[i] ?? entry.message }))
+/** In place of the id that a conversation gets with its first message: as long as one, for the estimate. */
+const notStored = '00000000-0000-7000-8000-000000000000'
+
+function jsonBytes(bytes: Uint8Array): globalThis.Response {
+  const headers = { ...privateHeaders, 'content-type': 'application/json' }
+  return new globalThis.Response(Buffer.from(bytes), { headers })
 }
 
+/** Where the request would continue. */
+function nextPlace(owner: string, conversation: Pick<Conversation, 'id' | 'head'>, request: NextRequest): NextPlace {
+  const says = request.text !== undefined || request.parts !== undefined
+  return {
+    owner,
+    conversationId: conversation.id,
+    head: conversation.head,
+    ...(request.entryId !== undefined && { entryId: request.entryId }),
+    ...(says && { message: userMessage(request) }),
+  }
+}
+
+/** `entries`: how many the conversation has. */
 async function prepared(
   server: ServerContext,
-  conversationId: string,
-  { history, overlays }: { history: readonly Entry[]; overlays: readonly Overlay[] },
-  settings: Settings & { model: string },
-): Promise<PreparedView> {
-  const { model } = settings
-  try {
-    const endpoint = await endpointOf(server, model, settings.protocol)
-    const { tools = [], system, policy = 'economy', options } = runSettings(settings, server.tools)
-    const draft = draftOf(
-      {
-        endpoint,
-        tools,
-        policy,
-        system: system ? [{ type: 'text', text: system }] : [],
-        options: { cacheKey: conversationId, ...options },
-      },
-      history,
-      readDecisions(history, overlays),
-    )
-    const assembled = assemble(draft)
-    const { path, headers, body, notes, estimate } = assembled
-    const { contextWindow } = endpoint.capabilities
-    const explained = explain({ history: history.map((entry) => entry.message), assembled })
-    return {
-      model,
-      provider: endpoint.provider.id,
-      protocol: endpoint.protocol.id,
-      url: withoutSecrets(endpoint.baseUrl + path),
-      headers: redactHeaders({ 'content-type': 'application/json', ...endpoint.headers, ...headers }),
-      body,
-      notes,
-      estimate,
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(endpoint.price && { price: { ...endpoint.price } as NonNullable<PreparedView['price']> }),
-      messages: explained.messages.map(({ place, role, fate, why, tokens, sent }) => ({
-        place,
-        ...(history[place]?.id && { entryId: history[place].id }),
-        role,
-        tokens,
-        sent: sent > 0,
-        sentTokens: sent,
-        fate,
-        why,
-      })),
-      issues: endpoint.protocol
-        .refuse(body, { provider: endpoint.provider.id, model: endpoint.model })
-        .map((issue) => ({ ...issue })),
-    }
-  } catch (error) {
-    return { model, ...answerFor(error).body }
+  place: NextPlace,
+  settings: WholeSettings,
+  { targets: wanted }: Pick<PrepareRequest, 'targets'>,
+  entries: number,
+): Promise<globalThis.Response> {
+  const targets: PrepareTarget[] = []
+  for (const target of wanted) targets.push(await targetOf(server, place, { ...settings, ...target }))
+  const { rows, env, aliases, offline } = server
+  const known = { rows, env: { ...env }, ...(aliases && { aliases }), offline }
+  return longAnswer(await server.longReads.read(server.store, { do: 'prepare', place, targets, known }, entries))
+}
+
+/** With the tools themselves, as far as a request describes them. */
+async function targetOf(
+  server: ServerContext,
+  { owner, conversationId }: NextPlace,
+  wanted: WholeSettings,
+): Promise<PrepareTarget> {
+  const place = { store: server.store, owner, conversationId }
+  const { settings } = await runTools(server.toolbox(owner), place, wanted)
+  const { tools = [], system, policy = 'economy', options } = settings
+  return {
+    model: wanted.model,
+    ...(wanted.protocol !== undefined && { protocol: wanted.protocol }),
+    ...(system !== undefined && { system }),
+    tools: tools.map(({ name, description, input, kind }) => ({
+      name,
+      ...(description !== undefined && { description }),
+      input,
+      ...(kind !== undefined && { kind }),
+    })),
+    policy,
+    ...(options && { options }),
   }
-}
-
-/** Nothing is sent, so a key is not needed. */
-async function endpointOf(
-  { rows, env }: ServerContext,
-  model: string,
-  protocol: string | undefined,
-): Promise<Endpoint> {
-  const ref = await findModel(model, { rows, env })
-  return resolve({ ...ref, ...(protocol !== undefined && { protocol }), rows, env, keyless: true })
-}
-
-function withoutSecrets(address: string): string {
-  const url = new URL(address)
-  url.username = ''
-  url.password = ''
-  return url.href
 }

@@ -1,5 +1,5 @@
-// Tells when a conversation has changed, so that two pages on it follow each other. Each event is the whole state: there
-// is nothing to miss.
+// Reports when a conversation has changed, so that two pages with it stay in sync. Each event is the whole state:
+// nothing can be missed.
 
 import { SynapseError } from '../../core/error.ts'
 import { lastingContext, type ServerContext } from '../context.ts'
@@ -9,7 +9,7 @@ import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
 import { streamHeaders } from '../runs/sse.ts'
 import { viewOf } from './conversations.ts'
 
-/** Another process on the same store tells no one here: so it is looked for. */
+/** Another process on the same store does not notify this one: so it is polled. */
 const lookMs = 1000
 const heartbeatMs = 15_000
 
@@ -18,7 +18,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations/{id}/watch',
     access: 'read',
-    summary: 'A stream that tells when the conversation has changed',
+    summary: 'A stream that reports when the conversation has changed',
     answer: { status: 200, description: 'Server-sent events.', type: 'text/event-stream' },
     async handle({ server, owner, param }) {
       await viewOf(server, owner, param('id'))
@@ -54,7 +54,7 @@ function watching(server: ServerContext, owner: string, id: string): ReadableStr
           }
         } catch (error) {
           if (gone) return
-          // Whoever watches comes back, and is told then whether it continues.
+          // The watcher reconnects, and then learns whether the run continues.
           server.log({ event: 'watch-broken', trace: traceOf(error) })
           close(controller)
         }

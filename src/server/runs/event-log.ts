@@ -1,10 +1,10 @@
-// The events of runs, on their way into the store. An event is shown to no one before it is there: else a client could
-// hold a number that means something else after a crash.
+// The events of runs on their way into the store. An event is not shown before it is stored: otherwise a client could
+// have a number that means something else after a crash.
 //
-// All runs of the process are written together, at once when nothing was written for a moment, else a moment later: the
-// cost is one commit per moment, however many runs there are. Only a run that waits for its events, such as at its end,
-// does not wait for the others. Deltas that wait together become one, and each event is put into words once, for the
-// store and for all who read it.
+// All runs of the process are written together, at once if nothing was written for a moment, otherwise a moment later:
+// the cost is one commit per moment, however many runs there are. Only a run that waits for its events, such as at its
+// end, does not wait for the others. Waiting deltas are merged, and each event is serialised once, for the store and
+// for all readers.
 
 import type { RunEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/error.ts'
@@ -12,40 +12,43 @@ import { joinDeltas } from '../../core/fold.ts'
 import type { Store } from '../../store/store.ts'
 import { frame, unnumbered, type Frames } from './sse.ts'
 
-/** A run, as its watchers see it, can also have been taken up again. */
+/** A run, as its watchers see it, can also have been resumed. */
 export type ServedEvent = RunEvent | { type: 'run-resumed'; at: string }
 
 export interface RunStream {
   /** How many events it had when it was opened. */
   readonly before: number
-  /** Events from this number on that are still in memory, or undefined: they are in the store only. */
+  /** Events from this number on that are still in memory; undefined: they are only in the store. */
   recent(from: number): Frames | undefined
   push(event: ServedEvent): void
   /** Resolves when everything pushed so far is in the store. */
   flushed(): Promise<void>
   /** The last event; resolves when it is in the store. */
   end(event: ServedEvent): Promise<void>
-  /** Ends it for those who read it now, where the end cannot be written. What was pushed is written when it can be. */
+  /** Ends it for current readers, if the end cannot be written. What was pushed is written when possible. */
   breakOff(event: ServedEvent): void
-  /** Calls back whenever there is more; gives a way to stop that. */
+  /** Calls back whenever there is more; returns a function that stops it. */
   watch(more: () => void): () => void
   /** Why nothing more can be written, if so: another process has taken over the run. */
   readonly lost: Failure | undefined
 }
 
 export interface EventLog {
-  /** `through`: another view of the same store, for who has less time. */
+  /** `through`: another view of the same store, for a caller with less time. */
   open(owner: string, conversationId: string, runId: string, through?: Store): Promise<RunStream>
-  /** Gives up what cannot be written. */
+  /** Discards what cannot be written. */
   close(): void
 }
 
-/** What is pushed meanwhile goes together. The more there is to write, the longer: most of the time is for the runs. */
+/**
+ * What is pushed meanwhile is written together. The more there is to write, the longer the pause: most of the time is
+ * for the runs.
+ */
 const pause = { leastMs: 2, mostMs: 250, times: 4 }
 const retryMs = 250
-/** How much of a run is kept in memory for those who watch it. */
+/** How much of a run stays in memory for its watchers. */
 const recentSize = 256 * 1024
-/** Waiting deltas become one up to this length. */
+/** Waiting deltas are merged up to this length. */
 const deltaSize = 4096
 
 export function eventLog(store: Store): EventLog {
@@ -105,14 +108,15 @@ export function eventLog(store: Store): EventLog {
         }
         return
       } catch {
-        // The disk may be full or the database away: the runs notice by themselves, and what they said last waits here.
+        // The disk may be full or the database unreachable: the runs notice it themselves, and their last events wait
+        // here.
         await new Promise((resolve) => setTimeout(resolve, retryMs))
       }
     }
   }
 }
 
-/** What was tried before may have been written all the same: with this epoch no one else can have done it. */
+/** An earlier attempt may have been written after all: with this epoch it cannot have been anyone else. */
 function isWritten(failure: Failure | undefined): boolean {
   return failure?.code === 'stream-gap' || failure?.code === 'stream-ended'
 }
@@ -189,7 +193,7 @@ class Writer implements RunStream {
     return { frames: [...frames, this.#brokenOff], next, ended: true }
   }
 
-  /** What is to be written now. */
+  /** What must be written now. */
   take(): Parameters<Store['appendStreams']>[0][number] {
     this.#taken = this.#pending.map((event) => JSON.stringify(event))
     this.#pending = []

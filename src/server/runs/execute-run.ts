@@ -1,22 +1,28 @@
-// One run, from where its conversation is to its end: the loop of the library, with its events written down and its
-// price watched.
+// One run, from the head of its conversation to its end: the loop of the library, with its events stored and its cost
+// tracked.
 
-import { asFailure, SynapseError, type Failure } from '../../core/error.ts'
+import { asFailure, type Failure } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import type { Tool } from '../../core/tool.ts'
+import type { Toolbox } from '../../agents/toolbox.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { noUsage } from '../../core/usage.ts'
 import { conversationOf, type RunSettings, type Runtime } from '../../run/conversation.ts'
 import type { pathCache } from '../../run/path-cache.ts'
 import type { Store } from '../../store/store.ts'
 import { addSpend } from '../keys.ts'
-import type { Settings } from '../schema.ts'
+import { runTools, type RunTools } from '../run-tools.ts'
 import type { RunStream } from './event-log.ts'
+import { settingsAfterHandoff, wasHandedOver } from './hand-off.ts'
 import type { StoredRun } from './run-record.ts'
 
 export interface RunExecutor {
   store: Store
   endpoint: Runtime['endpoint']
-  tools: readonly Tool[]
+  /** The tools that the conversations of an owner can use. */
+  toolbox: (owner: string) => Toolbox
   paths: ReturnType<typeof pathCache>
+  /** The settings of a run from what a conversation keeps. */
+  settingsOf: (owner: string, kept: JsonObject) => StoredRun['settings']
 }
 
 export interface ExecutedRun {
@@ -24,28 +30,38 @@ export interface ExecutedRun {
   cost?: number
 }
 
-/** Never throws for what the run did. */
+/** Never throws for a failure of the run. */
 export async function executeRun(
   performer: RunExecutor,
   run: StoredRun,
   stream: RunStream,
   stop: AbortController,
 ): Promise<ExecutedRun> {
-  const { store, endpoint, tools, paths } = performer
+  const { store, endpoint, toolbox, paths, settingsOf } = performer
   const { owner, conversationId } = run
-  const server = { store, owner, endpoint, paths: (id: string) => paths(owner, id) }
-  const chat = conversationOf(server, conversationId, runSettings(run.settings, tools))
+  const place = { store, owner, conversationId }
+  let tools: RunTools
+  try {
+    const kept = run.settings.agent === undefined ? {} : await keptSettings()
+    // A run that is taken up again after it was handed over continues with the agent it was handed to.
+    const settings = wasHandedOver(kept, run.id) ? settingsOf(owner, kept) : run.settings
+    tools = await runTools(toolbox(owner), place, settings, handOver)
+  } catch (error) {
+    return { end: { type: 'run-end', outcome: 'failed', usage: noUsage, failure: asFailure(error) } }
+  }
+  const server = { store, owner, endpoint, paths: (id: string) => paths(owner, id), storesHandoffs: true }
+  const chat = conversationOf(server, conversationId, tools.settings, tools.names)
   const going = chat.resume({ signal: stop.signal })
   let cost: number | undefined
   let overspent: Failure | undefined
   let exchangeId = ''
   for await (const event of going) {
     if (event.type === 'run-end') {
-      // Already now: so it can share a transaction with the end of the lease.
+      // Already now, so that it can share a transaction with the end of the lease.
       void stream.flushed()
       continue
     }
-    // Whoever reads the events is told by the stream itself: these could not be written before it is over.
+    // Readers learn it from the stream: these events could not be written before it ended.
     if (event.type === 'store-waiting' || event.type === 'store-back') continue
     if (event.type === 'request') exchangeId = event.exchangeId
     if (event.type !== 'run-start' || stream.before === 0) stream.push(event)
@@ -63,6 +79,16 @@ export async function executeRun(
       ...(answer && { answer }),
     },
     ...(cost !== undefined && { cost }),
+  }
+
+  async function keptSettings(): Promise<JsonObject> {
+    return (await store.conversation(owner, conversationId))?.settings ?? {}
+  }
+
+  async function handOver(agent: string): Promise<RunSettings> {
+    const kept = settingsAfterHandoff(toolbox(owner).agent(agent), await keptSettings(), run.id)
+    await store.updateConversation(owner, conversationId, { settings: kept })
+    return (await runTools(toolbox(owner), place, settingsOf(owner, kept), handOver)).settings
   }
 
   async function pay(): Promise<void> {
@@ -84,20 +110,4 @@ export async function executeRun(
 
 export function budgetUsed(budget: number): Failure {
   return { kind: 'quota', message: `The budget of this key, $${budget}, is used up.` }
-}
-
-/** What a request says, as the library takes it. */
-export function runSettings(settings: Settings & { model: string }, tools: readonly Tool[]): RunSettings {
-  const { tools: names, ...rest } = settings
-  return { ...rest, tools: toolsNamed(names, tools) }
-}
-
-export function toolsNamed(names: readonly string[] | undefined, tools: readonly Tool[]): readonly Tool[] {
-  if (!names) return tools
-  return names.map((name) => {
-    const found = tools.find((tool) => tool.name === name)
-    if (found) return found
-    const known = tools.map((tool) => tool.name).join(', ') || 'none'
-    throw new SynapseError({ kind: 'bad-input', message: `There is no tool "${name}". The tools are: ${known}.` })
-  })
 }

@@ -1,5 +1,5 @@
-// Which process has a run, and whether that process still lives. A process on this machine that is gone is known to be
-// gone at once; one elsewhere when it has not renewed its sign of life.
+// Which process has a run, and whether it is still alive. A dead process on this machine is recognised at once; one
+// elsewhere when it has not renewed its heartbeat.
 
 import { randomUUID } from 'node:crypto'
 import { isGone, thisProcess } from '../../run/lease.ts'
@@ -13,7 +13,7 @@ const stopMs = 1000
 
 export interface Holder {
   name: string
-  /** Whether another server, of that name, may still be at work. */
+  /** Whether another server, of that name, may still be active. */
   lives(name: string): Promise<boolean>
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ export async function takeName(store: Store): Promise<Holder> {
   await sign()
   let signing: Promise<void> | undefined
   const signs = setInterval(() => {
-    // One at a time: while the database is away it waits there. One that fails is made up for by the next.
+    // One at a time: while the database is unreachable it waits there. The next one makes up for a failure.
     signing ??= sign()
       .catch(() => {})
       .finally(() => (signing = undefined))
@@ -42,7 +42,7 @@ export async function takeName(store: Store): Promise<Holder> {
     },
     async stop() {
       clearInterval(signs)
-      // A database that is away keeps no server from stopping: the sign runs out.
+      // An unreachable database does not keep a server from stopping: the heartbeat expires.
       await (store.within?.(stopMs) ?? store).deleteRecord(serverOwner, kind, id).catch(() => {})
     },
   }

@@ -1,6 +1,6 @@
-// A run as it is kept: what is shown of it, and what is needed to take it up again after a restart. Three records stand
-// for a run that is under way: the run itself, one that keeps its conversation to it, and one that a server finds at its
-// start, whoever the owner is.
+// A run as it is stored: what is shown of it, and what is needed to resume it after a restart. An active run has three
+// records: the run itself, one that reserves its conversation, and one that a server finds at its start, for
+// any owner.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
@@ -13,7 +13,7 @@ export interface StoredRun extends RunView {
   /** The process that has it. */
   holder: string
   settings: Settings & { model: string }
-  /** The key that pays for it, and how much that key may spend in all. */
+  /** The key that pays for it, and its total budget. */
   keyId?: string
   budget?: number
 }
@@ -31,12 +31,12 @@ export function runRecord(run: StoredRun, version: number): NewRecord {
   }
 }
 
-/** There is one for a conversation, and it is never deleted: its version says who was quicker. */
+/** There is one per conversation, and it is never deleted: its version shows who was faster. */
 export function activeRecord({ owner, conversationId, id }: StoredRun, version: number): NewRecord {
   return { owner, kind: recordKind.active, id: conversationId, conversationId, data: { runId: id }, version }
 }
 
-/** Lets the conversation go. */
+/** Releases the conversation. */
 export function freeRecord({ owner, conversationId }: StoredRun): NewRecord {
   return { owner, kind: recordKind.active, id: conversationId, conversationId, data: {} }
 }

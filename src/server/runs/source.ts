@@ -1,20 +1,20 @@
-// Where the events of a run are read from: from memory while it runs here, else from the store, where another process
-// may be writing them. Both give the same events under the same numbers.
+// Where the events of a run are read from: from memory while it runs here, otherwise from the store, where another
+// process may be writing them. Both have the same events under the same numbers.
 
 import type { RunEvent } from '../../core/event.ts'
 import type { Outage, Store } from '../../store/store.ts'
 import type { RunStream } from './event-log.ts'
 import { frame, unnumbered, type EventSource } from './sse.ts'
 
-/** How often the store is asked for events that another process writes, where it does not tell by itself. */
+/** How often the store is polled for events that another process writes, if it does not notify. */
 const pollMs = 200
-/** Where it does, a sign can still get lost. */
+/** If it does, a notification can still get lost. */
 const lookMs = 10_000
 
 interface Watching {
   /** The stream of the run while it is in this process. */
   live(): RunStream | undefined
-  /** Whether it has yet to end. */
+  /** Whether it is still active. */
   isUnderWay(): Promise<boolean>
 }
 
@@ -25,7 +25,7 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
   return {
     async read(from) {
       const stream = live()
-      // What another server has taken over continues in the store.
+      // A run that another server has taken over continues in the store.
       const recent = stream?.lost ? undefined : stream?.recent(from)
       if (recent) return recent
       if (outages?.current()) return { frames: [], next: from, ended: false }
@@ -39,7 +39,7 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
         if (!outages?.current()) return elsewhere.next(ms, signal)
         return until(ms, signal, (wake) => outages.watch(wake))
       }
-      // It may have come between the look and the wait.
+      // It may have arrived between the check and the wait.
       const now = stream.recent(from)
       if (now && now.frames.length === 0 && !now.ended) await until(ms, signal, (wake) => either(stream, wake))
     },
@@ -61,18 +61,18 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
     }
   }
 
-  /** Undefined: it was taken away, with its conversation or long after its end. */
+  /** Undefined: it was deleted, with its conversation or long after its end. */
   async function stored(from: number) {
     const page = await store.stream(owner, runId, from)
     if (page) return page
     if (await isUnderWay()) return { events: [], next: from, ended: false }
-    // It may have begun and ended since the first look.
+    // It may have started and ended since the first check.
     return store.stream(owner, runId, from)
   }
 }
 
 interface Signs {
-  /** The store is read now: what was told before is no news any more. */
+  /** The store is read now: earlier notices are out of date. */
   seen(): void
   /** Resolves when there may be more. */
   next(ms: number, signal: AbortSignal): Promise<void>
@@ -81,10 +81,10 @@ interface Signs {
 
 function signs(store: Store, runId: string): Signs {
   let stop: (() => void) | undefined
-  let isTold = false
+  let isNotified = false
   let wake: (() => void) | undefined
   const more = (): void => {
-    isTold = true
+    isNotified = true
     wake?.()
   }
   const lost = (): void => {
@@ -97,13 +97,13 @@ function signs(store: Store, runId: string): Signs {
   }
   return {
     seen() {
-      isTold = false
+      isNotified = false
     },
     async next(ms, signal) {
-      if (isTold || signal.aborted) return
+      if (isNotified || signal.aborted) return
       if (stop) return until(Math.min(ms, lookMs), signal, onWake)
       stop = await store.listen?.(runId, { more, lost }).catch(() => undefined)
-      // Something may have come before it was heard.
+      // Something may have arrived before listening started.
       if (!stop) return until(Math.min(ms, pollMs), signal)
       if (signal.aborted) this.close()
     },
@@ -114,7 +114,7 @@ function signs(store: Store, runId: string): Signs {
   }
 }
 
-/** Resolves after a time, when `signal` says so, or when it is woken. */
+/** Resolves after a time, when `signal` fires, or when it is woken. */
 export function until(
   ms: number,
   signal: AbortSignal,

@@ -1,11 +1,11 @@
-// A run's events as a stream of server-sent events, pulled by the reader: what a slow one has not read yet is in the
-// store and not in memory, so no one waits for it and nothing grows. A reader that leaves stops nothing but itself.
+// A run's events as a stream of server-sent events, pulled by the reader: what a slow reader has not read yet is in the
+// store and not in memory, so nothing waits for it and nothing grows. A reader that leaves stops only its own stream.
 
 const usualHeartbeatMs = 15_000
-/** About how much is handed over at once. */
+/** The approximate size of a batch. */
 const chunkSize = 64 * 1024
 
-/** Events as they go over the wire. */
+/** Events as they are sent. */
 export interface Frames {
   frames: string[]
   next: number
@@ -16,11 +16,11 @@ export interface Frames {
 export interface EventSource {
   /** Events from this number on, the first being 0. */
   read(from: number): Promise<Frames>
-  /** Resolves when there may be more, after `ms` at the latest, or when `signal` says so. */
+  /** Resolves when there may be more, after `ms` at the latest, or when `signal` fires. */
   wait(from: number, ms: number, signal: AbortSignal): Promise<void>
-  /** News that have no number and are in no log, such as that the store is away; each is given once. */
+  /** Notices without a number that are in no log, such as that the store is unreachable; each is returned once. */
   notice?(): string | undefined
-  /** No one reads any more. */
+  /** The reader has left. */
   close(): void
 }
 
@@ -28,15 +28,15 @@ export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
-  // Without it the adapter waits for a whole body for a moment.
+  // Without it the adapter waits a moment for a whole body.
   'transfer-encoding': 'chunked',
 }
 
 export interface Watched {
-  /** Called when somebody begins to read, if that happens, and then `onClose`, once, however it ends. */
+  /** Called when a reader starts, if that happens, and then `onClose`, once, however it ends. */
   onOpen(): void
   onClose(): void
-  /** How long to be silent; 15 seconds by default. */
+  /** The keep-alive interval; 15 seconds by default. */
   heartbeatMs?: number
 }
 
@@ -72,7 +72,7 @@ export function eventStream(source: EventSource, after: number, watched: Watched
     { highWaterMark: 0 },
   )
 
-  /** Some events as they go over the wire, or a sign of life; undefined: that was all. */
+  /** Some events as they are sent, or a keep-alive; undefined: that was all. */
   async function more(): Promise<string | undefined> {
     const since = performance.now()
     while (unsent.length === 0) {
@@ -105,12 +105,12 @@ export function eventStream(source: EventSource, after: number, watched: Watched
   }
 }
 
-/** `event` is its JSON, `id` how many events there are with it. */
+/** `event` is its JSON, `id` the number of events up to it. */
 export function frame(id: number, event: string): string {
   return `id: ${id}\n${unnumbered(event)}`
 }
 
-/** An event that a reader does not count: it comes again, or not, when the stream is taken up again. */
+/** An event that a reader does not count: it may or may not come again when the stream is resumed. */
 export function unnumbered(event: string): string {
   const [, type = 'message'] = /^\{"type":"([a-z-]+)"/.exec(event) ?? []
   return `event: ${type}\ndata: ${event}\n\n`

@@ -1,0 +1,74 @@
+// Sessions of coding agents on this machine: listed for the page, and imported. Only for the user of this machine, on a
+// server that listens on loopback and requires no key.
+
+import { agents } from '../../sessions/agents.ts'
+import { openListed } from '../../sessions/find.ts'
+import { listSessions } from '../../sessions/list.ts'
+import { sessionArchive } from '../../sessions/store.ts'
+import { asImported } from '../../transfer/as-imported.ts'
+import { json, Refusal } from '../answer.ts'
+import { audit } from '../audit.ts'
+import type { LocalSessions, ServerContext } from '../context.ts'
+import { missing, route, type Route } from '../route.ts'
+import { importSession } from '../schema.ts'
+import { importedView, sessionsView, type SessionsView } from '../views.ts'
+import { viewOf } from './conversations.ts'
+import { withOwnModel } from './import.ts'
+
+/** More than a person reads; the command line lists all. */
+const mostSessions = 300
+
+export const sessionRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/api/sessions',
+    access: 'read',
+    summary:
+      'Sessions of coding agents on this machine, most recently changed first; empty unless on loopback without keys',
+    answer: { status: 200, description: 'The newest sessions.', schema: sessionsView },
+    async handle({ server }) {
+      const local = server.keysRequired ? undefined : server.sessions
+      const sessions: SessionsView = {
+        items: (local ? listSessions(local.environment) : [])
+          .slice(0, mostSessions)
+          .map(({ agent, id, title, cwd, changedAt, messages, model }) => ({
+            agent,
+            id,
+            title,
+            changedAt,
+            messages,
+            ...(cwd !== undefined && { cwd }),
+            ...(model !== undefined && { model }),
+          })),
+        agents: agents.map(({ id, name }) => ({ id, name })),
+        carry: [...(local?.carry ?? [])],
+      }
+      return json(sessions)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/sessions/import',
+    access: 'write',
+    summary: 'Imports a session of a coding agent on this machine as a conversation (only on loopback)',
+    body: importSession,
+    answer: { status: 201, description: 'The conversation.', schema: importedView },
+    async handle({ server, owner, principal, body: { agent, id: sessionId } }) {
+      const { environment } = localOf(server)
+      const listed = listSessions(environment, { agent }).find((one) => one.id === sessionId)
+      if (!listed) throw missing('session', sessionId)
+      const { source } = await openListed(listed, {})
+      const { archive, notes } = asImported(sessionArchive(source, new Date().toISOString()))
+      const { id } = await server.store.importConversation(owner, withOwnModel(server, archive))
+      await audit(server.store, principal, 'imported', id)
+      return json({ items: [{ conversation: await viewOf(server, owner, id), notes }] }, 201)
+    },
+  }),
+]
+
+function localOf({ sessions, keysRequired }: ServerContext): LocalSessions {
+  if (sessions && !keysRequired) return sessions
+  const message =
+    'Sessions of coding agents can only be imported on the machine of this server, with "synapse sessions".'
+  throw new Refusal(403, { kind: 'permission', message })
+}

@@ -1,0 +1,142 @@
+// The server's side of a WebSocket (RFC 6455), as much as text messages need: the handshake, fragmented frames, pings
+// and the close. A protocol violation, or a message above the body limit, closes the connection.
+
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+export interface Socket {
+  send(text: string): void
+  close(code?: number, reason?: string): void
+  /** Messages of the client, until the connection ends. */
+  messages: AsyncIterable<string>
+  /** Aborted when the connection is over. */
+  signal: AbortSignal
+}
+
+const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+const opcodes = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
+
+/** How long the client has to close the connection too. */
+const lingerMs = 1000
+
+/** Undefined: the request is not a valid handshake. */
+export function acceptSocket(
+  { headers, method }: IncomingMessage,
+  stream: Duplex,
+  head: Buffer,
+  most: number,
+): Socket | undefined {
+  const key = headers['sec-websocket-key']
+  if (method !== 'GET' || headers['sec-websocket-version'] !== '13' || !/^[A-Za-z0-9+/]{22}==$/.test(key ?? '')) {
+    return undefined
+  }
+  const accept = createHash('sha1').update(`${key}${guid}`).digest('base64')
+  stream.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+  )
+  return openSocket(stream, head, most)
+}
+
+function openSocket(stream: Duplex, head: Buffer, most: number): Socket {
+  const over = new AbortController()
+  let isClosing = false
+  stream.on('error', () => stream.destroy())
+  stream.on('close', () => over.abort())
+  if (head.length > 0) stream.unshift(head)
+  return { send: (text) => write(opcodes.text, Buffer.from(text)), close, messages: messages(), signal: over.signal }
+
+  function write(opcode: number, payload: Buffer): void {
+    if (!stream.writable) return
+    const { length } = payload
+    const header = Buffer.alloc(length < 126 ? 2 : length < 65_536 ? 4 : 10)
+    header[0] = 0x80 | opcode
+    header[1] = length < 126 ? length : length < 65_536 ? 126 : 127
+    if (header.length === 4) header.writeUInt16BE(length, 2)
+    if (header.length === 10) header.writeBigUInt64BE(BigInt(length), 2)
+    stream.write(Buffer.concat([header, payload]))
+  }
+
+  function close(code = 1000, reason = ''): void {
+    if (isClosing) return
+    isClosing = true
+    const payload = Buffer.alloc(2 + Buffer.byteLength(reason))
+    payload.writeUInt16BE(code)
+    payload.write(reason, 2)
+    write(opcodes.close, payload)
+    stream.end()
+    setTimeout(() => stream.destroy(), lingerMs).unref()
+  }
+
+  async function* messages(): AsyncGenerator<string> {
+    let text: Buffer[] = []
+    let size = 0
+    try {
+      for await (const { opcode, payload, isLast } of frames(stream, most)) {
+        if (opcode === opcodes.close) return
+        if (opcode === opcodes.ping) write(opcodes.pong, payload)
+        if (opcode === opcodes.binary) throw new SocketError(1003, 'Send text.')
+        if (opcode !== opcodes.text && opcode !== opcodes.more) continue
+        size += payload.length
+        if (size > most) throw new SocketError(1009, `A message is limited to ${most} bytes.`)
+        text.push(payload)
+        if (!isLast) continue
+        yield new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(text))
+        text = []
+        size = 0
+      }
+    } catch (error) {
+      if (error instanceof SocketError) close(error.code, error.message)
+      else if (error instanceof TypeError) close(1007, 'The text is not UTF-8.')
+    } finally {
+      close()
+    }
+  }
+}
+
+class SocketError extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+interface Frame {
+  opcode: number
+  payload: Buffer
+  isLast: boolean
+}
+
+async function* frames(stream: Duplex, most: number): AsyncGenerator<Frame> {
+  let rest: Buffer = Buffer.alloc(0)
+  // A frame with the reason for the close must still be sent.
+  const pieces = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+  for await (const piece of pieces) {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+    for (let found = frameIn(rest, most); found; found = frameIn(rest, most)) {
+      rest = rest.subarray(found.end)
+      yield found.frame
+    }
+  }
+}
+
+/** The first frame, once it is complete. */
+function frameIn(bytes: Buffer, most: number): { frame: Frame; end: number } | undefined {
+  const [first = 0, second = 0] = bytes
+  if (bytes.length < 2) return undefined
+  if ((first & 0x70) !== 0 || (second & 0x80) === 0) throw new SocketError(1002, 'The frame is not valid.')
+  const short = second & 0x7f
+  const start = short < 126 ? 2 : short === 126 ? 4 : 10
+  if (bytes.length < start + 4) return undefined
+  const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
+  if (length > most) throw new SocketError(1009, `A message is limited to ${most} bytes.`)
+  const end = start + 4 + length
+  if (bytes.length < end) return undefined
+  const mask = bytes.subarray(start, start + 4)
+  const payload = Buffer.from(bytes.subarray(start + 4, end))
+  for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] ?? 0) ^ (mask[i & 3] ?? 0)
+  return { frame: { opcode: first & 0x0f, payload, isLast: (first & 0x80) !== 0 }, end }
+}

@@ -1,0 +1,76 @@
+// Long conversations are read on a thread of their own, with the same answers.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { test } from 'node:test'
+import type { Message } from '../../src/core/message.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { serving, type Answer, type Api } from './serving.ts'
+
+test('a long conversation gives the same result on a separate thread, and leaves the server free', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'synapse-long-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'log.db')
+  const { id, entryId } = await longConversation(file)
+  const [apart, inPlace] = [await serving(t, { file, address: file }), await serving(t, { file })]
+  const requests: [string, string, { targets: { model: string }[]; text: string }?][] = [
+    ['GET', `/api/conversations/${id}/tree`],
+    ['GET', `/api/conversations/${id}/export?format=openai-chat`],
+    ['GET', `/api/conversations/${id}/export?format=markdown`],
+    [
+      'POST',
+      `/api/conversations/${id}/prepare`,
+      { targets: [{ model: 'openai/gpt-5.1' }, { model: 'no-such-model' }], text: 'Next.' },
+    ],
+  ]
+  for (const [method, path, body] of requests) {
+    const [here, there] = [await inPlace.api(method, path, body), await apart.api(method, path, body)]
+    assert.equal(there.status, 200)
+    assert.equal(there.text, here.text, path)
+    assert.deepEqual(headersOf(there), headersOf(here))
+  }
+  const prepare = (api: Api) =>
+    api('POST', `/api/conversations/${id}/prepare`, { targets: [{ model: 'openai/gpt-5.1' }] })
+  const [held, free] = [await busyDuring(() => prepare(inPlace.api)), await busyDuring(() => prepare(apart.api))]
+  assert.ok(free < held / 2, `${free} ms against ${held} ms`)
+  assert.equal((await apart.api('GET', `/api/conversations/${id}/tree`, undefined)).status, 200)
+  const missing = await apart.api('POST', `/api/conversations/${id}/prepare`, {
+    targets: [{ model: 'openai/gpt-5.1' }],
+    entryId: `${entryId}-not`,
+  })
+  assert.equal(missing.status, 404)
+})
+
+async function longConversation(file: string): Promise<{ id: string; entryId: string }> {
+  const store = await openSqliteStore(file)
+  const { id } = await store.createConversation('local')
+  const messages = Array.from({ length: 3000 }, (_, i): Message => ({
+    role: 'user',
+    parts: [{ type: 'text', text: `Note ${i}: ${'the deployment of service-7 failed in src/app.ts. '.repeat(20)}` }],
+  }))
+  const entries = await store.appendAll(
+    'local',
+    id,
+    messages.map((message) => ({ message })),
+  )
+  await store.close()
+  return { id, entryId: entries.at(-1)?.id ?? '' }
+}
+
+function headersOf({ headers }: Answer): (string | null)[] {
+  return ['content-type', 'content-disposition', 'cache-control'].map((name) => headers.get(name))
+}
+
+/** How long this thread was busy, at least: on a machine with more to do it takes longer. */
+async function busyDuring(act: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const before = performance.eventLoopUtilization()
+    await act()
+    times.push(performance.eventLoopUtilization(before).active)
+  }
+  return Math.min(...times)
+}
