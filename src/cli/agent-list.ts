@@ -1,5 +1,5 @@
-// The agents that are there, and whether they are right. Listing and checking read files only; with --load the modules of
-// an agent are loaded too, as running it would. MCP servers are not started.
+// The available agents, and whether they are valid. Listing and checking only read files; with --load the modules of an
+// agent are loaded too, as for a run. MCP servers are not started.
 
 import { agentFiles, agentName, findAgentFile, folderOfAgent, isAgentPath } from '../agents/find.ts'
 import { readAgent, type AgentFile } from '../agents/read.ts'
@@ -7,7 +7,7 @@ import { builtInConfig, loadConfig, shownPath, type Config } from '../config/loa
 import { dirname } from 'node:path'
 import { asFailure } from '../core/error.ts'
 import { exitCode } from './command.ts'
-import { rowsBeside } from './project-config.ts'
+import { providerRows } from './project-config.ts'
 import { print, printError, printJson } from './print.ts'
 import { neutral } from './terminal.ts'
 
@@ -32,7 +32,7 @@ export async function listAgents(values: Values): Promise<number> {
     printJson(plain, 2)
     return exitCode.ok
   }
-  if (found.length === 0) printError(`There are no agents in ${shownPath(config.agentsDir)}.\n`)
+  if (found.length === 0) printError(`No agents in ${shownPath(config.agentsDir)}.\n`)
   const width = Math.max(0, ...found.map(({ file }) => agentName(file).length))
   for (const { file, read } of found) {
     const name = agentName(file).padEnd(width)
@@ -50,7 +50,7 @@ export async function checkAgents(names: readonly string[], values: Values): Pro
     names.length > 0
       ? names.map((name) => ({ file: findAgentFile(name, here), named: isAgentPath(name) }))
       : agentFiles(here.agentsDir).map((file) => ({ file, named: false }))
-  if (files.length === 0) printError(`There are no agents in ${shownPath(here.agentsDir)}.\n`)
+  if (files.length === 0) printError(`No agents in ${shownPath(here.agentsDir)}.\n`)
   let wrong = 0
   for (const { file, named } of files) {
     try {
@@ -59,7 +59,7 @@ export async function checkAgents(names: readonly string[], values: Values): Pro
       if (values.load) await loadModules(file, config, named)
       const sources = tools.map((source) => ('mcp' in source ? `MCP ${source.mcp}` : shownPath(source.module)))
       const offers = sources.length > 0 ? `, tools from ${sources.join(', ')}` : ''
-      print(`${neutral(`${shownPath(file)} is right: ${settings.model}${offers}`)}\n`)
+      print(`${neutral(`${shownPath(file)} is valid: ${settings.model}${offers}`)}\n`)
     } catch (error) {
       const failure = asFailure(error)
       if (failure.kind !== 'bad-input') throw error
@@ -81,14 +81,14 @@ async function loadModules(file: string, config: Config, named: boolean): Promis
   await opened.close()
 }
 
-/** Read, and not acted on: no one is asked whether the folder is trusted. */
+/** Only read, not used: there is no trust question. */
 function readHere(values: Values, cwd?: string): Config {
   return values['no-config'] ? builtInConfig(cwd) : loadConfig({ file: values.config, cwd })
 }
 
-/** An agent may name a provider that the store keeps. */
+/** An agent may name a provider of the store. */
 async function withStored(config: Config, values: Values): Promise<Config> {
-  return { ...config, rows: await rowsBeside(config, values) }
+  return { ...config, rows: await providerRows(config, values) }
 }
 
 function looked(file: string, config: Config): { read?: AgentFile; problem?: string } {

@@ -1,15 +1,15 @@
-// One question and its answer, with the calls that a person must allow in between.
+// One question and its answer, with approvals in between.
 
 import type { RunOutcome } from '../core/event.ts'
 import type { UserMessage } from '../core/message.ts'
 import type { Run } from '../run/conversation.ts'
-import { answerApprovals } from './approvals.ts'
 import { exitCode } from './command.ts'
 import { printError, printJson } from './print.ts'
 import { showing } from './show.ts'
 import { openChatSession, type ChatSession } from './chat-session.ts'
 import type { SessionFlags } from './session-flags.ts'
-import { styleFor } from './terminal.ts'
+import { styleFor, widthOf } from './terminal.ts'
+import { wrapped } from './wrap.ts'
 
 export interface OnceValues extends SessionFlags {
   /** Approve every tool call. */
@@ -28,21 +28,21 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   try {
     const isOpen = json || (await introduce(session))
     if (!question && !isOpen) {
-      tell('Nothing was left open, so there is nothing to continue with.')
+      tell('Nothing to resume.')
       return exitCode.ok
     }
     if (!question && !(await allowed())) return exitCode.waiting
     run = question ? conversation.send(question) : conversation.resume()
     const requests: string[] = []
     for (;;) {
-      requests.push(...(await (json ? printEvents(run) : print(run))))
+      requests.push(...(await (json ? printEvents(run) : print(run, values.plain))))
       const { outcome } = await run.ended
       if (outcome === 'waiting') {
         if (!(await allowed())) return exitCode.waiting
         run = conversation.resume()
         continue
       }
-      if (!json && process.stderr.isTTY) await tellCost(session, requests)
+      if (!json && process.stderr.isTTY) await printCost(session, requests)
       return codes[outcome] ?? exitCode.ok
     }
   } finally {
@@ -53,7 +53,8 @@ export async function answerOnce(values: OnceValues, question?: UserMessage['par
   /** Whether nothing waits any more. A script that reads events answers by itself, and in its own time. */
   async function allowed(): Promise<boolean> {
     if (json && !values.yes) return (await conversation.approvals()).length === 0
-    return answerApprovals(conversation, values.yes === true)
+    const { answerApprovals } = await import('./approvals.ts')
+    return answerApprovals(session, values.yes === true)
   }
 }
 
@@ -63,7 +64,7 @@ const codes: Partial<Record<RunOutcome, number>> = {
   'storage-full': exitCode.failed,
 }
 
-/** Gives whether the last run has left something behind. */
+/** Returns whether the last run has left something unfinished. */
 async function introduce(session: ChatSession): Promise<boolean> {
   const { unfinishedRun } = await import('./unfinished-run.ts')
   const open = await unfinishedRun(session)
@@ -71,11 +72,11 @@ async function introduce(session: ChatSession): Promise<boolean> {
   return open !== undefined
 }
 
-/** Gives the requests that were made. */
-async function print(run: Run): Promise<string[]> {
-  // Who pipes the answer on wants the answer; thoughts are for a person who watches.
+/** Returns the requests that were made. */
+async function print(run: Run, plain: boolean | undefined): Promise<string[]> {
+  // A pipe gets only the answer; reasoning is shown only on a terminal.
   const style = styleFor(process.stderr, process.env)
-  const view = showing({ out: process.stdout, err: process.stderr, style, reasoning: process.stderr.isTTY })
+  const view = showing({ out: process.stdout, err: process.stderr, style, reasoning: process.stderr.isTTY, plain })
   const requests: string[] = []
   for await (const event of run) {
     if (event.type === 'request') requests.push(event.exchangeId)
@@ -90,12 +91,12 @@ async function printEvents(run: Run): Promise<string[]> {
   return []
 }
 
-async function tellCost(session: ChatSession, requests: readonly string[]): Promise<void> {
+async function printCost(session: ChatSession, requests: readonly string[]): Promise<void> {
   const { costLine } = await import('./cost-line.ts')
   const line = await costLine(session, requests)
   if (line !== '') tell(line)
 }
 
 function tell(line: string): void {
-  printError(`${styleFor(process.stderr, process.env).dim(line)}\n`)
+  printError(`${styleFor(process.stderr, process.env).dim(wrapped(line, widthOf(process.stderr)))}\n`)
 }

@@ -1,5 +1,5 @@
-// What goes along with a question: `-f` text files as fragments in front of it, `-a` images, PDFs and sound. What a file
-// is, is read from its first bytes: names lie.
+// What goes along with a question: `-f` text files as fragments before it, `-a` images, PDFs and audio. The type of a
+// file is read from its first bytes: names can be wrong.
 
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -18,7 +18,7 @@ export function withFiles(
 
 function fragment(file: string): TextPart {
   const content = contentOf(file)
-  if (content.includes('\u0000')) throw badInput(`${file} is not text. Images and PDFs are given with -a.`)
+  if (content.includes('\u0000')) throw badInput(`${file} is not text. Give images and PDFs with -a.`)
   return { type: 'text', text: `${basename(file)}:\n\n${content.trimEnd()}` }
 }
 
@@ -28,7 +28,7 @@ function attachment(file: string): MediaPart {
   const bytes = bytesOf(file)
   const mediaType = sniff(bytes)
   if (mediaType === undefined) {
-    throw badInput(`${file} is no image, PDF or sound that a model could be given. Text files are given with -f.`)
+    throw badInput(`${file} is not an image, PDF or audio file. Give text files with -f.`)
   }
   return {
     type: 'media',
@@ -48,7 +48,7 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-/** The media type by the first bytes, of those that some model takes. */
+/** The media type from the first bytes, of types that some model accepts. */
 function sniff(bytes: Buffer): string | undefined {
   const begins = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text
   if (begins('\u0089PNG\r\n\u001A\n')) return 'image/png'
@@ -75,10 +75,10 @@ const types: Record<string, string> = {
   pdf: 'application/pdf',
 }
 
-/** An address is given to the provider as it is, so that only its name can tell. */
+/** A URL is passed to the provider unchanged, so only its name shows the type. */
 function typeByName(url: string): string {
   const ending = /\.([a-z]+)$/i.exec(URL.parse(url)?.pathname ?? '')?.[1]?.toLowerCase()
   const type = ending === undefined ? undefined : types[ending]
   if (type) return type
-  throw badInput(`What is at ${url} cannot be told from its name. It must end in ${Object.keys(types).join(', ')}.`)
+  throw badInput(`The type of ${url} is unknown: the URL must end in ${Object.keys(types).join(', ')}.`)
 }

@@ -1,15 +1,17 @@
-// Who answers at the terminal: the model that was asked for, the one that the conversation had, the first provider
-// with a key; and without any key the emulator, which says that it is one.
+// The model at the terminal: the requested one, the one of the conversation, the first provider with a key; and without
+// any key the emulator, which says that it is one.
 
+import { setByFolder, userVariable } from '../config/folder-variables.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 
+type Aliases = Readonly<Record<string, string>>
 type Env = Readonly<Record<string, string | undefined>>
 
 export interface Choice {
   model: string
   offline: boolean
-  /** Set when the emulator answers though no one asked for it. */
+  /** Set if the emulator answers without having been requested. */
   whyOffline?: string
 }
 
@@ -20,36 +22,59 @@ export async function chooseModel(request: {
   configured?: string | undefined
   offline: boolean
   env: Env
+  /** Keys that were stored, by provider. */
+  keys: Readonly<Record<string, string>>
   rows: readonly ProviderRow[]
+  aliases?: Aliases | undefined
 }): Promise<Choice> {
-  const { env, offline, rows } = request
-  const typed = request.asked ?? request.kept ?? env['SYNAPSE_MODEL'] ?? request.configured
-  const named = typed === undefined ? undefined : await fullModelName(typed, { env, rows })
-  const withKey = rows.find((row) => hasKey(row, env))
+  const { env, keys, offline, rows, aliases } = request
+  const typed = request.asked ?? request.kept ?? usualModel(env) ?? request.configured
+  const named = typed === undefined ? undefined : await fullModelName(typed, { env, keys, rows, aliases })
+  const withKey = rows.find((row) => hasKey(row, env, keys))
   if (named !== undefined) {
-    // A model that was named for this question must be served for real, or the person be told why not.
+    // A model that was named for this question must really be used, or the reason must be shown.
     const asksForReal = request.asked !== undefined || withKey !== undefined || isAtHome(named, rows)
-    return { model: named, offline: offline || !asksForReal, ...(!offline && !asksForReal && { whyOffline: noKey() }) }
+    const why = !offline && !asksForReal ? { whyOffline: await noKey(rows, env) } : {}
+    return { model: named, offline: offline || !asksForReal, ...why }
   }
   const row = withKey ?? rows[0]
   const model = `${row?.id}/${row?.defaultModel}`
-  return withKey || offline ? { model, offline } : { model, offline: true, whyOffline: noKey() }
+  return withKey || offline ? { model, offline } : { model, offline: true, whyOffline: await noKey(rows, env) }
 }
 
-/** Gives the whole name of the model. Throws one sentence if the model cannot be asked. */
+/** The user's default model. */
+export function usualModel(env: Env): string | undefined {
+  return userVariable('SYNAPSE_MODEL', env, 'the model')
+}
+
+/** Returns the full name of the model. Throws one sentence if the model cannot be used. */
 export async function checkModel(
   model: string,
-  options: { offline: boolean; env: Env; rows: readonly ProviderRow[] },
+  options: {
+    offline: boolean
+    env: Env
+    keys: Readonly<Record<string, string>>
+    rows: readonly ProviderRow[]
+    aliases?: Aliases | undefined
+  },
 ): Promise<string> {
   const { resolve } = await import('../providers/resolve.ts')
-  const { env, offline, rows } = options
+  const { env, keys, offline, rows } = options
   const name = await fullModelName(model, options)
-  await resolve({ ...parseModelRef(name), env, keyless: offline, rows })
+  await resolve({ ...parseModelRef(name), env, keyless: offline, rows, storedKeys: keys })
   return name
 }
 
 /** `gpt-5.6` as `openai/gpt-5.6`. */
-async function fullModelName(model: string, options: { env: Env; rows: readonly ProviderRow[] }): Promise<string> {
+async function fullModelName(
+  model: string,
+  options: {
+    env: Env
+    keys: Readonly<Record<string, string>>
+    rows: readonly ProviderRow[]
+    aliases?: Aliases | undefined
+  },
+): Promise<string> {
   const { provider } = parseModelRef(model)
   if (options.rows.some((row) => row.id === provider)) return model
   const { findModel } = await import('../providers/find-model.ts')
@@ -57,15 +82,25 @@ async function fullModelName(model: string, options: { env: Env; rows: readonly 
   return found.model === undefined ? found.provider : `${found.provider}/${found.model}`
 }
 
-/** A server that wants no key can be asked though there is none. */
+/** A server that needs no key can be used without one. */
 function isAtHome(model: string, rows: readonly ProviderRow[]): boolean {
   return rows.find((row) => row.id === parseModelRef(model).provider)?.keyOptional === true
 }
 
-function hasKey(row: ProviderRow, env: Env): boolean {
-  return !row.keyOptional && row.keyVariables.some((name) => env[name]?.trim())
+function hasKey(row: ProviderRow, env: Env, keys: Readonly<Record<string, string>>): boolean {
+  return !row.keyOptional && (Object.hasOwn(keys, row.id) || row.keyVariables.some((name) => env[name]?.trim()))
 }
 
-function noKey(): string {
-  return 'Offline: the built-in emulator answers, not a model. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another key to talk to one.'
+/** A local server gives a real answer without a key. */
+async function noKey(rows: readonly ProviderRow[], env: Env): Promise<string> {
+  const { findLocalServers } = await import('../providers/local-servers.ts')
+  const isOwn = (name: string) => {
+    const value = env[name]?.trim()
+    return !value || setByFolder(name, value) === undefined
+  }
+  // A file in a folder may not choose an address, not even for detection.
+  const asked = rows.filter((row) => row.baseUrlVariables?.every(isOwn) ?? true)
+  const [found] = await findLocalServers(asked, env)
+  const there = found ? ` ${found.name} runs on this machine; use it with -m ${found.models[0]}.` : ''
+  return `Offline: the built-in emulator answers, not a model.${there} To use ${found ? 'another' : 'one'}, store a key with "synapse auth anthropic" (or openai, google, …), or set a variable such as ANTHROPIC_API_KEY.`
 }

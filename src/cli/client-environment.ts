@@ -1,18 +1,28 @@
-// What a program needs to be told so that it asks this server: variables that the official SDKs read, and for coding agents
-// that read none, settings on their command line or in a folder of their own.
+// What makes a program use this server: variables that the official SDKs read, and for coding agents that read none,
+// settings on their command line or in a separate folder.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
 export interface ClientSetup {
   args: string[]
   env: Record<string, string>
-  /** Takes away what was written for it. */
+  /** Removes the files written for it. */
   clean(): void
 }
 
-/** `model`: what the client is to call the model, for those that must name one. */
+/** `model`: the model name for clients that must name one. */
 export function setUpClient(
   command: readonly [string, ...string[]],
   server: { url: string; key: string; model: string },
@@ -32,7 +42,7 @@ export function setUpClient(
   }
   const clean = (): void => {}
   switch (basename(program).replace(/\.(?:cmd|exe|js)$/, '')) {
-    // Asks before it uses a key that it does not know; a token it takes as it is.
+    // Asks before it uses an unknown key; it accepts a token without asking.
     case 'claude': {
       const { ANTHROPIC_API_KEY: _key, ...rest } = env
       return { args, env: { ...rest, ANTHROPIC_AUTH_TOKEN: key }, clean }
@@ -41,27 +51,34 @@ export function setUpClient(
       return { args: [...codexFlags(url), ...args], env, clean }
     case 'opencode':
       return { args, env: { ...env, OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(url, key)) }, clean }
+    case 'gemini': {
+      const { home, clean: away } = geminiHome()
+      return { args, env: { ...env, ...(home !== undefined && { GEMINI_CLI_HOME: home }) }, clean: away }
+    }
     case 'qwen':
       return { args: ['--auth-type', 'openai', ...args], env: { ...env, OPENAI_MODEL: model }, clean }
     case 'pi': {
-      const folder = mkdtempSync(join(tmpdir(), 'synapse-pi-'))
-      writeFileSync(join(folder, 'models.json'), JSON.stringify(piModels(url, key, model)), { mode: 0o600 })
+      const folder = temporaryFolder({ 'models.json': piModels(url, key, model) })
       const chosen = ['--provider', 'synapse', '--model', model, ...args]
-      const away = () => rmSync(folder, { recursive: true, force: true })
-      return { args: chosen, env: { ...env, PI_CODING_AGENT_DIR: folder }, clean: away }
+      return { args: chosen, env: { ...env, PI_CODING_AGENT_DIR: folder.path }, clean: folder.remove }
     }
     default:
       return { args, env, clean }
   }
 }
 
-/** Codex sends the tools of its newest models in a form of their own; those of this one are tools as every model has them. */
-const codexModel = 'gpt-5.5'
+/** Files for one client, which only this user can read. */
+function temporaryFolder(files: Record<string, object>): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'synapse-run-'))
+  for (const [name, value] of Object.entries(files)) {
+    writeFileSync(join(path, name), JSON.stringify(value), { mode: 0o600 })
+  }
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
 
 function codexFlags(url: string): string[] {
   const provider = 'model_providers.synapse'
   const settings = {
-    model: codexModel,
     model_provider: 'synapse',
     [`${provider}.name`]: 'Synapse',
     [`${provider}.base_url`]: `${url}/openai/v1`,
@@ -85,4 +102,47 @@ function opencodeConfig(url: string, apiKey: string): object {
 function piModels(url: string, apiKey: string, model: string): object {
   const models = [{ id: model, input: ['text', 'image'] }]
   return { providers: { synapse: { baseUrl: `${url}/openai/v1`, api: 'openai-completions', apiKey, models } } }
+}
+
+/**
+ * Gemini CLI uses a key only if its settings say so, and its user may have signed in otherwise: then it gets a home with the
+ * settings changed and everything else as it is. What it adds there is kept.
+ */
+function geminiHome(): { home?: string; clean(): void } {
+  const own = join(process.env['GEMINI_CLI_HOME'] || homedir(), '.gemini')
+  const settings = settingsIn(join(own, 'settings.json'))
+  const security = objectIn(settings['security'])
+  const auth = objectIn(security['auth'])
+  if (auth['selectedType'] === 'gemini-api-key') return { clean() {} }
+  const changed = { ...settings, security: { ...security, auth: { ...auth, selectedType: 'gemini-api-key' } } }
+  const folder = temporaryFolder({})
+  const its = join(folder.path, '.gemini')
+  mkdirSync(its)
+  // Its sessions.
+  mkdirSync(join(own, 'tmp'), { recursive: true })
+  for (const name of readdirSync(own)) if (name !== 'settings.json') symlinkSync(join(own, name), join(its, name))
+  writeFileSync(join(its, 'settings.json'), JSON.stringify(changed), { mode: 0o600 })
+  return {
+    home: folder.path,
+    clean() {
+      for (const name of readdirSync(its)) {
+        const isNew = name !== 'settings.json' && !existsSync(join(own, name))
+        if (isNew) cpSync(join(its, name), join(own, name), { recursive: true })
+      }
+      folder.remove()
+    },
+  }
+}
+
+/** Settings that cannot be read count as none: the client says what is wrong with them. */
+function settingsIn(file: string): Record<string, unknown> {
+  try {
+    return objectIn(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return {}
+  }
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -1,4 +1,4 @@
-// What a command is: one file, one job, loaded only when it is asked for.
+// A command: one file, one job, loaded only when it is used.
 
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { badInput } from '../core/error.ts'
@@ -9,10 +9,10 @@ export interface Command {
   run(argv: string[]): Promise<number>
 }
 
-/** `waiting`: a call waits to be allowed, and no one could be asked. */
+/** `waiting`: a call waits for approval, and the terminal is not interactive. */
 export const exitCode = { ok: 0, failed: 1, badInput: 2, waiting: 3, interrupted: 130 } as const
 
-/** Flags and words of a command line; a wrong flag, or a word more than `most`, is one clear sentence. */
+/** Flags and words of a command line; an unknown flag, or more than `most` words, is one clear sentence. */
 export function parse<O extends ParseArgsOptionsConfig>(
   argv: string[],
   most: number,
@@ -29,7 +29,7 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     const [said = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n')
-    // Of what Node says in several lines, the last tells what to write instead.
+    // The last line of Node's message says what to write instead.
     const instead = more.length > 0 ? ` ${more.at(-1)}` : '.'
     throw badInput(`${said.split('. ', 1)[0]}${instead} --help lists the options.`)
   }

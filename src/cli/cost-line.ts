@@ -1,4 +1,4 @@
-// What an answer took, in one line: who, tokens, the share that came from a cache, money, time.
+// The cost of an answer in one line: model, tokens, cache share, price, time.
 
 import type { Exchange } from '../core/log.ts'
 import { addUsage, noUsage } from '../core/usage.ts'
@@ -6,14 +6,14 @@ import { count, dollars, percent, seconds } from './format-number.ts'
 import type { ChatSession } from './chat-session.ts'
 import { neutral } from './terminal.ts'
 
-/** The line for the exchanges of one run; empty when none of them was counted. */
+/** The line for the exchanges of one run; empty if none of them was counted. */
 export async function costLine(session: ChatSession, exchangeIds: readonly string[]): Promise<string> {
   const { store, owner } = session.local
   const found = await Promise.all(exchangeIds.map((id) => store.exchange(owner, id)))
   return exchangesLine(found.filter((one) => one !== undefined))
 }
 
-/** The same for exchanges that are at hand. */
+/** The same for given exchanges. */
 export function exchangesLine(exchanges: readonly Exchange[]): string {
   const counted = exchanges.filter((one) => one.usage !== undefined)
   if (counted.length === 0) return ''

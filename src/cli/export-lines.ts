@@ -1,4 +1,5 @@
-// A conversation as the text of a file, piece by piece: our own archive, something to read, or somebody else's format.
+// A conversation as the text of a file, piece by piece: our own archive, a readable format, or the format of another
+// tool.
 
 import { escapedJson, type Json } from '../core/json.ts'
 import type { Conversation, Entry } from '../core/log.ts'
@@ -6,6 +7,7 @@ import { attachMedia } from '../store/media.ts'
 import { formatIds, writeTranscript } from '../transcripts/index.ts'
 import { archiveLines } from '../transfer/archive-write.ts'
 import { everyConversation, type LocalStore } from './local-store.ts'
+import { percent } from './format-number.ts'
 import { progressOn } from './progress.ts'
 
 export const exportFormats: readonly string[] = ['archive', 'markdown', 'html', ...formatIds]
@@ -17,22 +19,29 @@ export function exportLines(place: Place, about: Conversation, format: string, r
   return format === 'archive' ? archives(place, [about], redact) : onePiece(place, about, format, redact)
 }
 
-export function allArchives(place: Place, redact: Redact): AsyncIterable<string> {
-  return archives(place, everyConversation(place), redact)
+/** `counted` receives how many there were. */
+export async function* allArchives(
+  place: Place,
+  redact: Redact,
+  counted: (conversations: number) => void,
+): AsyncGenerator<string> {
+  const all: Conversation[] = []
+  for await (const one of everyConversation(place)) all.push(one)
+  yield* archives(place, all, redact)
+  counted(all.length)
 }
 
 async function* archives(
   { store, owner }: Place,
-  found: Iterable<Conversation> | AsyncIterable<Conversation>,
+  found: readonly Conversation[],
   redact: Redact,
 ): AsyncGenerator<string> {
   const progress = progressOn()
-  let number = 0
-  for await (const { id, title } of found) {
-    number++
+  for (const [i, { id, title }] of found.entries()) {
     const options = {
       ...(redact && { redact }),
-      progress: (done: number, of: number) => progress.tell(`${number}: ${title ?? id}, ${done} of ${of} entries`),
+      progress: (done: number, of: number) =>
+        progress.tell(`Exporting ${title ?? id}: ${percent(i + (of === 0 ? 1 : done / of), found.length)}`),
     }
     for await (const line of archiveLines(store, owner, id, options)) yield `${line}\n`
   }
@@ -65,7 +74,7 @@ async function* onePiece(
   }
 }
 
-/** How the name of a file ends that is written in this format. */
+/** The file extension of this format. */
 export function endingOf(format: string): string {
   if (format === 'markdown') return 'md'
   if (format === 'html') return 'html'

@@ -15,7 +15,7 @@ export function inShort(number: number): string {
   return `${amount < 9.95 ? amount.toFixed(1).replace(/\.0$/, '') : Math.round(amount)}${unit}`
 }
 
-/** Dollars: cents for large sums, two digits that count for small ones. */
+/** Dollars: cents for large sums, two significant digits for small ones. */
 export function dollars(sum: number | undefined): string {
   if (sum === undefined) return 'price not known'
   if (sum === 0) return '$0'

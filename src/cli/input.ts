@@ -1,14 +1,14 @@
-// What a person types, message by message. While an answer streams the terminal is given back its own line editing:
-// Ctrl-C is a signal then, and what is typed ahead waits in the terminal until the next prompt.
+// What the user types, message by message. While an answer streams the terminal does its own line editing: Ctrl-C is a
+// signal then, and what is typed ahead waits in the terminal until the next prompt.
 
-import { createInterface, emitKeypressEvents, type CompleterResult } from 'node:readline'
+import { createInterface, emitKeypressEvents, type CompleterResult, type Interface } from 'node:readline'
 import type { LineHistory } from './line-history.ts'
 import { typedMessage } from './typed-message.ts'
 
 export interface Input {
-  /** The next message. `begin` is put on the line, to be changed. */
+  /** The next message. `begin` is put on the line for editing. */
   next(begin?: string): Promise<Typed>
-  /** One line that answers a question; nothing where no one can be asked. */
+  /** One line that answers a question; undefined if not interactive. */
   line(question: string): Promise<string | undefined>
   close(): void
 }
@@ -28,6 +28,9 @@ type Completed = (error: Error | null, result?: CompleterResult) => void
 /** What Linux makes of a Ctrl-D that was pressed while the terminal edited lines, once it no longer does. */
 const endTypedAhead = '\0'
 
+/** Represents a line break in a message that was recalled from the history. */
+const lineMark = ' ⏎ '
+
 const bracketedPaste = { on: '\u001B[?2004h', off: '\u001B[?2004l' }
 
 export function openInput({ prompt, more, history, complete }: InputOptions): Input {
@@ -42,12 +45,11 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
     history: history.lines,
     historySize: 1000,
     removeHistoryDuplicates: true,
-    completer: (line: string, done: Completed) => void completed(line, done),
+    completer: (line: string, done: Completed) => void completed(complete(line), line, done),
   })
-  // Its own redrawing on a change of size would wipe out the line that an answer is being written to.
-  const redraws = stdout.listeners('resize').filter((one) => !resizesBefore.includes(one)) as (() => void)[]
-  const ready: Typed[] = []
-  let wake: ((typed: Typed) => void) | undefined
+  const editor = lineEditor(reader, resizesBefore)
+  const past = pastLines(reader, history)
+  const { ready, give, arrival } = inbox()
   let typed = typedMessage()
   let pasting = false
   let closed = false
@@ -62,15 +64,17 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
       if (key?.sequence === endTypedAhead && reader.line === '') reader.close()
     })
   }
-  reader.on('line', (line) => {
-    if (terminal && keeps) history.add(line)
-    const text = typed.push(line, pasting)
+  reader.on('line', (shown) => {
+    const recalled = shown.split(lineMark)
+    const text = recalled.map((line, index) => typed.push(line, pasting || index < recalled.length - 1)).at(-1)
+    if (terminal && keeps) past.remember(shown, text)
     if (text !== undefined) return give({ kind: 'message', text })
     if (terminal && !pasting) ask(more)
   })
   reader.on('SIGINT', () => {
     if (reader.line === '' && !typed.open) return give({ kind: 'interrupt' })
     typed = typedMessage()
+    past.startOver()
     stdout.write('^C\n')
     reader.write(null, { ctrl: true, name: 'e' })
     reader.write(null, { ctrl: true, name: 'u' })
@@ -89,7 +93,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
       if (waiting) return waiting
       wakeUp(prompt)
       if (begin !== '') reader.write(begin)
-      const next = await new Promise<Typed>((resolve) => (wake = resolve))
+      const next = await arrival()
       rest()
       return next
     },
@@ -97,7 +101,7 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
       if (!terminal || closed) return undefined
       keeps = false
       wakeUp(question)
-      const next = await new Promise<Typed>((resolve) => (wake = resolve))
+      const next = await arrival()
       keeps = true
       rest()
       if (next.kind === 'end') ready.push(next)
@@ -106,25 +110,6 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
     close() {
       reader.close()
     },
-  }
-
-  async function completed(line: string, done: Completed): Promise<void> {
-    let result: CompleterResult = [[], line]
-    try {
-      result = await complete(line)
-    } catch {
-      // a key that finds nothing does nothing
-    }
-    done(null, result)
-  }
-
-  function give(next: Typed): void {
-    if (!wake) {
-      ready.push(next)
-      return
-    }
-    wake(next)
-    wake = undefined
   }
 
   function ask(text: string): void {
@@ -137,18 +122,86 @@ export function openInput({ prompt, more, history, complete }: InputOptions): In
       reader.resume()
       return
     }
-    stdin.setRawMode(true)
-    for (const redraw of redraws) stdout.on('resize', redraw)
-    stdout.write(bracketedPaste.on)
+    editor.start()
     ask(typed.open ? more : text)
   }
 
   function rest(): void {
-    if (!terminal) return
-    stdout.write(bracketedPaste.off)
-    for (const redraw of redraws) stdout.off('resize', redraw)
-    if (closed) return
-    reader.pause()
-    stdin.setRawMode(false)
+    if (terminal) editor.pause(closed)
   }
+}
+
+/** What was typed before anything asked for it, and who waits for the next. */
+function inbox() {
+  const ready: Typed[] = []
+  let wake: ((typed: Typed) => void) | undefined
+  return {
+    ready,
+    arrival: () => new Promise<Typed>((resolve) => (wake = resolve)),
+    give(next: Typed): void {
+      if (wake) wake(next)
+      else ready.push(next)
+      wake = undefined
+    },
+  }
+}
+
+/** The line editor of the terminal, which is on only while something is asked. */
+function lineEditor(
+  reader: Interface,
+  resizesBefore: readonly unknown[],
+): { start(): void; pause(closed: boolean): void } {
+  const { stdin, stdout } = process
+  // Its own redrawing after a resize would erase the line of the streaming answer.
+  const redraws = stdout.listeners('resize').filter((one) => !resizesBefore.includes(one)) as (() => void)[]
+  // The terminal has wrapped the line again: the editor moves up by its current number of rows, not by the former one.
+  const beforeRedraw = (): void => void Object.assign(reader, { prevRows: reader.getCursorPos().rows })
+  return {
+    start() {
+      stdin.setRawMode(true)
+      stdout.on('resize', beforeRedraw)
+      for (const redraw of redraws) stdout.on('resize', redraw)
+      stdout.write(bracketedPaste.on)
+    },
+    pause(closed) {
+      stdout.write(bracketedPaste.off)
+      stdout.off('resize', beforeRedraw)
+      for (const redraw of redraws) stdout.off('resize', redraw)
+      if (closed) return
+      reader.pause()
+      stdin.setRawMode(false)
+    },
+  }
+}
+
+/** Earlier messages. One of several lines is one entry of the history, on one line, and is recalled as a whole. */
+function pastLines(reader: Interface, history: LineHistory) {
+  /** Earlier lines in the line editor, newest first. */
+  let past: string[] = []
+  /** Lines of an incomplete message. */
+  let parts = 0
+  reader.on('history', (all: string[]) => (past = all))
+  return {
+    startOver: () => void (parts = 0),
+    remember(shown: string, text: string | undefined): void {
+      const isPart = text === undefined || parts > 0
+      if (isPart && past[0] === shown) past.shift()
+      parts++
+      if (text === undefined) return
+      const entry = isPart ? text.replaceAll('\n', lineMark) : shown
+      if (isPart && entry.trim() !== '') past.unshift(entry)
+      history.add(entry)
+      parts = 0
+    },
+  }
+}
+
+async function completed(found: Promise<CompleterResult>, line: string, done: Completed): Promise<void> {
+  let result: CompleterResult = [[], line]
+  try {
+    result = await found
+  } catch {
+    // a key that finds nothing does nothing
+  }
+  done(null, result)
 }

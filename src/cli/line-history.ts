@@ -1,4 +1,4 @@
-// What was typed before, in a file of its own beside the conversations, readable for its owner only.
+// The input history, in a separate file next to the conversations, readable for its owner only.
 
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -6,12 +6,12 @@ import { dirname } from 'node:path'
 const most = 1000
 
 export interface LineHistory {
-  /** The newest first, as readline wants them. */
+  /** Newest first, as readline expects. */
   lines: string[]
   add(line: string): void
 }
 
-/** A file that cannot be read or written costs the history, not the chat. */
+/** If the file cannot be read or written, only the history is lost, not the chat. */
 export function openLineHistory(file: string): LineHistory {
   const known = read(file)
   if (known.length > 2 * most) quietly(() => writeFileSync(file, known.slice(-most).join('\n') + '\n', { mode: 0o600 }))

@@ -1,25 +1,25 @@
-// Where the command line keeps conversations, and who answers: the pieces that most commands begin with.
+// Where the command line stores conversations, and its endpoints: the parts that most commands begin with.
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { userVariable } from '../config/folder-variables.ts'
 import { badInput } from '../core/error.ts'
-import type { Conversation as Stored } from '../core/log.ts'
+import { sideCall, type Conversation as Stored } from '../core/log.ts'
 import type { Store } from '../store/store.ts'
 import { printError } from './print.ts'
 import { neutral } from './terminal.ts'
 
 export const storeOptions = { db: { type: 'string' } } as const
 
-/** Everyone at this terminal is the same owner. */
+/** There is one owner for the command line. */
 const owner = 'local'
 
 export interface LocalStore {
   store: Store
   owner: string
-  /** A conversation by its id or the beginning of it. */
+  /** A conversation by its id, a prefix of it, or its row number in `synapse log`. */
   find(id: string): Promise<Stored>
-  /** The last conversation in which something was said: a chat that was opened and left again is none to continue with. */
+  /** The last conversation with a message: an empty chat is not continued. */
   last(wanted?: (one: Stored) => boolean): Promise<Stored | undefined>
   close(): Promise<void>
 }
@@ -40,14 +40,14 @@ function warn(sentence: string): void {
   printError(`synapse: Warning: ${neutral(sentence)}\n`)
 }
 
-/** Where things are kept that are no conversation, such as what was typed. */
+/** The folder for other data, such as the input history. */
 export function dataFolder(): string {
   return join(userVariable('XDG_DATA_HOME') || join(homedir(), '.local', 'share'), 'synapse')
 }
 
-/** The file or address that was named, or the usual one. */
+/** The given file or address, or the default one. */
 export function storeAddress(values: { db?: string | undefined }): string {
-  if (values.db === '') throw badInput('--db takes the path of a file, and was given an empty one.')
+  if (values.db === '') throw badInput('--db takes a file path, but it is empty.')
   return values.db ?? (userVariable('SYNAPSE_DB') || defaultFile())
 }
 
@@ -56,30 +56,47 @@ function defaultFile(): string {
 }
 
 async function find(store: Store, id: string): Promise<Stored> {
-  // Every id begins with nothing: what a script meant with an empty word is not known.
-  if (id === '') throw badInput('The id of a conversation is empty. "synapse log" lists them.')
+  // Every id begins with an empty prefix: what a script meant with an empty argument is unknown.
+  if (id === '') throw badInput('The conversation id is empty. "synapse log" lists the ids.')
   const exact = await store.conversation(owner, id)
   if (exact) return exact
+  if (isRowNumber(id)) return rowOf(store, Number(id))
   const found: Stored[] = []
   for await (const one of everyConversation({ store, owner })) if (one.id.startsWith(id)) found.push(one)
   const [only, ...others] = found
   if (!only) throw badInput(`There is no conversation ${id}. "synapse log" lists them.`)
-  if (others.length > 0) throw badInput(`${found.length} conversations begin with ${id}. Give more of the id.`)
+  if (others.length > 0) throw badInput(`${found.length} conversations begin with ${id}. Use a longer prefix.`)
   return only
 }
 
+/** A row number of "synapse log", not an id prefix: ids begin with a zero. */
+export function isRowNumber(text: string): boolean {
+  return /^[1-9]\d{0,3}$/.test(text)
+}
+
+async function rowOf(store: Store, number: number): Promise<Stored> {
+  let row = 0
+  for await (const one of listedConversations(store)) if (++row === number) return one
+  throw badInput(`No row ${number}: there are only ${row} conversations. "synapse log" lists them.`)
+}
+
 async function last(store: Store, wanted: (one: Stored) => boolean = () => true): Promise<Stored | undefined> {
-  for await (const one of everyConversation({ store, owner })) if (one.entries > 0 && wanted(one)) return one
+  for await (const one of listedConversations(store)) if (one.entries > 0 && wanted(one)) return one
   return undefined
 }
 
-/** The last changed first. */
-export async function* everyConversation({
-  store,
-  owner,
-}: Pick<LocalStore, 'store' | 'owner'>): AsyncGenerator<Stored> {
+/** As "synapse log" lists them. */
+function listedConversations(store: Store): AsyncGenerator<Stored> {
+  return everyConversation({ store, owner }, { withoutLabel: sideCall })
+}
+
+/** Most recently changed first. */
+export async function* everyConversation(
+  { store, owner }: Pick<LocalStore, 'store' | 'owner'>,
+  only: { withoutLabel?: string } = {},
+): AsyncGenerator<Stored> {
   for (let cursor: string | undefined; ;) {
-    const page = await store.conversations(owner, { limit: 100, ...(cursor !== undefined && { cursor }) })
+    const page = await store.conversations(owner, { ...only, limit: 100, ...(cursor !== undefined && { cursor }) })
     yield* page.items
     cursor = page.next
     if (cursor === undefined) return

@@ -1,5 +1,5 @@
-// The command line: finds the command and loads it. Nothing else is loaded before it is known what is wanted, because
-// the start is what people feel.
+// The command line: finds the command and loads it. Nothing else is loaded before the command is known, because the
+// start time is noticeable.
 
 import { asFailure, badInput, type ErrorKind } from '../core/error.ts'
 import { editDistance } from '../core/edit-distance.ts'
@@ -11,13 +11,17 @@ import { version } from './version.ts'
 
 interface Named {
   about: string
-  /** It changes what is kept: it continues to its end, though no one reads what it says. */
+  /** It changes stored data: it continues to its end even if its output is not read. */
   finishes?: true
   load: () => Promise<Command>
 }
 
 export const commands: Record<string, Named> = {
   chat: { about: 'chat in the terminal', load: async () => (await import('./commands/chat.ts')).chat },
+  compare: {
+    about: 'ask several models at once and see their answers side by side',
+    load: async () => (await import('./commands/compare.ts')).compare,
+  },
   log: { about: 'list conversations, or show one', load: async () => (await import('./commands/log.ts')).log },
   inspect: {
     about: 'show the next request and why it looks that way',
@@ -77,6 +81,7 @@ export const commands: Record<string, Named> = {
     about: 'run a coding agent or SDK program on any model',
     load: async () => (await import('./commands/run.ts')).run,
   },
+  auth: { about: 'store the API key of a provider', load: async () => (await import('./commands/auth.ts')).auth },
   keys: { about: 'manage API keys for the server', load: async () => (await import('./commands/keys.ts')).keys },
   search: {
     about: 'search all conversations',
@@ -128,19 +133,22 @@ ${Object.entries(commands)
 Options for questions and chats
   -m, --model MODEL                the model, such as openai/gpt-5.6 or gpt-5.6 (SYNAPSE_MODEL)
   -s, --system TEXT                the system prompt
-  -c, --continue                   continue the last conversation
-      --conversation ID            continue this conversation
+  -c, --continue [N]               continue the last conversation, or that of row N of "synapse log"
+      --conversation ID            continue this conversation (an id, the beginning of it, or a row)
       --resume                     continue an interrupted or waiting run, without a question
       --agent NAME                 use this agent: its model, system prompt and tools
       --offline                    use the built-in emulator, even if there are API keys
+  -p, --prompt NAME [KEY=VALUE]    ask with this prompt of the folder prompts/ (also -t, --template)
   -f, --fragment FILE              put a text file before the question (repeatable)
   -a, --attach FILE                attach an image, a PDF or audio (repeatable)
-  -t, --tool NAME                  offer only this tool (repeatable)
-  -T, --no-tools                   offer no tools
+  -T, --tool NAME                  offer this tool, or all of an MCP server (repeatable); /tools lists them
+      --no-tools                   offer no tools
+      --folder DIR                 the folder of the file and command tools; the current one by default
   -y, --yes                        approve every tool call
   -o, --option KEY=VALUE           temperature, maxOutput, effort, ... (repeatable)
       --policy NAME                how a long history is shortened: ${presetNames.join(', ')}, or settings as JSON
       --protocol WIRE              use one of the provider's other APIs
+      --plain                      print the answer as plain text, without rendering Markdown
       --json                       print every event as a line of JSON (questions only)
       --db FILE                    database file or postgres:// URL (SYNAPSE_DB)
       --config FILE                use this synapse.yaml (SYNAPSE_CONFIG)
@@ -153,27 +161,27 @@ export async function main(argv: string[]): Promise<void> {
   let left: number | undefined
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (left !== undefined || (named?.finishes && error.code === 'EPIPE')) return
-    // Who reads only the first lines, as head does, has what they want.
+    // A reader such as `head` may close the pipe early; that is not an error.
     left = error.code === 'EPIPE' ? exitCode.ok : exitCode.failed
     if (left !== exitCode.ok) printError(`synapse: The output cannot be written: ${error.message}.\n`)
-    // An answer that is under way is stopped as by Ctrl-C, which keeps what there is of it.
+    // An active answer is stopped as by Ctrl-C, which saves the partial reply.
     if (!process.emit('SIGINT', 'SIGINT')) process.exit(left)
   })
-  // What is told beside the answer may go unread.
+  // Messages on stderr may go unread.
   process.stderr.on('error', () => {})
-  process.on('unhandledRejection', leftBehind)
-  process.on('uncaughtException', leftBehind)
+  process.on('unhandledRejection', warnUnhandled)
+  process.on('uncaughtException', warnUnhandled)
   const code = await run(argv, named)
   process.exitCode = left ?? code
   await Promise.all([process.stdout, process.stderr].map(written))
-  // What a tool of the user's has left open, or continues with though it was stopped, does not hold up the end.
+  // What a tool has left open, or continues with although it was stopped, does not delay the exit.
   setTimeout(() => process.exit(), 1000).unref()
 }
 
-/** What a tool started and did not wait for may fail after its result is there: no reason to end what else continues. */
-function leftBehind(error: unknown): void {
+/** A promise that a tool did not await may fail after its result: no reason to end everything else. */
+function warnUnhandled(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
-  printError(`synapse: Warning: something failed that no one waits for, such as a tool's own work: ${message}\n`)
+  printError(`synapse: Warning: an error in the background was not handled, for example in a tool: ${message}\n`)
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
@@ -191,14 +199,14 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
   try {
     if (named) {
       const command = await named.load()
-      // What comes after "--" is for somebody else.
+      // What comes after "--" is for another program.
       const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
       return own.includes('--help') || own.includes('-h') ? say(command.usage) : await command.run(rest)
     }
-    const meant = mistyped(first)
+    const meant = mistyped(first) ?? (argv.length === 1 ? await subCommandOf(first) : undefined)
     if (meant !== undefined) {
       const ask = `To ask a model, quote the whole question, or write: synapse -- ${first}`
-      throw badInput(`There is no command "${first}". Did you mean ${meant}? ${ask}`)
+      throw badInput(`Unknown command "${first}". Did you mean ${meant}? ${ask}`)
     }
     const { ask } = await import('./commands/ask.ts')
     return await ask.run(argv)
@@ -209,18 +217,26 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
   }
 }
 
-/** A command that is nearly called so. A question is paid for, so a slip of the fingers must not become one. */
+/** A command with a similar name. A question costs money, so a typo must not become one. */
 function mistyped(first: string | undefined): string | undefined {
   if (first === undefined || !/^[a-z-]{3,}$/i.test(first)) return undefined
   const word = first.toLowerCase()
   let nearest: { name: string; distance: number } | undefined
   for (const name of Object.keys(commands)) {
     const distance = editDistance(word, name)
-    // "what" is no slip for "chat": short words that begin otherwise are words of their own.
+    // "what" is not a typo of "chat": short words with another beginning are different words.
     const most = word[0] === name[0] ? Math.min(2, Math.floor(word.length / 2)) : word.length < 5 ? 0 : 1
     if (distance <= most && (!nearest || distance < nearest.distance)) nearest = { name, distance }
   }
   return nearest?.name
+}
+
+/** The second word of a command, alone, such as `configure`. */
+async function subCommandOf(word: string | undefined): Promise<string | undefined> {
+  if (word === undefined || !/^[a-z]+$/.test(word)) return undefined
+  const { subCommands } = await import('./complete.ts')
+  const found = Object.entries(subCommands).filter(([, words]) => words.includes(word))
+  return found.length === 0 ? undefined : found.map(([command]) => `${command} ${word}`).join(' or ')
 }
 
 const codes: Partial<Record<ErrorKind, number>> = { 'bad-input': exitCode.badInput, aborted: exitCode.interrupted }

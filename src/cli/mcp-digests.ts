@@ -1,5 +1,5 @@
-// What MCP servers said of their tools the last time, so that a changed definition is noticed: a server that was looked
-// at and trusted once can come back as something else.
+// The last known tool definitions of MCP servers, so that a changed definition is noticed: a server that was once
+// reviewed and trusted can come back as something else.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ export function storedDigests(config: string): Digests {
   return isObject(own) ? (own as Digests) : {}
 }
 
-/** Servers that were away this time keep what was known of them. */
+/** Servers that are unavailable this time keep their known definitions. */
 export function storeDigests(config: string, now: Digests): void {
   if (Object.keys(now).length === 0) return
   const before = storedDigests(config)

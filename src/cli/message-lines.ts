@@ -1,6 +1,7 @@
 // A message of the log as lines for a terminal.
 
 import type { Message, Part } from '../core/message.ts'
+import { seconds } from './format-number.ts'
 import { neutral, type Style } from './terminal.ts'
 
 export function messageLines(message: Message, style: Style): string[] {
@@ -18,7 +19,10 @@ function partText(part: Part, style: Style): string {
     case 'refusal':
       return neutral(part.text)
     case 'reasoning':
-      return style.dim(part.hidden && part.text === '' ? '(hidden reasoning)' : neutral(part.text))
+      return style.dim(
+        (part.hidden && part.text === '' ? '(hidden reasoning)' : neutral(part.text)) +
+          (part.durationMs === undefined ? '' : ` (${seconds(part.durationMs)} of thinking)`),
+      )
     case 'media':
       return neutral(`[${part.mediaType}${part.name ? ` ${part.name}` : ''}]`)
     case 'tool-call':

@@ -1,5 +1,6 @@
 // Models as a table, and a provider's own list of them.
 
+import type { Authorizer } from '../auth/authorizer.ts'
 import { badInput, SynapseError } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { ListedModel } from '../providers/list-models.ts'
@@ -15,15 +16,17 @@ export interface LiveQuery {
   row: ProviderRow
   baseUrl: string
   headers: Record<string, string>
+  authorize?: Authorizer | undefined
   catalogue: Catalogue
   fetch?: Fetch
 }
 
-/** Asks the provider. What it does not say of a model is filled in from the catalogue. */
+/** Queries the provider. Missing facts about a model are filled in from the catalogue. */
 export async function live({
   row,
   baseUrl,
   headers,
+  authorize,
   catalogue,
   fetch = globalThis.fetch,
 }: LiveQuery): Promise<ListedModel[]> {
@@ -31,10 +34,11 @@ export async function live({
   const address = new URL(baseUrl + modelsPath)
   if (row.id === 'anthropic') address.searchParams.set('limit', '1000')
   if (row.id === 'google') address.searchParams.set('pageSize', '1000')
-  const body = await get(row, address, headers, fetch)
+  const added = await authorize?.headers({ method: 'GET', url: address.href, headers, body: '' }, fetch)
+  const body = await get(row, address, { ...headers, ...added }, fetch)
   const list = isObject(body) ? (body['data'] ?? body['models']) : body
   if (!Array.isArray(list))
-    throw badInput(`${row.name} answered ${address.origin} with something that is no list of models.`)
+    throw badInput(`${row.name} answered ${address.origin} with something other than a list of models.`)
   const { factsOf } = await import('../providers/price.ts')
   return list.flatMap((item) => {
     const model = nameIn(item)
@@ -64,7 +68,7 @@ export function modelTable(models: readonly ListedModel[], width: number, style:
 }
 
 async function get(row: ProviderRow, address: URL, headers: Record<string, string>, fetch: Fetch): Promise<Json> {
-  // Anthropic wants its version with every request (checked 2026-11).
+  // Anthropic requires its version with every request (checked 2026-11).
   const all = { ...headers, ...(row.id === 'anthropic' && { 'anthropic-version': '2023-06-01' }) }
   let reply: FetchedReply
   try {

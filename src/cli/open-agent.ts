@@ -1,5 +1,5 @@
-// The agent that a conversation is with, and its tools, at the terminal. A conversation is bound to the file of its agent
-// and to its content: an agent of the same name in another folder is another agent.
+// The agent of a conversation, and its tools, at the terminal. A conversation is bound to the file of its agent and to
+// its content: an agent of the same name in another folder is another agent.
 
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
@@ -28,23 +28,23 @@ import {
 
 export interface OpenAgent {
   agent: Agent
-  /** The one that counts where the agent is. */
+  /** The configuration that applies to the agent's folder. */
   config: Config
-  /** The file and its content, for the conversation to be bound to. */
+  /** The file and its content, to which the conversation is bound. */
   bound: BoundAgent
   close(): Promise<void>
 }
 
-/** The agent of a conversation, as the conversation keeps it. */
+/** The agent of a conversation, as stored. */
 export interface BoundAgent extends JsonObject {
   file: string
-  /** Over all files that the agent is made of. */
+  /** Over all files of the agent. */
   sha256: string
   /** Its file was named by the user, so its folder need not be trusted. */
   named: boolean
 }
 
-/** By its name or its file; throws one sentence where there is none. */
+/** By its name or its file; throws one sentence if there is none. */
 export async function openAgentNamed(name: string, values: ConfigValues, local: LocalStore): Promise<OpenAgent> {
   const place = await placeNamed(name, values, local)
   return load(place, await requireAgentTrust(place))
@@ -78,7 +78,7 @@ export async function openAgentOf(
   }
 }
 
-/** Where the agent of a conversation is, if it may be used; else a sentence that says why not. `loads`: with its code. */
+/** The agent of a conversation, if it may be used; otherwise a sentence that says why not. `loads`: with its code. */
 export async function placeOfBound(
   settings: JsonObject,
   values: ConfigValues,
@@ -86,20 +86,20 @@ export async function placeOfBound(
   loads = true,
 ): Promise<AgentPlace | string> {
   const bound = boundAgent(settings)
-  if (!bound) return without(settings, 'it was not recorded which file that is.')
-  if (!existsSync(bound.file)) return without(settings, `${bound.file} is not there any more.`)
+  if (!bound) return without(settings, 'its file was not recorded.')
+  if (!existsSync(bound.file)) return without(settings, `${bound.file} no longer exists.`)
   try {
     const place = await placeOf(bound.file, values, bound.named, local)
     if (hashOfFiles(broughtBy(place).files) === bound.sha256) return place
     const change = `${shownPath(bound.file)}, or a file that it uses, has changed since this conversation used it.`
-    // Of an agent that was found by its name, requireAgentTrust asks about the change itself.
+    // For an agent that was found by its name, requireAgentTrust asks about the change itself.
     if (!bound.named || !loads) {
       tell([change])
       return place
     }
     if (!isInteractive()) return without(settings, change)
     const { yesOrNo } = await import('./yes-or-no.ts')
-    return (await yesOrNo(neutral(`${change} Use it as it is now? [y/N] `))) ? place : without(settings, change)
+    return (await yesOrNo(neutral(`${change} Use the changed version? [y/N] `))) ? place : without(settings, change)
   } catch (error) {
     const failure = asFailure(error)
     if (failure.kind !== 'bad-input') throw error
@@ -107,7 +107,7 @@ export async function placeOfBound(
   }
 }
 
-/** The agent's file that a conversation is bound to; undefined for one that has none, or only a name. */
+/** The agent's file that a conversation is bound to; undefined if it has none, or only a name. */
 function boundAgent(settings: JsonObject): BoundAgent | undefined {
   const origin = settings['origin']
   const agent = isObject(origin) ? origin['agent'] : undefined
@@ -117,27 +117,37 @@ function boundAgent(settings: JsonObject): BoundAgent | undefined {
   return { file, sha256, named: named === true }
 }
 
-function without(settings: JsonObject, why: string): string {
-  const name = typeof settings['agent'] === 'string' ? settings['agent'] : 'an agent'
-  return `This conversation is with the agent ${name}, whose tools and settings are left out: ${why} --agent NAME or FILE names one.`
+/** What a conversation stores about the agent that it was handed to. */
+export async function bindingOf(handoff: object, from: OpenAgent, settings: JsonObject): Promise<JsonObject> {
+  if (!('file' in handoff) || typeof handoff.file !== 'string') return {}
+  const { config, bound } = from
+  const { files } = broughtBy({ file: handoff.file, config, named: bound.named, folder: dirname(handoff.file) })
+  const agent: BoundAgent = { file: handoff.file, sha256: hashOfFiles(files), named: bound.named }
+  const origin = isObject(settings['origin']) ? settings['origin'] : {}
+  return { origin: { ...origin, agent } }
 }
 
-/** The configuration is the one that counts in the agent's folder. */
+function without(settings: JsonObject, why: string): string {
+  const name = typeof settings['agent'] === 'string' ? settings['agent'] : 'an agent'
+  return `This conversation is with the agent ${name}, whose tools and settings are left out: ${why} Choose one with --agent NAME or FILE.`
+}
+
+/** The configuration is that of the agent's folder. */
 async function placeOf(file: string, values: ConfigValues, named: boolean, { store }: LocalStore): Promise<AgentPlace> {
   const read = await trustedConfig(values, dirname(file))
   const config = { ...read, rows: await rowsFor(store, read) }
   return { file, config, named, folder: read.file === undefined ? folderOfAgent(file) : dirname(read.file) }
 }
 
-/** Shows what has changed in the definition of a tool; without a person to ask, it is not offered. */
-async function allowChanged({ name, before, now }: ChangedTool): Promise<boolean> {
+/** Shows what has changed in the definition of a tool; if not interactive, it is not offered. */
+async function allowChanged({ server, name, before, now, added }: ChangedTool): Promise<boolean> {
   tell([
-    `The definition of ${name} is not the one that was allowed:`,
+    added ? `${server} has a new tool, ${name}:` : `The definition of ${name} has changed since it was allowed:`,
     ...(before === undefined ? now.split('\n').map((line) => `  + ${line}`) : textDiff(before, now)),
   ])
   if (!isInteractive()) return false
   const { yesOrNo } = await import('./yes-or-no.ts')
-  return (await yesOrNo(neutral(`Allow ${name} as it is now? [y/N] `))) === true
+  return (await yesOrNo(neutral(`Allow ${name}${added ? '' : ' in its new form'}? [y/N] `))) === true
 }
 
 async function load({ file, config, named }: AgentPlace, sha256: string): Promise<OpenAgent> {
@@ -159,7 +169,7 @@ async function load({ file, config, named }: AgentPlace, sha256: string): Promis
         storeDigests(home, digests)
       } catch (error) {
         tell([
-          `What the MCP servers offer is not kept, so that a change will go unnoticed: ${asFailure(error).message}`,
+          `The tool definitions of MCP servers could not be saved, so later changes will go unnoticed: ${asFailure(error).message}`,
         ])
       }
     },

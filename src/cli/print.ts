@@ -1,11 +1,11 @@
-// The one place through which every command prints. What comes from the log, a model, a tool or a file may hold
-// sequences that a terminal obeys; whatever a caller forgot to neutralise is neutralised here. Nothing else in this
-// folder writes to stdout or stderr, except the line editor, which gets no text of the log.
+// The one place through which every command prints. What comes from the log, a model, a tool or a file may contain
+// control sequences; whatever a caller forgot to neutralise is neutralised here. Nothing else in this folder writes to
+// stdout or stderr, except the line editor, which gets no text of the log.
 
 import { escapedJson } from '../core/json.ts'
 import { neutral, printable } from './terminal.ts'
 
-/** To stdout: what the command was asked for. */
+/** To stdout: the output of the command. */
 export function print(text: string): void {
   writeTo(process.stdout, text)
 }
@@ -15,22 +15,22 @@ export function printError(text: string): void {
   writeTo(process.stderr, text)
 }
 
-/** One line, or several with an indent. Reads back as the same value: characters that a terminal obeys are escaped. */
+/** One line, or several with an indent. Reads back as the same value: control characters are escaped. */
 export function printJson(value: unknown, indent?: number): void {
   process.stdout.write(`${escapedJson(value, indent)}\n`)
 }
 
-/** False: the reader is behind, as for a stream. */
+/** False: the reader is slower than the output, as for a stream. */
 export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
   return stream.write(printable(text))
 }
 
-/** The bytes of a file. They stay as they are in a file or a pipe, and are neutralised on a terminal. */
+/** The bytes of a file. They are unchanged in a file or a pipe, and neutralised on a terminal. */
 export function printFile(text: string): boolean {
   return process.stdout.write(process.stdout.isTTY ? neutral(text) : text)
 }
 
-/** Replaces the line that the cursor is on; for a terminal only. */
+/** Replaces the current line; only for a terminal. */
 export function replaceLine(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`\r${printable(text)}\u001B[K`)
 }

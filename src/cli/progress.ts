@@ -1,5 +1,5 @@
-// A line about work that takes a while, on stderr. On a terminal it is one line that changes and then goes away; where
-// no one watches nothing is written.
+// A progress line on stderr. On a terminal it is one line that changes and then disappears; otherwise nothing is
+// written.
 
 import { replaceLine } from './print.ts'
 import { clip, neutralLine, styleFor, widthOf } from './terminal.ts'
@@ -16,7 +16,7 @@ export function progressOn(stream: NodeJS.WriteStream = process.stderr): Progres
   let last = 0
   return {
     tell(text) {
-      // More often than this no one can read, and a terminal far away would slow the work down.
+      // More often than this cannot be read, and a remote terminal would slow the work down.
       const now = performance.now()
       if (shown && now - last < 80) return
       last = now

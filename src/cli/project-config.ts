@@ -1,4 +1,4 @@
-// The configuration at the terminal. Most people have none: YAML is loaded only where there is a file.
+// The configuration at the terminal. Most users have none: YAML is loaded only if there is a file.
 
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/load.ts'
@@ -10,14 +10,14 @@ import { openLocalStore, storeAddress } from './local-store.ts'
 
 export const configOptions = { config: { type: 'string' }, 'no-config': { type: 'boolean' } } as const
 
-/** Undefined: there is no file, and everything is as built in. A file of a folder that is not trusted is an error. */
+/** Undefined: there is no file, and the defaults apply. A file of an untrusted folder is an error. */
 export async function projectConfig(values: ConfigValues): Promise<Config | undefined> {
   if (values['no-config'] || !findConfigFile({ file: values.config })) return undefined
   const { trustedConfig } = await import('./trusted.ts')
   return trustedConfig(values)
 }
 
-interface ConfigValues {
+export interface ConfigValues {
   config?: string | undefined
   'no-config'?: boolean | undefined
 }
@@ -26,15 +26,15 @@ interface Values extends ConfigValues {
   db?: string | undefined
 }
 
-/** Everybody who can be asked from here: the providers of synapse.yaml, those of the store, and the built-in ones. */
+/** All available providers: those of synapse.yaml, those of the store, and the built-in ones. */
 export async function rowsHere(values: Values): Promise<readonly ProviderRow[]> {
-  return rowsBeside(await projectConfig(values), values)
+  return providerRows(await projectConfig(values), values)
 }
 
-/** The same with a configuration that is known already. */
-export async function rowsBeside(config: Config | undefined, values: Values): Promise<readonly ProviderRow[]> {
+/** The same with a known configuration. */
+export async function providerRows(config: Config | undefined, values: Values): Promise<readonly ProviderRow[]> {
   const place = storeAddress(values)
-  // Asking does not make a store.
+  // Reading does not create a store.
   if (!isPostgres(place) && !existsSync(place)) return config?.rows ?? rows
   const local = await openLocalStore(values)
   try {

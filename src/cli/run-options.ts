@@ -1,5 +1,5 @@
 // Settings as flags: `-o key=value` for how a reply is requested, in the names of `Options`; `-o body.key=JSON` for a
-// field of the request that has no option; and `--policy`. What is valid is decided where it is for files and requests.
+// field of the request that has no option; and `--policy`. They are validated like files and requests.
 
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
@@ -13,7 +13,7 @@ export function readOptions(given: readonly string[]): Options {
   for (const text of given) {
     const at = text.indexOf('=')
     if (at < 1) {
-      throw badInput(`-o takes key=value, not "${text}"; the keys are ${optionNames().join(', ')}, and body.KEY.`)
+      throw badInput(`-o takes key=value, not "${text}"; the keys are ${optionNames().join(', ')} and body.KEY.`)
     }
     const [key, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()]
     if (key.startsWith('body.') && key.length > 5) {
@@ -36,7 +36,7 @@ export function readPolicy(text: string): Policy {
 /** `extra` is written as `body.KEY`. */
 export const optionNames = (): string[] => Object.keys(optionFields).filter((name) => name !== 'extra')
 
-/** A flag is text; what its option takes says how it is read. */
+/** A flag is text; the type of its option decides how it is parsed. */
 function valueOf(key: string, text: string): Json {
   const field = optionNames().includes(key) ? optionFields[key as keyof Options] : undefined
   if (!field || field.type === 'string') return text

@@ -17,14 +17,21 @@ export const sessionFlags = {
   option: { type: 'string', short: 'o', multiple: true },
   fragment: { type: 'string', short: 'f', multiple: true },
   attach: { type: 'string', short: 'a', multiple: true },
-  tool: { type: 'string', short: 't', multiple: true },
-  'no-tools': { type: 'boolean', short: 'T' },
+  tool: { type: 'string', short: 'T', multiple: true },
+  'no-tools': { type: 'boolean' },
+  folder: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
+  plain: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const
 
-/** A question can be left out: the last run continues. */
-export const askFlags = { ...sessionFlags, resume: { type: 'boolean' } } as const
+/** Without a question, the last run continues. */
+export const askFlags = {
+  ...sessionFlags,
+  resume: { type: 'boolean' },
+  prompt: { type: 'string', short: 'p' },
+  template: { type: 'string', short: 't' },
+} as const
 
 export interface SessionFlags {
   db?: string | undefined
@@ -40,5 +47,7 @@ export interface SessionFlags {
   policy?: string | undefined
   option?: string[] | undefined
   tool?: string[] | undefined
+  plain?: boolean | undefined
+  folder?: string | undefined
   'no-tools'?: boolean | undefined
 }

@@ -1,17 +1,20 @@
-// Run events as a person sees them: the answer streams to stdout, everything about it goes to stderr.
+// Run events on the terminal: the answer streams to stdout, everything else goes to stderr.
 
 import type { GuardReason, ReplyEvent, RunEvent } from '../core/event.ts'
 import type { ToolResultPart } from '../core/message.ts'
 import { seconds } from './format-number.ts'
+import { markdownWriter } from './markdown.ts'
 import { writeTo } from './print.ts'
-import { clip, neutral, neutralLine, widthOf, type Style } from './terminal.ts'
+import { clip, neutral, neutralLine, styleFor, widthOf, type Style } from './terminal.ts'
 
 export interface Screen {
   out: NodeJS.WriteStream
   err: NodeJS.WriteStream
   style: Style
-  /** Show how the model's thoughts begin. */
+  /** Show the beginning of the model's reasoning. */
   reasoning?: boolean
+  /** Print the answer as plain text, without rendering Markdown. */
+  plain?: boolean | undefined
 }
 
 export interface View {
@@ -20,65 +23,47 @@ export interface View {
   end(): void
 }
 
-/** Thoughts can be longer than the answer: a person wants to see that there are some, and about what. */
+/** Reasoning can be longer than the answer: its beginning is enough. */
 const mostReasoning = 280
 
-export function showing({ out, err, style, reasoning = false }: Screen): View {
-  /** What each open part of the reply is. */
+export function showing({ out, err, style, reasoning = false, plain = false }: Screen): View {
+  const markdown =
+    plain || !out.isTTY
+      ? undefined
+      : markdownWriter({
+          width: () => widthOf(out),
+          style: styleFor(out, process.env),
+          write: (text) => void writeTo(out, text),
+        })
+  /** The type of each open part of the reply. */
   const kinds = new Map<number, string>()
   let lineOpen = false
-  /** The reply that is under way has said something. */
+  /** The current reply has some output. */
   let said = false
   let thoughtOpen = false
   let thought = 0
   return { show, end: closeLine }
 
   function show(event: RunEvent): void {
-    switch (event.type) {
-      case 'reply-event':
-        showPart(event.event)
-        break
-      case 'request':
-        kinds.clear()
-        thought = 0
-        said = false
-        break
-      case 'retry':
-        tell(`${event.failure.message} Trying again in ${seconds(event.waitMs)} (attempt ${event.attempt}).`)
-        break
-      case 'no-retry':
-        tell('It is not tried again: too many of the last requests to this provider were retries.')
-        break
-      case 'tool-start':
-        tell(`→ ${event.call.name} ${event.call.malformed ?? JSON.stringify(event.call.input)}`)
-        break
-      case 'tool-end':
-        tell(`← ${event.call.name} ${resultLine(event.result)}`)
-        break
-      case 'tool-progress':
-        tell(`  ${event.call.name} ${typeof event.value === 'string' ? event.value : JSON.stringify(event.value)}`)
-        break
-      case 'fallback':
-        tell(`${event.failure.message} Continuing with ${event.to} instead of ${event.from}.`)
-        break
-      case 'store-waiting':
-        tell(`${event.failure.message} Waiting for it.`)
-        break
-      case 'store-back':
-        tell(`The database is back after ${seconds(event.waitedMs)}.`)
-        break
-      case 'guard':
-        tell(`${event.action === 'warned' ? 'Warning' : 'Stopped'} (${guardNames[event.guard]}): ${event.why}`)
-        break
-      case 'run-end':
-        closeLine()
-        if (event.outcome === 'cancelled') tell('Stopped. What was said so far is kept.')
-        if (event.outcome === 'max-steps') tell('Say "continue" to continue.')
-        if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
-        if (event.answer && 'problem' in event.answer) tell(event.answer.problem)
-        if (event.failure) writeTo(err, `${style.red(neutral(event.failure.message))}\n`)
-        if (event.failure && said) tell('The answer was interrupted; what was said so far is kept.')
+    if (event.type === 'reply-event') return showPart(event.event)
+    if (event.type === 'run-end') return showEnd(event)
+    if (event.type === 'request') {
+      kinds.clear()
+      thought = 0
+      said = false
     }
+    const line = lineFor(event)
+    if (line !== undefined) tell(line)
+  }
+
+  function showEnd(event: Extract<RunEvent, { type: 'run-end' }>): void {
+    closeLine()
+    if (event.outcome === 'cancelled') tell('Stopped. The partial reply is saved.')
+    if (event.outcome === 'max-steps') tell('Type "continue" to continue.')
+    if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
+    if (event.answer && 'problem' in event.answer) tell(event.answer.problem)
+    if (event.failure) writeTo(err, `${style.red(neutral(event.failure.message))}\n`)
+    if (event.failure && said) tell('The answer was interrupted; the partial reply is saved.')
   }
 
   function showPart(event: ReplyEvent): void {
@@ -87,7 +72,16 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
       if ('text' in event.part && event.part.text) more(event.part.type, event.part.text)
     } else if (event.type === 'part-delta') {
       more(kinds.get(event.index), event.text)
+    } else if (event.type === 'part-end' && event.part.type === 'reasoning' && reasoning) {
+      const { durationMs } = event.part
+      if (durationMs !== undefined) thoughtFor(durationMs)
     }
+  }
+
+  function thoughtFor(ms: number): void {
+    if (lineOpen) closeLine()
+    writeTo(err, style.dim(`${thoughtOpen ? ' ' : ''}(${seconds(ms)} of thinking)`))
+    thoughtOpen = true
   }
 
   function more(kind: string | undefined, text: string): void {
@@ -98,8 +92,13 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
   function write(text: string): void {
     if (text === '') return
     if (thoughtOpen) closeLine()
-    const clean = neutral(text)
     said = true
+    if (markdown) {
+      markdown.push(text)
+      lineOpen = markdown.open
+      return
+    }
+    const clean = neutral(text)
     writeTo(out, clean)
     lineOpen = !clean.endsWith('\n')
   }
@@ -115,7 +114,8 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
   }
 
   function closeLine(): void {
-    if (lineOpen) writeTo(out, '\n')
+    if (markdown) markdown.end()
+    else if (lineOpen) writeTo(out, '\n')
     if (thoughtOpen) writeTo(err, '\n')
     lineOpen = false
     thoughtOpen = false
@@ -127,8 +127,34 @@ export function showing({ out, err, style, reasoning = false }: Screen): View {
   }
 }
 
+/** What is said about an event that is one line. */
+function lineFor(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'retry':
+      return `${event.failure.message} Trying again in ${seconds(event.waitMs)} (attempt ${event.attempt}).`
+    case 'no-retry':
+      return 'Not retried: too many of the recent requests to this provider were retries.'
+    case 'tool-start':
+      return `→ ${event.call.name} ${event.call.malformed ?? JSON.stringify(event.call.input)}`
+    case 'tool-end':
+      return `← ${event.call.name} ${resultLine(event.result)}`
+    case 'tool-progress':
+      return `  ${event.call.name} ${typeof event.value === 'string' ? event.value : JSON.stringify(event.value)}`
+    case 'fallback':
+      return `${event.failure.message} Continuing with ${event.to} instead of ${event.from}.`
+    case 'store-waiting':
+      return `${event.failure.message} Waiting for it.`
+    case 'store-back':
+      return `The database is back after ${seconds(event.waitedMs)}.`
+    case 'guard':
+      return `${event.action === 'warned' ? 'Warning' : 'Stopped'} (${guardNames[event.guard]}): ${event.why}`
+    default:
+      return undefined
+  }
+}
+
 const guardNames: Record<GuardReason['guard'], string> = {
-  'max-steps': 'most steps',
+  'max-steps': 'step limit',
   'repeated-call': 'repeated call',
   pattern: 'going in circles',
   spend: 'budget',
@@ -137,6 +163,7 @@ const guardNames: Record<GuardReason['guard'], string> = {
   'output-size': 'output size',
   'calls-per-reply': 'calls per reply',
   'result-size': 'result size',
+  hook: 'hook',
 }
 
 function resultLine(result: ToolResultPart): string {

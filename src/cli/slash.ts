@@ -1,4 +1,4 @@
-// What can be typed in a chat beside talk: commands that begin with a slash.
+// Slash commands of a chat.
 
 import type { CompleterResult } from 'node:readline'
 import { asFailure } from '../core/error.ts'
@@ -7,7 +7,8 @@ import { contextCommands } from './slash/context-commands.ts'
 import type { SlashContext, SlashCommand, SlashCommands } from './slash/context.ts'
 import { logCommands } from './slash/log-commands.ts'
 import { modelCommands } from './slash/model-commands.ts'
-import { clip, neutral } from './terminal.ts'
+import { neutral } from './terminal.ts'
+import { wrapped } from './wrap.ts'
 
 const commands: SlashCommands = {
   ...modelCommands,
@@ -21,7 +22,8 @@ const commands: SlashCommands = {
 export async function runSlash(line: string, context: SlashContext): Promise<'quit' | void> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trimEnd()) ?? []
   const command = commandNamed(name)
-  if (!command) return context.say(`There is no /${neutral(name)}. These are there:\n${slashHelp(context.width())}`)
+  if (!command)
+    return context.say(`Unknown command /${neutral(name)}. The commands are:\n${slashHelp(context.width())}`)
   try {
     return await command.run(rest, context)
   } catch (error) {
@@ -32,10 +34,10 @@ export async function runSlash(line: string, context: SlashContext): Promise<'qu
 export function slashHelp(width: number): string {
   const all = Object.entries(commands).map(([name, { takes, about }]) => ({ head: `/${name} ${takes ?? ''}`, about }))
   const widest = Math.max(...all.map(({ head }) => head.length))
-  return all.map(({ head, about }) => clip(`  ${head.padEnd(widest)}  ${about}`, width)).join('\n')
+  return all.map(({ head, about }) => wrapped(about, width, `  ${head.padEnd(widest)}  `)).join('\n')
 }
 
-/** For the tab key: names of commands, and what may follow them. */
+/** Completion: names of commands, and what may follow them. */
 export async function completeSlash(line: string, context: SlashContext): Promise<CompleterResult> {
   if (!line.startsWith('/')) return [[], line]
   const [, name = '', blank = '', rest = ''] = /^\/(\S*)(\s*)(.*)$/.exec(line) ?? []
@@ -44,9 +46,9 @@ export async function completeSlash(line: string, context: SlashContext): Promis
     return [names.map((one) => `/${one}${commands[one]?.takes ? ' ' : ''}`), line]
   }
   const choices = (await commandNamed(name)?.complete?.(context)) ?? []
-  // The line editor prints them as they are, so a name that a terminal would obey is not offered.
+  // The line editor prints them unchanged, so a name with control characters is not offered.
   const fitting = choices.filter((choice) => choice.startsWith(rest) && neutral(choice) === choice)
-  // A list of hundreds helps no one: as far as the next slash is enough.
+  // A list of hundreds is useless: completion up to the next slash is enough.
   const short = [...new Set(fitting.map((choice) => upToSlash(choice, rest.length)))]
   return [fitting.length > 40 ? short : fitting, rest]
 }

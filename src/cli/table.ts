@@ -1,11 +1,11 @@
-// Rows as a table that fits the terminal: the one column that may grow gets what the others leave, and is clipped.
+// Rows as a table that fits the terminal: one column may grow into the remaining space, and is clipped.
 
 import { clip, columnsOf, type Style } from './terminal.ts'
 
 export interface Column {
   head: string
   right?: boolean
-  /** Gets the room that is left, at least a few columns of it. */
+  /** Gets the remaining space, at least a few columns. */
   grows?: boolean
   paint?(text: string, row: number): string
 }

@@ -1,11 +1,11 @@
-// What a terminal may be shown. Model and tool output is text from strangers: an escape sequence in it could move the
-// cursor, change the clipboard or hide what was said, so control characters are shown as pictures and never sent.
+// Safe terminal output. Model and tool output is untrusted: an escape sequence in it could move the cursor, change the
+// clipboard or hide text, so control characters are shown as symbols and never sent.
 
 const control = /[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\t\n]]/gv
 
 /** What `styleFor` writes, and nothing else. */
 // oxlint-disable-next-line no-control-regex -- it is what is looked for
-const ownStyle = /(\u001B\[(?:1|2|22|31|32|33|39)m)/
+const ownStyle = /(\u001B\[(?:1|2|3|4|22|23|24|31|32|33|36|39)m)/
 
 /** Safe to print: newlines and tabs stay, every other control character becomes visible. Works chunk by chunk. */
 export function neutral(text: string): string {
@@ -15,7 +15,7 @@ export function neutral(text: string): string {
   })
 }
 
-/** What may be written to a terminal: as `neutral`, but the bold, dim and coloured text of `styleFor` stays so. */
+/** Text for a terminal: like `neutral`, but the bold, dim and coloured text of `styleFor` stays. */
 export function printable(text: string): string {
   if (!text.includes('\u001B')) return neutral(text)
   return text
@@ -24,7 +24,7 @@ export function printable(text: string): string {
     .join('')
 }
 
-/** As `neutral`, on one line, with runs of white space as one blank. */
+/** Like `neutral`, on one line, with runs of white space as one blank. */
 export function neutralLine(text: string): string {
   return neutral(text.replaceAll(/\s+/g, ' ').trim())
 }
@@ -35,6 +35,9 @@ export interface Style {
   red: (text: string) => string
   green: (text: string) => string
   yellow: (text: string) => string
+  cyan: (text: string) => string
+  italic: (text: string) => string
+  underline: (text: string) => string
 }
 
 /** Colours only on a terminal, and not when NO_COLOR is set. */
@@ -42,10 +45,19 @@ export function styleFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): St
   const colours = stream.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const paint = (open: number, close: number) => (text: string) =>
     colours && text !== '' ? `\u001B[${open}m${text}\u001B[${close}m` : text
-  return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39), green: paint(32, 39), yellow: paint(33, 39) }
+  return {
+    dim: paint(2, 22),
+    bold: paint(1, 22),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+    italic: paint(3, 23),
+    underline: paint(4, 24),
+  }
 }
 
-/** How many columns a line may have; what is not a terminal has no end. */
+/** How many columns a line may have; unlimited if it is not a terminal. */
 export function widthOf(stream: NodeJS.WriteStream): number {
   return stream.isTTY && stream.columns > 0 ? stream.columns : Infinity
 }

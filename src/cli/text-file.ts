@@ -5,7 +5,7 @@ import { badInput } from '../core/error.ts'
 
 export function contentOf(file: string): string {
   try {
-    // Some editors put a mark of the byte order in front, which is no part of the text.
+    // Some editors write a byte order mark first, which is not part of the text.
     return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''

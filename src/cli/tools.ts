@@ -44,16 +44,14 @@ export const builtInTools: readonly Tool[] = [clock, add]
 function timeIn(place: string): string {
   const timeZone = zoneOf(place)
   if (timeZone === undefined) {
-    throw badInput(
-      `There is no time zone ${JSON.stringify(place)}. Give an IANA zone, such as Europe/Berlin, or a city.`,
-    )
+    throw badInput(`Unknown time zone ${JSON.stringify(place)}. Give an IANA zone, such as Europe/Berlin, or a city.`)
   }
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long', timeZone }).format()
 }
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** In the manner of the other, by hand: the first use of Intl takes longer than the rest of an answer. */
+/** In the same format, by hand: the first use of Intl takes longer than the rest of an answer. */
 function localTime(now: Date): string {
   const two = (count: number) => String(count).padStart(2, '0')
   const offset = -now.getTimezoneOffset()

@@ -1,4 +1,4 @@
-// A conversation from a file (or from a pipe, as `-`), for the commands that work on other people's transcripts.
+// A conversation from a file (or from a pipe, as `-`), for the commands that work on transcripts of other tools.
 
 import { badInput, SynapseError } from '../core/error.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
@@ -6,7 +6,7 @@ import { readTranscript } from '../transcripts/index.ts'
 import { contentOf } from './text-file.ts'
 
 export interface TranscriptFile extends ReturnType<typeof readTranscript> {
-  /** As it stands in the file. */
+  /** As it is in the file. */
   text: string
 }
 
@@ -19,7 +19,7 @@ export function readTranscriptFile(file: string, format: string | undefined): Tr
   }
 }
 
-/** Whom a transcript is for, as `prepare` takes it: `provider[/model]`. */
+/** The target of a transcript, in the form that `prepare` takes: `provider[/model]`. */
 export function targetOf(
   text: string,
   protocol: string | undefined,

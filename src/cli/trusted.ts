@@ -1,9 +1,11 @@
-// The configuration and the agents of a folder at the terminal: nothing of them counts before the user has trusted the
+// The configuration and the agents of a folder at the terminal: nothing of them is used before the user has trusted the
 // folder with their content. Files that the user names are used, and what they do is shown the first time.
 
 import { dirname } from 'node:path'
-import { agentEffects, involvedFiles } from '../agents/involved-files.ts'
-import { readAgent } from '../agents/read.ts'
+import { agentEffects, configFiles, involvedFiles, serverFiles } from '../agents/involved-files.ts'
+import type { Prompt } from '../agents/fill-prompt.ts'
+import { findPrompt, listPrompts, projectPrompts, promptName } from '../agents/prompts.ts'
+import { agentsWith, readAgent } from '../agents/read.ts'
 import { configEffects, joined, type Effects } from '../config/effects.ts'
 import { builtInConfig, loadConfig, shownPath, type Config } from '../config/load.ts'
 import { findConfigFile } from '../config/find-file.ts'
@@ -26,14 +28,14 @@ export interface ConfigValues {
   'no-config'?: boolean | undefined
 }
 
-/** Something that a folder brings along: the folder, its files, and what they would do. */
+/** What a folder brings: its files, and what they would do. */
 export interface Brought {
   folder: string
   files: readonly string[]
   effects: Effects
 }
 
-/** The configuration that counts, once it may; `folder`: where it is looked for, unless it is named. */
+/** The effective configuration, once it is trusted; `folder`: where it is searched, unless it is named. */
 export async function trustedConfig(values: ConfigValues, folder: string = process.cwd()): Promise<Config> {
   if (values['no-config']) return builtInConfig(folder)
   const isNamed = values.config !== undefined || process.env['SYNAPSE_CONFIG']?.trim()
@@ -41,29 +43,31 @@ export async function trustedConfig(values: ConfigValues, folder: string = proce
   if (config.file === undefined || config.origin === 'user') return config
   const effects = configEffects(config)
   if (config.origin === 'named') showFirstUse(config.file, effects)
-  else await requireTrust({ folder: dirname(config.file), files: [config.file], effects })
+  else await requireTrust({ folder: dirname(config.file), files: configFiles(config), effects })
   return config
 }
 
-/** The configuration for the tab key, where no one can be asked: that of a folder counts only if it is trusted. */
+/** The configuration for completion, which cannot ask: that of a folder is used only if it is trusted. */
 export function configIfTrusted(): Config | undefined {
   const found = findConfigFile()
   if (!found) return undefined
-  const isTrusted = found.origin !== 'folder' || changesSinceTrust(dirname(found.path), [found.path])?.length === 0
-  return isTrusted ? loadConfig() : undefined
+  if (found.origin !== 'folder') return loadConfig()
+  if (changesSinceTrust(dirname(found.path), [found.path])?.length !== 0) return undefined
+  const config = loadConfig()
+  return changesSinceTrust(dirname(found.path), configFiles(config))?.length === 0 ? config : undefined
 }
 
 /** An agent, before any of its code is loaded. */
 export interface AgentPlace {
   file: string
   config: Config
-  /** The folder that is asked about, for an agent that was found by its name. */
+  /** The folder in question, for an agent that was found by its name. */
   folder: string
   /** Its file was named by the user. */
   named: boolean
 }
 
-/** Throws unless this agent's code may be loaded. Gives a hash of all files that it is made of. */
+/** Throws unless this agent's code may be loaded. Returns a hash of all its files. */
 export async function requireAgentTrust(place: AgentPlace): Promise<string> {
   const { files, effects } = broughtBy(place)
   const sha256 = hashOfFiles(files)
@@ -72,18 +76,61 @@ export async function requireAgentTrust(place: AgentPlace): Promise<string> {
   return sha256
 }
 
+/** Why the code of an agent that was found by its name may not be loaded now; undefined: it may. Never asks. */
+export function agentTrustProblem(place: AgentPlace): string | undefined {
+  if (place.config.origin === 'named' || place.config.origin === 'user') return undefined
+  const brought = broughtBy(place)
+  const changes = changesSinceTrust(brought.folder, brought.files)
+  const isTrusted = changes?.length === 0 && unconfirmed(brought.folder, brought.effects).length === 0
+  return isTrusted ? undefined : notTrusted(brought, changes)
+}
+
+/**
+ * The prompt of this name: from the folder if it is trusted, otherwise the user's own. Asks if only the folder has it.
+ */
+export async function trustedPrompt(name: string, config: Config | undefined): Promise<Prompt> {
+  const places = { config, isTrusted: (file: string) => config !== undefined && isTrustedPrompt(file, config) }
+  const isKnown = listPrompts(places).some((one) => one.name === name)
+  const file = config && projectPrompts(config).find((one) => promptName(one) === name)
+  if (config && file !== undefined && !isKnown) await requireTrust(broughtByPrompt(file, config))
+  return findPrompt(name, places)
+}
+
+export function isTrustedPrompt(file: string, config: Config): boolean {
+  if (config.origin === 'named' || config.origin === 'user') return true
+  return changesSinceTrust(folderOf(config), [file])?.length === 0
+}
+
+export function broughtByPrompt(file: string, config: Config): Brought {
+  const effects = { lines: [`offers ${shownPath(file)} as the prompt ${promptName(file)}`], variables: [] }
+  return { folder: folderOf(config), files: [file], effects }
+}
+
+function folderOf({ file, agentsDir }: Config): string {
+  return dirname(file ?? agentsDir)
+}
+
+/** Throws unless the programs of the configured MCP servers may be started. */
+export async function requireServerTrust(config: Config): Promise<void> {
+  if (config.file === undefined || config.origin !== 'folder') return
+  const programs = serverFiles(config)
+  const files = [...configFiles(config), ...programs]
+  if (programs.length > 0) await requireTrust({ folder: dirname(config.file), files, effects: configEffects(config) })
+}
+
 /** The files of an agent and what they would do. */
 export function broughtBy({ file, config, folder }: AgentPlace): Brought {
   const agent = readAgent(file, config)
-  const servers = agent.tools.flatMap((source) => ('mcp' in source ? [source.mcp] : []))
+  const agents = agentsWith(agent, config)
+  const servers = agents.flatMap(({ tools }) => tools.flatMap((source) => ('mcp' in source ? [source.mcp] : [])))
   return {
     folder,
     files: involvedFiles(agent, config),
-    effects: joined([agentEffects(agent), serverEffects(servers, config)]),
+    effects: joined([...agents.map(agentEffects), serverEffects([...new Set(servers)], config)]),
   }
 }
 
-/** Throws one sentence where it is not trusted and no one can be asked, or the answer was no. */
+/** Throws one sentence if it is not trusted and the terminal is not interactive, or the answer was no. */
 async function requireTrust(brought: Brought): Promise<void> {
   const { folder, files, effects } = brought
   const changes = changesSinceTrust(folder, files)
@@ -101,28 +148,28 @@ export async function askForTrust(brought: Brought, changes: FileChange[] | unde
   const open = unconfirmed(folder, effects)
   if (!(await yesOrNo(`Trust ${neutral(folder)}? [y/N] `))) throw declined(folder)
   for (const { name, reader, goesTo } of open) {
-    const question = `${name} is not named after ${reader}. Give it to ${goesTo}? [y/N] `
+    const question = `${name} is not named after ${reader}. Let ${goesTo} read it? [y/N] `
     if (!(await yesOrNo(neutral(question)))) throw declined(folder)
   }
   trustFiles(folder, files, open.map(variableFor))
 }
 
-/** What the files would do, and what is different since they were trusted. */
+/** What the files would do, and what has changed since they were trusted. */
 export function trustLines({ folder, files, effects }: Brought, changes: FileChange[] | undefined): string[] {
   const { lines } = effects
   const changed = changes?.filter(({ kind }) => kind === 'changed') ?? []
   return [
     changes === undefined
       ? `${folder} is not trusted yet. Its files:`
-      : `${folder} was trusted, and has changed since. Files that are new or changed:`,
+      : `${folder} has changed since it was trusted. New or changed files:`,
     ...(changes === undefined ? files : changes.map(({ path }) => path)).map((path) => `  ${shownPath(path)}`),
     ...changed.flatMap(({ path, before }) => changedLines(path, before)),
-    lines.length > 0 ? 'With it, Synapse' : 'With it, Synapse does nothing that it would not do otherwise.',
+    lines.length > 0 ? 'With it, Synapse' : 'With it, Synapse does nothing it would not do otherwise.',
     ...lines.map((line) => `  ${line}`),
   ]
 }
 
-/** Variables with somebody else's name that were not confirmed for this folder. */
+/** Variables named after another service that were not confirmed for this folder. */
 export function unconfirmed(folder: string, { variables }: Effects): Effects['variables'] {
   const confirmed = new Set(confirmedVariables(folder))
   const open = variables.filter((use) => !use.own && !confirmed.has(variableFor(use)))
@@ -146,11 +193,13 @@ export function tell(lines: readonly string[]): void {
 function notTrusted({ folder, files }: Brought, changes: FileChange[] | undefined): string {
   const [first = folder] = changes && changes.length > 0 ? changes.map(({ path }) => path) : files
   const what = changes === undefined ? 'is not trusted yet' : 'has changed since it was trusted'
-  return `${shownPath(first)} ${what}: "synapse trust ${shownPath(folder)}" shows what it does and trusts it, --no-config runs without it.`
+  return `${shownPath(first)} ${what}; review and trust it with "synapse trust ${shownPath(folder)}", or ignore it with --no-config.`
 }
 
 function declined(folder: string): Error {
-  return badInput(`${shownPath(folder)} is not trusted, so nothing of it is used; --no-config runs without it.`)
+  return badInput(
+    `${shownPath(folder)} is not trusted, so none of its files are used; --no-config ignores them without asking.`,
+  )
 }
 
 function showFirstUse(path: string, effects: Effects): void {

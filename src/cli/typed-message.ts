@@ -1,10 +1,10 @@
-// Lines to messages. A line that ends in a backslash continues in the next one; `"""` opens a message of many lines, and
-// ends it.
+// From lines to messages. A line that ends in a backslash continues on the next one; `"""` starts and ends a multi-line
+// message.
 
 export interface TypedMessage {
-  /** The whole message, once it is whole. `goesOn`: more is known to follow, as in the middle of a paste. */
-  push(line: string, goesOn?: boolean): string | undefined
-  /** What there is, when nothing more comes. */
+  /** The message, once it is complete. `hasMore`: more will follow, as in the middle of a paste. */
+  push(line: string, hasMore?: boolean): string | undefined
+  /** The current text, when nothing more comes. */
   rest(): string | undefined
   readonly open: boolean
 }
@@ -16,7 +16,7 @@ export function typedMessage(): TypedMessage {
   let quoted = false
 
   return {
-    push(line, goesOn = false) {
+    push(line, hasMore = false) {
       const text = !quoted && lines.length === 0 && line.trimStart().startsWith(quotes) ? opened(line) : line
       if (quoted) {
         if (!text.trimEnd().endsWith(quotes)) return keep(text)
@@ -24,7 +24,7 @@ export function typedMessage(): TypedMessage {
         const last = text.trimEnd().slice(0, -quotes.length)
         return whole(last === '' ? [] : [last])
       }
-      if (goesOn) return keep(text)
+      if (hasMore) return keep(text)
       const backslashes = /\\*$/.exec(text)?.[0].length ?? 0
       return backslashes % 2 === 1 ? keep(text.slice(0, -1)) : whole([text])
     },
@@ -40,7 +40,7 @@ export function typedMessage(): TypedMessage {
   }
 
   function keep(line: string): undefined {
-    // The line of the opening quotes is mostly empty.
+    // The line of the opening quotes is usually empty.
     if (lines.length > 0 || line !== '' || !quoted) lines.push(line)
     return undefined
   }

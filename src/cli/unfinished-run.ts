@@ -1,11 +1,11 @@
-// What the last run has left behind when it did not come to its end: for the person who continues.
+// What an unfinished run has left, for the user who continues.
 
 import type { StopReason } from '../core/message.ts'
 import { nextStep } from '../run/next-step.ts'
 import type { ChatSession } from './chat-session.ts'
 import { neutralLine } from './terminal.ts'
 
-/** One sentence, or nothing where all is well. */
+/** One sentence, or undefined if there is nothing to report. */
 export async function unfinishedRun({
   local: { store, owner },
   conversation,
@@ -20,13 +20,13 @@ export async function unfinishedRun({
   const goOn = '"synapse --resume" continues from there, and /resume in a chat.'
   const unknown = tools.filter((tool) => !tool.repeatable).map((tool) => neutralLine(tool.name))
   if (unknown.length > 0)
-    return `The last run was cut off while ${unknown.join(' and ')} ran: whether it had any effect is not known. ${goOn}`
-  if (open.items.length > 0) return `The last answer was cut off; what there was of it is kept. ${goOn}`
+    return `The last run was cut off while ${unknown.join(' and ')} ran; whether it had any effect is unknown. ${goOn}`
+  if (open.items.length > 0) return `The last answer was cut off; the partial answer is saved. ${goOn}`
   if (last?.role === 'assistant' && Object.hasOwn(ends, last.stop.reason))
-    return `The last answer was ${ends[last.stop.reason]}; what there was of it is kept. ${goOn}`
+    return `The last answer was ${ends[last.stop.reason]}; the partial answer is saved. ${goOn}`
   const waiting = (await conversation.approvals()).map(({ call }) => neutralLine(call.name))
-  if (waiting.length > 0) return `${waiting.join(' and ')} waits to be allowed. ${goOn}`
-  return nextStep(history).kind === 'rest' ? undefined : `The last run ended before it was done. ${goOn}`
+  if (waiting.length > 0) return `${waiting.join(' and ')} is waiting for approval. ${goOn}`
+  return nextStep(history).kind === 'rest' ? undefined : `The last run did not finish. ${goOn}`
 }
 
 const ends: Partial<Record<StopReason, string>> = {

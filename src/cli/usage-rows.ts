@@ -1,5 +1,6 @@
-// What was spent, added up: tokens, money and the share that came from caches, by day, provider or model.
+// Usage totals: tokens, cost and the cache share, by day, provider or model.
 
+import type { SavedRow } from '../run/usage.ts'
 import type { UsageRow } from '../store/records.ts'
 import { count, dollars, percent } from './format-number.ts'
 import { table } from './table.ts'
@@ -11,21 +12,28 @@ type Numbers = Omit<UsageRow, 'day' | 'provider' | 'model'>
 
 export interface Spent extends Numbers {
   key: string
+  /** In US dollars, the savings from leaving out a part of long histories. */
+  saved: number
 }
 
-export function addUp(rows: readonly UsageRow[], by: Grouping): Spent[] {
-  const groups = Map.groupBy(rows, (row) => (by === 'model' ? `${row.provider}/${row.model}` : row[by]))
-  const all = [...groups].map(([key, group]) => sum(key, group))
+export function addUp(rows: readonly UsageRow[], by: Grouping, saved: readonly SavedRow[] = []): Spent[] {
+  const keyOf = (row: Pick<UsageRow, Grouping>) => (by === 'model' ? `${row.provider}/${row.model}` : row[by])
+  const savings = Map.groupBy(saved, keyOf)
+  const all = [...Map.groupBy(rows, keyOf)].map(([key, group]) => ({
+    ...sum(key, group),
+    saved: (savings.get(key) ?? []).reduce((total, row) => total + row.saved, 0),
+  }))
   return by === 'day'
     ? all.toSorted((a, b) => (a.key < b.key ? -1 : 1))
     : all.toSorted((a, b) => b.cost - a.cost || b.input - a.input)
 }
 
 export function usageTable(rows: readonly Spent[], head: string, width: number, style: Style): string[] {
-  const all = rows.length > 1 ? [...rows, sum(totalKey, rows)] : rows
+  const saved = rows.reduce((total, row) => total + row.saved, 0)
+  const all = rows.length > 1 ? [...rows, { ...sum(totalKey, rows), saved }] : rows
   const most = Math.max(...rows.map(weightOf))
-  // Only where there is room: a chart must not push a number off the screen.
-  const room = Math.min(24, (Number.isFinite(width) ? width : 100) - 78)
+  // Only if there is room: a chart must not push a number off the screen.
+  const room = Math.min(24, (Number.isFinite(width) ? width : 100) - 78 - (saved === 0 ? 0 : 10))
   const cells = all.map((row) => [
     neutral(row.key),
     count(row.exchanges),
@@ -33,6 +41,7 @@ export function usageTable(rows: readonly Spent[], head: string, width: number, 
     percent(row.cacheRead, row.input),
     count(row.output),
     money(row),
+    ...(saved === 0 ? [] : [row.saved < 0 ? `-${dollars(-row.saved)}` : dollars(row.saved)]),
     row.key === totalKey ? '' : bar(weightOf(row) / most, room),
   ])
   const columns = [
@@ -42,23 +51,39 @@ export function usageTable(rows: readonly Spent[], head: string, width: number, 
     { head: 'cached', right: true },
     { head: 'tokens out', right: true },
     { head: 'cost', right: true },
+    ...(saved === 0 ? [] : [{ head: 'saved', right: true }]),
     { head: '', paint: style.green },
   ]
   return table(room > 3 ? columns : columns.slice(0, -1), cells, width, style)
 }
 
-/** What the tables cannot say: that some of it was no model's answer. */
+/** What the tables cannot show: that some answers came from the emulator. */
 export function offlineLine(rows: readonly Numbers[]): string | undefined {
   const { offline, exchanges } = sum('', rows)
   if (offline === 0) return undefined
   const whose = offline === exchanges ? 'All requests' : `${count(offline)} of ${count(exchanges)} requests`
-  return `${whose} went to the built-in emulator, and cost nothing.`
+  return `${whose} went to the built-in emulator and cost nothing.`
+}
+
+/** The savings from leaving out a part of long histories, in US dollars, and how often a model recalled it. */
+export interface Saved {
+  saved: number
+  recalls: number
+}
+
+export function savedLine(rows: readonly Numbers[], { saved, recalls }: Saved): string | undefined {
+  const { cost } = sum('', rows)
+  const asked = recalls === 0 ? '' : ` The model recalled ${count(recalls)} of the parts that were left out.`
+  if (saved > 0) {
+    return `Folding saved about ${dollars(saved)} (${dollars(cost)} instead of ${dollars(cost + saved)}).${asked}`
+  }
+  return saved < 0 || recalls > 0 ? `Folding has saved nothing so far.${asked}` : undefined
 }
 
 const totalKey = 'total'
 
-function sum(key: string, rows: readonly Numbers[]): Spent {
-  const total: Spent = {
+function sum(key: string, rows: readonly Numbers[]): Omit<Spent, 'saved'> {
+  const total = {
     key,
     exchanges: 0,
     input: 0,
@@ -84,7 +109,7 @@ function sum(key: string, rows: readonly Numbers[]): Spent {
   return total
 }
 
-/** By money; by tokens where nothing has a price. */
+/** By cost; by tokens if nothing has a price. */
 function weightOf(row: Numbers): number {
   return row.cost > 0 ? row.cost : (row.input + row.output) / 1e9
 }

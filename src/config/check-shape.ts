@@ -1,11 +1,11 @@
-// The shape of a YAML file, checked: everything that is wrong at once, each with its place in the file.
+// Validates a YAML file: all problems at once, each with its position in the file.
 
 import type * as z from 'zod'
 import { secretsIn } from './secrets.ts'
 import { problemsIn, type YamlFile } from './yaml-file.ts'
 import { zodProblems } from './zod-problems.ts'
 
-/** The value as the schema reads it; throws everything that is wrong, with file, line, column and key. */
+/** The parsed value; throws all problems, with file, line, column and key. */
 export function checkShape<T extends z.ZodType>(file: YamlFile, shown: string, schema: T): z.output<T> {
   const value = file.value ?? {}
   const secrets = secretsIn(file.value).map(({ path, says }) => file.problem(path, says))

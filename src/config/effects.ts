@@ -1,5 +1,5 @@
-// What a configuration would do, for the person who decides whether to trust it: hosts that are asked, variables that
-// are read and where their values go, programs that are started, modules that are imported.
+// What a configuration would do, for the user who decides whether to trust it: hosts that it connects to, variables
+// that it reads and where their values go, programs that it starts, modules that it imports.
 
 import { dirname, relative, resolve } from 'node:path'
 import { rows as builtIn } from '../providers/rows.ts'
@@ -8,7 +8,7 @@ import type { Config } from './load.ts'
 import { isOwnVariable, serverVariables, type VariableUse } from './variables.ts'
 
 export interface Effects {
-  /** One line for each effect, in words. */
+  /** One line of text for each effect. */
   lines: string[]
   variables: VariableUse[]
 }
@@ -33,6 +33,9 @@ export function configEffects(config: Config): Effects {
   })
   const settings = [
     ...(config.model === undefined ? [] : [`makes ${config.model} the default model`]),
+    ...Object.entries(config.aliases ?? {}).map(([alias, model]) => `calls ${model} ${alias}`),
+    ...(config.routes ?? []).map(({ match, model }) => `answers clients that ask for ${match} with ${model}`),
+    ...Object.entries(config.serverTools ?? {}).map(([kind, tool]) => `lets clients run ${tool} as ${kind}`),
     ...(config.policy === undefined ? [] : [`sets the policy to ${JSON.stringify(config.policy)}`]),
     ...(config.file !== undefined && config.agentsDir !== resolve(dirname(config.file), 'agents')
       ? [`takes agents from ${relative(dirname(config.file), config.agentsDir) || '.'}`]
@@ -64,7 +67,18 @@ function providerEffects(row: ProviderRow): Effects {
     own: isOwnVariable(row.id, name) || builtIn.some((one) => one.baseUrlVariables?.includes(name)),
   }))
   const variables = [...keys, ...addresses]
-  return { lines: [`asks ${hosts} (${reader})`, ...variables.map(variableLine)], variables }
+  const modules = modulesOfRow(row).map((path) => `imports ${path} into this process (${reader})`)
+  return { lines: [`asks ${hosts} (${reader})`, ...modules, ...variables.map(variableLine)], variables }
+}
+
+/** The modules of its wires. */
+function modulesOfRow({ wires }: ProviderRow): string[] {
+  return [...new Set(wires.flatMap(({ module }) => module ?? []))]
+}
+
+/** The modules of all wires of a configuration. */
+export function wireModules({ rows, ownIds }: Config): string[] {
+  return rows.filter(({ id }) => ownIds.includes(id)).flatMap(modulesOfRow)
 }
 
 function variableLine({ name, reader, goesTo }: VariableUse): string {

@@ -1,5 +1,5 @@
 // Where the configuration is: named by the caller or by SYNAPSE_CONFIG, else the nearest synapse.yaml in the working
-// directory or above it, else the one in the user's own configuration folder. Cheap on purpose: every command asks.
+// directory or above it, else the one in the user's own configuration folder. Cheap on purpose: every command uses it.
 
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -12,7 +12,7 @@ type Env = Readonly<Record<string, string | undefined>>
 /**
  * Who chose a file: `named` on the command line or in the environment, `user`: it is the one in the user's own
  * configuration folder, `folder`: it was found by walking up from the working directory, so it may have come with
- * somebody else's project.
+ * someone else's project.
  */
 export type ConfigOrigin = 'named' | 'user' | 'folder'
 
@@ -22,7 +22,7 @@ export interface FoundFile {
 }
 
 export interface Where {
-  /** Named by the person; must be there. */
+  /** Named by the user; must exist. */
   file?: string | undefined
   cwd?: string | undefined
   env?: Env | undefined
@@ -30,7 +30,7 @@ export interface Where {
 
 const fileName = 'synapse.yaml'
 
-/** Undefined: there is none, which is fine. A file that was named and is not there is an error. */
+/** Undefined: there is none, which is fine. A named file that does not exist is an error. */
 export function findConfigFile({ file, cwd = process.cwd(), env = process.env }: Where = {}): FoundFile | undefined {
   const named = file ?? (env['SYNAPSE_CONFIG']?.trim() || undefined)
   if (named !== undefined) {
@@ -51,7 +51,7 @@ export function findConfigFile({ file, cwd = process.cwd(), env = process.env }:
   return existsSync(own) ? { path: own, origin: 'user' } : undefined
 }
 
-function userConfigFolder(env: Env): string {
+export function userConfigFolder(env: Env): string {
   return join(userVariable('XDG_CONFIG_HOME', env) || join(env['HOME'] || homedir(), '.config'), 'synapse')
 }
 
@@ -63,7 +63,7 @@ function isSame(path: string, own: string): boolean {
   )
 }
 
-/** In a folder that others may write to, such as /tmp, anybody can lay a file in the way of somebody's work. */
+/** In a folder that others may write to, such as /tmp, anybody can plant a file. */
 function checked(path: string): string {
   const { uid, mode } = statSync(path)
   const user = process.getuid?.()

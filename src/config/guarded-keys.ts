@@ -8,7 +8,7 @@ import type { ConfigEntry } from './schema.ts'
 import { serverVariables } from './variables.ts'
 import type { Problem, YamlFile } from './yaml-file.ts'
 
-/** One problem for each key that would go to a host that is not its provider's own. */
+/** One problem for each key that would be sent to a host other than its provider's. */
 export function guardedKeys(file: YamlFile, entry: ConfigEntry, rows: readonly ProviderRow[]): Problem[] {
   const providers = (entry.providers ?? []).flatMap((provider, index) => {
     const row = rows.find((one) => one.id === provider.id)
@@ -40,10 +40,10 @@ function serverProblems(file: YamlFile, name: string, server: McpServerEntry): P
 }
 
 function sentence(variable: string, where: string): string {
-  return `a file in a folder may not send ${variable} to ${where}; give a variable of its own, or move these lines to your own configuration or to a file that you name with --config`
+  return `a file in a folder may not send ${variable} to ${where}; use a separate variable, or move these lines to your own configuration or to a file that you name with --config`
 }
 
-/** Where the key of a built-in provider belongs; undefined: it is no provider's key. */
+/** The host that a built-in provider's key belongs to; undefined: it is not such a key. */
 function homesOf(name: string): { hosts: Set<string | undefined>; variables: Set<string> } | undefined {
   const owners = builtIn.filter((row) => row.keyVariables.some((one) => one.toUpperCase() === name.toUpperCase()))
   if (owners.length === 0) return undefined

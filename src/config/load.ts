@@ -1,5 +1,5 @@
-// synapse.yaml, read and checked as a whole: rows of providers, the default model and policy, MCP servers, and where the
-// agents are. Everything that is wrong is said at once, and nothing of a wrong file is used.
+// synapse.yaml, read and checked as a whole: rows of providers, the default model and policy, MCP servers, and the
+// agents folder. All problems are reported at once, and nothing of an invalid file is used.
 
 import { dirname, relative, resolve } from 'node:path'
 import type { Policy } from '../settings/policy.ts'
@@ -9,12 +9,14 @@ import { checkShape } from './check-shape.ts'
 import { findConfigFile, type ConfigOrigin, type FoundFile, type Where } from './find-file.ts'
 import { guardedKeys } from './guarded-keys.ts'
 import type { McpServerEntry } from './mcp-entry.ts'
+import { modelNameProblem } from './model-name.ts'
 import { mergeRows } from './merge-rows.ts'
-import { configSchema, type ConfigEntry } from './schema.ts'
+import type { ProviderEntry } from './provider-schema.ts'
+import { configSchema, type ConfigEntry, type ModelRoute, type ServedToolNames } from './schema.ts'
 import { problemsIn, readYamlFile, type Problem, type YamlFile } from './yaml-file.ts'
 
 export interface Config {
-  /** Absent: there is no file, and everything is as built in. */
+  /** Absent: there is no file, and the defaults apply. */
   file?: string
   /** Who chose the file. */
   origin?: ConfigOrigin
@@ -24,37 +26,47 @@ export interface Config {
   ownIds: readonly string[]
   model?: string
   policy?: Policy
+  /** The user's own names for models. */
+  aliases?: Readonly<Record<string, string>>
+  /** The models for clients of other APIs. */
+  routes?: readonly ModelRoute[]
+  /** Tools in place of those that a provider would run itself. */
+  serverTools?: ServedToolNames
   mcpServers: Readonly<Record<string, McpServer>>
   agentsDir: string
 }
 
-/** An MCP server with the folder that its relative paths count from. */
+/** An MCP server with the base folder of its relative paths. */
 export type McpServer = McpServerEntry & { home: string }
 
-/** The configuration that counts here; without a file, what is built in. */
+/** The effective configuration; without a file, the defaults. */
 export function loadConfig(where: Where = {}): Config {
   const found = findConfigFile(where)
   return found ? readConfig(found) : builtInConfig(where.cwd)
 }
 
-/** What counts without any file. */
+/** The configuration without any file. */
 export function builtInConfig(cwd: string = process.cwd()): Config {
   return { rows: builtIn, ownIds: [], mcpServers: {}, agentsDir: resolve(cwd, 'agents') }
 }
 
-/** One file; throws all that is wrong with it. */
+/** One file; throws all its problems. */
 function readConfig(found: FoundFile): Config {
   const shown = shownPath(found.path)
   const file = readYamlFile(found.path, shown)
   const entry = checkShape(file, shown, configSchema)
   const problems: Problem[] = []
-  const rows = mergeRows(builtIn, entry.providers ?? [], (index) => (path, says) => {
-    problems.push(file.problem(['providers', index, ...path], says))
-  })
+  const home = dirname(found.path)
+  const rows = mergeRows(
+    builtIn,
+    (entry.providers ?? []).map((one) => withModulesFrom(home, one)),
+    (index) => (path, says) => {
+      problems.push(file.problem(['providers', index, ...path], says))
+    },
+  )
   if (found.origin === 'folder') problems.push(...guardedKeys(file, entry, rows))
   problems.push(...unknownModel(file, entry, rows))
   if (problems.length > 0) throw problemsIn(shown, problems)
-  const home = dirname(found.path)
   const servers = Object.entries(entry.mcpServers ?? {}).map(([name, server]) => [name, { ...server, home }] as const)
   return {
     file: found.path,
@@ -63,21 +75,38 @@ function readConfig(found: FoundFile): Config {
     ownIds: (entry.providers ?? []).map(({ id }) => id),
     ...(entry.model !== undefined && { model: entry.model.trim() }),
     ...(entry.policy !== undefined && { policy: entry.policy }),
+    ...(entry.aliases && { aliases: entry.aliases }),
+    ...(entry.routes && { routes: entry.routes }),
+    ...(entry.serverTools && { serverTools: entry.serverTools }),
     mcpServers: Object.fromEntries(servers),
     agentsDir: resolve(home, entry.agentsDir ?? 'agents'),
   }
 }
 
-/** Paths as a person at this terminal would write them. */
+/** Paths of modules are relative to the folder of the file. */
+function withModulesFrom(home: string, entry: ProviderEntry): ProviderEntry {
+  const found = <E extends { module?: string }>(one: E): E =>
+    one.module === undefined ? one : { ...one, module: resolve(home, one.module) }
+  return { ...found(entry), ...(entry.wires && { wires: entry.wires.map(found) }) }
+}
+
+/** Paths as a user at this terminal would write them. */
 export function shownPath(path: string): string {
   const near = relative(process.cwd(), path)
   return near === '' || near.startsWith('..') ? path : near
 }
 
-function unknownModel(file: YamlFile, { model }: ConfigEntry, rows: readonly ProviderRow[]): Problem[] {
-  const provider = model?.trim().split('/', 1)[0]
-  if (provider === undefined || rows.some((row) => row.id === provider)) return []
-  return [
-    file.problem(['model'], `there is no provider "${provider}"; known are ${rows.map((row) => row.id).join(', ')}`),
-  ]
+function unknownModel(file: YamlFile, entry: ConfigEntry, rows: readonly ProviderRow[]): Problem[] {
+  const { model, aliases = {}, routes = [] } = entry
+  const says = model === undefined ? undefined : modelNameProblem(model, rows, aliases)
+  const named = Object.entries(aliases).flatMap(([alias, target]) => {
+    const taken = rows.some((row) => row.id === alias) ? 'is the name of a provider' : undefined
+    const wrong = taken ?? modelNameProblem(target, rows)
+    return wrong === undefined ? [] : [file.problem(['aliases', alias], wrong)]
+  })
+  const routed = routes.flatMap((route, i) => {
+    const wrong = modelNameProblem(route.model, rows, aliases)
+    return wrong === undefined ? [] : [file.problem(['routes', i, 'model'], wrong)]
+  })
+  return [...(says === undefined ? [] : [file.problem(['model'], says)]), ...named, ...routed]
 }

@@ -1,4 +1,4 @@
-// One MCP server as configured. Apart from its schema, because the types of the package may not need a package.
+// One MCP server as configured. Separate from its schema, because the types of the package may not need a dependency.
 
 export type McpServerEntry = StdioEntry | HttpEntry
 

@@ -1,15 +1,15 @@
-// MCP servers in the shape that other hosts use, so that an entry can be copied from their documentation.
+// MCP servers in the format of other hosts, so that an entry can be copied from their documentation.
 
 import * as z from 'zod'
 import type { McpServerEntry } from './mcp-entry.ts'
 
 const timeouts = {
-  connectTimeoutMs: z.int().min(1).describe('How long a start may take; 30 000 unless said.').exactOptional(),
-  callTimeoutMs: z.int().min(1).describe('How long one call may take; 120 000 unless said.').exactOptional(),
+  connectTimeoutMs: z.int().min(1).describe('How long a start may take; by default 30 000.').exactOptional(),
+  callTimeoutMs: z.int().min(1).describe('How long one call may take; by default 120 000.').exactOptional(),
   maxOutputBytes: z
     .int()
     .min(1024)
-    .describe('The most bytes of one message from it; 4 000 000 unless said.')
+    .describe('The most bytes of one message from it; by default 4 000 000.')
     .exactOptional(),
 }
 
@@ -19,15 +19,15 @@ const stdio = z.strictObject({
   args: z.array(z.string()).exactOptional(),
   env: z
     .record(z.string(), z.string())
-    .describe('Variables for it, beside PATH, HOME and the like; ${NAME} is filled in from the environment.')
+    .describe('Variables for it, in addition to PATH, HOME and the like; ${NAME} is filled in from the environment.')
     .exactOptional(),
-  cwd: z.string().describe('Where it runs; the folder of this file unless said.').exactOptional(),
+  cwd: z.string().describe('Where it runs; by default the folder of this file.').exactOptional(),
   ...timeouts,
 })
 
 const http = z.strictObject({
   type: z.enum(['http', 'streamable-http']).exactOptional(),
-  url: z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'is no http or https address'),
+  url: z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'is not an http or https URL'),
   headers: z
     .record(z.string(), z.string())
     .describe('${NAME} is filled in from the environment, such as Bearer ${GITHUB_TOKEN}.')

@@ -1,16 +1,16 @@
 // Rows of a file over the built-in ones. An entry with the id of a built-in provider changes that one, `extends` begins
 // with one under another id, anything else is new.
 //
-// A row that goes to another address does not inherit what only the original can be trusted to do: keep conversations,
-// compact and edit them, and count their tokens.
+// A row that goes to another address does not inherit what only the original is trusted to do: store conversations,
+// compact and edit them, and count their tokens. Nor does it get cloud credentials.
 
 import type { Capabilities } from '../wires/wire.ts'
 import { compatible } from '../providers/rows.ts'
-import type { OwnModel, ProviderRow, ProviderWire } from '../providers/provider.ts'
-import type { ProviderEntry, WireEntry } from './provider-schema.ts'
+import type { OwnModel, ProviderRow, ProviderWire, StateStrategy } from '../providers/provider.ts'
+import type { ProviderEntry, StateEntry, WireEntry } from './provider-schema.ts'
 import type { Path } from './yaml-file.ts'
 
-/** How a problem is told: at a place in the entry. */
+/** How a problem is reported: with its path in the entry. */
 export type Tell = (path: Path, says: string) => void
 
 export function mergeRows(
@@ -27,7 +27,7 @@ export function mergeRows(
     const row = rowOf(entry, builtIn, complain)
     if (row) rows.set(row.id, row)
   }
-  // Those of the file first: they are what the person wants to use.
+  // Those of the file first: the user wants to use them.
   const own = entries.flatMap(({ id }) => rows.get(id) ?? [])
   return [...new Set([...own, ...rows.values()])]
 }
@@ -45,7 +45,7 @@ function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: 
   const start = base ?? compatible('', entry.id, entry.id)
   const variables = listOf(entry.baseUrlVariable)
   const moved = entry.baseUrl !== undefined || entry.wires !== undefined
-  const { baseUrlVariables: inherited, baseUrlPath, keysAt, ...rest } = start
+  const { baseUrlVariables: inherited, baseUrlPath, keysAt, credentials, ...rest } = start
   const addresses = variables ?? (moved ? undefined : inherited)
   const site = entry.keysAt ?? (entry.keyVariable === undefined ? keysAt : undefined)
   const models = { ...start.models, ...modelsOf(entry) }
@@ -56,6 +56,7 @@ function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: 
     wires: [first, ...others],
     keyVariables: listOf(entry.keyVariable) ?? start.keyVariables,
     auth: entry.auth ?? start.auth,
+    ...(credentials && !moved && !variables && { credentials }),
     ...(addresses && { baseUrlVariables: addresses }),
     ...(addresses === inherited && baseUrlPath !== undefined && { baseUrlPath }),
     ...(site !== undefined && { keysAt: site }),
@@ -66,7 +67,7 @@ function rowOf(entry: ProviderEntry, builtIn: readonly ProviderRow[], complain: 
   }
 }
 
-/** A window that a person gives for a model counts over everything that is known of its kind. */
+/** A window that the user sets for a model overrides everything else. */
 function modelsOf({ models = {} }: ProviderEntry): Record<string, OwnModel> {
   const entries = Object.entries(models).map(([name, { contextWindow, capabilities, ...rest }]): [string, OwnModel] => {
     const window = contextWindow === undefined ? {} : { contextWindow }
@@ -75,7 +76,7 @@ function modelsOf({ models = {} }: ProviderEntry): Record<string, OwnModel> {
   return Object.fromEntries(entries)
 }
 
-/** Who names a key means to send one. */
+/** A row that names a key should send one. */
 function keyOptionalOf(entry: ProviderEntry, base: ProviderRow | undefined): { keyOptional?: boolean } {
   const optional = entry.keyOptional ?? (base ? base.keyOptional : entry.keyVariable === undefined)
   return optional === undefined ? {} : { keyOptional: optional }
@@ -83,7 +84,7 @@ function keyOptionalOf(entry: ProviderEntry, base: ProviderRow | undefined): { k
 
 function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: Tell): ProviderWire[] {
   if (entry.wires) {
-    for (const key of ['protocol', 'baseUrl', 'quirks', 'capabilities', 'caching'] as const) {
+    for (const key of ['protocol', 'module', 'baseUrl', 'quirks', 'capabilities', 'caching', 'state'] as const) {
       if (entry[key] !== undefined) complain([key], 'belongs into each of `wires`, where those are given')
     }
     return entry.wires.flatMap((wire, index) =>
@@ -131,11 +132,19 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
       quirks,
       capabilities,
       caching: entry.caching ?? portable.caching,
-      ...(stays && state && { state }),
+      ...(entry.module !== undefined && { module: entry.module }),
+      ...(entry.state ? { state: stateOf(entry.state) } : stays && state && { state }),
       ...(stays && compaction && { compaction }),
       ...(stays && counts && { counts }),
     },
   ]
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** Conservative by default: everything that may be needed is sent again, and an id is continued once. */
+function stateOf(given: StateEntry): StateStrategy {
+  return { idPath: 'id', lifetimeMs: day, resend: ['system', 'tools', 'options'], branches: false, ...given }
 }
 
 /** An address without a path gets the path of the built-in one, as in the environment. */

@@ -1,10 +1,10 @@
-// Keys are kept in the environment, never in a file: files are committed, copied and shown to others. Whatever looks
-// like a key is refused before anything else is done with it, and is not repeated in the message.
+// Keys belong in the environment, never in a file: files are committed, copied and shared. Whatever looks like a key is
+// refused before anything else is done with it, and is not repeated in the message.
 
 import { isObject } from '../core/json.ts'
 import type { Path } from './yaml-file.ts'
 
-/** How the keys of the known services begin (checked 2026-11). */
+/** The prefixes of keys of known services (checked 2026-11). */
 const shapes =
   /\b(sk-[A-Za-z0-9_-]{16,}|sk_(live|test)_\w{10,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-[\w-]{20,}|csk-\w{20,}|fw_\w{16,}|tgp_\w{20,}|hf_\w{20,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abps]-[\w-]{10,}|AKIA[A-Z0-9]{16}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}|syn_\w{20,})/
 
@@ -40,7 +40,7 @@ function isSecret(text: string, path: Path): boolean {
   return path.includes('env') || path.includes('headers') || path[0] === 'providers'
 }
 
-/** Names the variable that should hold it. */
+/** Names the variable that should contain it. */
 function sentence(root: unknown, path: Path): string {
   if (path[0] === 'providers') {
     const providers = isObject(root) ? root['providers'] : undefined

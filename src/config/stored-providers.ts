@@ -1,5 +1,5 @@
-// Providers that a person keeps in the store: rows as synapse.yaml has them, checked by the same rules, for whoever opens
-// that store. A file counts before them. A key is never among them, only the name of the variable that holds it.
+// Providers in the store: rows as in synapse.yaml, validated by the same rules, for every program that opens the store.
+// A file takes precedence. They never contain a key, only the name of its variable.
 
 import { badInput } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -8,11 +8,11 @@ import { rows as builtIn, rowsWith } from '../providers/rows.ts'
 import type { Store } from '../store/store.ts'
 import type { Config } from './load.ts'
 
-/** No one's own: no user can have a name with a colon. */
+/** Not a user: no user name contains a colon. */
 const owner = 'synapse:providers'
 const kind = 'provider'
 
-/** Everybody who can be asked: those of the file, those of the store, and the built-in ones. */
+/** All available providers: those of the file, those of the store, and the built-in ones. */
 export async function rowsFor(
   store: Store,
   config: Pick<Config, 'rows' | 'ownIds'> | undefined,
@@ -26,7 +26,7 @@ export async function rowsFor(
   return rowsWith(config?.rows.filter(({ id }) => config.ownIds.includes(id)) ?? [], rows)
 }
 
-/** Adds one or puts it in place of the one with its id; throws all that is wrong with it. */
+/** Adds one or replaces the one with its id; throws all its problems. */
 export async function keepProvider(store: Store, entry: JsonObject & { id: string }): Promise<ProviderRow> {
   const row = (await checked([entry], 'The provider')).find(({ id }) => id === entry.id)
   if (!row) throw badInput(`"${entry.id}" cannot be a provider.`)
@@ -39,13 +39,13 @@ export async function dropProvider(store: Store, id: string): Promise<boolean> {
   return store.deleteRecord(owner, kind, id)
 }
 
-/** The ids of those that are kept. */
+/** The ids of the stored ones. */
 export async function keptProviders(store: Store): Promise<string[]> {
   const { items } = await store.records(owner, kind, { limit: 500 })
   return items.map(({ id }) => id)
 }
 
-/** Their rows over the built-in ones. What a file must be, they must be too. */
+/** Their rows over the built-in ones. The rules for files apply to them too. */
 async function checked(entries: readonly JsonObject[], what: string): Promise<ProviderRow[]> {
   const [{ checkShape }, { mergeRows }, { configSchema }, { problemsIn }] = await Promise.all([
     import('./check-shape.ts'),
@@ -64,7 +64,11 @@ async function checked(entries: readonly JsonObject[], what: string): Promise<Pr
     }),
   }
   const { providers = [] } = checkShape(file, what, configSchema)
-  const problems: ReturnType<typeof file.problem>[] = []
+  const problems = providers.flatMap((entry, index) =>
+    [entry, ...(entry.wires ?? [])].some(({ module }) => module !== undefined)
+      ? [file.problem(['providers', index, 'module'], 'may only be named in synapse.yaml: a store loads no code')]
+      : [],
+  )
   const rows = mergeRows(builtIn, providers, (index) => (path, says) => {
     problems.push(file.problem(['providers', index, ...path], says))
   })

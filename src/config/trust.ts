@@ -1,11 +1,11 @@
-// Which folders the user has trusted, and with which content. Kept in the user's state folder, never in the trusted
-// folder itself. Trust is bound to a hash of every file that is used: a changed file is not trusted any more, and the
-// text that was trusted is kept so that the change can be shown.
+// Which folders the user has trusted, and with which content. Stored in the user's state folder, never in the trusted
+// folder itself. Trust is bound to a hash of every used file: a changed file is no longer trusted, and the trusted text
+// is stored so that the change can be shown.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { badInput } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { userVariable } from './folder-variables.ts'
@@ -31,7 +31,7 @@ interface TrustState {
   shown: Record<string, string>
 }
 
-/** A file that is not as it was trusted. `before`: its text then, where that was kept. */
+/** A file that differs from its trusted version. `before`: its text then, if it was stored. */
 export interface FileChange {
   path: string
   kind: 'new' | 'changed'
@@ -41,7 +41,7 @@ export interface FileChange {
 const mostBytes = 256 * 1024 * 1024
 const mostText = 64 * 1024
 
-/** The files of a folder that differ from what was trusted; undefined: nothing of the folder was ever trusted. */
+/** The files of a folder that differ from what was trusted; undefined: the folder was never trusted. */
 export function changesSinceTrust(
   folder: string,
   files: readonly string[],
@@ -57,7 +57,7 @@ export function changesSinceTrust(
   })
 }
 
-/** Adds files to what is trusted of a folder. */
+/** Adds files to the trusted ones of a folder. */
 export function trustFiles(
   folder: string,
   files: readonly string[],
@@ -73,6 +73,13 @@ export function trustFiles(
     variables: [...new Set([...(before?.variables ?? []), ...variables])].toSorted(),
   }
   writeState(state, env)
+}
+
+/** Whether a file has its trusted content, in any folder. */
+export function isTrustedFile(path: string, env: Env = process.env): boolean {
+  const records = Object.values(readState(env).folders)
+  const known = records.flatMap(({ files }) => own(files, path)?.sha256 ?? [])
+  return known.length > 0 && known.includes(hashOfFile(path))
 }
 
 /** The variables that were confirmed for a folder. */
@@ -94,7 +101,7 @@ export function removeTrust(folder: string, env: Env = process.env): boolean {
   return true
 }
 
-/** True the first time that these effects of a named file are to be shown; from then on they count as shown. */
+/** True the first time that these effects of a named file must be shown; from then on they count as shown. */
 export function isFirstUse(path: string, effects: readonly string[], env: Env = process.env): boolean {
   const state = readState(env)
   const digest = sha256(JSON.stringify(effects))
@@ -103,7 +110,7 @@ export function isFirstUse(path: string, effects: readonly string[], env: Env = 
   try {
     writeState(state, env)
   } catch {
-    // Where nothing can be kept it is shown each time.
+    // If nothing can be stored it is shown each time.
   }
   return true
 }
@@ -121,7 +128,8 @@ export function hashOfFiles(paths: readonly string[]): string {
 
 function snapshotOf(path: string): TrustedFile {
   const content = contentOf(path)
-  const isText = content.length <= mostText && !content.includes(0)
+  // A file of variables may contain keys, which are not copied.
+  const isText = content.length <= mostText && !content.includes(0) && !basename(path).startsWith('.env')
   return { sha256: sha256(content), ...(isText && { text: content.toString('utf8') }) }
 }
 
@@ -138,7 +146,7 @@ function sha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** The folder itself, whatever links lead to it. */
+/** The folder itself, with links resolved. */
 function keyOf(folder: string): string {
   try {
     return realpathSync(folder)
@@ -152,7 +160,7 @@ function statePath(env: Env): string {
   return join(home, 'synapse', 'trust.json')
 }
 
-/** A file that is missing, damaged or not the user's own trusts nothing. */
+/** A file that is missing, damaged or owned by another user trusts nothing. */
 function readState(env: Env): TrustState {
   const path = statePath(env)
   const empty: TrustState = { folders: {}, shown: {} }

@@ -1,5 +1,5 @@
-// Which environment variables a configuration reads, and for whom. A variable that a provider or server is named after
-// is its own; any other one may hold somebody else's secret.
+// Which environment variables a configuration reads, and for which reader. A variable named after its provider or
+// server is its own; any other one may contain another service's secret.
 
 import type { McpServer } from './load.ts'
 
@@ -8,7 +8,7 @@ export interface VariableUse {
   name: string
   /** Such as `provider cellar`. */
   reader: string
-  /** Where its value goes: hosts, or a program. */
+  /** Where its value is sent: hosts, or a program. */
   goesTo: string
   /** Named after its reader: `CELLAR_API_KEY` for cellar. */
   own: boolean
@@ -16,7 +16,7 @@ export interface VariableUse {
 
 const endings = ['KEY', 'TOKEN', 'API_KEY', 'API_TOKEN', 'URL', 'BASE_URL', 'HOST', 'ENDPOINT']
 
-/** Credentials that no provider row or MCP server may claim by taking their name as its id. */
+/** Credentials that no provider row or MCP server may claim by using their name as its id. */
 const wellKnown =
   /^(AWS|AZURE|GCP|GOOGLE|GITHUB|GH|GITLAB|BITBUCKET|NPM|NODE|PYPI|TWINE|DOCKER|KUBE|SSH|GPG|VAULT|CLOUDFLARE|CF|DIGITALOCEAN|HEROKU|VERCEL|NETLIFY|STRIPE|PAYPAL|TWILIO|SENDGRID|SLACK|DISCORD|TELEGRAM|SENTRY|DATADOG|DD|DATABASE|DB|PG|POSTGRES|MYSQL|MONGO|REDIS|SMTP|MAIL|JWT|SESSION|HF|WANDB|OP|SYNAPSE)(_|$)/
 
@@ -26,7 +26,7 @@ export function isOwnVariable(id: string, name: string): boolean {
   return !wellKnown.test(upper) && endings.some((ending) => upper === `${prefix}_${ending}`)
 }
 
-/** The variables that the settings of an MCP server are filled in from. */
+/** The variables in the settings of an MCP server. */
 export function serverVariables(server: McpServer): string[] {
   const texts =
     'url' in server

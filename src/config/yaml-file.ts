@@ -1,5 +1,5 @@
-// A YAML file with the place of everything in it, so that what is wrong can be said with line and column. Aliases are
-// limited (a short file can unfold to gigabytes) and tags of other types are not known.
+// A YAML file with the position of everything in it, so that problems are reported with line and column. Aliases are
+// limited (a short file can expand to gigabytes) and custom tags are not supported.
 
 import { readFileSync, statSync } from 'node:fs'
 import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLError } from 'yaml'
@@ -7,11 +7,11 @@ import { asFailure, badInput, type SynapseError } from '../core/error.ts'
 
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong, and where. */
+/** One problem, and where. */
 export interface Problem {
   line: number
   column: number
-  /** Where in the data: `providers.0.protocol`; empty for the file itself. */
+  /** The path in the data: `providers.0.protocol`; empty for the file itself. */
   key: string
   says: string
 }
@@ -19,13 +19,13 @@ export interface Problem {
 export interface YamlFile {
   path: string
   value: unknown
-  /** The place of a key, or of an item in a list; of the nearest thing around it if it is not there. */
+  /** The position of a key, or of an item in a list; of its nearest parent if it does not exist. */
   problem(path: Path, says: string): Problem
 }
 
 const maxBytes = 1024 * 1024
 
-/** Throws all that is wrong with the YAML itself. */
+/** Throws all problems of the YAML itself. */
 export function readYamlFile(path: string, shown: string = path): YamlFile {
   const text = textOf(path, shown)
   const lines = new LineCounter()
@@ -46,7 +46,9 @@ export function readYamlFile(path: string, shown: string = path): YamlFile {
   }
 }
 
-/** One error for all of them, one line each: `file:line:column: key: what is wrong`; line 0 is no place in a file. */
+/**
+ * One error for all of them, one line each: `file:line:column: key: what is wrong`; line 0 is not a position in a file.
+ */
 export function problemsIn(shown: string, problems: readonly Problem[]): SynapseError {
   const lines = problems
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
@@ -60,7 +62,7 @@ export function problemsIn(shown: string, problems: readonly Problem[]): Synapse
 function textOf(path: string, shown: string): string {
   try {
     const about = statSync(path)
-    // A pipe would be waited for, and a device may have no end.
+    // Reading a pipe could block, and a device may have no end.
     if (!about.isFile() && !about.isDirectory()) throw badInput(`${shown} is not a regular file.`)
     const { size } = about
     if (size > maxBytes) throw badInput(`${shown} has ${size} bytes; a configuration has at most ${maxBytes}.`)
@@ -81,7 +83,7 @@ function saysOf({ code, message }: YAMLError): string {
 function valueOf(document: Document.Parsed, shown: string): unknown {
   try {
     const value: unknown = document.toJS({ maxAliasCount: 100 })
-    // Throws where a part of it holds itself, which nothing after this could walk through.
+    // Throws on a cycle, which nothing after this could traverse.
     JSON.stringify(value)
     return value
   } catch (error) {
@@ -90,7 +92,7 @@ function valueOf(document: Document.Parsed, shown: string): unknown {
   }
 }
 
-/** The offset of the key at the end of the path, or of the last thing on the way that is there. */
+/** The offset of the key at the end of the path, or of its last existing parent. */
 function offsetOf(document: Document.Parsed, path: Path): number {
   let node: unknown = document.contents
   let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0

@@ -1,5 +1,5 @@
-// From the issues of zod to the sentences that settings have, for what is described by zod alone: providers and MCP
-// servers in files, and the bodies of requests.
+// From zod issues to the error messages of settings, for what is described by zod alone: providers and MCP servers in
+// files, and the bodies of requests.
 
 import * as z from 'zod'
 import { isObject, type Json } from '../core/json.ts'
@@ -16,7 +16,7 @@ import {
 type Issue = z.core.$ZodIssue
 type Schema = z.ZodType
 
-/** Everything that is wrong with the value; empty: nothing. */
+/** All problems of the value; empty: none. */
 export function zodProblems(schema: Schema, value: unknown): SettingProblem[] {
   const read = schema.safeParse(value)
   return read.success ? [] : read.error.issues.flatMap((issue) => problemsOf(issue, [], value, schema))
@@ -65,7 +65,7 @@ function sentenceOf(issue: Issue, value: unknown, path: Path): string {
   }
 }
 
-/** The branch of a union that the value was meant for: one that it fits at its root. */
+/** The branch of a union that the value was meant for: one whose root it matches. */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const meant = branches.filter((issues) => issues.every((issue) => !isRootMismatch(issue)))
   return meant.toSorted((a, b) => weight(a) - weight(b))[0]
@@ -75,7 +75,7 @@ function isRootMismatch(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
 }
 
-/** Unknown keys speak against a branch more than wrong values do. */
+/** Unknown keys count against a branch more than wrong values do. */
 function weight(issues: readonly Issue[]): number {
   return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? 2 * issue.keys.length : 1), 0)
 }
@@ -89,7 +89,7 @@ function expectedOf(branches: readonly (readonly Issue[])[]): string {
   return [...new Set(words)].join(', or ')
 }
 
-/** The keys that the schema knows at a place of the data, read from its JSON Schema. */
+/** The keys that the schema allows at a path of the data, read from its JSON Schema. */
 function knownKeys(schema: Schema, path: Path): string[] {
   let at: Json[] = [z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json]
   for (const step of path) {

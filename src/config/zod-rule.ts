@@ -1,5 +1,5 @@
-// A rule of a setting as a zod schema, for files and requests. The rule itself decides, so that its sentences and its JSON
-// Schema are the same everywhere.
+// A rule of a setting as a zod schema, for files and requests. The rule itself decides, so that its error messages and
+// its JSON Schema are the same everywhere.
 
 import * as z from 'zod'
 import { problemsWith } from '../settings/problems.ts'

@@ -1,5 +1,5 @@
-// The coding agents whose sessions can be carried: where each keeps them, how a session is resumed, and which
-// version its sessions are written for. Formats are private and change: a newer version than that is worth a warning.
+// The coding agents whose sessions can be carried: where each stores them, how a session is resumed, and which version
+// its sessions are written for. Formats are private and change: a newer version than that is worth a warning.
 
 import { join } from 'node:path'
 import { badInput } from '../core/error.ts'
@@ -10,18 +10,18 @@ import type { AgentEnvironment } from './environment.ts'
 export interface Agent {
   id: string
   name: string
-  /** The program that people start. */
+  /** The program name. */
   program: string
   writtenFor: string
-  /** Whom it usually asks; absent where that is up to the user's configuration. */
+  /** The provider that it uses by default; absent if that depends on the user's configuration. */
   usual?: { provider: string; model: string }
-  /** The folder that holds its sessions, and nothing else is read. */
+  /** The folder with its sessions; nothing else is read. */
   folder(at: AgentEnvironment): string
-  /** The names of the files in there, below `folder`; `*` is one name. */
+  /** The names of the files in it, below `folder`; `*` is one name. */
   files: readonly string[]
-  /** The folder under which sessions of a working directory lie, where its name tells. */
+  /** The folder with the sessions of a working directory, if its name shows it. */
   projectFolder?(cwd: string): string
-  /** Where a new session has to be, below `folder`; absent where the agent imports it itself. */
+  /** Where a new session must be, below `folder`; absent if the agent imports it itself. */
   pathFor?(session: NewSession, at: AgentEnvironment): string
   resume(id: string): string[]
 }

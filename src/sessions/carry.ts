@@ -1,5 +1,5 @@
-// One session written for another agent: text, piece by piece, so that a large session never is in memory whole. The
-// same session, target and folder give the same text.
+// One session written for another agent: as a stream of text, so that a large session is never completely in memory.
+// The same session, target and folder give the same text.
 
 import type { Note } from '../core/context.ts'
 import { badInput } from '../core/error.ts'
@@ -14,7 +14,7 @@ import { turnDigests, type Counts } from './turns.ts'
 
 export interface CarryOptions {
   cwd: string
-  /** The time of writing; the beginning of a session that has no times. */
+  /** The time of writing; the start of a session without times. */
   now: string
   /** How many sessions under the first ids are taken. */
   attempt?: number
@@ -35,15 +35,16 @@ export function targetFormat(id: string): SessionFormat {
   return format
 }
 
-/** The session to be written: new id, and times, title and model of the source. */
+/** The session to write: a new id, and times, title and model of the source. */
 export function newSession(source: SessionSource, target: SessionFormat, options: CarryOptions): NewSession {
   const { cwd, now, attempt = 0 } = options
   const seed = uuidFor(JSON.stringify([source.digest, target.id, cwd, attempt]))
   const id = target.id === 'opencode' ? `ses_${seed.replaceAll('-', '').slice(0, 26)}` : seed
   const startedAt = source.head.startedAt ?? now
-  // opencode lists sessions by their titles; the others go by the first words themselves.
+  // opencode lists sessions by their titles; the others use the first message.
   const title = source.head.title ?? (target.id === 'opencode' ? firstWords(source) : undefined)
-  // The others go by the time of the file; opencode takes what the session says, and lists the last changed first.
+  // The others use the time of the file; opencode uses the session's own time, and lists the most recently changed
+  // first.
   const updatedAt = target.id === 'opencode' ? now : (source.head.updatedAt ?? startedAt)
   return { ...source.head, title, id, cwd, startedAt, updatedAt }
 }
@@ -56,12 +57,12 @@ function firstWords(source: SessionSource): string | undefined {
   return undefined
 }
 
-/** What agents write in the name of the user. */
+/** What agents write as the user. */
 export function isWrapped(text: string): boolean {
   return /^\s*(<[a-z_-]+[\s>]|# AGENTS\.md|Caveat: |\[Request interrupted)/i.test(text)
 }
 
-/** The text of the new session. What it returns counts everything that was written. */
+/** The text of the new session. Its return value counts everything that was written. */
 export function* carriedText(
   source: SessionSource,
   target: SessionFormat,
@@ -87,7 +88,7 @@ export function* carriedText(
   } else for (const line of writer.open()) yield text.line(line)
   let at = session.startedAt
   for (const { message, at: known } of source.messages(isCopy ? undefined : progress)) {
-    // Times order what is said: they never go back.
+    // Times order the messages: they never decrease.
     if (known !== undefined && known > at) at = known
     yield* add(steps.push(message, at))
   }
@@ -102,7 +103,7 @@ export function* carriedText(
   return { session, notes, counts, tokens, digests }
 }
 
-/** The lines of a session as they are, in the format of their agent. */
+/** The lines of a session unchanged, in the format of their agent. */
 export function* sameText(source: SessionSource): Generator<string, Pick<Carried, 'notes'>> {
   const text = textOfLines(source.format?.id === 'opencode')
   for (const line of source.lines()) yield text.line(line)
@@ -110,7 +111,7 @@ export function* sameText(source: SessionSource): Generator<string, Pick<Carried
   return { notes: [] }
 }
 
-/** Most agents keep lines; opencode takes one document. */
+/** Most agents store lines; opencode takes one document. */
 function textOfLines(document: boolean): { line(line: JsonObject): string; end(): string } {
   let count = 0
   return {
@@ -124,7 +125,9 @@ function textOfLines(document: boolean): { line(line: JsonObject): string; end()
   }
 }
 
-/** A session goes back to its own agent line by line. Gemini CLI's files can hold results twice, so theirs are remade. */
+/**
+ * A session returns to its own agent line by line. Gemini CLI's files can have results twice, so they are rewritten.
+ */
 function isSame(source: SessionSource, target: SessionFormat): boolean {
   return source.format?.id === target.id && target.id !== 'gemini-cli'
 }
@@ -147,7 +150,7 @@ function limits(target: string, longestResult: number, failed: number): Note[] {
   return notes
 }
 
-/** What a session says, as it would be sent next, to compare it with what was meant. */
+/** The content of a session in its next request, to compare it with what was meant. */
 export function digestsOf(source: SessionSource, progress?: Progress): Pick<Carried, 'digests' | 'counts'> {
   const steps = stepper()
   const turns = turnDigests()
@@ -160,7 +163,7 @@ export function digestsOf(source: SessionSource, progress?: Progress): Pick<Carr
   return turns.end()
 }
 
-/** The first place where what was written differs from what was meant. */
+/** The first position where the written session differs from what was meant. */
 export function difference(meant: readonly string[], written: readonly string[]): string | undefined {
   const at = meant.findIndex((digest, index) => written[index] !== digest)
   if (at >= 0) return `turn ${at + 1} of ${meant.length} differs`

@@ -1,5 +1,5 @@
-// The files of an agent's session folder. Names are matched one level at a time, and links are not followed: what is
-// read or written stays inside of the folder.
+// The files of an agent's session folder. Names are matched one level at a time, and links are not followed: reads and
+// writes stay inside of the folder.
 
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync, type Dirent } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -10,7 +10,7 @@ export interface FoundFile {
   changedMs: number
 }
 
-/** `names`: what each level below `folder` is called; `*` represents anything. */
+/** `names`: the name of each level below `folder`; `*` matches anything. */
 export function filesIn(folder: string, names: readonly string[], first?: string): FoundFile[] {
   let folders = [folder]
   for (const [level, name] of names.slice(0, -1).entries()) {
@@ -36,7 +36,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    // A folder that is not there, or that may not be read, holds nothing for us.
+    // A folder that does not exist, or may not be read, is empty for us.
     return []
   }
 }
@@ -53,7 +53,7 @@ export function isInside(path: string, folder: string): boolean {
   return `${realpathSync(path)}${sep}`.startsWith(`${realpathSync(folder)}${sep}`)
 }
 
-/** The beginning and the end of a file; of a small file all of it is the beginning. */
+/** The beginning and the end of a file; a small file is all beginning. */
 export function ends(file: FoundFile, head: number, tail: number): { head: string; tail: string; whole: boolean } {
   const fd = openSync(file.path, 'r')
   try {
@@ -62,6 +62,20 @@ export function ends(file: FoundFile, head: number, tail: number): { head: strin
       head: piece(fd, 0, whole ? file.size : head),
       tail: whole ? '' : piece(fd, file.size - tail, tail),
       whole,
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The complete lines in the first bytes of a file, each only when requested. */
+export function* firstLines(path: string, bytes: number): Generator<Buffer> {
+  const fd = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(bytes)
+    const read = buffer.subarray(0, readSync(fd, buffer, 0, bytes, 0))
+    for (let from = 0, end = read.indexOf(10); end >= 0; from = end + 1, end = read.indexOf(10, from)) {
+      yield read.subarray(from, end)
     }
   } finally {
     closeSync(fd)

@@ -1,4 +1,4 @@
-// Which session is meant: by the beginning of its id, by the path of a file, or the latest one of this folder.
+// Finds a session: by an id prefix, by the path of a file, or the latest one of this folder.
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -42,7 +42,7 @@ export async function findSession(
   return only && openListed(only, options)
 }
 
-async function openListed({ agent, id, path }: ListedSession, options: SourceOptions): Promise<FoundSession> {
+export async function openListed({ agent, id, path }: ListedSession, options: SourceOptions): Promise<FoundSession> {
   if (agent === 'opencode') return { agent, id, source: opencodeSource(path, id, options) }
   return { agent, id, source: await fileSource(path, sessionFormat(agent) as SessionFormat, options) }
 }

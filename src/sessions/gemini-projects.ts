@@ -1,4 +1,4 @@
-// Gemini CLI keeps the sessions of a folder under a name that its projects.json gives to the folder.
+// Gemini CLI stores the sessions of a folder under a name from its projects.json.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ export function geminiHome({ home, env }: AgentEnvironment): string {
   return join(env['GEMINI_CLI_HOME'] || home, '.gemini')
 }
 
-/** The name of a folder; a new one where the folder has none yet. */
+/** The name of a folder; a new one if it has none yet. */
 export function geminiProject(cwd: string, at: AgentEnvironment): { name: string; isNew: boolean } {
   const projects = projectsIn(at)
   const known = Object.hasOwn(projects, cwd) ? projects[cwd] : undefined
@@ -31,7 +31,7 @@ function isOther(name: string, cwd: string, at: AgentEnvironment): boolean {
   return existsSync(folder) && geminiRoot(folder) !== cwd
 }
 
-/** The working directory whose sessions lie in a folder below `tmp`. */
+/** The working directory of the sessions in a folder below `tmp`. */
 export function geminiRoot(folder: string): string | undefined {
   try {
     return readFileSync(join(folder, '.project_root'), 'utf8').trim() || undefined
@@ -57,7 +57,7 @@ function readProjects(at: AgentEnvironment): JsonObject {
   throw badInput(`${file} is not readable JSON. Gemini CLI needs it to find its sessions.`)
 }
 
-/** Enters a folder that Gemini CLI does not know yet; an entry that is there is left alone. */
+/** Adds a folder that Gemini CLI does not know yet; an existing entry is not changed. */
 export function registerGeminiProject(cwd: string, at: AgentEnvironment): void {
   const { name, isNew } = geminiProject(cwd, at)
   if (!isNew) return

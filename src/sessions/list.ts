@@ -1,5 +1,5 @@
 // All sessions of all agents on this machine. Of large files only the beginning and the end are read, so that thousands
-// of sessions are listed at once; small ones, the newest first, are read whole, and then the counts are exact.
+// of sessions are listed quickly; small ones, newest first, are read completely, and then the counts are exact.
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,10 +9,10 @@ import { sessionFormat } from '../transcripts/session-formats.ts'
 import type { SessionFormat, SessionHead } from '../transcripts/session.ts'
 import { agents, type Agent } from './agents.ts'
 import { isWrapped } from './carry.ts'
-import { ends, filesIn, type FoundFile } from './files.ts'
+import { ends, filesIn, firstLines, type FoundFile } from './files.ts'
 import { geminiRoot } from './gemini-projects.ts'
 import { opencodeSessions } from './opencode-db.ts'
-import { parsedLines } from './source.ts'
+import { parsedLine, parsedLines } from './source.ts'
 import type { AgentEnvironment } from './environment.ts'
 import { costOfLines } from './usage.ts'
 
@@ -22,7 +22,7 @@ export interface ListedSession {
   /** The file, or the database. */
   path: string
   cwd?: string | undefined
-  /** Its title, or the first words of the user. */
+  /** Its title, or the beginning of the first user message. */
   title: string
   startedAt?: string | undefined
   changedAt: string
@@ -31,7 +31,7 @@ export interface ListedSession {
   isEstimate: boolean
   bytes?: number
   model?: string | undefined
-  /** In US dollars at list prices, where all usage was seen. */
+  /** In US dollars at list prices, if all usage was read. */
   cost?: number | undefined
 }
 
@@ -41,11 +41,13 @@ export interface ListOptions {
   project?: string
 }
 
-/** How much is read of small files altogether, in bytes: about as much as is parsed in a fraction of a second. */
+/** How many bytes of small files are read in total: about as much as can be parsed in a fraction of a second. */
 const wholeBudget = 4 * 1024 * 1024
 const wholeFile = 2 * 1024 * 1024
 const headSize = 8 * 1024
 const tailSize = 4 * 1024
+/** Where the first user message comes later: Codex begins with its instructions, which are tens of kilobytes. */
+const longHeadSize = 96 * 1024
 
 export function listSessions(at: AgentEnvironment, { agent: only, project }: ListOptions = {}): ListedSession[] {
   const found: { agent: Agent; file: FoundFile }[] = []
@@ -71,7 +73,7 @@ export function listSessions(at: AgentEnvironment, { agent: only, project }: Lis
   return listed.toSorted((a, b) => (a.changedAt < b.changedAt ? 1 : -1))
 }
 
-/** Sub-agents of Claude Code have files of their own. */
+/** Sub-agents of Claude Code have separate files. */
 function isOwn(path: string): boolean {
   return !/[/\\]agent-[^/\\]*\.jsonl$/.test(path)
 }
@@ -89,7 +91,7 @@ function opencodeListed(file: string, project: string | undefined): ListedSessio
       ]
     })
   } catch {
-    // Another version of opencode may keep its sessions in other tables; the other agents are listed all the same.
+    // Another version of opencode may have other tables; the other agents are listed anyway.
     return []
   }
 }
@@ -99,15 +101,16 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
     const format = sessionFormat(agent.id) as SessionFormat
     const read = ends(file, isSmall ? file.size : headSize, isSmall ? 0 : tailSize)
     const isWhole = isSmall || read.whole
-    const first = parsedLines(read.head, isWhole)
+    const short = beginning(format, isWhole ? read.head.split('\n') : read.head.split('\n').slice(0, -1))
+    const isShort = isWhole || short.words !== undefined
+    const { lines: first, words, bytes: seen } = isShort ? short : beginning(format, laterLines(file.path), true)
     const last = parsedLines(read.tail.slice(read.tail.indexOf('\n') + 1), true)
     const { head, messages } = about(format, first, last)
     const id = head.id ?? looseField(read.head, agent.id === 'codex' ? 'id' : 'sessionId')
-    // Gemini CLI leaves a file without a message each time that it resumes a session.
+    // Gemini CLI leaves a file without a message each time it resumes a session.
     if (id === undefined || isSubagent(first[0]) || (isWhole && messages === 0)) return undefined
     const cwd = head.cwd ?? looseField(read.head, 'cwd') ?? geminiRoot(dirname(dirname(file.path)))
-    const seen = isWhole ? file.size : Buffer.byteLength(read.head)
-    // Only Codex counts up, so that the end of the file tells.
+    // Only Codex records cumulative counts, so that the end of the file is enough.
     const counted = isWhole ? first : agent.id === 'codex' ? last : []
     const cost = costOfLines(agent.id, counted, head)
     return {
@@ -115,7 +118,7 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
       id,
       path: file.path,
       cwd,
-      title: head.title ?? firstWords(format, first) ?? '',
+      title: head.title ?? words ?? '',
       startedAt: head.startedAt,
       changedAt: new Date(file.changedMs).toISOString(),
       messages: isWhole ? messages : Math.max(messages, Math.round((messages * file.size) / Math.max(1, seen))),
@@ -125,12 +128,12 @@ function listedFile(agent: Agent, file: FoundFile, isSmall: boolean): ListedSess
       ...(cost !== undefined && { cost }),
     }
   } catch {
-    // A file that cannot be read is no session to choose.
+    // An unreadable file is not listed.
     return undefined
   }
 }
 
-/** What the lines say about the session, and how many messages the first of them are. */
+/** The metadata of the session, and how many messages the first lines are. */
 function about(
   format: SessionFormat,
   first: readonly JsonObject[],
@@ -142,7 +145,7 @@ function about(
   return { head, messages: messages ?? lines.filter((line) => line < first.length).length }
 }
 
-/** Of a first line that is longer than what was read. */
+/** For a first line that is longer than what was read. */
 function looseField(text: string, field: string): string | undefined {
   const found = new RegExp(`"${field}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(text.slice(0, headSize))?.[1]
   return found === undefined ? undefined : (JSON.parse(found) as string)
@@ -154,13 +157,42 @@ function isSubagent(line: JsonObject | undefined): boolean {
   return isObject(payload) && isObject(payload.source) && payload.source.subagent !== undefined
 }
 
-function firstWords(format: SessionFormat, lines: readonly JsonObject[]): string | undefined {
+interface Beginning {
+  lines: JsonObject[]
+  /** The first user message. */
+  words?: string | undefined
+  /** The size of the lines. */
+  bytes: number
+}
+
+/** The first lines of a session, all or up to the first user message. */
+function beginning(format: SessionFormat, texts: Iterable<string>, untilWords = false): Beginning {
   const read = format.reader(true)
-  for (const [index, line] of lines.entries()) {
-    for (const { message } of readable(read, line, index)) {
-      const text = message.role === 'user' ? textOf(message.parts).trim() : ''
-      if (text !== '' && !isWrapped(text)) return text.slice(0, 200)
-    }
+  const found: Beginning = { lines: [], bytes: 0 }
+  for (const text of texts) {
+    const line = parsedLine(text)
+    if (!line) continue
+    found.bytes += text.length + 1
+    found.lines.push(line)
+    found.words ??= userWords(readable(read, line, found.lines.length - 1))
+    if (untilWords && found.words !== undefined) break
+  }
+  return found
+}
+
+/** The lines of a long header, without a long first one. */
+function* laterLines(path: string): Generator<string> {
+  let isFirst = true
+  for (const line of firstLines(path, longHeadSize)) {
+    if (!isFirst || line.length <= headSize) yield line.toString('utf8')
+    isFirst = false
+  }
+}
+
+function userWords(messages: ReturnType<ReturnType<SessionFormat['reader']>>): string | undefined {
+  for (const { message } of messages) {
+    const text = message.role === 'user' ? textOf(message.parts).trim() : ''
+    if (text !== '' && !isWrapped(text)) return text.slice(0, 200)
   }
   return undefined
 }
@@ -173,7 +205,7 @@ function readable(read: ReturnType<SessionFormat['reader']>, line: JsonObject, i
   }
 }
 
-/** The shortest beginnings of ids, of eight characters or more, that tell the sessions apart. */
+/** The shortest id prefixes, of eight characters or more, that distinguish the sessions. */
 export function shortIds(sessions: readonly ListedSession[]): string[] {
   const ids = sessions.map(({ id }) => id).toSorted()
   const common = (a = '', b = ''): number => {

@@ -1,4 +1,4 @@
-// opencode keeps its sessions in a SQLite database. It is opened for reading only; sessions come in by its own import.
+// opencode stores its sessions in a SQLite database. It is opened read-only; sessions are added by its own import.
 
 import { DatabaseSync } from 'node:sqlite'
 import { badInput } from '../core/error.ts'
@@ -14,7 +14,7 @@ export interface OpencodeRow {
   messages: number
 }
 
-/** The sessions of people, not those of their sub-agents, the last changed first. */
+/** The sessions of people, not those of their sub-agents, most recently changed first. */
 export function opencodeSessions(file: string): OpencodeRow[] {
   return reading(file, (db) => {
     const rows = db

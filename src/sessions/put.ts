@@ -1,5 +1,5 @@
-// A new session where its agent looks for it. It is written beside its place, read back and compared, and only then
-// given its name; nothing that is there is ever replaced, and what differs is removed.
+// Writes a new session where its agent looks for it. It is written next to its final path, read back and compared, and
+// only then renamed; nothing existing is ever replaced, and a file that differs is removed.
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -31,11 +31,11 @@ export interface PutOptions extends CarryOptions {
 }
 
 export interface Put extends Carried {
-  /** The file; of opencode its database. */
+  /** The file; for opencode its database. */
   path: string
 }
 
-/** Everything that writing a session takes. */
+/** Everything needed to write a session. */
 interface Job {
   source: SessionSource
   agent: Agent
@@ -67,7 +67,7 @@ function placeOf(agent: Agent, session: NewSession, at: AgentEnvironment): strin
   return join(agent.folder(at), below)
 }
 
-/** The first id that no session has. */
+/** The first unused id. */
 function freeSession(
   source: SessionSource,
   agent: Agent,
@@ -112,7 +112,7 @@ async function putFile({ source, agent, format, session, at, progress }: Job): P
   }
 }
 
-/** A link, unlike a new name, never replaces what is there. Some file systems have no links. */
+/** A link, unlike a rename, never replaces anything. Some file systems have no links. */
 function nameWithoutReplacing(draft: string, path: string): void {
   try {
     linkSync(draft, path)
@@ -163,7 +163,7 @@ async function compare(
   })
 }
 
-/** opencode takes sessions by its own import only. What it stored is read back from its database. */
+/** opencode accepts sessions only through its own import. What it stored is read back from its database. */
 async function putOpencode({ source, agent, format, session, at, progress }: Job): Promise<Put> {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-carry-'))
   try {
@@ -179,7 +179,7 @@ async function putOpencode({ source, agent, format, session, at, progress }: Job
         throw badInput(`"opencode import" ended with ${status}: ${stderr.trim().split('\n').at(-1) ?? ''}.`)
       await compare(carried, opencodeSource(path, session.id), format, half(progress, 0.5))
     } catch (failure) {
-      // An import that fails in the middle leaves what came before.
+      // An import that fails halfway leaves its first part.
       if (isInDatabase(path, session.id)) run(['session', 'delete', session.id])
       throw failure
     }

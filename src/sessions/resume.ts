@@ -1,5 +1,5 @@
-// What it takes to continue a session in an agent: the command, the room and the money, and whether the agent here is
-// one that sessions are written for.
+// What is needed to continue a session in an agent: the command, the context window and the price, and whether sessions
+// are written for the installed version.
 
 import { spawnSync } from 'node:child_process'
 import { catalogue } from '../providers/catalogue.ts'
@@ -14,11 +14,11 @@ export interface ResumeEstimate {
   tokens: number
   contextWindow?: number | undefined
   fits?: boolean | undefined
-  /** US dollars for the first request, at list price, nothing cached. */
+  /** US dollars for the first request, at list price, without a cache. */
   cost?: number | undefined
 }
 
-/** Instructions and tools of the agent itself, which it sends along. */
+/** Instructions and tools of the agent itself, which it adds. */
 const ownTokens = 25_000
 
 export function resumeEstimate(agent: Agent, head: SessionHead, tokens: number): ResumeEstimate {
@@ -44,9 +44,11 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** Undefined: the program is not on the path, or does not say. */
+/** Undefined: the program is not in PATH, or does not report it. */
 export function installedVersion(agent: Agent, at: AgentEnvironment): { installed: boolean; version?: string } {
-  const { error, stdout } = spawnSync(agent.program, ['--version'], { env: at.env, encoding: 'utf8', timeout: 20_000 })
+  // Not in the current folder, whose files it might read.
+  const options = { cwd: at.home, env: at.env, encoding: 'utf8', timeout: 20_000 } as const
+  const { error, stdout } = spawnSync(agent.program, ['--version'], options)
   if (error && 'code' in error && error.code === 'ENOENT') return { installed: false }
   const version = /\d+\.\d+\.\d+/.exec(stdout ?? '')?.[0]
   return { installed: true, ...(version !== undefined && { version }) }

@@ -1,5 +1,5 @@
-// A session to be read: a file of an agent, a session in opencode's database, or messages that are here already. Files
-// of lines are read twice, line by line, and never held whole: first to find the lines that count, then those lines.
+// A session to be read: a file of an agent, a session in opencode's database, or messages in memory. Files of lines are
+// read twice, line by line, and never completely in memory: first to find the current lines, then those lines.
 
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
@@ -20,15 +20,15 @@ import { geminiRoot } from './gemini-projects.ts'
 import { opencodeLinesOf } from './opencode-db.ts'
 
 export interface SessionSource {
-  /** The format of the lines; absent where there are only messages. */
+  /** The format of the lines; absent if there are only messages. */
   format?: SessionFormat
   head: SessionHead
   notes: Note[]
-  /** A digest of everything that was read: the same session has the same. */
+  /** A digest of everything that was read: the same session has the same digest. */
   digest: string
   /** What the agent would send next, or with `whole` everything, in order. */
   messages(progress?: Progress): Generator<SessionMessage>
-  /** All lines as they are. */
+  /** All lines, unchanged. */
   lines(progress?: Progress): Generator<JsonObject>
 }
 
@@ -40,7 +40,7 @@ export interface SourceOptions {
   progress?: Progress
 }
 
-/** The agent whose format a file has; undefined where it is no session. */
+/** The agent whose format a file has; undefined if it is not a session. */
 export function formatOfFile(path: string): SessionFormat | undefined {
   const { size, mtimeMs } = statSync(path)
   const { head, whole } = ends({ path, size, changedMs: mtimeMs }, 1024 * 1024, 0)
@@ -50,21 +50,24 @@ export function formatOfFile(path: string): SessionFormat | undefined {
   return json === undefined ? undefined : sessionFormat(recogniseFormat(json) ?? '')
 }
 
-/** The objects of the whole lines in a piece of a file. */
+/** The objects of the complete lines in a piece of a file. */
 export function parsedLines(text: string, whole: boolean): JsonObject[] {
   const lines = text.split('\n')
   if (!whole) lines.pop()
-  return lines.flatMap((line) => {
-    try {
-      const value = line.trim() === '' ? undefined : (JSON.parse(line) as Json)
-      return isObject(value) && !isDocument(value) ? [value] : []
-    } catch {
-      return []
-    }
-  })
+  return lines.map(parsedLine).filter((line) => line !== undefined)
 }
 
-/** One value that holds a whole session. */
+/** Undefined if the line is not an object, or is a whole session. */
+export function parsedLine(line: string): JsonObject | undefined {
+  try {
+    const value = line === '' ? undefined : (JSON.parse(line) as Json)
+    return isObject(value) && !isDocument(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** One value with a whole session. */
 function isDocument(value: JsonObject): boolean {
   return Array.isArray(value.messages)
 }
@@ -94,7 +97,7 @@ export async function fileSource(
   return linesSource(path, size, format, options)
 }
 
-/** A session whose text is at hand, as from a pipe. */
+/** A session from text, such as from a pipe. */
 export function textSource(text: string, format: SessionFormat, options: SourceOptions = {}): SessionSource {
   const lines = parsedLines(text, true)
   if (lines.length > 0 && format.id !== 'opencode') return lineSource(format, () => lines, options)
@@ -112,7 +115,7 @@ export function opencodeSource(file: string, id: string, options: SourceOptions 
   return lineSource(format, () => opencodeLinesOf(file, id), options)
 }
 
-/** Lines that are at hand. */
+/** Lines in memory. */
 export function lineSource(
   format: SessionFormat,
   lines: () => Iterable<JsonObject>,

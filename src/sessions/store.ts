@@ -1,5 +1,5 @@
 // Sessions of agents in our own store, and conversations of the store as sessions. Lines of an agent stay with the
-// messages that were read from them, so that they go back to the same agent as they were, thinking included.
+// messages that were read from them, so that they return to the same agent unchanged, thinking included.
 
 import { badInput } from '../core/error.ts'
 import type { Json } from '../core/json.ts'

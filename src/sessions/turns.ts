@@ -1,5 +1,5 @@
-// What a session says, as digests turn by turn: two sessions with the same digests hold the same texts, calls,
-// arguments, results and pictures, however their formats group them.
+// The content of a session, as digests turn by turn: two sessions with the same digests have the same texts, calls,
+// arguments, results and images, however their formats group them.
 
 import { createHash, hash } from 'node:crypto'
 import { estimateTokens } from '../context/count.ts'

@@ -1,4 +1,4 @@
-// What a session has cost, where its lines record usage: at list prices, so an estimate.
+// The cost of a session, if its lines record usage: an estimate at list prices.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Usage } from '../core/usage.ts'
@@ -9,7 +9,7 @@ import { stringAt, type SessionHead } from '../transcripts/session.ts'
 
 type Tokens = Omit<Usage, 'offline' | 'raw'>
 
-/** Undefined where nothing is recorded, or a price is not known. */
+/** Undefined if nothing is recorded, or a price is unknown. */
 export function costOfLines(agent: string, lines: readonly JsonObject[], head: SessionHead): number | undefined {
   if (agent === 'codex') return codexCost(lines, head)
   if (agent === 'pi') return sumOf(lines.map((line) => numberAt(line, 'message', 'usage', 'cost', 'total')))
@@ -36,7 +36,7 @@ export function costOfLines(agent: string, lines: readonly JsonObject[], head: S
   )
 }
 
-/** Codex counts up: the last line with a count has it all. */
+/** Codex records cumulative counts: the last line with a count has the total. */
 function codexCost(lines: readonly JsonObject[], { provider, model }: SessionHead): number | undefined {
   const counts = lines.flatMap(({ payload }) => {
     const info = isObject(payload) && payload.type === 'token_count' ? payload.info : undefined

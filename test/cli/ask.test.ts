@@ -13,14 +13,14 @@ test('without a key the emulator answers, with a tool call, and says that it is 
   assert.match(err, /→ clock/)
 })
 
-test('a question can come through a pipe, alone or behind the words', async (t) => {
+test('a question can come through a pipe, alone or after the words', async (t) => {
   const { synapse } = newHome(t)
   assert.match((await synapse([], { input: 'What time is it?\n' })).out, /clock answered/)
   const both = await synapse(['What did I say first?'], { input: 'the quick brown fox' })
   assert.match(both.out, /the quick brown fox/)
 })
 
-test('-c continues with the last conversation, also with another provider', async (t) => {
+test('-c continues the last conversation, even with another provider', async (t) => {
   const { synapse } = newHome(t)
   await synapse(['-m', 'anthropic', '--offline', 'My name is Ada.'])
   for (const model of ['openai/gpt-5.6', 'google', 'mistral']) {
@@ -64,7 +64,7 @@ test('log lists conversations and shows one with calls, arguments and results', 
   assert.equal(lines.length, 4)
 })
 
-test('a prompt of ten megabytes that no model reads is one clear sentence, and is kept', async (t) => {
+test('a prompt of ten megabytes that no model reads is one clear sentence, and is stored', async (t) => {
   const { synapse } = newHome(t)
   const { code, err } = await synapse(['--offline', 'Summarise this.'], { input: 'x'.repeat(10_000_000) })
   assert.equal(code, 1)
@@ -84,13 +84,13 @@ const mistakes: [string, string[], Record<string, string>, number, RegExp][] = [
   ['an unknown provider', ['-m', 'antropic/x', 'hi'], {}, 2, /antropic.*anthropic/s],
   ['a missing key', ['-m', 'anthropic/claude-opus-5', 'hi'], {}, 2, /ANTHROPIC_API_KEY/],
   ['an unknown option', ['--modell', 'x', 'hi'], {}, 2, /--modell/],
-  ['no question at all', [], {}, 2, /no question/],
+  ['no question at all', [], {}, 2, /No question/],
   ['nothing to continue', ['-c', 'hi'], {}, 2, /no conversation to continue/],
   ['an unknown conversation', ['log', 'nope'], {}, 2, /no conversation nope/],
   ['a wrong number', ['log', '--limit', 'many'], {}, 2, /--limit.*many/],
-  ['an empty id', ['log', ''], {}, 2, /id of a conversation is empty/],
-  ['an empty id to continue with', ['--conversation', '', 'hi'], {}, 2, /id of a conversation is empty/],
-  ['an empty path', ['--db', '', 'hi'], {}, 2, /--db takes the path of a file/],
+  ['an empty id', ['log', ''], {}, 2, /conversation id is empty/],
+  ['an empty id to continue with', ['--conversation', '', 'hi'], {}, 2, /conversation id is empty/],
+  ['an empty path', ['--db', '', 'hi'], {}, 2, /--db takes a file path/],
   ['a word too many', ['doctor', 'my.db'], {}, 2, /Unexpected argument "my\.db"/],
   ['a question to a chat', ['chat', 'hello'], {}, 2, /Unexpected argument "hello"/],
   ['events of a chat', ['chat', '--json'], {}, 2, /--json is for a single question/],
@@ -110,7 +110,7 @@ for (const [what, args, env, expected, words] of mistakes) {
   })
 }
 
-test('a broken database file is named, left as it is, and nothing starts afresh', async (t) => {
+test('a broken database file is named and not changed, and no new one is created', async (t) => {
   const { synapse, folder } = newHome(t)
   const file = join(folder, 'broken.db')
   writeFileSync(file, 'this is no database, but somebody may need it')
@@ -142,24 +142,24 @@ test('--version and --help need nothing and write nothing', async (t) => {
   assert.match((await synapse(['convert', '--help'])).out, /--to/)
 })
 
-test('an empty word never names the only conversation there is', async (t) => {
+test('an empty argument never names the only conversation', async (t) => {
   const { synapse } = newHome(t)
   await synapse(['--offline', 'Hello'])
   assert.equal((await synapse(['delete', '--yes', ''])).code, 2)
   assert.match((await synapse(['log'], { env: { SYNAPSE_DB: '' } })).out, /Hello/)
 })
 
-test('what is piped in and is no text is refused, not sent as rubbish', async (t) => {
+test('piped input that is not text is refused, not sent as garbage', async (t) => {
   const { synapse } = newHome(t)
   const { code, err } = await synapse(['What is this?'], { input: 'PNG\u0000\u0001' })
   assert.equal(code, 2)
-  assert.match(err, /piped in is not text\. Images and PDFs are given with -a\.\n$/)
+  assert.match(err, /piped input is not text\. Give images and PDFs with -a\.\n$/)
 })
 
-test('--resume says so where nothing was left open', async (t) => {
+test('--resume reports that there is nothing to resume', async (t) => {
   const { synapse } = newHome(t)
   await synapse(['--offline', 'Hello'])
   const { code, out, err } = await synapse(['--resume', '--offline'])
   assert.deepEqual({ code, out }, { code: 0, out: '' })
-  assert.match(err, /Nothing was left open/)
+  assert.match(err, /Nothing to resume/)
 })

@@ -1,35 +1,27 @@
 // No string of the log reaches a terminal as it is: every string field of every kind of part, through every command
-// that prints, on a real pseudo-terminal.
+// that prints. Here the streams say that they are a terminal; npm run test:all has the same on a pseudo-terminal.
 
 import assert from 'node:assert/strict'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { exportFormats } from '../../src/cli/export-lines.ts'
 import { printable, styleFor } from '../../src/cli/terminal.ts'
 import { escapedJson } from '../../src/core/json.ts'
-import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { writeTranscript } from '../../src/transcripts/index.ts'
-import { newHome, type Home } from './command-line.ts'
-import { hostileLog, obeyed, shown } from './hostile-log.ts'
+import { serveEmulator } from '../../src/testing.ts'
+import { newHome } from './command-line.ts'
+import { obeyed, shown } from './hostile-log.ts'
+import {
+  assertNothingObeyed,
+  comparing,
+  db,
+  fields,
+  hostileHome,
+  id,
+  messages,
+  printingCommands,
+  wordsOf,
+} from './printing.ts'
 import { keys, noTerminal, openTerminal } from './pseudo-terminal.ts'
-
-const { archive, messages, fields } = hostileLog()
-const { id } = archive.conversation
-
-async function hostileHome(home: Home): Promise<void> {
-  const store = await openSqliteStore(join(home.folder, 'log.db'))
-  await store.importConversation('local', archive)
-  await store.close()
-  writeFileSync(join(home.folder, 'transcript.json'), JSON.stringify(writeTranscript(messages, 'synapse')))
-}
-
-/** What a terminal would obey, but for a line end, a tab, and the one sequence that clears the line of a progress. */
-function obeyedIn(screen: string): string[] {
-  const own = screen.replaceAll('\u001B[K', '')
-  const found = own.match(/[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\t\n\r]]/gv) ?? []
-  return [...new Set([...found, ...(screen.includes('\rover') ? ['\r'] : [])])].map((one) => JSON.stringify(one))
-}
 
 /** Of `obeyed`, without what the line editor itself may send. */
 const sequences = [
@@ -51,39 +43,6 @@ function assertNot(screen: string, bad: string): void {
   assert.equal(at, -1, `${JSON.stringify(bad)} in ${JSON.stringify(screen.slice(Math.max(0, at - 200), at + 50))}`)
 }
 
-const db = ['--db', 'log.db']
-const printing: Record<string, { args: string[]; shows?: RegExp; code?: number }> = {
-  log: { args: ['log'], shows: /title␛/ },
-  'log ID': { args: ['log', id], shows: /mediaType␛\]52/ },
-  'log --json': { args: ['log', '--json'] },
-  'log ID --json': { args: ['log', id, '--json'], shows: /\\u009b31m\\u0085/ },
-  inspect: { args: ['inspect', id], shows: /findable/ },
-  'inspect --json': { args: ['inspect', id, '--json'], shows: /\\u202e/ },
-  'inspect --body': { args: ['inspect', id, '--body'], shows: /\\u202e/ },
-  'inspect --diff': { args: ['inspect', id, '--diff'], code: 2 },
-  usage: { args: ['usage'], shows: /exchange\.provider␛/ },
-  'usage --json': { args: ['usage', '--json'] },
-  search: { args: ['search', 'findable'], shows: /findable/ },
-  'search --json': { args: ['search', 'findable', '--json'], shows: /\\u009b/ },
-  doctor: { args: ['doctor'] },
-  'doctor --json': { args: ['doctor', '--json'] },
-  'convert to a provider': { args: ['convert', 'transcript.json', '--to', 'openai/gpt-5.6'], shows: /\\u202e/ },
-  'convert to a format': { args: ['convert', 'transcript.json', '--to', 'anthropic-messages'], shows: /\\u202e/ },
-  check: { args: ['check', 'transcript.json', '--for', 'openai/gpt-5.6'] },
-  'check --json': { args: ['check', 'transcript.json', '--for', 'openai/gpt-5.6', '--json'] },
-  import: { args: ['import', 'transcript.json'] },
-  ask: { args: ['--offline', '--conversation', id, 'What did I say first?'] },
-  'ask --json': { args: ['--offline', '--json', '--conversation', id, 'What did I say first?'] },
-}
-
-for (const format of exportFormats) {
-  const shows = format === 'markdown' ? /mediaType␛\\\]52/ : undefined
-  printing[`export --format ${format}`] = { args: ['export', id, '--format', format], ...(shows && { shows }) }
-}
-
-/** Commands that have no store. */
-const withoutStore = new Set(['convert to a provider', 'convert to a format', 'check', 'check --json'])
-
 test('the hostile log has every kind of part and many fields', () => {
   assert.ok(fields.size >= 60, `${fields.size} fields`)
   for (const field of ['user(media).mediaType', 'results(tool-result).output(media).name', 'reply(opaque).kind'])
@@ -93,59 +52,104 @@ test('the hostile log has every kind of part and many fields', () => {
     )
 })
 
-for (const [name, { args, shows, code }] of Object.entries(printing)) {
-  test(
-    `on a terminal, ${name} sends nothing that a terminal obeys`,
-    { skip: noTerminal, timeout: 60_000 },
-    async (t) => {
-      const home = newHome(t)
-      await hostileHome(home)
-      const screen = openTerminal(t, home, [...args, ...(withoutStore.has(name) ? [] : db)], { env: { NO_COLOR: '1' } })
-      const ended = await screen.ended
-      assert.deepEqual(obeyedIn(screen.raw), [], screen.raw.slice(0, 2000))
-      assert.ok(ended === (code ?? 0) || code === undefined, `${ended}: ${screen.text.slice(0, 500)}`)
-      if (shows) assert.match(screen.text, shows)
-    },
-  )
+for (const name of printingCommands) {
+  test(`on a terminal, ${name} sends nothing that a terminal obeys`, async (t) => {
+    const home = newHome(t)
+    await hostileHome(home)
+    const { code, out, err } = await home.synapse(wordsOf(name), { env: { NO_COLOR: '1' }, columns: 80 })
+    assertNothingObeyed(name, out + err, code)
+  })
 }
 
-test('what delete asks and says about a title is not obeyed', { skip: noTerminal, timeout: 60_000 }, async (t) => {
+test('an answer in Markdown that streams sends nothing that a terminal obeys', async (t) => {
+  const text = [
+    `# heading ${obeyed}`,
+    `plain ${obeyed} **bold ${obeyed}** \`code ${obeyed}\` [link ${obeyed}](https://a.example/${obeyed})`,
+    `- item ${obeyed}`,
+    `> quote ${obeyed}`,
+    `| a ${obeyed} | b |\n|---|---|\n| c | ${obeyed} |`,
+    `\`\`\`js ${obeyed}\nconst a = "${obeyed}" // ${obeyed}\n\`\`\``,
+  ].join('\n\n')
+  const emulator = await serveEmulator({ reply: () => ({ parts: [{ type: 'text', text }] }) })
+  t.after(() => emulator.close())
+  const env = { OPENAI_API_KEY: 'sk-test-key', OPENAI_BASE_URL: `${emulator.url}/openai/v1` }
   const home = newHome(t)
-  await hostileHome(home)
-  const screen = openTerminal(t, home, ['delete', id, ...db], { env: { NO_COLOR: '1' } })
-  await screen.see(/title␛.*\[y\/N\]/s)
-  screen.type(`y${keys.enter}`)
-  assert.equal(await screen.ended, 0)
-  for (const bad of sequences) assertNot(screen.raw, bad)
+  for (const colour of [{ NO_COLOR: '1' }, { TERM: 'xterm-256color' }]) {
+    const { code, out, err } = await home.synapse(['-m', 'openai/gpt-5.6', 'hi'], {
+      env: { ...env, ...colour },
+      columns: 80,
+    })
+    assert.equal(code, 0, err)
+    assert.match(out, /heading/)
+    for (const bad of sequences.filter((one) => one !== '\u001B[31m')) assertNot(out + err, bad)
+  }
 })
 
 test(
-  'no slash command of a chat sends what is in the log as it is',
-  { skip: noTerminal, timeout: 90_000 },
+  'answers that compare shows next to each other are not obeyed',
+  { skip: noTerminal, timeout: 60_000 },
   async (t) => {
     const home = newHome(t)
     await hostileHome(home)
-    const args = ['chat', '--offline', '--conversation', id, ...db]
-    const screen = openTerminal(t, home, args, { env: { NO_COLOR: '1' }, columns: 200 })
-    const prompt = /you> $/
-    await screen.see(prompt)
-    const lines = ['/history', '/tree', '/context', '/inspect', '/inspect body', '/search findable', '/usage', '/edit']
-    for (const line of [...lines, '/retry', '/fork', '/undo']) {
-      screen.type(`${line}${keys.enter}`)
-      await screen.see(prompt)
-    }
-    assert.match(screen.text, /mediaType␛\]52/)
-    assert.match(screen.text, /control characters: write \/edit and the new words/)
-    screen.type('/fork b')
-    await screen.see(/fork b$/)
-    screen.type(`${keys.tab}${keys.tab}`)
-    screen.type(`\u0015/quit${keys.enter}`)
+    const screen = openTerminal(t, home, [...comparing, ...db, `Repeat ${obeyed}`], { env: { NO_COLOR: '1' } })
+    await screen.see(/Continue with which answer\?/)
+    screen.type(keys.enter)
     assert.equal(await screen.ended, 0)
     for (const bad of sequences) assertNot(screen.raw, bad)
   },
 )
 
-test('a file or a pipe gets the text of a Markdown export as it is in the log', async (t) => {
+test(
+  'the preview of an untrusted folder sends no control sequences',
+  { skip: noTerminal, timeout: 60_000 },
+  async (t) => {
+    const home = newHome(t)
+    await hostileHome(home)
+    const screen = openTerminal(t, home, ['--offline', '-p', 'evil', 'hi', ...db], { env: { NO_COLOR: '1' } })
+    await screen.see(/\[y\/N\]/)
+    screen.type(`n${keys.enter}`)
+    assert.equal(await screen.ended, 2)
+    for (const bad of sequences) assertNot(screen.raw, bad)
+  },
+)
+
+test(
+  'the question and the output of delete send no control sequences of a title',
+  { skip: noTerminal, timeout: 60_000 },
+  async (t) => {
+    const home = newHome(t)
+    await hostileHome(home)
+    const screen = openTerminal(t, home, ['delete', id, ...db], { env: { NO_COLOR: '1' } })
+    await screen.see(/title␛.*\[y\/N\]/s)
+    screen.type(`y${keys.enter}`)
+    assert.equal(await screen.ended, 0)
+    for (const bad of sequences) assertNot(screen.raw, bad)
+  },
+)
+
+test('no slash command of a chat sends log content raw', { skip: noTerminal, timeout: 90_000 }, async (t) => {
+  const home = newHome(t)
+  await hostileHome(home)
+  const args = ['chat', '--offline', '--conversation', id, ...db]
+  const screen = openTerminal(t, home, args, { env: { NO_COLOR: '1' }, columns: 200 })
+  const prompt = /you> $/
+  await screen.see(prompt)
+  const lines = ['/history', '/tree', '/context', '/inspect', '/inspect body', '/search findable', '/usage', '/edit']
+  for (const line of [...lines, '/retry', '/fork', '/undo']) {
+    screen.type(`${line}${keys.enter}`)
+    await screen.see(prompt)
+  }
+  assert.match(screen.text, /mediaType␛\]52/)
+  assert.match(screen.text, /control characters: use \/edit TEXT/)
+  screen.type('/fork b')
+  await screen.see(/fork b$/)
+  screen.type(`${keys.tab}${keys.tab}`)
+  screen.type(`\u0015/quit${keys.enter}`)
+  assert.equal(await screen.ended, 0)
+  for (const bad of sequences) assertNot(screen.raw, bad)
+})
+
+test('a file or a pipe gets the text of a Markdown export unchanged', async (t) => {
   const home = newHome(t)
   await hostileHome(home)
   const { out } = await home.synapse(['export', id, '--format', 'markdown', ...db])

@@ -1,5 +1,5 @@
-// What a person, and a script, is told of a run that does not go straight: retries, fallbacks, guards, interruptions, and
-// calls that must be allowed.
+// What a user, and a script, sees of a run with problems: retries, fallbacks, guards, interruptions, and calls that
+// must be allowed.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ async function local(t: TestContext) {
 const useStamp = 'use the tool stamp with {"page":7}'
 const down = { status: 503, headers: { 'x-should-retry': 'false' } }
 
-test('a retry tells how long it waits, and a fallback who continues and why', async (t) => {
+test('a retry shows its delay, and a fallback the next model and the reason', async (t) => {
   const { synapse, server } = await local(t)
   server.order({ status: 429, headers: { 'retry-after-ms': '20' } })
   const again = await synapse(['How many messages?'])
@@ -55,7 +55,7 @@ test('a guard that stops a run says which and why, as text and as an event', asy
   assert.equal(plain.code, 0)
   assert.match(
     plain.err,
-    /Stopped \(most steps\): The run has made the 1 steps that it may\.\nSay "continue" to continue\./,
+    /Stopped \(step limit\): The run reached its limit of 1 steps\.\nType "continue" to continue\./,
   )
   const json = await synapse(['agent', 'run', 'hasty', '--json', useStamp])
   const guard = events(json.out).find(({ type }) => type === 'guard')
@@ -65,24 +65,24 @@ test('a guard that stops a run says which and why, as text and as an event', asy
   )
 })
 
-test('an answer that breaks off is kept, said so, and continued', async (t) => {
+test('an interrupted answer is saved, reported, and continued', async (t) => {
   const { synapse, server } = await local(t)
   server.order({ cutAt: 4 })
   const broken = await synapse(['Count to 50'])
   assert.equal(broken.code, 1)
   assert.match(broken.out, /1 2 3/)
-  assert.match(broken.err, /The answer was interrupted; what was said so far is kept\./)
+  assert.match(broken.err, /The answer was interrupted; the partial reply is saved\./)
   const resumed = await synapse(['--resume'])
   assert.equal(resumed.code, 0, resumed.err)
   assert.match(
     resumed.err,
-    /The last answer was interrupted; what there was of it is kept\. "synapse --resume" continues/,
+    /The last answer was interrupted; the partial answer is saved\. "synapse --resume" continues/,
   )
   assert.match(resumed.out, /48 49 50/)
   assert.equal((await synapse(['--resume', 'and words'])).code, 2)
 })
 
-test('with --json a call that must be allowed waits, and the exit code says so', async (t) => {
+test('with --json a call that needs approval waits, and the exit code shows it', async (t) => {
   const { synapse } = await local(t)
   const asked = await synapse(['agent', 'run', 'clerk', '--json', useStamp])
   assert.equal(asked.code, 3, asked.err)
@@ -95,7 +95,7 @@ test('with --json a call that must be allowed waits, and the exit code says so',
   assert.match(allowed.out, /stamped 7/)
 })
 
-test('where no one can be asked, a call is denied and the model told so', async (t) => {
+test('when not interactive, a call is denied and the model is told', async (t) => {
   const { synapse } = await local(t)
   const denied = await synapse(['agent', 'run', 'clerk', useStamp])
   assert.equal(denied.code, 0, denied.err)
@@ -122,39 +122,35 @@ test('a conversation with an agent is inspected and continued as the agent left 
   rmSync(join(folder, 'agents/clerk.yaml'))
   const gone = await synapse(['inspect', 'last', '--body'])
   assert.equal(gone.code, 0, gone.err)
-  assert.match(gone.err, /the agent clerk, whose tools and settings are left out: .*clerk\.yaml is not there any more/)
+  assert.match(gone.err, /the agent clerk, whose tools and settings are left out: .*clerk\.yaml no longer exists/)
+})
+
+test('a terminal asks about a call, and accepts yes and no', { skip: noTerminal, timeout: 60_000 }, async (t) => {
+  const home = await local(t)
+  const once = openTerminal(t, home, ['agent', 'run', 'clerk', useStamp])
+  await once.see(/Allow this call\? stamp \{"page":7\}\nAllow\? \[y\]es, for this \[c\]onversation/)
+  once.type(`y${keys.enter}`)
+  await once.see(/stamped 7/)
+  assert.equal(await once.ended, 0)
+
+  const chat = openTerminal(t, home, ['chat', '--agent', 'clerk'])
+  await chat.see(/you> $/)
+  home.server.order(down)
+  chat.type(`${useStamp}${keys.enter}`)
+  await chat.see(/Continuing with second\/m/)
+  await chat.see(/Allow this call\? stamp \{"page":7\}/)
+  await chat.see(/or no with a reason: $/)
+  chat.type(`no${keys.enter}`)
+  await chat.see(/did not allow stamp/)
+  await chat.see(/you> $/)
+  chat.type(`/tools${keys.enter}`)
+  await chat.see(/on +stamp/)
+  chat.type(keys.end)
+  assert.equal(await chat.ended, 0)
 })
 
 test(
-  'in a terminal a call is asked about, and yes and no are both taken',
-  { skip: noTerminal, timeout: 60_000 },
-  async (t) => {
-    const home = await local(t)
-    const once = openTerminal(t, home, ['agent', 'run', 'clerk', useStamp])
-    await once.see(/stamp \{"page":7\}\nAllow it\? \[y\/N\] /)
-    once.type(`y${keys.enter}`)
-    await once.see(/stamped 7/)
-    assert.equal(await once.ended, 0)
-
-    const chat = openTerminal(t, home, ['chat', '--agent', 'clerk'])
-    await chat.see(/you> $/)
-    home.server.order(down)
-    chat.type(`${useStamp}${keys.enter}`)
-    await chat.see(/Continuing with second\/m/)
-    await chat.see(/Allow this call\? stamp \{"page":7\}/)
-    await chat.see(/Allow\? \[y\/N\] $/)
-    chat.type(`no${keys.enter}`)
-    await chat.see(/did not allow stamp/)
-    await chat.see(/you> $/)
-    chat.type(`/tools${keys.enter}`)
-    await chat.see(/on +stamp/)
-    chat.type(keys.end)
-    assert.equal(await chat.ended, 0)
-  },
-)
-
-test(
-  'a question that is left with Ctrl-D or Ctrl-C waits, and the exit code says which it was',
+  'a question left with Ctrl-D or Ctrl-C stays pending, and the exit code tells the two apart',
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
     const home = await local(t)
@@ -164,7 +160,7 @@ test(
       [keys.interrupt, 130],
     ] as const) {
       const screen = openTerminal(t, home, asks)
-      await screen.see(/Allow it\? \[y\/N\] /)
+      await screen.see(/or no with a reason: /)
       screen.type(key)
       assert.equal(await screen.ended, code, screen.text)
       assert.match((await home.synapse(['--resume', '--yes'])).out, /stamped 7/)
@@ -175,7 +171,7 @@ test(
       [keys.interrupt, 130],
     ] as const) {
       const screen = openTerminal(t, home, ['delete', id])
-      await screen.see(/for good\? \[y\/N\] /)
+      await screen.see(/permanently\? \[y\/N\] /)
       screen.type(key)
       assert.equal(await screen.ended, code, screen.text)
     }
@@ -189,11 +185,11 @@ test('--yes allows every call in a chat too', async (t) => {
   assert.match(out, /stamped 7/)
 })
 
-test('an agent may name a provider that the store keeps', async (t) => {
+test('an agent may name a provider of the store', async (t) => {
   const { synapse, folder, server, trust } = await local(t)
   await synapse(['providers', 'configure', 'kept', '--base-url', `${server.url}/openai-compatible/v1`])
   writeFileSync(join(folder, 'agents', 'keeper.yaml'), 'name: keeper\nmodel: kept/m\n')
-  assert.match((await synapse(['agent', 'check', 'keeper'])).out, /is right: kept\/m/)
+  assert.match((await synapse(['agent', 'check', 'keeper'])).out, /is valid: kept\/m/)
   assert.match((await synapse(['agent', 'list'])).out, /keeper +kept\/m/)
   await trust()
   const { code, err } = await synapse(['agent', 'run', 'keeper', 'Hello'])
@@ -201,7 +197,7 @@ test('an agent may name a provider that the store keeps', async (t) => {
   assert.equal((await synapse(['inspect', 'last'])).code, 0)
 })
 
-test('an agent with MCP servers ends also where nothing can be kept of them', { timeout: 60_000 }, async (t) => {
+test('an agent with MCP servers ends even if nothing can be stored about them', { timeout: 60_000 }, async (t) => {
   const { synapse, folder, trust } = newHome(t)
   const script = join(import.meta.dirname, '..', 'mcp', 'faulty-server.ts')
   const entry = JSON.stringify({ command: process.execPath, args: [script, ''] })
@@ -211,14 +207,17 @@ test('an agent with MCP servers ends also where nothing can be kept of them', { 
   writeFileSync(join(folder, 'file'), '')
   await trust()
   const nowhere = { XDG_DATA_HOME: join(folder, 'file') }
-  const { code, out, err } = await synapse(['agent', 'run', 'user', 'Hello', '--db', 'chats.db'], { env: nowhere })
+  const { code, out, err } = await synapse(['agent', 'run', 'user', 'Hello', '--db', 'chats.db'], {
+    env: nowhere,
+    process: true,
+  })
   assert.equal(code, 0, err)
   assert.match(out, /emulator/)
-  assert.match(err, /What the MCP servers offer is not kept, so that a change will go unnoticed: /)
+  assert.match(err, /The tool definitions of MCP servers could not be saved, so later changes will go unnoticed: /)
 })
 
 test(
-  'a tool that hangs, or a module that keeps something open, does not hold up the end',
+  'a tool that hangs, or a module that keeps something open, does not delay the exit',
   { timeout: 60_000 },
   async (t) => {
     const home = await local(t)
@@ -229,14 +228,14 @@ test(
 export const stamp = { name: 'stamp', input: { type: 'object' }, timeoutMs: 20, run: () => new Promise(() => {}) }\n`,
     )
     await trust()
-    assert.equal((await synapse(['agent', 'check', 'hasty', '--load'])).code, 0)
-    const { code, err } = await synapse(['agent', 'run', 'hasty', useStamp])
+    assert.equal((await synapse(['agent', 'check', 'hasty', '--load'], { process: true })).code, 0)
+    const { code, err } = await synapse(['agent', 'run', 'hasty', useStamp], { process: true })
     assert.equal(code, 0)
     assert.match(err, /stamp failed/)
   },
 )
 
-test('what a tool left behind and did not wait for is a warning, and ends nothing', async (t) => {
+test('an unhandled rejection of a tool is a warning, and ends nothing', async (t) => {
   const { folder, synapse, trust } = await local(t)
   writeFileSync(
     join(folder, 'agents', 'stamp.js'),
@@ -252,10 +251,10 @@ test('what a tool left behind and did not wait for is a warning, and ends nothin
 }\n`,
   )
   await trust()
-  const { code, out, err } = await synapse(['agent', 'run', 'hasty', useStamp])
+  const { code, out, err } = await synapse(['agent', 'run', 'hasty', useStamp], { process: true })
   assert.equal(code, 0, err)
-  assert.match(err, /Warning: something failed that no one waits for[^\n]*floating ␛/)
-  assert.match(err, /Warning: something failed that no one waits for[^\n]*late/)
+  assert.match(err, /Warning: an error in the background was not handled[^\n]*floating ␛/)
+  assert.match(err, /Warning: an error in the background was not handled[^\n]*late/)
   assert.match(out + err, /stamped all the same/)
 })
 

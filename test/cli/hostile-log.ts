@@ -1,5 +1,5 @@
-// A conversation in which every string that somebody else can choose holds sequences that a terminal obeys. The types
-// ask for every field of every kind of part, so a new field cannot be forgotten here.
+// A conversation in which every untrusted string contains control sequences. The types ask for every field of every
+// kind of part, so a new field cannot be forgotten here.
 
 import type { Json } from '../../src/core/json.ts'
 import type { Message, Part, Reply, ToolMessage, UserMessage } from '../../src/core/message.ts'
@@ -30,8 +30,8 @@ const media: Whole<Extract<Part, { type: 'media' }>>[] = [
 const parts: { [T in Part['type']]: Whole<Extract<Part, { type: T }>>[] } = {
   text: [{ type: 'text', text: 'findable', citations: [{ url: 'u' }], from: 0 }],
   reasoning: [
-    { type: 'reasoning', text: 'text', hidden: false, from: 0 },
-    { type: 'reasoning', text: 'text', hidden: true, from: 0 },
+    { type: 'reasoning', text: 'text', hidden: false, durationMs: 2000, from: 0 },
+    { type: 'reasoning', text: 'text', hidden: true, durationMs: 2000, from: 0 },
   ],
   refusal: [{ type: 'refusal', text: 'text', from: 0 }],
   media,

@@ -6,6 +6,7 @@ import { newHome } from './command-line.ts'
 
 const slips: [string[], string][] = [
   [['chta'], 'chat'],
+  [['configure'], 'providers configure'],
   [['improt', 'x.json'], 'import'],
   [['logs'], 'log'],
   [['model'], 'models'],
@@ -17,7 +18,7 @@ for (const [argv, meant] of slips) {
     const { code, out, err } = await newHome(t).synapse(argv)
     assert.equal(code, 2)
     assert.equal(out, '')
-    assert.match(err, new RegExp(`There is no command "${argv[0]}"\\. Did you mean ${meant}\\?`))
+    assert.match(err, new RegExp(`Unknown command "${argv[0]}"\\. Did you mean ${meant}\\?`))
   })
 }
 

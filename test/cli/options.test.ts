@@ -16,7 +16,7 @@ test('-f, -a, -t, -T, -o and --policy reach the request', async (t) => {
   writeFileSync(join(folder, 'picture.txt'), png)
   // Larger than what is kept inside a message, so it takes the way through the blobs.
   writeFileSync(join(folder, 'big.pdf'), Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(200_000, 7)]))
-  const files = ['-f', 'notes.md', '-a', 'picture.txt', '-a', 'big.pdf', '-t', 'add', '--policy', 'full']
+  const files = ['-f', 'notes.md', '-a', 'picture.txt', '-a', 'big.pdf', '-T', 'add', '--policy', 'full']
   const options = ['-o', 'maxOutput=321', '-o', 'temperature=0.5', '-o', 'body.metadata={"user_id":"u"}']
   const asked = await synapse(['--offline', '-m', 'anthropic/claude-sonnet-4-6', ...files, ...options, 'Hello?'])
   assert.equal(asked.code, 0, asked.err)
@@ -31,15 +31,15 @@ test('-f, -a, -t, -T, -o and --policy reach the request', async (t) => {
   assert.equal(file?.source?.media_type, 'application/pdf')
   assert.equal(Buffer.from(file?.source?.data ?? '', 'base64').length, 200_009)
   assert.equal(question?.text, 'Hello?')
-  const twice = await synapse(['--offline', '-m', 'anthropic', '-t', 'add', '-t', 'add', 'Hello?'])
+  const twice = await synapse(['--offline', '-m', 'anthropic', '-T', 'add', '-T', 'add', 'Hello?'])
   assert.match(twice.out, /tools that I am offered \(add\)/, twice.err)
-  const none = await synapse(['--offline', '-T', 'What are your tools?'])
+  const none = await synapse(['--offline', '--no-tools', 'What are your tools?'])
   assert.match(none.out, /offered no tools/)
   const only = await synapse(['--offline', '-f', 'notes.md'])
   assert.match(only.out, /heron/, 'a file alone is a question')
 })
 
-test('a wrong option, file, tool or policy is one clear sentence, and nothing is kept', async (t) => {
+test('a wrong option, file, tool or policy is one clear sentence, and nothing is stored', async (t) => {
   const { synapse, folder } = newHome(t)
   const [notes, picture] = [join(folder, 'notes.md'), join(folder, 'picture')]
   writeFileSync(notes, 'text')
@@ -54,12 +54,12 @@ test('a wrong option, file, tool or policy is one clear sentence, and nothing is
   assert.throws(() => readOptions(['answerSchema=[]']), /answerSchema: must be a map/)
   assert.throws(() => withFiles('', ['nope.md'], []), /no file nope\.md/)
   assert.throws(() => withFiles('', [picture], []), /not text.*-a/)
-  assert.throws(() => withFiles('', [], [notes]), /no image.*-f/)
-  assert.throws(() => withFiles('', [], ['https://example.com/x']), /cannot be told from its name/)
+  assert.throws(() => withFiles('', [], [notes]), /not an image.*-f/)
+  assert.throws(() => withFiles('', [], ['https://example.com/x']), /the URL must end in/)
   const mistakes: [string[], RegExp][] = [
     [['-o', 'maxOutput'], /key=value/],
     [['-a', 'nope.png'], /no file nope\.png/],
-    [['-t', 'hammer'], /no tool "hammer".*clock, add/],
+    [['-T', 'hammer'], /no tool "hammer".*clock, add/],
     [['--policy', 'thrifty'], /policy: must be one of economy, .*, not "thrifty"/],
     [['--protocol', 'smoke-signals'], /does not speak/],
   ]

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import fc from '../property.ts'
+import { callLines } from '../../src/cli/approvals.ts'
 import { count, dollars, inShort } from '../../src/cli/format-number.ts'
 import { bodyDiff } from '../../src/cli/inspect/body-diff.ts'
 import { pathAt, prefixBreak } from '../../src/cli/inspect/prefix-break.ts'
 import { showing } from '../../src/cli/show.ts'
 import { table } from '../../src/cli/table.ts'
 import { clip, columnsOf, neutral, styleFor } from '../../src/cli/terminal.ts'
+import { wrapped } from '../../src/cli/wrap.ts'
 import { typedMessage } from '../../src/cli/typed-message.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 
@@ -21,7 +23,7 @@ function typed(...lines: string[]): string[] {
   return [...whole, ...(message.rest() === undefined ? [] : ['(rest)'])]
 }
 
-test('a message continues behind a backslash, and from quotes to quotes', () => {
+test('a message continues after a backslash, and between quotes', () => {
   assert.deepEqual(typed('one', 'two'), ['one', 'two'])
   assert.deepEqual(typed('one \\', 'two'), ['one \ntwo'])
   assert.deepEqual(typed('a path \\\\', 'next'), ['a path \\\\', 'next'], 'two backslashes are a backslash')
@@ -31,7 +33,7 @@ test('a message continues behind a backslash, and from quotes to quotes', () => 
   assert.deepEqual(typed('"""', 'never closed'), ['(rest)'])
 })
 
-test('what is neutral has no control characters but line breaks and tabs, however it is cut', () => {
+test('neutral text has no control characters except line breaks and tabs, however it is split', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(0x2100)), fc.nat(), (codes, at) => {
       const text = String.fromCharCode(...codes)
@@ -43,7 +45,23 @@ test('what is neutral has no control characters but line breaks and tabs, howeve
   )
 })
 
-test('a table fits the terminal, also with wide characters', () => {
+test('a call that edits a file is shown as a diff, and every other call with its arguments', () => {
+  const shown = (name: string, input: Json) =>
+    callLines({ call: { type: 'tool-call', callId: 'c', name, input }, argsHash: '' } as never, plainStyle).join('\n')
+  const edit = shown('edit_file', { path: 'a.txt', old_string: 'one\nsame', new_string: 'two\nsame' })
+  assert.match(edit, /^Allow this call\? edit_file a\.txt\n/)
+  assert.match(edit, /^ *- *one$/m)
+  assert.match(edit, /^ *\+ *two$/m)
+  assert.equal(shown('run_command', { command: 'ls' }), 'Allow this call? run_command {"command":"ls"}')
+})
+
+test('a text is wrapped between words, and its lines are aligned', () => {
+  assert.equal(wrapped('one two three four', 24, '  /a  '), '  /a  one two three four')
+  assert.equal(wrapped('one two three four five', 24, '  /a  '), '  /a  one two three four\n      five')
+  assert.equal(wrapped('any length', Infinity), 'any length')
+})
+
+test('a table fits the terminal, even with wide characters', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', '漢', '🙂', ' ', '한') })
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), fc.integer({ min: 40, max: 120 }), (rows, width) => {
@@ -74,7 +92,7 @@ test('the prefix breaks where the bodies first differ, and marks do not count', 
   const changed = prefixBreak(body('s', 'ab', 'c'), body('s', 'aé', 'c', 'd'))
   assert.deepEqual([changed?.at, changed?.appended], ['messages[0].content[0].text', false])
   assert.equal(prefixBreak(body('s'), body('t'))?.at, 'system[0].text')
-  // Something behind the list has changed too, so it is more than an addition.
+  // Something after the list has changed too, so it is more than an addition.
   const both = prefixBreak({ messages: [1], tools: [1] }, { messages: [1, 2], tools: [2] })
   assert.equal(both?.appended, false)
   const marked: Json = { messages: [{ text: 'a', cache_control: { type: 'ephemeral' } }] }
@@ -128,7 +146,7 @@ test('a difference of two bodies, put together again, is both of them', () => {
   )
 })
 
-test('a run that waits for its database says so on the terminal, and not in its answer', () => {
+test('a run that waits for its database reports it on the terminal, and not in its answer', () => {
   const [out, err] = [new PassThrough({ encoding: 'utf8' }), new PassThrough({ encoding: 'utf8' })]
   const streams = { out, err } as unknown as Record<'out' | 'err', NodeJS.WriteStream>
   const view = showing({ ...streams, style: plainStyle })

@@ -12,7 +12,7 @@ export interface Terminal {
   /** The same without them. */
   readonly text: string
   type(keys: string): void
-  /** Waits until the words are on the screen, behind what was waited for before. */
+  /** Waits until the text is on the screen, after what was awaited before. */
   see(words: RegExp): Promise<RegExpExecArray>
   resize(columns: number, rows: number): void
   /** The exit code. */
@@ -112,7 +112,7 @@ function start(
   return spawn(recorder, ['-qefc', `stty cols ${columns}; ${quoted}`, '/dev/null'], { env, cwd })
 }
 
-/** Keys and sizes come in as lines of JSON; the screen goes out as it is; the exit code is the command's. */
+/** Keys and sizes come in as lines of JSON; the screen is printed unchanged; the exit code is the command's. */
 const keeper = `
 import fcntl, json, os, pty, select, struct, sys, termios
 def size(columns, rows):

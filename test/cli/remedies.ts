@@ -1,7 +1,7 @@
 // Errors that name a remedy: how each is provoked, and how it is shown that what it names works.
 
 import assert from 'node:assert/strict'
-import { chmodSync, globSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, globSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
@@ -40,21 +40,21 @@ const transcript = JSON.stringify([{ role: 'user', content: 'Hello' }])
 
 export const remedies: readonly Remedy[] = [
   { text: 'There is no conversation', wrong: ['log', 'nope'], says: /"synapse log" lists them/, remedy: lists },
-  { text: 'The id of a conversation is empty', wrong: ['log', ''], says: /"synapse log" lists them/, remedy: lists },
+  { text: 'The conversation id is empty', wrong: ['log', ''], says: /"synapse log" lists the ids/, remedy: lists },
   {
-    text: 'Name what to delete',
+    text: 'Name the conversation to delete',
     wrong: ['delete'],
     says: /synapse delete ID\. "synapse log" lists the ids/,
     remedy: async (home) => void (await works(home, ['delete', await firstId(home), '--yes'])),
   },
   {
-    text: 'No one can be asked here',
+    text: 'This is not an interactive terminal',
     wrong: ['delete', 'ID'],
-    says: /Give --yes/,
+    says: /give --yes/,
     remedy: async (home) => void (await works(home, ['delete', await firstId(home), '--yes'])),
   },
   {
-    text: 'Say which conversation: synapse inspect ID',
+    text: 'Name the conversation: synapse inspect ID',
     wrong: ['inspect'],
     says: /synapse inspect ID/,
     remedy: async (home) => void (await works(home, ['inspect', await firstId(home)])),
@@ -66,7 +66,7 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['export', await firstId(home)], ['export', '--all'])),
   },
   {
-    text: 'Only an archive can hold all conversations',
+    text: 'Only an archive can contain all conversations',
     wrong: ['export', '--all', '--format', 'html'],
     says: /Leave out --format/,
     remedy: async (home) => void (await works(home, ['export', '--all'])),
@@ -79,9 +79,9 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['import', 't.json'])),
   },
   {
-    text: 'is here already. With --copy',
+    text: 'already exists. --copy',
     wrong: ['import', 'a.jsonl'],
-    says: /With --copy it is taken once more/,
+    says: /--copy imports it again/,
     remedy: async (home) => void (await works(home, ['import', '--copy', 'a.jsonl'])),
   },
   {
@@ -99,15 +99,15 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['convert', 't.json', '--to', 'anthropic'])),
   },
   {
-    text: 'Say what to look for: synapse search WORDS',
+    text: 'Name the words to search for: synapse search WORDS',
     wrong: ['search'],
     says: /synapse search WORDS/,
     remedy: async (home) => assert.match(await works(home, ['search', 'hello']), /Hello/),
   },
   {
-    text: 'There is more: --limit',
+    text: 'There are more results: use --limit',
     wrong: ['search', 'hello', '--limit', '1'],
-    says: /There is more: --limit 5 shows it/,
+    says: /There are more results: use --limit 5/,
     code: 0,
     remedy: async (home) => assert.ok((await works(home, ['search', 'hello', '--limit', '5'])).split('\n').length > 3),
   },
@@ -118,36 +118,47 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['--offline', '-c', 'And?'])),
   },
   {
-    text: 'Say for which shell: synapse completion',
+    text: 'Name the shell: synapse completion',
     wrong: ['completion', 'tcsh'],
     says: /synapse completion bash\|zsh\|fish/,
     remedy: async (home) => void (await works(home, ...['bash', 'zsh', 'fish'].map((shell) => ['completion', shell]))),
   },
   {
-    text: 'Say what to do: "synapse keys create"',
+    text: 'Name a subcommand: "synapse keys create"',
     wrong: ['keys', 'make'],
     says: /"synapse keys create", "list" or "revoke ID"/,
     remedy: keysWork,
   },
-  { text: 'No keys yet', wrong: ['keys', 'list'], says: /"synapse keys create" makes one/, code: 0, remedy: keysWork },
-  { text: 'There is no key', wrong: ['keys', 'revoke', 'k'], says: /"synapse keys list" lists them/, remedy: keysWork },
-  { text: 'Give the id of one key', wrong: ['keys', 'revoke'], says: /"synapse keys revoke ID"/, remedy: keysWork },
   {
-    text: '"synapse keys list" lists them all',
+    text: 'No keys yet',
+    wrong: ['keys', 'list'],
+    says: /"synapse keys create" creates one/,
+    code: 0,
+    remedy: keysWork,
+  },
+  {
+    text: 'There is no key',
+    wrong: ['keys', 'revoke', 'k'],
+    says: /"synapse keys list" lists them/,
+    remedy: keysWork,
+  },
+  { text: 'Name the key to revoke', wrong: ['keys', 'revoke'], says: /"synapse keys revoke ID"/, remedy: keysWork },
+  {
+    text: '"synapse keys list" lists all keys',
     wrong: ['keys', 'list', 'x'],
     says: /lists them all/,
     remedy: keysWork,
   },
   {
-    text: 'To listen on',
+    text: 'Listening on',
     wrong: ['serve', '--host', '0.0.0.0', '--port', '0'],
-    says: /"synapse keys create" makes one/,
+    says: /create one with "synapse keys create"/,
     remedy: keysWork,
   },
   {
-    text: 'Say what to do: synapse agent list',
+    text: 'Name a subcommand: synapse agent list',
     wrong: ['agent', 'make'],
-    says: /synapse agent list, synapse agent check, or synapse agent run NAME/,
+    says: /synapse agent list, synapse agent check or synapse agent run NAME/,
     prepare: withAgent,
     remedy: agentWorks,
   },
@@ -159,29 +170,29 @@ export const remedies: readonly Remedy[] = [
     remedy: agentWorks,
   },
   {
-    text: 'shall do: synapse agent run',
+    text: 'Give a task: synapse agent run',
     wrong: ['agent', 'run', 'helper'],
     says: /synapse agent run helper/,
     prepare: withAgent,
     remedy: agentWorks,
   },
   {
-    text: 'Say what to do with the configuration',
+    text: 'Name a subcommand: synapse config check',
     wrong: ['config', 'show'],
     says: /synapse config check/,
     prepare: withAgent,
     remedy: async (home) => void (await works(home, ['config', 'check', 'synapse.yaml'])),
   },
   {
-    text: 'Say "synapse providers"',
+    text: 'Use "synapse providers"',
     wrong: ['providers', 'make'],
     says: /synapse providers configure ID/,
     remedy: async (home) => void (await works(home, ['providers'])),
   },
   {
-    text: 'Name a provider: no key',
+    text: 'Name a provider: no API key',
     wrong: ['probe'],
-    says: /"synapse providers" lists their variables/,
+    says: /"synapse providers" lists the variables/,
     remedy: async (home) => assert.match(await works(home, ['providers']), /missing: OPENAI_API_KEY/),
   },
   {
@@ -215,14 +226,14 @@ export const remedies: readonly Remedy[] = [
     prepare: (home) => truncateSync(storeOf(home), statSync(storeOf(home)).size - 1),
     async remedy(home) {
       const { err } = await home.synapse(['doctor', '--repair'])
-      const [, copy = ''] = /Look at the copy with --db (\S+);/.exec(err) ?? []
+      const [, copy = ''] = /Inspect the copy with --db (\S+);/.exec(err) ?? []
       assert.match(await works(home, ['log', '--db', copy]), /Hello/)
     },
   },
   {
-    text: 'repairs what can be repaired',
+    text: 'repairs what it can',
     wrong: ['doctor'],
-    says: /"synapse doctor --repair" repairs what can be repaired/,
+    says: /"synapse doctor --repair" repairs what it can/,
     code: 1,
     prepare: (home) => inStore(home, 'DELETE FROM search_upto'),
     remedy: async (home) => void (await works(home, ['doctor', '--repair'], ['doctor'])),
@@ -237,7 +248,7 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => assert.match(await works(home, ['migrate']), /The format is 2; now it is/),
   },
   {
-    text: 'Say whom to ask: synapse models',
+    text: 'Name the provider to query: synapse models',
     wrong: ['models', '--live'],
     says: /synapse models PROVIDER --live/,
     async remedy(home) {
@@ -262,7 +273,7 @@ export const remedies: readonly Remedy[] = [
   },
   {
     text: 'synapse --resume',
-    wrong: ['--offline', '-c', '--conversation', 'ID', '-T', 'again'],
+    wrong: ['--offline', '-c', '--conversation', 'ID', '--no-tools', 'again'],
     says: /"synapse --resume" continues from there/,
     code: 0,
     prepare: (home) =>
@@ -285,7 +296,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: 'No agent has a session of',
     wrong: ['carry', 'latest', '--to', 'codex'],
-    says: /"synapse sessions --all" lists those of other folders/,
+    says: /"synapse sessions --all" includes other folders/,
     remedy: async (home) => void (await works(home, ['sessions', '--all'])),
   },
   {
@@ -303,7 +314,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: 'There is no session',
     wrong: ['carry', 'nope', '--to', 'codex'],
-    says: /"synapse sessions --all" and "synapse log" list what there is/,
+    says: /"synapse sessions --all" and "synapse log" list them/,
     remedy: async (home) => void (await works(home, ['sessions', '--all'])),
   },
   {
@@ -313,10 +324,52 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['run', '--offline', '--', process.execPath, '--version'])),
   },
   {
-    text: 'was not trusted; "synapse trust --list"',
+    text: 'is not trusted; "synapse trust --list"',
     wrong: ['trust', '--remove', '.'],
-    says: /"synapse trust --list" shows what is/,
+    says: /"synapse trust --list" lists trusted folders/,
     remedy: async (home) => void (await works(home, ['trust', '--list'])),
+  },
+  {
+    text: 'stores one, or set ${names}',
+    wrong: ['-m', 'openai/gpt-5.6', 'Hello'],
+    says: /"synapse auth openai" stores one, or set OPENAI_API_KEY/,
+    remedy: authWorks,
+  },
+  {
+    text: 'Without it, "synapse auth PROVIDER" stores keys again',
+    wrong: ['auth', '--list'],
+    says: /Without it, "synapse auth PROVIDER" stores keys again/,
+    prepare: (home) => writeKeys(home, 'not JSON'),
+    async remedy(home) {
+      rmSync(keysFile(home))
+      await authWorks(home)
+    },
+  },
+  {
+    text: 'Name the provider: synapse auth PROVIDER',
+    wrong: ['auth'],
+    says: /Keys can be stored for .*openai/,
+    remedy: authWorks,
+  },
+  {
+    text: 'No key is stored for',
+    wrong: ['auth', '--remove', 'openai'],
+    says: /"synapse auth --list" lists them/,
+    remedy: authWorks,
+  },
+  { text: 'No keys are stored', wrong: ['auth', '--list'], says: /stores one/, code: 0, remedy: authWorks },
+  { text: 'there are only', wrong: ['log', '7'], says: /"synapse log" lists them/, remedy: lists },
+  {
+    text: 'Name two or three models',
+    wrong: ['compare', 'Hello'],
+    says: /synapse compare -m A -m B "question"/,
+    remedy: compareWorks,
+  },
+  {
+    text: 'Ask something: synapse compare',
+    wrong: ['compare', '-m', 'openai/gpt-5.6', '-m', 'anthropic/claude-opus-5'],
+    says: /synapse compare -m A -m B "question"/,
+    remedy: compareWorks,
   },
 ]
 
@@ -325,6 +378,26 @@ async function keysWork(home: Home): Promise<void> {
   const listed = await works(home, ['keys', 'list'])
   const [id = ''] = listed.trim().split(/\s/, 1)
   await works(home, ['keys', 'revoke', id])
+}
+
+async function authWorks(home: Home): Promise<void> {
+  const stored = await home.synapse(['auth', 'openai'], { input: 'sk-a-key-of-a-test\n', process: true })
+  assert.equal(stored.code, 0, stored.err)
+  assert.match(await works(home, ['auth', '--list']), /^openai .*test$/m)
+}
+
+async function compareWorks(home: Home): Promise<void> {
+  const models = ['-m', 'openai/gpt-5.6', '-m', 'anthropic/claude-opus-5']
+  assert.match(await works(home, ['compare', '--offline', ...models, 'What time is it?']), /claude-opus-5/)
+}
+
+function keysFile(home: Home): string {
+  return join(home.folder, '.config', 'synapse', 'keys.json')
+}
+
+function writeKeys(home: Home, text: string): void {
+  mkdirSync(join(home.folder, '.config', 'synapse'), { recursive: true })
+  writeFileSync(keysFile(home), text, { mode: 0o600 })
 }
 
 function withAgent(home: Home): void {
@@ -352,8 +425,8 @@ function inStore(home: Home, sql: string): void {
 export async function prove(t: TestContext, { text, wrong, says, code = 2, prepare, remedy }: Remedy): Promise<void> {
   const home = newHome(t)
   await works(home, ['--offline', 'Hello'])
-  if (text === 'is here already. With --copy') await works(home, ['export', '--all', '-o', 'a.jsonl'])
-  if (text === 'There is more: --limit') await works(home, ['--offline', 'Hello again'])
+  if (text === 'already exists. --copy') await works(home, ['export', '--all', '-o', 'a.jsonl'])
+  if (text === 'There are more results: use --limit') await works(home, ['--offline', 'Hello again'])
   const id = await firstId(home)
   prepare?.(home)
   const ran = await home.synapse(wrong.map((word) => (word === 'ID' || word === 'last' ? id : word)))

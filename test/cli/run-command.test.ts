@@ -1,7 +1,7 @@
 // `synapse run`: programs of others on any model.
 
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setUpClient } from '../../src/cli/client-environment.ts'
@@ -9,7 +9,7 @@ import { newHome } from './command-line.ts'
 
 const server = { url: 'http://127.0.0.1:4000', key: 'syn_key', model: 'google/gemini-3-flash-preview' }
 
-/** A program that asks at each door, and tells what it heard and which key it had. */
+/** A program that sends a request to each door, and reports the answer and its key. */
 const program = `
 const { env } = process
 const ask = async (url, headers, body) => {
@@ -23,11 +23,12 @@ await ask(env.OPENAI_BASE_URL + '/chat/completions', {}, { model: 'gpt-4.1', mes
 process.exitCode = 7
 `
 
-test('a program asks any model, and its end says what it cost and where it is kept', async (t) => {
+test('a program uses any model, and at its end the cost and the conversation are shown', async (t) => {
   const { synapse, folder } = newHome(t)
   writeFileSync(join(folder, 'program.mjs'), program)
   const model = 'mistral/mistral-large-latest'
-  const { code, out, err } = await synapse(['run', '--offline', '-m', model, '--', process.execPath, 'program.mjs'])
+  const command = ['run', '--offline', '-m', model, '--', process.execPath, 'program.mjs']
+  const { code, out, err } = await synapse(command, { process: true })
   assert.equal(code, 7, err)
   const [chat, message, stranger] = out.trim().split('\n')
   assert.match(chat ?? '', /^200 .*17 \+ 25 = 42/)
@@ -40,7 +41,7 @@ test('a program asks any model, and its end says what it cost and where it is ke
   assert.match((await synapse(['keys', 'list'])).out, /revoked/)
 })
 
-test('what is wrong with the command line is one sentence', async (t) => {
+test('an error in the command line is one sentence', async (t) => {
   const { synapse } = newHome(t)
   const nothing = await synapse(['run', '--offline'])
   assert.deepEqual([nothing.code, nothing.err.split('\n').length], [2, 2])
@@ -65,4 +66,33 @@ test('each known client gets what it reads', () => {
   assert.ok(existsSync(join(folder, 'models.json')))
   pi.clean()
   assert.ok(!existsSync(folder))
+})
+
+test('Gemini CLI uses the key although its user signed in otherwise, and what it adds to its home is kept', (t) => {
+  const { folder } = newHome(t)
+  const own = join(folder, '.gemini')
+  mkdirSync(join(own, 'commands'), { recursive: true })
+  writeFileSync(
+    join(own, 'settings.json'),
+    JSON.stringify({ ui: 1, security: { auth: { selectedType: 'oauth-personal' } } }),
+  )
+  const before = process.env['GEMINI_CLI_HOME']
+  process.env['GEMINI_CLI_HOME'] = folder
+  t.after(() => {
+    if (before === undefined) delete process.env['GEMINI_CLI_HOME']
+    else process.env['GEMINI_CLI_HOME'] = before
+  })
+  const { env, clean } = setUpClient(['gemini'], server)
+  const its = join(env['GEMINI_CLI_HOME'] ?? '', '.gemini')
+  assert.deepEqual(JSON.parse(readFileSync(join(its, 'settings.json'), 'utf8')), {
+    ui: 1,
+    security: { auth: { selectedType: 'gemini-api-key' } },
+  })
+  assert.ok(existsSync(join(its, 'commands')))
+  writeFileSync(join(its, 'projects.json'), '{}')
+  clean()
+  assert.ok(existsSync(join(own, 'projects.json')) && !existsSync(its))
+  assert.match(readFileSync(join(own, 'settings.json'), 'utf8'), /oauth-personal/)
+  writeFileSync(join(own, 'settings.json'), JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }))
+  assert.equal(setUpClient(['gemini'], server).env['GEMINI_CLI_HOME'], undefined)
 })

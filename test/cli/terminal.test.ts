@@ -20,7 +20,7 @@ async function played(t: TestContext, options: ServeOptions = {}) {
 }
 
 test(
-  'an answer streams, Ctrl-C stops it and keeps what was said, then clears the line, and then leaves',
+  'an answer streams, Ctrl-C stops it and saves the partial reply, then clears the line, and then exits',
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
     const home = newHome(t)
@@ -33,7 +33,7 @@ test(
     await screen.see(/1 2 3/)
     assert.doesNotMatch(screen.text, /48 49/, 'the rest has not come yet')
     screen.type(keys.interrupt)
-    await screen.see(/Stopped\. What was said so far is kept\./)
+    await screen.see(/Stopped\. The partial reply is saved\./)
     await screen.see(prompt)
 
     screen.type(`/history${keys.enter}`)
@@ -52,7 +52,7 @@ test(
 )
 
 test(
-  'what is typed while an answer streams waits for the prompt, also the Ctrl-D that leaves',
+  'input typed while an answer streams waits for the prompt, even the Ctrl-D that exits',
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
     const home = newHome(t)
@@ -74,7 +74,7 @@ test(
   { skip: noTerminal, timeout: 60_000 },
   async (t) => {
     const home = newHome(t)
-    const first = openTerminal(t, home, ['chat', '--offline'])
+    const first = openTerminal(t, home, ['chat', '--offline'], { columns: 200 })
     await first.see(prompt)
     first.type(`What is 17 \\${keys.enter}`)
     await first.see(/\.\.\.> /)
@@ -86,11 +86,17 @@ test(
     first.type(`"""${keys.enter}My name${keys.enter}is Ada."""${keys.enter}`)
     await first.see(/You said: "My name\\nis Ada\."/)
     await first.see(prompt)
-    // A paste of several lines is one message, and is sent only by the enter key behind it.
+    // A paste of several lines is one message, and is sent only by the Enter key after it.
     first.type('\u001B[200~What is\rmy\r name?\u001B[201~')
     await first.see(/name\?/)
     first.type(keys.enter)
     await first.see(/You said: "What is\\nmy\\n name\?"/)
+    await first.see(prompt)
+
+    first.type(`${keys.up}${keys.up}`)
+    await first.see(/My name ⏎ is Ada\./)
+    first.type(keys.enter)
+    await first.see(/You said: "My name\\nis Ada\."/)
     await first.see(prompt)
 
     first.type('/mo')

@@ -11,7 +11,7 @@ const broken = [
   { role: 'user', content: 'Hello?' },
 ]
 
-test('check says what the provider would refuse, in its words, and what Synapse would change', async (t) => {
+test('check shows what the provider would refuse, with its error messages, and what Synapse would change', async (t) => {
   const { synapse, folder } = newHome(t)
   const file = join(folder, 'broken.json')
   writeFileSync(file, JSON.stringify(broken))
@@ -21,13 +21,13 @@ test('check says what the provider would refuse, in its words, and what Synapse 
   assert.match(out, /Synapse would change:\n.*added.*clock/)
 })
 
-test('a body that comes through a pipe is judged as one in a file is', async (t) => {
+test('a piped body is checked like one in a file', async (t) => {
   const { synapse, folder } = newHome(t)
   const body = JSON.stringify({ model: 'claude-opus-5', max_tokens: 16, temperature: 7, messages: broken.slice(0, 1) })
   writeFileSync(join(folder, 'body.json'), body)
   const there = await synapse(['check', 'body.json', '--for', 'anthropic'])
   assert.match(there.out, /temperature/)
-  assert.deepEqual(await synapse(['check', '-', '--for', 'anthropic'], { input: body }), there)
+  assert.deepEqual(await synapse(['check', '-', '--for', 'anthropic'], { input: body, process: true }), there)
 })
 
 test('convert repairs it for any provider, and the notes go to stderr', async (t) => {
@@ -42,7 +42,7 @@ test('convert repairs it for any provider, and the notes go to stderr', async (t
   }
 })
 
-test('what is nested too deeply is one clear sentence', async (t) => {
+test('input that is nested too deeply is one clear sentence', async (t) => {
   const { synapse, folder } = newHome(t)
   const input = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
   const call = `{"type":"tool_use","id":"toolu_1","name":"clock","input":${input}}`

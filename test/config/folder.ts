@@ -1,4 +1,4 @@
-// A folder with files for one test, removed behind it.
+// A folder with files for one test, removed after it.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

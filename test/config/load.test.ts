@@ -13,7 +13,7 @@ function read(t: TestContext, yaml: string): Config {
   return loadConfig({ file: 'synapse.yaml', cwd, env: {} })
 }
 
-/** What is said about a file, one line each, less the folder. */
+/** The problems of a file, one line each, without the folder. */
 function problems(t: TestContext, yaml: string, found = false): string[] {
   const cwd = newFolder(t, { 'synapse.yaml': yaml })
   try {
@@ -33,7 +33,7 @@ test('without a file everything is as built in', (t) => {
   assert.equal(config.agentsDir, join(cwd, 'agents'))
 })
 
-test('a server of one’s own is three lines, and is asked as its wire wants it', async (t) => {
+test('a custom server is three lines, and gets requests in the form of its wire', async (t) => {
   const config = read(
     t,
     'providers:\n  - id: cellar\n    baseUrl: http://cellar.local:8000/v1\n    keyVariable: CELLAR_KEY\n',
@@ -116,7 +116,7 @@ test('extends begins with a built-in provider, its rules for models and its pric
   assert.equal(work.compaction, undefined)
 })
 
-test('a row at another address leaves nothing out by itself, unless it is said to', async (t) => {
+test('a row at another address leaves nothing out unless it says so', async (t) => {
   const proxy =
     'providers:\n  - id: proxy\n    extends: anthropic\n    baseUrl: https://gateway.example\n    keyOptional: true\n'
   const edits = async (text: string) => {
@@ -166,9 +166,9 @@ providers:
     ),
     [
       'synapse.yaml:2:1: polcy: unknown key "polcy"; did you mean policy?',
-      'synapse.yaml:7:5: providers.0.protocol: unknown protocol "openai-chatt"; known are openai-chat, openai-responses, anthropic-messages, gemini-generate, gemini-interactions, mistral-chat, ollama-chat',
+      'synapse.yaml:7:5: providers.0.protocol: unknown protocol "openai-chatt"; known are openai-chat, openai-responses, anthropic-messages, gemini-generate, gemini-interactions, mistral-chat, ollama-chat, cohere-chat, bedrock-converse',
       'synapse.yaml:8:5: providers.1.id: may have small letters, digits, dots, underscores and hyphens',
-      'synapse.yaml:9:5: providers.1.baseUrl: is no address that can be asked; write it like https://host/v1, without key or query',
+      'synapse.yaml:9:5: providers.1.baseUrl: is not a valid URL; write it like https://host/v1, without key or query',
       'synapse.yaml:11:7: providers.1.capabilities.media: must be a list, not "yes please"',
       'synapse.yaml:12:7: providers.1.capabilities.maxOutput: must be at least 1, not 0',
       'synapse.yaml:13:15: providers.1.quirks.alternat: unknown key "alternat"; did you mean alternate?',
@@ -208,7 +208,7 @@ const mistakes: [string, string, RegExp][] = [
   [
     'an address with a key in it',
     'providers:\n  - { id: x, baseUrl: "https://me:pw@x/v1" }\n',
-    /providers\.0\.baseUrl: is no address/,
+    /providers\.0\.baseUrl: is not a valid URL/,
   ],
   [
     'an unknown preset',
@@ -303,7 +303,7 @@ test('a file of a folder cannot send a known key to another host; a named one ca
   assert.match(problems(t, local, true)[0] ?? '', /may not send OPENAI_API_KEY to 127\.0\.0\.1:4010/)
 })
 
-test('the nearest file above the working directory counts, and the user’s own after it', (t) => {
+test('the nearest file above the working directory is used, then the user’s own', (t) => {
   const folder = newFolder(t, {
     'project/synapse.yaml': 'model: google\n',
     'project/inner/synapse.yaml': 'model: mistral\n',
@@ -336,12 +336,12 @@ test('an empty file is a file without settings', (t) => {
   assert.equal(read(t, '# nothing yet\n').model, undefined)
 })
 
-test('YAML that cannot be used as it stands is said in words', (t) => {
+test('unusable YAML is explained in a sentence', (t) => {
   assert.deepEqual(problems(t, 'model: &all [*all]\n'), ['synapse.yaml cannot be unfolded: a part of it holds itself.'])
   assert.deepEqual(problems(t, 'model: openai\n---\nmodel: google\n'), [
     'synapse.yaml:2:1: a second document begins here; a file may hold only one',
   ])
   assert.deepEqual(problems(t, 'mcpServers:\n  a: { command: x, url: http://x }\n'), [
-    'synapse.yaml:2:20: mcpServers.a.url: unknown key "url" beside the others; it belongs to another kind of entry',
+    'synapse.yaml:2:20: mcpServers.a.url: unknown key "url" here; it belongs to another kind of entry',
   ])
 })

@@ -18,7 +18,7 @@ for (const [name, text] of Object.entries(schemaFiles())) {
   })
 }
 
-test('every example fits the schema that editors are given', () => {
+test('every example matches the schema for editors', () => {
   const files = globSync('examples/agents/**/*.yaml', { cwd: root })
   assert.ok(files.length >= 3)
   for (const file of files) {
@@ -28,7 +28,7 @@ test('every example fits the schema that editors are given', () => {
   }
 })
 
-test('editors are told of unknown keys, protocols and presets', () => {
+test('editors are warned about unknown keys, protocols and presets', () => {
   const agent = validator('agent.schema.json')
   assert.equal(agent.validate({ name: 'a', modell: 'openai' }).valid, false)
   assert.equal(agent.validate({ name: 'a', policy: 'cheap' }).valid, false)

@@ -58,7 +58,7 @@ function stepsOf(source: SessionSource): Step[] {
 }
 
 const plain = { userTexts: 4, assistantTexts: 5, calls: 7, results: 7, pictures: 2 }
-/** opencode's summary is an answer to a question of its own; Gemini CLI's commands have words before them. */
+/** opencode's summary is an answer to a separate question; Gemini CLI's commands have words before them. */
 const special: Record<string, Partial<typeof plain>> = {
   opencode: { assistantTexts: 6 },
   'gemini-cli': { userTexts: 5 },
@@ -89,7 +89,7 @@ for (const from of names) {
     for (const foreign of made.foreign) assert.ok(!text.includes(JSON.stringify(foreign).slice(1, -1)), foreign)
   })
 
-  test(`with --whole a session of ${from} comes with what comes before the compaction`, () => {
+  test(`with --whole a session of ${from} includes what comes before the compaction`, () => {
     const lines = native(from)
     const whole = digestsOf(lineSource(targetFormat(from), () => lines, { whole: true }))
     const short = digestsOf(lineSource(targetFormat(from), () => lines, {}))
@@ -98,7 +98,7 @@ for (const from of names) {
     else assert.ok(whole.counts.assistantTexts > short.counts.assistantTexts)
   })
 
-  test(`a session of ${from} is written line by line as it was`, () => {
+  test(`a session of ${from} is written line by line, unchanged`, () => {
     const lines = native(from)
     const json = from === 'opencode' ? { info: lines[0] as JsonObject, messages: lines.slice(1) } : lines
     const { messages, format } = readTranscript(json)
@@ -106,7 +106,7 @@ for (const from of names) {
     assert.deepEqual(writeTranscript(messages, from), json)
   })
 
-  test(`what is carried to ${from} has the times, the folder and the model of its source, and a new id`, () => {
+  test(`a session carried to ${from} has the times, the folder and the model of its source, and a new id`, () => {
     const source = nativeSource(from === 'pi' ? 'claude-code' : 'pi')
     const { carried: result, text } = carried(source, from)
     assert.equal(result.session.cwd, options.cwd)
@@ -118,7 +118,7 @@ for (const from of names) {
   })
 }
 
-test('what was left out or added is said with its reason', () => {
+test('what was left out or added is reported with its reason', () => {
   const { notes } = carried(nativeSource('claude-code'), 'codex').carried
   const said = notes.map(({ kind, what }) => `${kind} ${what}`)
   assert.ok(said.includes('dropped 6 blocks of thinking'), said.join('; '))
@@ -127,7 +127,7 @@ test('what was left out or added is said with its reason', () => {
   assert.ok(said.includes('changed long results'), said.join('; '))
 })
 
-test('ids and names that no wire takes are replaced, the same for a call and its result', () => {
+test('ids and names that no wire accepts are replaced, the same for a call and its result', () => {
   const steps = stepper()
   const origin = { protocol: '', provider: '', model: '' }
   const call = (callId: string) => ({ type: 'tool-call' as const, callId, name: 'a.b/c', input: [1] })
@@ -158,7 +158,7 @@ test('ids and names that no wire takes are replaced, the same for a call and its
   )
 })
 
-test('what is read back with a difference is removed, and is an error', async () => {
+test('a session that differs when read back is removed, and is an error', async () => {
   const at = { home: join(folder, 'home'), env: {} }
   const codex = targetFormat('codex')
   const lossy: SessionFormat = {
@@ -173,7 +173,7 @@ test('what is read back with a difference is removed, and is an error', async ()
   assert.deepEqual(globSync('**/*.{jsonl,part}', { cwd: at.home }), [])
 })
 
-test('a newer version is told from an older one', () => {
+test('a newer version is distinguished from an older one', () => {
   assert.equal(isNewer('2.10.0', '2.9.9'), true)
   assert.equal(isNewer('2.9.9', '2.10.0'), false)
   assert.equal(isNewer('2.9.9', '2.9.9'), false)
@@ -216,7 +216,7 @@ test('of two branches of Claude Code the later one is carried, and results of pa
   assert.ok(!said.includes('no result was recorded'))
 })
 
-test('a session of Codex that was rolled back is carried without what was taken back', () => {
+test('a session of Codex that was rolled back is carried without what was undone', () => {
   const line = (type: string, payload: JsonObject): JsonObject => ({
     timestamp: '2026-11-01T10:00:00.000Z',
     type,

@@ -61,9 +61,9 @@ test('sessions lists those of every agent, with their beginning, size and age', 
   assert.equal(shown.trim().split('\n').length, 2)
 })
 
-test('a folder without sessions is said to have none, and an agent that is not known is refused', async (t) => {
+test('a folder without sessions is reported, and an unknown agent is refused', async (t) => {
   const { synapse } = newHome(t)
-  assert.match((await synapse(['sessions'])).out, /^There are no sessions of .*--all/)
+  assert.match((await synapse(['sessions'])).out, /^No sessions of .*--all/)
   const { code, err } = await synapse(['sessions', '--tool', 'emacs'])
   assert.equal(code, 2)
   assert.match(err, /There is no agent "emacs"/)
@@ -93,13 +93,13 @@ test('folders of other systems have names as the agents give them', () => {
   assert.equal(dirname(agentNamed('pi').pathFor?.(session, at) ?? ''), '--C--Users-me-my app--')
 })
 
-test('short ids tell sessions apart', () => {
+test('short ids distinguish sessions', () => {
   const session = (id: string) => ({ id }) as ListedSession
   const ids = shortIds([session('aaaaaaaa-1111'), session('aaaaaaaa-1222'), session('bbbbbbbb-0')])
   assert.deepEqual(ids, ['aaaaaaaa-11', 'aaaaaaaa-12', 'bbbbbbbb'])
 })
 
-test('carry writes for its owner only, changes nothing that is there, and prints the command last', async (t) => {
+test('carry writes for its owner only, changes nothing existing, and prints the command last', async (t) => {
   const { synapse, cwd, ids, paths } = filledHome(t)
   const before = readFileSync(paths['claude-code'] ?? '')
   const { code, out, err } = await synapse(['carry', (ids['claude-code'] ?? '').slice(0, 13), '--to', 'codex'])
@@ -125,7 +125,7 @@ test('carry writes for its owner only, changes nothing that is there, and prints
   )
 })
 
-test('convert prints the bytes that carry writes, and a session in its own format as it was', async (t) => {
+test('convert prints the bytes that carry writes, and a session in its own format unchanged', async (t) => {
   const { synapse, paths } = filledHome(t)
   for (const to of ['claude-code', 'gemini-cli']) {
     const converted = await synapse(['convert', paths['pi'] ?? '', '--to', to])
@@ -136,6 +136,7 @@ test('convert prints the bytes that carry writes, and a session in its own forma
   }
   const piped = await synapse(['convert', '-', '--to', 'pi'], {
     input: readFileSync(paths['claude-code'] ?? '', 'utf8'),
+    process: true,
   })
   assert.equal(piped.out.trimEnd().split('\n').length, 1 + 4 + 6 + 7, piped.err)
   const { out } = await synapse(['convert', paths['codex'] ?? '', '--to', 'codex'])
@@ -150,7 +151,7 @@ test('a newer agent is warned of, and an import that fails is an error', async (
   writeFileSync(join(bin, 'opencode'), '#!/bin/sh\necho Missing key >&2\nexit 1\n', { mode: 0o755 })
   const path = { PATH: `${bin}:${env['PATH']}` }
   const { err } = await synapse(['carry', paths['pi'] ?? '', '--to', 'codex'], { env: path })
-  assert.match(err, /Codex 99\.1\.0 is here; sessions are written for 0\.166\.0/)
+  assert.match(err, /Codex 99\.1\.0 is installed; sessions are written for 0\.166\.0/)
   const failed = await synapse(['carry', paths['pi'] ?? '', '--to', 'opencode'], { env: path })
   assert.equal(failed.code, 2)
   assert.match(failed.err, /"opencode import" ended with 1: Missing key/)
@@ -166,13 +167,13 @@ test('a dry run writes nothing', async (t) => {
   assert.equal(existsSync(join(folder, '.gemini', 'tmp', 'app-1')), false)
 })
 
-test('a folder that is gone is asked for, and latest is the newest session of this folder', async (t) => {
+test('a missing folder is reported, and latest is the newest session of this folder', async (t) => {
   const { synapse, folder, paths, cwd } = filledHome(t)
   const gone = readFileSync(paths['claude-code'] ?? '', 'utf8').replaceAll(JSON.stringify(cwd), '"/no/such/folder"')
   writeFileSync(join(folder, 'gone.jsonl'), gone)
   const refused = await synapse(['carry', 'gone.jsonl', '--to', 'pi'])
   assert.equal(refused.code, 2)
-  assert.match(refused.err, /no folder \/no\/such\/folder here.*--cwd DIR/)
+  assert.match(refused.err, /Folder \/no\/such\/folder does not exist.*--cwd DIR/)
   assert.equal((await synapse(['carry', 'gone.jsonl', '--to', 'pi', '--cwd', cwd])).code, 0)
   const none = await synapse(['carry', 'latest', '--to', 'pi'])
   assert.match(none.err, /No agent has a session of/)
@@ -186,7 +187,7 @@ test('a session that is still being written is carried up to its last whole line
   assert.match(err, /line \d+, because it ends in the middle/)
 })
 
-test('what a stranger put into a session reaches no terminal as a control sequence, and no path', async (t) => {
+test('untrusted content of a session reaches no terminal as a control sequence, and no path', async (t) => {
   const { synapse, folder, cwd } = newHomeWith(t, {
     sessionId: '../../../../escape',
     cwd: '/x\u001B]0;owned\u0007',

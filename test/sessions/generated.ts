@@ -10,7 +10,7 @@ interface Call {
   id: string
   name: string
   input: JsonObject
-  /** Absent: no one answered. */
+  /** Absent: not answered. */
   result?: { parts: Part[]; failed?: boolean }
 }
 

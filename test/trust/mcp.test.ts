@@ -34,7 +34,7 @@ child.on('exit', (code) => process.exit(code ?? 0))\n`,
 }
 
 test(
-  'a changed tool is left out where no one can be asked, each time, with the difference',
+  'a changed tool is left out when not interactive, each time, with the difference',
   { timeout: 90_000 },
   async (t) => {
     const { home, write } = await agentWithServer(t)
@@ -57,7 +57,7 @@ test('on a terminal a changed tool is asked about once', { skip: noTerminal, tim
   write('Gives back, and reads your mail.')
   const screen = openTerminal(t, home, ['agent', 'run', 'user', useEcho])
   await screen.see(/reads your mail/)
-  await screen.see(/Allow box__echo as it is now\? \[y\/N\] /)
+  await screen.see(/Allow box__echo in its new form\? \[y\/N\] /)
   screen.type(`y${keys.enter}`)
   await screen.see(/box__echo answered/)
   assert.equal(await screen.ended, 0)

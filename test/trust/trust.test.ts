@@ -35,11 +35,11 @@ async function project(t: TestContext, ...lines: string[]) {
   return { ...home, home, server, write, address }
 }
 
-test('a folder counts after it was trusted, as it was then, until it is not trusted any more', async (t) => {
+test('a folder is used after it was trusted, with its content at that time, until it is no longer trusted', async (t) => {
   const { synapse, trust, server, write, folder } = await project(t)
   const before = await synapse(['hi'])
   assert.equal(before.code, 2)
-  assert.match(before.err, /^synapse: synapse\.yaml is not trusted yet: [^\n]*synapse trust[^\n]*--no-config[^\n]*\n$/)
+  assert.match(before.err, /^synapse: synapse\.yaml is not trusted yet; [^\n]*synapse trust[^\n]*--no-config[^\n]*\n$/)
   assert.equal(before.out, '')
   assert.equal((await synapse(['--no-config', '--offline', 'hi'])).code, 0)
   assert.equal(server.requests.length, 0)
@@ -56,15 +56,15 @@ test('a folder counts after it was trusted, as it was then, until it is not trus
   const again = await synapse(['trust'])
   assert.match(again.err, /- export const say .*"first"/)
   assert.match(again.err, /\+ export const say .*"second"/)
-  assert.match((await synapse(['agent', 'run', 'helper', useSay])).out, /second/)
-  assert.equal((await synapse(['trust'])).out, `${folder} is trusted already.\n`)
+  assert.match((await synapse(['agent', 'run', 'helper', useSay], { process: true })).out, /second/)
+  assert.equal((await synapse(['trust'])).out, `${folder} is already trusted.\n`)
 
   assert.equal((await synapse(['trust', '--remove'])).code, 0)
   assert.equal((await synapse(['hi'])).code, 2)
   assert.match((await synapse(['trust', '--list'])).err, /No folder is trusted/)
 })
 
-test('what is trusted is kept outside the folder, for the user alone', async (t) => {
+test('the trust list is stored outside the folder, for the user alone', async (t) => {
   const { synapse, folder } = await project(t)
   const state = join(newHome(t).folder, 'state')
   const env = { XDG_STATE_HOME: state }
@@ -164,7 +164,7 @@ function elsewhere(home: Home, t: TestContext, files: Record<string, string>): H
   }
 }
 
-test('a conversation stays with the file of its agent, whatever lies in the current folder', async (t) => {
+test('a conversation stays with the file of its agent, whatever is in the current folder', async (t) => {
   const { synapse, trust, home, folder, write } = await project(t)
   await trust()
   await synapse(['agent', 'run', 'helper', 'Hello'])
@@ -186,10 +186,10 @@ test('a conversation stays with the file of its agent, whatever lies in the curr
   assert.match(changed.err, /the agent helper, whose tools and settings are left out/)
   assert.doesNotMatch(changed.out, /second/)
   await trust()
-  assert.match((await other.synapse(['-c', useSay])).out, /second/)
+  assert.match((await other.synapse(['-c', useSay], { process: true })).out, /second/)
 
   rmSync(join(folder, 'agents', 'helper.yaml'))
-  assert.match((await other.synapse(['-c', '--offline', 'Hello'])).err, /helper\.yaml is not there any more/)
+  assert.match((await other.synapse(['-c', '--offline', 'Hello'])).err, /helper\.yaml no longer exists/)
   assert.equal(existsSync(mark), false)
 })
 
@@ -220,7 +220,7 @@ test('inspect loads no code, and shows the tools that the last request offered',
   assert.equal(existsSync(mark), false)
 })
 
-test('a conversation says so before its history goes to a host that another folder chose', async (t) => {
+test('the user is told before a history goes to a host that another folder chose', async (t) => {
   const { synapse, trust, server, home } = await project(t)
   await trust()
   await synapse(['hi'])
@@ -230,7 +230,7 @@ test('a conversation says so before its history goes to a host that another fold
   assert.equal((await other.synapse(['trust'])).code, 0)
   const told = await other.synapse(['-c', '-m', 'den/m', 'and here'])
   assert.equal(told.code, 0, told.err)
-  assert.match(told.err, /was held elsewhere \(in .*\); its history goes to http:.*, which .*synapse\.yaml chose/)
+  assert.match(told.err, /was started elsewhere \(in .*\); its history is sent to http:.*, as set in .*synapse\.yaml/)
   const away = elsewhere(home, t, {})
   await synapse(['agent', 'run', 'helper', 'Hello'])
   assert.doesNotMatch((await away.synapse(['-c', 'again'])).err, /held elsewhere/, 'its own folder chose the host')
@@ -250,14 +250,14 @@ test(
     const half = openTerminal(t, withToken, ['hi'])
     await half.see(/Trust .*\? \[y\/N\] /)
     half.type(`y${keys.enter}`)
-    await half.see(/GITHUB_TOKEN is not named after provider box\. Give it to http:.*\? \[y\/N\] /)
+    await half.see(/GITHUB_TOKEN is not named after provider box\. Let http:.* read it\? \[y\/N\] /)
     half.type(`n${keys.enter}`)
     assert.equal(await half.ended, 2)
     assert.equal(server.requests.length, 0)
     const yes = openTerminal(t, withToken, ['hi'])
     await yes.see(/Trust .*\? \[y\/N\] /)
     yes.type(`y${keys.enter}`)
-    await yes.see(/Give it to http:.*\? \[y\/N\] /)
+    await yes.see(/Let http:.* read it\? \[y\/N\] /)
     yes.type(`y${keys.enter}`)
     assert.equal(await yes.ended, 0, yes.text)
     assert.equal(server.requests.length, 1)

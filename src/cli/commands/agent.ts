@@ -17,8 +17,8 @@ budget. "check" reports every problem with file, line, column and key and exits 
 with --json they wait.
 
   -m, --model MODEL            use another model than the agent's own
-  -c, --continue               continue the last conversation with this agent
-      --conversation ID        continue this conversation
+  -c, --continue               continue the last conversation with this agent; if there is none, the last one of all
+      --conversation ID        continue this conversation, with any agent
   -y, --yes                    approve every tool call
       --offline                use the built-in emulator
       --json                   print every event as a line of JSON
@@ -40,17 +40,17 @@ with --json they wait.
     })
     const [what, ...rest] = positionals
     if (what === 'list' || what === 'check') {
-      if (what === 'list' && rest.length > 0) throw badInput(`"${rest[0]}" is too much: all agents are listed.`)
+      if (what === 'list' && rest.length > 0) throw badInput(`Unexpected argument "${rest[0]}": all agents are listed.`)
       const { listAgents, checkAgents } = await import('../agent-list.ts')
       return what === 'list' ? listAgents(values) : checkAgents(rest, values)
     }
     if (what !== 'run')
-      throw badInput('Say what to do: synapse agent list, synapse agent check, or synapse agent run NAME "…".')
+      throw badInput('Name a subcommand: synapse agent list, synapse agent check or synapse agent run NAME "…".')
     const [name, ...words] = rest
     if (name === undefined) throw badInput('Name the agent: synapse agent run NAME "…".')
     const [{ answerOnce }, { questionOf }] = await Promise.all([import('../answer-once.ts'), import('../piped.ts')])
     const question = await questionOf(words)
-    if (question === '') throw badInput(`Say what ${name} shall do: synapse agent run ${name} "…".`)
+    if (question === '') throw badInput(`Give a task: synapse agent run ${name} "…".`)
     return answerOnce({ ...values, agent: name }, [{ type: 'text', text: question }])
   },
 }

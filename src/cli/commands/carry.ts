@@ -1,4 +1,4 @@
-// `synapse carry`: a session of one coding agent, continued in another with everything that was said and done.
+// `synapse carry`: a session of one coding agent, continued in another with all messages and tool calls.
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -23,8 +23,9 @@ import { neutral, neutralLine } from '../terminal.ts'
 export const carry: Command = {
   usage: `synapse carry SESSION --to AGENT [--cwd DIR] [--whole] [--dry-run] [--json] [--db FILE]
 
-Writes a session of one coding agent as a new session of another, where that agent looks for it, reads it back and
-compares it. The last line is the command that continues it. The session it comes from is not changed.
+Writes a session of one coding agent as a new session of another, in the folder where that agent looks for sessions,
+reads it back and compares it. The last line is the command that continues it. The session it comes from is not
+changed.
 SESSION is an id from "synapse sessions" or the beginning of one, a path, a conversation of the store ("synapse log"),
 or "latest": the newest session of this folder.
   --to AGENT   ${agentIds.join(', ')},
@@ -47,7 +48,7 @@ what was left out and why.`,
     const [named] = positionals
     if (named === undefined)
       throw badInput('Name the session: synapse carry SESSION --to AGENT. "synapse sessions" lists them.')
-    if (values.to === undefined) throw badInput(`Say where to carry it: --to ${agentIds.join(', ')} or synapse.`)
+    if (values.to === undefined) throw badInput(`Name the target agent: --to ${agentIds.join(', ')} or synapse.`)
     const progress = progressOn()
     const tell = (what: string) => (share: number) => progress.tell(`${what}: ${Math.floor(share * 100)} %`)
     try {
@@ -76,7 +77,7 @@ what was left out and why.`,
 function folderFor(cwd: string): string {
   const folder = resolve(cwd)
   if (existsSync(folder) && statSync(folder).isDirectory()) return folder
-  throw badInput(`There is no folder ${neutralLine(cwd)} here. Name the folder to continue in with --cwd DIR.`)
+  throw badInput(`Folder ${neutralLine(cwd)} does not exist. Name the folder to continue in with --cwd DIR.`)
 }
 
 interface Values {
@@ -86,9 +87,7 @@ interface Values {
 }
 
 async function fromStore(named: string, values: Values, agent: Agent): Promise<FoundSession> {
-  const nothing = badInput(
-    `There is no session ${named}. "synapse sessions --all" and "synapse log" list what there is.`,
-  )
+  const nothing = badInput(`There is no session ${named}. "synapse sessions --all" and "synapse log" list them.`)
   const place = storeAddress(values)
   if (!isPostgres(place) && !existsSync(place)) throw nothing
   const local = await openLocalStore(values)
@@ -168,18 +167,18 @@ function estimateLine({ tokens, provider, model, contextWindow, fits, cost }: Re
   const who = neutralLine(`${provider}/${model}`)
   const room =
     contextWindow === undefined
-      ? `how much ${who} reads is not known`
+      ? `the context window of ${who} is unknown`
       : `${fits ? 'it fits' : 'it does NOT fit'} the context of ${who} (${inShort(contextWindow)})`
   const money =
-    cost === undefined ? 'the price is not known' : `the first request costs about ${dollars(cost)} (estimate)`
+    cost === undefined ? 'the price is unknown' : `the first request costs about ${dollars(cost)} (estimate)`
   return `${size}; ${room}; ${money}.`
 }
 
 function versionWarnings(agent: Agent): string[] {
   const { installed, version } = installedVersion(agent, agentEnvironment())
-  if (!installed) return [`${agent.name} is not on the path here: "${agent.program}" was not found.`]
+  if (!installed) return [`${agent.name} is not installed: "${agent.program}" was not found in PATH.`]
   if (version === undefined || !isNewer(version, agent.writtenFor)) return []
   return [
-    `${agent.name} ${version} is here; sessions are written for ${agent.writtenFor}. Check that it shows the whole session.`,
+    `${agent.name} ${version} is installed; sessions are written for ${agent.writtenFor}. Check that it shows the whole session.`,
   ]
 }

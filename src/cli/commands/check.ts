@@ -1,5 +1,5 @@
-// `synapse check`: what a provider would refuse in a transcript or request body as it is, in its own words, and what
-// Synapse would do about it.
+// `synapse check`: what a provider would refuse in a transcript or request body, with its error messages, and how
+// Synapse would repair it.
 
 import { prepare, refuse } from '../../runtime/prepare.ts'
 import { badInput } from '../../core/error.ts'
@@ -18,7 +18,7 @@ export const check: Command = {
   usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json] [--config FILE]
 
 Reports what the provider would refuse in the conversation or request body in FILE, with the provider's error messages,
-and what Synapse would change to make it acceptable. Exit code 0: accepted as it is; 1: it would be refused.
+and what Synapse would change to make it acceptable. Exit code 0: accepted unchanged; 1: it would be refused.
 FILE may be - to read standard input.`,
 
   async run(argv) {
@@ -31,7 +31,7 @@ FILE may be - to read standard input.`,
     })
     const [file] = positionals
     if (file === undefined) throw badInput('Name the file to check: synapse check FILE --for PROVIDER[/MODEL].')
-    if (values.for === undefined) throw badInput('Say who would get it: --for PROVIDER[/MODEL].')
+    if (values.for === undefined) throw badInput('Name the provider: --for PROVIDER[/MODEL].')
     const target = targetOf(values.for, values.protocol)
     const rows = await rowsHere(values)
     const row = findRow(target.provider, rows)
@@ -55,7 +55,7 @@ FILE may be - to read standard input.`,
     } else {
       const said = issues.map((issue) => `${issue.status} ${issue.message} (${issue.rule})`)
       const lines = [
-        issues.length === 0 ? `${row.name} would accept it as it is.` : `${row.name} would refuse it:`,
+        issues.length === 0 ? `${row.name} would accept it unchanged.` : `${row.name} would refuse it:`,
         ...said.map((line) => `  ${line}`),
         ...(notes.length > 0 ? ['Synapse would change:', ...notes.map((note) => `  ${noteLine(note)}`)] : []),
       ]
@@ -65,7 +65,9 @@ FILE may be - to read standard input.`,
   },
 }
 
-/** A request body in the provider's own format is judged as it is; anything else as the format writes it. */
+/**
+ * A request body in the provider's own format is checked unchanged; anything else in the form that the format writes.
+ */
 async function bodyAsIs(transcript: TranscriptFile, protocol: string, model: string): Promise<Json> {
   const service = await loadService(protocol)
   const given = parsed(transcript.text)

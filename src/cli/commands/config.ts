@@ -1,4 +1,4 @@
-// `synapse config check`: whether the configuration is right, and what it comes to.
+// `synapse config check`: whether the configuration is valid, and the result of all its sources.
 
 import { badInput } from '../../core/error.ts'
 import type { Config, McpServer } from '../../config/load.ts'
@@ -17,7 +17,7 @@ MCP servers, and the agents folder. Every problem is reported with file, line, c
   async run(argv) {
     const { values, positionals } = parse(argv, 2, { config: { type: 'string' }, json: { type: 'boolean' } })
     const [what, file] = positionals
-    if (what !== 'check') throw badInput('Say what to do with the configuration: synapse config check [FILE].')
+    if (what !== 'check') throw badInput('Name a subcommand: synapse config check [FILE].')
     const { loadConfig } = await import('../../config/load.ts')
     const read = loadConfig({ file: file ?? values.config })
     const found = await summaryOf(read)
@@ -59,9 +59,9 @@ async function summaryOf(read: Config): Promise<Summary> {
 
 function linesOf(found: Summary): string[] {
   if (found.file === null)
-    return ['There is no synapse.yaml here or above, and none in your configuration folder: all is as built in.']
+    return ['There is no synapse.yaml here or above, and none in your configuration folder: the defaults apply.']
   return [
-    `${found.file} is right.`,
+    `${found.file} is valid.`,
     ...(found.model === null ? [] : [`model      ${found.model}`]),
     ...found.providers.map(
       ({ id, wires, address, key }) => `provider   ${id}: ${wires.join(', ')} at ${address}, key ${key}`,

@@ -1,4 +1,4 @@
-// `synapse convert`: any transcript to the request of any provider. Useful on its own to whoever has a broken one.
+// `synapse convert`: any transcript to the request of any provider. Also useful to repair a broken one.
 
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -47,7 +47,7 @@ FILE may be - to read standard input. Formats: ${formatIds.join(', ')}.`,
     })
     const [file] = positionals
     if (file === undefined) throw badInput('Name the file to convert: synapse convert FILE --to PROVIDER[/MODEL].')
-    if (values.to === undefined) throw badInput('Say what to convert it to: --to PROVIDER[/MODEL], or --to FORMAT.')
+    if (values.to === undefined) throw badInput('Name the target: --to PROVIDER[/MODEL] or --to FORMAT.')
     if (agentIds.includes(values.to)) {
       tell(await printSession(file, { ...values, to: values.to }))
       return exitCode.ok
@@ -83,7 +83,7 @@ async function printSession(file: string, wanted: Wanted): Promise<Note[]> {
   const target = targetFormat(wanted.to)
   const source = await sourceOf(file, wanted)
   const isSame = source.format?.id === target.id && wanted.cwd === undefined && !wanted.whole
-  // The folder of a session may be one of another machine.
+  // The folder of a session may be on another machine.
   const cwd = wanted.cwd === undefined ? (source.head.cwd ?? process.cwd()) : resolve(wanted.cwd)
   const session = newSession(source, target, { cwd, now: new Date().toISOString() })
   const text = isSame ? sameText(source) : carriedText(source, target, session)

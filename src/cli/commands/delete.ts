@@ -1,9 +1,9 @@
-// `synapse delete`: a conversation and everything of it goes, also out of the file.
+// `synapse delete`: deletes a conversation and all its data, also from the file.
 
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { isRowNumber, openLocalStore, storeOptions } from '../local-store.ts'
 import { print } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import { yesOrNo } from '../yes-or-no.ts'
@@ -16,22 +16,25 @@ conversation uses; the text is erased from the file. Asks for confirmation unles
 
   async run(argv) {
     const { values, positionals } = parse(argv, Infinity, { ...storeOptions, yes: { type: 'boolean', short: 'y' } })
-    if (positionals.length === 0) throw badInput('Name what to delete: synapse delete ID. "synapse log" lists the ids.')
+    if (positionals.length === 0)
+      throw badInput('Name the conversation to delete: synapse delete ID. "synapse log" lists the ids.')
     const local = await openLocalStore(values)
     try {
       const named = new Map<string, Conversation>()
       for (const id of positionals) {
+        if (isRowNumber(id))
+          throw badInput(`Give the id of the conversation to delete; row numbers such as ${id} can change.`)
         const one = await local.find(id)
         named.set(one.id, one)
       }
       const found = [...named.values()]
       if (!values.yes && !process.stdin.isTTY)
-        throw badInput('No one can be asked here. Give --yes to delete for good.')
+        throw badInput('This is not an interactive terminal: give --yes to delete permanently.')
       let deleted = 0
       try {
         for (const { id, title, entries } of found) {
           const name = `${id} (${neutral(title ?? 'no title')}, ${entries} entries)`
-          if (!values.yes && !(await yesOrNo(`Delete ${name} for good? [y/N] `))) continue
+          if (!values.yes && !(await yesOrNo(`Delete ${name} permanently? [y/N] `))) continue
           await local.store.deleteConversation(local.owner, id)
           print(`Deleted ${name}.\n`)
           deleted++

@@ -1,4 +1,4 @@
-// `synapse doctor`: whether the store is well, and what to do if it is not.
+// `synapse doctor`: whether the store is intact, and what to do if it is not.
 
 import { examine, repair, type Report } from '../../store/doctor/doctor.ts'
 import { exitCode, parse, type Command } from '../command.ts'
@@ -18,7 +18,7 @@ to a copy next to it and the file itself is left alone. Exit code 1: problems we
     const { values } = parse(argv, 0, { ...storeOptions, repair: { type: 'boolean' }, json: { type: 'boolean' } })
     const place = storeAddress(values)
     const progress = progressOn()
-    const checkup = await examine(place, (share) => progress.tell(`Looking: ${percent(share)}`))
+    const checkup = await examine(place, (share) => progress.tell(`Checking: ${percent(share)}`))
     progress.done()
     const isWell = !checkup.findings.some(({ level }) => level === 'stale' || level === 'broken')
     if (values.json) printJson(checkup)
@@ -33,8 +33,8 @@ to a copy next to it and the file itself is left alone. Exit code 1: problems we
     for (const line of done) printError(`${line}\n`)
     if (copy !== undefined) {
       printError(
-        `What could be read is in ${copy}. ${place} is as it was. ` +
-          `Look at the copy with --db ${copy}; to continue with it, move the damaged file away and the copy to its place.\n`,
+        `Everything readable was written to ${copy}; ${place} is unchanged. ` +
+          `Inspect the copy with --db ${copy}; to use it, move it to the place of the damaged file.\n`,
       )
       return exitCode.failed
     }
@@ -53,7 +53,7 @@ function printFindings({ place, findings }: Report, isWell: boolean, repairs: bo
     print(`${marks[level]}  ${neutral(what)}\n`)
     for (const example of examples) print(`      ${neutral(example)}\n`)
   }
-  if (!isWell && !repairs) printError('Something is wrong. "synapse doctor --repair" repairs what can be repaired.\n')
+  if (!isWell && !repairs) printError('Problems found. "synapse doctor --repair" repairs what it can.\n')
 }
 
 function percent(share: number): string {

@@ -1,4 +1,4 @@
-// `synapse emulate`: every provider's wire on this machine, for other people's tests.
+// `synapse emulate`: every provider's API on this machine, for tests.
 
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'

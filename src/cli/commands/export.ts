@@ -1,4 +1,4 @@
-// `synapse export`: a conversation as a file. Our own format keeps everything; the others keep what they have a place for.
+// `synapse export`: a conversation as a file. Our own format contains everything; the others what they support.
 
 import { once } from 'node:events'
 import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -9,7 +9,8 @@ import { redactor, secretsInEnv } from '../../transfer/redact.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { allArchives, exportLines, exportFormats } from '../export-lines.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
-import { printFile } from '../print.ts'
+import { count } from '../format-number.ts'
+import { printError, printFile } from '../print.ts'
 
 export const exporting: Command = {
   usage: `synapse export ID [--format FORMAT] [-o FILE] [--redact] [--db FILE]
@@ -33,20 +34,24 @@ Writes a conversation to stdout or to a file. Formats:
     })
     const { format } = values
     if (!exportFormats.includes(format)) {
-      throw badInput(`There is no format "${format}". The formats are ${exportFormats.join(', ')}.`)
+      throw badInput(`Unknown format "${format}". The formats are ${exportFormats.join(', ')}.`)
     }
     if (values.all && format !== 'archive')
-      throw badInput('Only an archive can hold all conversations. Leave out --format.')
+      throw badInput('Only an archive can contain all conversations. Leave out --format.')
     if ((positionals.length === 1) === (values.all === true)) {
       throw badInput('Name one conversation to export, or give --all. "synapse log" lists the ids.')
     }
     const local = await openLocalStore(values)
     try {
       const redact = values.redact ? redactor(secretsInEnv(process.env)) : undefined
+      let all = 0
       const pieces = values.all
-        ? allArchives(local, redact)
+        ? allArchives(local, redact, (conversations) => (all = conversations))
         : exportLines(local, await local.find(positionals[0] ?? ''), format, redact)
       await write(pieces, values.output)
+      if (values.all && values.output !== undefined && values.output !== '-') {
+        printError(`${count(all)} ${all === 1 ? 'conversation' : 'conversations'} exported to ${values.output}.\n`)
+      }
       return exitCode.ok
     } finally {
       await local.close()
@@ -54,13 +59,13 @@ Writes a conversation to stdout or to a file. Formats:
   },
 }
 
-/** To a file only when all of it is there: an export that broke off must not look like one. */
+/** The file is created only when complete: a partial export must not look like a whole one. */
 async function write(pieces: AsyncIterable<string>, path: string | undefined): Promise<void> {
   if (path === undefined || path === '-') {
     for await (const piece of pieces) if (!printFile(piece)) await once(process.stdout, 'drain')
     return
   }
-  // A pipe or a device is written to as it is: a file in its place would be no pipe any more.
+  // A pipe or a device is written to directly: a file in its place would not be a pipe any more.
   const there = statSync(path, { throwIfNoEntry: false })
   const isFile = there === undefined || there.isFile()
   const target = there?.isFile() ? realpathSync(path) : path

@@ -1,5 +1,5 @@
-// `synapse import`: conversations from files. Every file is read to its end and checked before anything is written, and
-// each conversation is written in one transaction: nothing comes in by halves.
+// `synapse import`: conversations from files. Every file is read completely and checked before anything is written, and
+// each conversation is written in one transaction: nothing is imported in part.
 
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,19 +18,23 @@ import { exitCode, parse, type Command } from '../command.ts'
 import { openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { print, printError } from '../print.ts'
 import { progressOn, type Progress } from '../progress.ts'
+import { count } from '../format-number.ts'
 import { neutral } from '../terminal.ts'
 import { contentOf } from '../text-file.ts'
 import { noteLine } from '../note-line.ts'
 
+/** This many lines are listed; more are counted. */
+const mostListed = 20
+
 export const importing: Command = {
-  usage: `synapse import FILE... [--from FORMAT] [--copy] [--label LABEL] [--db FILE]
+  usage: `synapse import FILE... [--from FORMAT] [--copy] [--label LABEL] [--verbose] [--db FILE]
 
 Imports conversations: an archive written by "synapse export" is restored exactly, with all branches; any other format
 becomes a new conversation. The format is detected from the file; --from sets it. FILE may be - to read standard input.
 Nothing is written unless the whole file can be read. A truncated file is imported up to the cut, with a note and exit
 code 1. Anything that names an agent, code or an address is left out with a note, and unanswered tool calls are never
 run. A conversation that already exists is refused with exit code 2 while the others are imported; --copy imports it
-again under new ids.
+again under new ids. On a terminal, more than ${mostListed} conversations are listed with --verbose only.
 Formats: archive, ${formatIds.join(', ')}.`,
 
   async run(argv) {
@@ -39,6 +43,7 @@ Formats: archive, ${formatIds.join(', ')}.`,
       from: { type: 'string' },
       copy: { type: 'boolean' },
       label: { type: 'string', multiple: true },
+      verbose: { type: 'boolean' },
     })
     if (positionals.length === 0) throw badInput('Name the file to import: synapse import FILE.')
     const piped = positionals.includes('-') ? await keepPiped() : undefined
@@ -49,14 +54,26 @@ Formats: archive, ${formatIds.join(', ')}.`,
       const local = await openLocalStore(values)
       try {
         const importOptions = { copy: values.copy === true, labels: values.label ?? [] }
+        const most = values.verbose === true || !process.stdout.isTTY ? Infinity : mostListed
         let code: number = exitCode.ok
+        let taken = 0
+        let refused = 0
         for (const file of files) {
           for await (const read of readFile(file, values.from, progress, 'Importing')) {
-            if (!(await take(local, read, importOptions))) code = exitCode.badInput
+            const line = await take(local, read, importOptions)
+            if (line !== undefined && taken < most) {
+              progress.done()
+              print(line)
+            }
+            if (line === undefined) refused++
+            else taken++
+            if (line === undefined) code = exitCode.badInput
             else if (code === exitCode.ok && read.notes.some(({ why }) => why.includes('cut off')))
               code = exitCode.failed
           }
         }
+        progress.done()
+        if (taken + refused > 1) printError(summary(taken, refused, taken > most))
         return code
       } finally {
         await local.close()
@@ -68,17 +85,23 @@ Formats: archive, ${formatIds.join(', ')}.`,
   },
 }
 
-/** A file and what a person calls it. */
+function summary(taken: number, refused: number, isCut: boolean): string {
+  const some = (many: number) => `${count(many)} ${many === 1 ? 'conversation' : 'conversations'}`
+  const exist = refused === 0 ? '' : ` ${some(refused)} existed already.`
+  return `${some(taken)} imported.${exist}${isCut ? ' --verbose lists all of them.' : ''}\n`
+}
+
+/** A file and its name for the user. */
 interface Source {
   path: string
   name: string
 }
 
-/** What is piped in is read twice, so it has to lie somewhere. */
+/** Piped input is read twice, so it is written to a temporary file. */
 async function keepPiped(): Promise<Source> {
   const path = join(mkdtempSync(join(tmpdir(), 'synapse-import-')), 'piped')
   await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }))
-  return { path, name: 'what was piped in' }
+  return { path, name: 'standard input' }
 }
 
 async function* readFile(
@@ -88,12 +111,22 @@ async function* readFile(
   what: string,
 ): AsyncGenerator<ReadArchive> {
   if (format !== undefined && format !== 'archive' && !formatIds.includes(format)) {
-    throw badInput(`There is no format "${format}". The formats are archive, ${formatIds.join(', ')}.`)
+    throw badInput(`Unknown format "${format}". The formats are archive, ${formatIds.join(', ')}.`)
   }
   try {
     if (format === 'archive' || (format === undefined && (await opensArchive(path)))) {
       yield* readArchives(watched(path, (percent) => progress.tell(`${what} ${name}: ${percent} %`)))
-    } else yield* readForeign(contentAsJson(path), format, new Date().toISOString())
+    } else {
+      const tell = (share: number) => progress.tell(`${what} ${name}: ${Math.floor(share * 100)} %`)
+      tell(0)
+      // Reading it is the check; the second time, the progress is of writing.
+      const isCheck = what === 'Checking'
+      const all = readForeign(contentAsJson(path), format, new Date().toISOString(), isCheck ? tell : undefined)
+      for (const [i, read] of all.entries()) {
+        if (!isCheck) tell(i / all.length)
+        yield read
+      }
+    }
   } catch (error) {
     if (isFileError(error)) throw badInput(`${name} cannot be read (${error.code}).`)
     if (!(error instanceof SynapseError) || error.kind !== 'bad-input' || error.message.includes(name)) throw error
@@ -126,7 +159,7 @@ function sizeOf(path: string): number {
   return found.size
 }
 
-/** A file that is one JSON value as that; lines of JSON as text, which the formats take too. */
+/** A file with one JSON value as that; JSON Lines as text, which the formats accept too. */
 function contentAsJson(path: string): Json {
   if (sizeOf(path) > mostForeign) throw badInput(`${path} is larger than ${mostForeign / 1024 / 1024} MB.`)
   const text = contentOf(path)
@@ -139,25 +172,28 @@ function contentAsJson(path: string): Json {
 
 const mostForeign = 400 * 1024 * 1024
 
-/** False: a conversation with this id is here already. The others of the file are taken all the same. */
+/**
+ * The line about it; undefined: a conversation with this id already exists. The others of the file are imported anyway.
+ */
 async function take(
   { store, owner }: LocalStore,
   read: ReadArchive,
   { copy, labels }: { copy: boolean; labels: readonly string[] },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { archive: given, notes } = asImported(copy ? { ...read, archive: withNewIds(read.archive) } : read)
   const { conversation } = read.archive
   const archive = { ...given, conversation: { ...given.conversation, labels: [...conversation.labels, ...labels] } }
+  let line: string
   try {
     const { id, title, entries } = await store.importConversation(owner, archive)
-    print(`${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`)
+    line = `${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`
   } catch (error) {
     if (!(error instanceof SynapseError) || error.failure.code !== 'id-taken') throw error
     printError(
-      `synapse: Conversation ${neutral(conversation.id)} is here already. With --copy it is taken once more, under new ids.\n`,
+      `synapse: Conversation ${neutral(conversation.id)} already exists. --copy imports it again under new ids.\n`,
     )
-    return false
+    return undefined
   }
   for (const note of notes) printError(`${neutral(noteLine(note satisfies Note))}\n`)
-  return true
+  return line
 }

@@ -1,4 +1,4 @@
-// `synapse inspect`: the request that a conversation would make next, and why it looks as it does.
+// `synapse inspect`: the next request of a conversation, and why it looks that way.
 
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
@@ -13,7 +13,7 @@ import { sessionSettings } from '../session-settings.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
 
 export const inspect: Command = {
-  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body] [--json] [--db FILE]
+  usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body] [--prompt] [--json] [--db FILE]
 
 Shows the next request of a conversation, to its own model or to another one: each message with what happens to it and
 why (sent, converted, folded, summarised, cut), tokens, price, the expected prompt cache hit, and the first byte that
@@ -23,6 +23,7 @@ is loaded: a conversation with an agent is shown with the settings in the agent'
   --exact   also show the provider's own token count; needs a key (or --offline)
   --diff    show the difference between the last two requests
   --body    print the request body
+  --prompt  print the prompt that a local server makes of it, through the model's chat template (llama.cpp)
   --json    print everything as one object`,
 
   async run(argv) {
@@ -42,35 +43,51 @@ is loaded: a conversation with an agent is shown with the settings in the agent'
       offline: sessionFlags.offline,
       diff: { type: 'boolean' },
       body: { type: 'boolean' },
+      prompt: { type: 'boolean' },
       json: { type: 'boolean' },
     })
     const [id] = positionals
-    if (id === undefined) throw badInput('Say which conversation: synapse inspect ID. "synapse log" lists them.')
+    if (id === undefined) throw badInput('Name the conversation: synapse inspect ID. "synapse log" lists the ids.')
     if (values.diff) return diff(values, id, values.json === true)
     const local = await openLocalStore(values)
     try {
       const stored = await conversationNamed(local, id)
       const { store, owner } = local
-      const { unloadedAgent } = await import('../inspect/agent-setup.ts')
+      const { toolsLastOffered, unloadedAgent } = await import('../inspect/agent-setup.ts')
       const agent = await unloadedAgent(stored, values, local)
       const wanted = { ...values, model: values.for, offline: true }
-      const { settings, rows } = await sessionSettings(wanted, local, { id: stored.id, stored, agent })
+      const { settings, rows } = await sessionSettings(wanted, local, {
+        id: stored.id,
+        stored,
+        agent,
+        shown: await toolsLastOffered(local, stored.id),
+      })
       const { preview } = await import('../inspect/preview.ts')
+      const isAsked = values.exact === true || values.prompt === true
+      const endpoint = isAsked ? await asked(rows, values.offline === true) : unasked(rows)
       const looked = await preview({
         store,
         owner,
-        endpoint: values.exact ? await asked(rows, values.offline === true) : unasked(rows),
+        endpoint,
         exact: values.exact === true,
         conversationId: stored.id,
         history: stored.head ? await store.history(owner, stored.head) : [],
         settings,
       })
-      await printLooked(looked, values)
+      if (values.prompt) print(`${neutral(await promptOf(looked, endpoint))}\n`)
+      else await printLooked(looked, values)
       return exitCode.ok
     } finally {
       await local.close()
     }
   },
+}
+
+/** What the model itself reads. */
+async function promptOf({ provider, protocol, model, body }: Preview, find: Runtime['endpoint']): Promise<string> {
+  const { endpoint, transport } = await find(`${provider}/${model}`, protocol)
+  const { renderedPrompt } = await import('../../runtime/local-model.ts')
+  return renderedPrompt(endpoint, body, transport.fetch ?? fetch)
 }
 
 async function asked(rows: readonly ProviderRow[], offline: boolean): Promise<Runtime['endpoint']> {
@@ -112,7 +129,8 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
   try {
     const { id: conversationId } = await conversationNamed(local, id)
     const [now, before] = await lastRequests({ ...local, conversationId }, 2)
-    if (!now || !before) throw badInput('This conversation has made fewer than two requests, so nothing can differ.')
+    if (!now || !before)
+      throw badInput('This conversation has made fewer than two requests, so there is nothing to compare.')
     const { bodyDiff } = await import('../inspect/body-diff.ts')
     const { prefixBreak } = await import('../inspect/prefix-break.ts')
     const lines = bodyDiff(before.body, now.body)
@@ -142,6 +160,6 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
 async function conversationNamed(local: LocalStore, id: string): Promise<Conversation> {
   if (id !== 'last') return local.find(id)
   const last = await local.last()
-  if (!last) throw badInput('There is no conversation yet.')
+  if (!last) throw badInput('There are no conversations yet.')
   return last
 }

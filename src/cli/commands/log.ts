@@ -1,7 +1,7 @@
-// `synapse log`: what was said, all of it, as it is kept.
+// `synapse log`: conversations and their messages, as stored.
 
 import { badInput } from '../../core/error.ts'
-import type { Entry } from '../../core/log.ts'
+import { sideCall, type Entry } from '../../core/log.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { messageLines } from '../message-lines.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
@@ -11,8 +11,9 @@ import { neutralLine, styleFor } from '../terminal.ts'
 export const log: Command = {
   usage: `synapse log [ID] [--json] [--limit N] [--db FILE]
 
-Lists conversations, most recently changed first. With an ID (which may be abbreviated) it shows that conversation: every
-message, tool call, argument and result in the log. --json prints one entry per line.`,
+Lists conversations, most recently changed first, with row numbers that -c, inspect and export accept: synapse -c 3
+"And then?". With an ID (which may be abbreviated) or a number it shows that conversation: every message, tool call,
+argument and result in the log, and what providers store of it. --json prints one entry per line.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {
@@ -37,14 +38,17 @@ message, tool call, argument and result in the log. --json prints one entry per 
 type Local = Awaited<ReturnType<typeof openLocalStore>>
 
 async function list(local: Local, limit: number, json: boolean): Promise<void> {
-  const { items } = await local.store.conversations(local.owner, { limit })
+  const { items } = await local.store.conversations(local.owner, { limit, withoutLabel: sideCall })
   if (items.length === 0 && !json) printError('No conversations yet. synapse "What time is it?" starts one.\n')
-  for (const item of items) {
+  const digits = String(items.length).length
+  for (const [index, item] of items.entries()) {
     if (json) printJson(item)
     else {
       const at = item.updatedAt.slice(0, 16).replace('T', ' ')
       const title = neutralLine(item.title ?? '(no title)')
-      print(`${item.id}  ${at}  ${String(item.entries).padStart(5)}  ${title}\n`)
+      // A pipe gets the id, which never changes.
+      const row = process.stdout.isTTY ? `${String(index + 1).padStart(digits)}  ` : ''
+      print(`${row}${item.id}  ${at}  ${String(item.entries).padStart(5)}  ${title}\n`)
     }
   }
 }
@@ -57,4 +61,11 @@ async function show(local: Local, id: string, json: boolean): Promise<void> {
     if (json) printJson(entry)
     else for (const line of messageLines(entry.message, style)) print(`${line}\n`)
   }
+  if (json) return
+  const [{ heldState }, { stateLines }] = await Promise.all([
+    import('../../run/state.ts'),
+    import('../inspect/render.ts'),
+  ])
+  const state = await heldState(local, conversation.id, conversation.head)
+  for (const line of stateLines(state, entries)) print(`${style.dim(line)}\n`)
 }

@@ -1,5 +1,5 @@
-// `synapse migrate`: the store in the format of this version. Every command that opens the store does the same; this
-// one says what happened, and can be run before a new version is let loose on many machines.
+// `synapse migrate`: upgrades the store to the format of this version. Every command that opens the store does the
+// same; this one reports it, and can be run before a new version is deployed to many machines.
 
 import { formatOf } from '../../store/format.ts'
 import { openStore } from '../../store/open.ts'
@@ -25,10 +25,19 @@ reports, with exit code 1, whether an upgrade is needed.`,
       return exitCode.failed
     }
     const progress = progressOn()
-    progress.tell(`${from}; bringing it to ${known} …`)
-    const store = await openStore(place).finally(progress.done)
+    const tell = (done: number, steps: number): void => {
+      // A new line each time: nothing else can be shown while a step runs.
+      progress.done()
+      const next = Math.min(done + 1, steps)
+      progress.tell(`Upgrading the store, step ${next} of ${steps}: ${Math.floor((done / steps) * 100)} %`)
+    }
+    const began = performance.now()
+    const steps = known - (is ?? 0)
+    tell(0, steps)
+    const store = await openStore(place, { migrating: tell }).finally(progress.done)
     await store.close()
-    return say(`${from}; now it is ${known}.`)
+    const took = `${steps} ${steps === 1 ? 'step' : 'steps'} in ${((performance.now() - began) / 1000).toFixed(1)} s`
+    return say(`${from}; now it is ${known} (${took}).`)
   },
 }
 

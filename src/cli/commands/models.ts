@@ -1,10 +1,11 @@
-// `synapse models`: which models can be asked, how much they read, and what they cost.
+// `synapse models`: the available models, their context windows and prices.
 
 import { findRow } from '../../providers/find-row.ts'
 import { catalogue } from '../../providers/catalogue.ts'
 import { listModels, type ListedModel } from '../../providers/list-models.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { exitCode, parse, type Command } from '../command.ts'
+import { openLocalStore, storeOptions } from '../local-store.ts'
 import { live, modelTable } from '../model-list.ts'
 import { print, printError, printJson } from '../print.ts'
 import { styleFor, widthOf } from '../terminal.ts'
@@ -12,11 +13,13 @@ import { badInput } from '../../core/error.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 
 export const models: Command = {
-  usage: `synapse models [PROVIDER] [--live] [--offline] [--json] [--config FILE]
+  usage: `synapse models [PROVIDER | NAME] [--live] [--offline] [--json] [--config FILE]
+synapse models --favourite MODEL | --unfavourite MODEL [--db FILE]
 
-Lists the models of all providers, or of one, with the name to use with -m, the context window and the price in US dollars
-per million tokens: input, cached input, output. The list ships with Synapse (${catalogue.generatedAt}); models that are not on
-it can be used as well. --live queries the provider, which needs its key.`,
+Lists the models of all providers, of one, or those with NAME in their names, with the name to use with -m, the context window and the price in US
+dollars per million tokens: input, cached input, output. The list ships with Synapse (${catalogue.generatedAt}); other models can be used
+as well. --live queries the provider, which needs its key (a local server needs none). --favourite marks a model, for
+the page and for /model in a chat.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 1, {
@@ -24,16 +27,27 @@ it can be used as well. --live queries the provider, which needs its key.`,
       live: { type: 'boolean' },
       offline: { type: 'boolean' },
       json: { type: 'boolean' },
+      favourite: { type: 'string' },
+      unfavourite: { type: 'string' },
+      ...storeOptions,
     })
     const [name] = positionals
     const rows = await rowsHere(values)
-    const row = name === undefined ? undefined : findRow(name, rows)
-    if (values.live && !row) throw badInput('Say whom to ask: synapse models PROVIDER --live.')
-    const found =
-      values.live && row ? await ask(row, rows, values.offline === true) : listModels(row ? [row] : rows, catalogue)
+    const marked = values.favourite ?? values.unfavourite
+    if (marked !== undefined) {
+      await mark(marked, rows, values)
+      return exitCode.ok
+    }
+    const all = listModels(rows, catalogue)
+    const word = name?.toLowerCase() ?? ''
+    const named = rows.some((row) => row.id === word) || word === '' ? [] : all.filter((one) => matches(one, word))
+    const row = name === undefined || named.length > 0 ? undefined : findRow(name, rows)
+    if (values.live && !row) throw badInput('Name the provider to query: synapse models PROVIDER --live.')
+    const listed = row ? listModels([row], catalogue) : named.length > 0 ? named : all
+    const found = values.live && row ? await ask(row, rows, values.offline === true) : listed
     if (values.json) printJson(found, 2)
     else if (found.length === 0) {
-      printError(`No model of ${row?.name ?? 'anybody'} is on the list. Add --live to ask the provider.\n`)
+      printError(`No model of ${row?.name ?? 'any provider'} is on the list. Add --live to query the provider.\n`)
     } else {
       const style = styleFor(process.stdout, process.env)
       print(`${modelTable(found, widthOf(process.stdout), style).join('\n')}\n`)
@@ -42,11 +56,35 @@ it can be used as well. --live queries the provider, which needs its key.`,
   },
 }
 
+function matches({ provider, model }: ListedModel, word: string): boolean {
+  return `${provider}/${model}`.toLowerCase().includes(word)
+}
+
+async function mark(
+  model: string,
+  rows: readonly ProviderRow[],
+  values: { db?: string | undefined; favourite?: string | undefined },
+): Promise<void> {
+  const [{ findModel }, { setFavourite }] = await Promise.all([
+    import('../../providers/find-model.ts'),
+    import('../../run/favourites.ts'),
+  ])
+  const found = await findModel(model, { rows, env: process.env })
+  const whole = found.model === undefined ? found.provider : `${found.provider}/${found.model}`
+  const local = await openLocalStore(values)
+  try {
+    await setFavourite(local.store, local.owner, whole, values.favourite !== undefined)
+    print(`${whole} is ${values.favourite === undefined ? 'no longer a favourite' : 'a favourite'}.\n`)
+  } finally {
+    await local.close()
+  }
+}
+
 async function ask(row: ProviderRow, rows: readonly ProviderRow[], offline: boolean): Promise<ListedModel[]> {
   const { endpoints } = await import('../endpoints.ts')
   const find = await endpoints({ offline, rows })
-  // Which model is named does not matter: the address and the key do.
+  // The model does not matter here: the address and the key do.
   const { endpoint, transport } = await find(`${row.id}/${row.defaultModel ?? 'any'}`, undefined)
-  const { baseUrl, headers } = endpoint
-  return live({ row, baseUrl, headers, catalogue, ...(transport.fetch && { fetch: transport.fetch }) })
+  const { baseUrl, headers, authorize } = endpoint
+  return live({ row, baseUrl, headers, authorize, catalogue, ...(transport.fetch && { fetch: transport.fetch }) })
 }

@@ -1,5 +1,6 @@
-// `synapse probe`: whether a real service does what the rules of its wire say, with the user's own key.
+// `synapse probe`: whether a real service follows the rules of its wire, with the user's own key.
 
+import { readStoredKeys } from '../../config/stored-keys.ts'
 import { badInput } from '../../core/error.ts'
 import { parseModelRef } from '../../providers/model-ref.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
@@ -23,10 +24,11 @@ export const probe: Command = {
               [--offline] [--config FILE] [--db FILE]
 
 Checks a real service with your own key: sends some 30 tiny requests per wire that Synapse expects to be accepted or
-refused, and shows where the service does otherwise. Says first what that costs and asks; --yes does not ask. Without
-PROVIDER, every provider whose key is in the environment. --budget is the most that may be spent per provider, $0.05 by
-default: a request that could exceed it is not sent. --report writes a file without keys, account ids and names of your
-own, to attach to an issue. --offline asks the built-in emulator. Exit code 0: everything is as expected, 1: it is not.`,
+refused, and shows where the service behaves differently. It first shows the price and asks for confirmation; --yes
+skips that. Without PROVIDER, it checks every provider whose key is in the environment. --budget limits the cost per
+provider, $0.05 by default: a request that could exceed it is not sent. --report writes a file without keys, account
+ids and names of your own, to attach to an issue. --offline asks the built-in emulator. Exit code 1: something
+differs.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, Infinity, {
@@ -55,7 +57,7 @@ own, to attach to an issue. --offline asks the built-in emulator. Exit code 0: e
     if (values.report !== undefined) {
       const { writeFileSync } = await import('node:fs')
       writeFileSync(values.report, reportOf(found, { version: version(), now: Date.now() }), { mode: 0o600 })
-      printError(`The report is in ${neutral(values.report)}. Read it before you attach it to an issue.\n`)
+      printError(`Wrote the report to ${neutral(values.report)}. Review it before you attach it to an issue.\n`)
     }
     return found.every(({ outcome }) => outcome === 'as-expected') ? exitCode.ok : exitCode.failed
   },
@@ -66,16 +68,22 @@ interface Target {
   wire: string
 }
 
-/** What is named, or everybody whose key is there; each over all of its wires, or over the one that is named. */
+/** The named providers, or all with a key; each over all of its wires, or over the named one. */
 function targetsOf(
   names: readonly string[],
   rows: readonly ProviderRow[],
   { offline, protocol }: { offline: boolean; protocol: string | undefined },
 ): Target[] {
-  const everybody = rows.filter((row) => offline || row.keyVariables.some((name) => process.env[name]?.trim()))
+  const stored = offline ? {} : readStoredKeys()
+  const everybody = rows.filter(
+    ({ id, keyVariables }) =>
+      offline || Object.hasOwn(stored, id) || keyVariables.some((name) => process.env[name]?.trim()),
+  )
   const asked = names.length > 0 ? names : everybody.map(({ id }) => id)
   if (asked.length === 0) {
-    throw badInput('Name a provider: no key of any is in the environment. "synapse providers" lists their variables.')
+    throw badInput(
+      'Name a provider: no API key is stored or in the environment. "synapse providers" lists the variables.',
+    )
   }
   return asked.flatMap((name) => {
     const { provider, model } = parseModelRef(name)
@@ -102,12 +110,12 @@ async function plan(targets: readonly Target[], find: Runtime['endpoint']): Prom
   const planned: Planned[] = []
   for (const { model, wire } of targets) {
     const found = await find(model, wire)
-    planned.push({ found, steps: planProbe(found.endpoint) })
+    planned.push({ found, steps: await planProbe(found.endpoint) })
   }
   return planned
 }
 
-/** Names the price and asks. Where no one can be asked, nothing is sent. */
+/** Shows the price and asks. If not interactive, nothing is sent. */
 async function isAgreed(planned: readonly Planned[], budget: number): Promise<boolean> {
   const groups = Map.groupBy(planned, ({ found }) => found.endpoint.provider)
   for (const [{ name }, wires] of groups) {
@@ -118,20 +126,20 @@ async function isAgreed(planned: readonly Planned[], budget: number): Promise<bo
     )
   }
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw badInput('Nothing was sent: no one can be asked here. --yes agrees to the price above.')
+    throw badInput('Nothing was sent: this is not an interactive terminal. --yes accepts the price above.')
   }
   const { yesOrNo } = await import('../yes-or-no.ts')
   return (await yesOrNo('Send them with your key? [y/N] ')) === true
 }
 
 function priceWords(cost: Cost | undefined, budget: number): string {
-  if (!cost) return 'price not known: the budget cannot be observed'
+  if (!cost) return 'unknown price: the budget cannot be enforced'
   if (cost.most === 0) return 'nothing is billed'
   const most = dollars(Math.min(cost.most, budget))
   return `about ${dollars(Math.min(cost.likely, budget))}, at most ${most}`
 }
 
-/** One provider after the other; its wires share the budget. */
+/** One provider at a time; its wires share the budget. */
 async function runAll(planned: readonly Planned[], budget: number): Promise<ProbeRow[]> {
   const progress = progressOn()
   const spent = new Map<string, number>()
@@ -160,7 +168,7 @@ function printRows(rows: readonly ProbeRow[]): void {
       paint: (text: string, row: number) =>
         rows[row]?.outcome === 'as-expected' ? style.green(text) : style.red(text),
     },
-    { head: 'what is sent', grows: true },
+    { head: 'the requests', grows: true },
   ]
   const cells = rows.map((row) =>
     [row.provider, row.wire, row.check, outcomeWords[row.outcome], row.about].map(neutral),

@@ -1,6 +1,7 @@
-// `synapse providers`: who can be asked, whether the key is there, and what each of them can do for us; and providers of
-// one's own, kept in the store.
+// `synapse providers`: the available providers, whether there is a key, and their capabilities; and custom providers,
+// stored in the store.
 
+import { readStoredKeys } from '../../config/stored-keys.ts'
 import { badInput } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
@@ -14,15 +15,19 @@ import { styleFor, widthOf } from '../terminal.ts'
 export const providers: Command = {
   usage: `synapse providers [--json] [--db FILE] [--config FILE]
 synapse providers configure ID [--base-url URL] [--protocol WIRE] [--extends PROVIDER] [--key-variable NAME]
-                               [--default-model MODEL] [--name TEXT] [--row FILE] [--db FILE]
+                               [--default-model MODEL] [--name TEXT] [--tool-messages text]
+                               [--state-field FIELD] [--state-id-path PATH] [--state-kind KIND]
+                               [--row FILE] [--db FILE]
 synapse providers remove ID [--db FILE]
 
-Lists every provider with its APIs, whether an API key is set in the environment, and its support for server-side state,
-prompt caching and compaction.
+Lists every provider with its APIs, whether there is an API key (in the environment, or stored with "synapse auth"), and
+its support for server-side state, prompt caching and compaction.
 
 "configure" stores a provider in the database, for every program that uses it: your own server, another address of a
-known provider (--extends), or a change to a built-in one (its ID). --row reads further settings from a YAML file, as
-under "providers" in synapse.yaml. Keys are never stored, only the name of the environment variable that holds one.`,
+known provider (--extends), or a change to a built-in one (its ID). --tool-messages text is for a server that refuses
+tool messages; --state-field names the request field with which a server continues a conversation. --row reads further
+settings from a YAML file, as under "providers" in synapse.yaml. Keys are never stored, only the name of the
+environment variable that holds one.`,
 
   async run(argv) {
     const { values, positionals } = parse(argv, 2, {
@@ -35,12 +40,16 @@ under "providers" in synapse.yaml. Keys are never stored, only the name of the e
       'key-variable': { type: 'string' },
       'default-model': { type: 'string' },
       name: { type: 'string' },
+      'tool-messages': { type: 'string' },
+      'state-kind': { type: 'string' },
+      'state-field': { type: 'string' },
+      'state-id-path': { type: 'string' },
       row: { type: 'string' },
     })
     const [action, id] = positionals
     if (action === undefined) list(await rowsHere(values), values.json === true)
     else if (!['configure', 'remove'].includes(action) || id === undefined) {
-      throw badInput('Say "synapse providers", "synapse providers configure ID" or "synapse providers remove ID".')
+      throw badInput('Use "synapse providers", "synapse providers configure ID" or "synapse providers remove ID".')
     } else if (action === 'configure') await configure(id, values)
     else await remove(id, values)
     return exitCode.ok
@@ -87,6 +96,10 @@ interface Settings {
   'key-variable'?: string | undefined
   'default-model'?: string | undefined
   name?: string | undefined
+  'tool-messages'?: string | undefined
+  'state-kind'?: string | undefined
+  'state-field'?: string | undefined
+  'state-id-path'?: string | undefined
   row?: string | undefined
 }
 
@@ -99,6 +112,8 @@ async function configure(id: string, values: Settings): Promise<void> {
     ...(values['key-variable'] !== undefined && { keyVariable: values['key-variable'] }),
     ...(values['default-model'] !== undefined && { defaultModel: values['default-model'] }),
     ...(values.name !== undefined && { name: values.name }),
+    ...(values['tool-messages'] !== undefined && { quirks: { toolMessages: values['tool-messages'] } }),
+    ...stateIn(values),
     id,
   }
   const local = await openLocalStore(values)
@@ -112,15 +127,21 @@ async function configure(id: string, values: Settings): Promise<void> {
   }
 }
 
+function stateIn(values: Settings): JsonObject {
+  const [kind, field, idPath] = [values['state-kind'], values['state-field'], values['state-id-path']]
+  if (kind === undefined && field === undefined && idPath === undefined) return {}
+  return { state: { kind: kind ?? 'conversation', field: field ?? '', ...(idPath !== undefined && { idPath }) } }
+}
+
 async function remove(id: string, values: Settings): Promise<void> {
   const local = await openLocalStore(values)
   try {
     const { dropProvider, keptProviders } = await import('../../config/stored-providers.ts')
     if (!(await dropProvider(local.store, id))) {
       const kept = await keptProviders(local.store)
-      throw badInput(`The store keeps no provider "${id}"; it keeps ${kept.join(', ') || 'none'}.`)
+      throw badInput(`No provider "${id}" is stored; stored providers: ${kept.join(', ') || 'none'}.`)
     }
-    print(`${id} is not kept any more.\n`)
+    print(`Removed ${id}.\n`)
   } finally {
     await local.close()
   }
@@ -131,11 +152,12 @@ async function rowIn(file: string | undefined): Promise<JsonObject> {
   const { readYamlFile } = await import('../../config/yaml-file.ts')
   const { value } = readYamlFile(file)
   if (isObject(value)) return value
-  throw badInput(`${file} must hold the settings of one provider: keys and values.`)
+  throw badInput(`${file} must contain the settings of one provider, as keys and values.`)
 }
 
-function keyOf({ keyVariables, keyOptional }: ProviderRow): string {
+function keyOf({ id, keyVariables, keyOptional }: ProviderRow): string {
   const found = keyVariables.find((name) => process.env[name]?.trim())
   if (found) return `found: ${found}`
+  if (Object.hasOwn(readStoredKeys(), id)) return 'stored'
   return keyOptional === true ? 'not needed' : `missing: ${keyVariables[0] ?? ''}`
 }

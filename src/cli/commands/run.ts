@@ -1,10 +1,11 @@
-// `synapse run`: a program that speaks the API of some provider, on any model: it asks a server of its own on this machine,
-// with a key that is good for this run only.
+// `synapse run`: a program that speaks the API of some provider, on any model: through its own server on this machine,
+// with a key that is valid for this run only.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { badInput } from '../../core/error.ts'
 import type { Exchange } from '../../core/log.ts'
+import { readStoredKeys } from '../../config/stored-keys.ts'
 import { rowsFor } from '../../config/stored-providers.ts'
 import type { Store } from '../../store/store.ts'
 import { chooseModel } from '../choose-model.ts'
@@ -13,21 +14,25 @@ import { exitCode, parse, type Command } from '../command.ts'
 import { exchangesLine } from '../cost-line.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
 import { printError } from '../print.ts'
+import { readPolicy } from '../run-options.ts'
+import { presetNames } from '../../settings/policy.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
 import { version } from '../version.ts'
 
 export const run: Command = {
-  usage: `synapse run [-m PROVIDER/MODEL] [--offline] [--db FILE] [--config FILE] -- COMMAND [ARGUMENT]...
+  usage: `synapse run [-m PROVIDER/MODEL] [--policy NAME] [--offline] [--db FILE] [--config FILE] -- COMMAND [ARGUMENT]...
 
-Runs a program that speaks the API of OpenAI, Anthropic or Gemini, and lets any model answer it. A server on loopback is
-started for it, with a key for this run only. Known programs are claude, codex, opencode, gemini, qwen and pi; every other
-one gets the variables that the official SDKs read, such as OPENAI_BASE_URL and ANTHROPIC_BASE_URL. Its conversations are
-kept as any other. At the end it says what was spent, and how to open the conversation.
+Runs a program that speaks the API of OpenAI, Anthropic or Gemini, with any model. It starts a server on loopback for
+it, with a key for this run only. Known programs are claude, codex, opencode, gemini, qwen and pi; any other gets the
+variables that the official SDKs read, such as OPENAI_BASE_URL and ANTHROPIC_BASE_URL. Its conversations are stored
+like any others. At the end it prints the cost and how to open the conversation.
 
-  -m, --model M    who answers, whatever model the program names (SYNAPSE_MODEL: where it names none that is known)
-  --offline        let the emulator answer, whatever keys there are
-  --db FILE        where conversations are kept (SYNAPSE_DB)
-  --config FILE    another synapse.yaml, for its providers, its model and its policy
+  -m, --model M    the model, whatever the program asks for (SYNAPSE_MODEL: only for model names that are unknown)
+  --policy NAME    shorten a long history: ${presetNames.join(', ')}, or settings as JSON; by default the program does
+                   that itself
+  --offline        use the emulator, even if there are API keys
+  --db FILE        database file or postgres:// URL (SYNAPSE_DB)
+  --config FILE    use this synapse.yaml for providers, model and policy
 
   synapse run -m google/gemini-3-flash-preview -- claude
   synapse run -m anthropic/claude-opus-5 -- codex exec "Explain this folder."`,
@@ -39,7 +44,9 @@ kept as any other. At the end it says what was spent, and how to open the conver
       ...configOptions,
       offline: { type: 'boolean' },
       model: { type: 'string', short: 'm' },
+      policy: { type: 'string' },
     })
+    const policy = values.policy === undefined ? undefined : readPolicy(values.policy)
     const config = await projectConfig(values)
     const local = await openLocalStore(values)
     try {
@@ -50,15 +57,18 @@ kept as any other. At the end it says what was spent, and how to open the conver
         configured: config?.model,
         offline: values.offline === true,
         env: process.env,
+        keys: readStoredKeys(),
         rows,
+        aliases: config?.aliases,
       })
       const { model, offline, whyOffline } = choice
-      const [{ startServer }, { createKey, revokeKey }, { endpoints }] = await Promise.all([
+      const [{ startServer }, { createKey, revokeKey }, { endpoints }, { toolboxes }] = await Promise.all([
         import('../../server/serve.ts'),
         import('../../server/keys.ts'),
         import('../endpoints.ts'),
+        import('../toolbox.ts'),
       ])
-      const endpoint = await endpoints({ offline, rows })
+      const endpoint = await endpoints({ offline, rows, aliases: config?.aliases })
       await endpoint(model, undefined)
       const { store, exchanges } = watched(local.store)
       const { key, about } = await createKey(store, { name: 'synapse run', owner: local.owner, expiresAt: inAWeek() })
@@ -68,7 +78,13 @@ kept as any other. At the end it says what was spent, and how to open the conver
         rows,
         version: version(),
         defaultModel: model,
-        doorModel: { model, always: values.model !== undefined },
+        doorModel: { model, always: values.model !== undefined, ...(policy !== undefined && { policy }) },
+        ...(config?.aliases && { aliases: config.aliases }),
+        ...(config?.routes && { routes: config.routes }),
+        ...(config?.serverTools && {
+          serverTools: config.serverTools,
+          toolbox: (await toolboxes({}, { config, rows, offline: () => offline, forOthers: true })).open,
+        }),
         ...(config?.policy !== undefined && { defaultPolicy: config.policy }),
         env: process.env,
         offline,
@@ -97,12 +113,12 @@ function splitCommand(argv: string[]): { own: string[]; command: [string, ...str
   return { own: argv.slice(0, at), command: [program, ...args] }
 }
 
-/** A program that runs for longer than that is started again by then. */
+/** A program that runs longer is restarted by then. */
 function inAWeek(): string {
   return new Date(Date.now() + 7 * 24 * 3_600_000).toISOString()
 }
 
-/** The store, and the requests to models that were made by way of it. */
+/** The store, and the requests that were made through it. */
 function watched(store: Store): { store: Store; exchanges: Exchange[] } {
   const exchanges: Exchange[] = []
   return {
@@ -123,7 +139,7 @@ async function runProgram(
   server: { url: string; key: string; model: string },
 ): Promise<number> {
   const { args, env, clean } = setUpClient(command, server)
-  // Ctrl-C is for the program: it may use it for something else than to end.
+  // Ctrl-C is for the program: it may use it for something other than exiting.
   const ignore = (): void => {}
   process.on('SIGINT', ignore)
   try {
@@ -146,7 +162,7 @@ async function runProgram(
 function summaryOf(exchanges: readonly Exchange[]): string {
   const line = exchangesLine(exchanges)
   if (line === '') return ''
-  // The one that was worked in most comes first.
+  // The most used one comes first.
   const ids = Map.groupBy(exchanges, ({ conversationId }) => conversationId)
   const [first, ...others] = [...ids].toSorted(([, a], [, b]) => b.length - a.length).map(([id]) => id)
   const more = others.length > 0 ? ` (${others.length} more: synapse log)` : ''

@@ -1,4 +1,4 @@
-// `synapse search`: words in everything that was said and done, over all conversations and branches.
+// `synapse search`: searches messages and tool calls, over all conversations and branches.
 
 import { badInput } from '../../core/error.ts'
 import type { Hit, SearchQuery } from '../../store/store.ts'
@@ -36,9 +36,9 @@ Exit code 1: no results.`,
       limit: { type: 'string', default: '20' },
       json: { type: 'boolean' },
     })
-    // A word of the command line that holds spaces was quoted by its writer: it is a phrase.
+    // An argument with spaces was quoted by the user: it is a phrase.
     const text = positionals.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ')
-    if (text.trim() === '') throw badInput('Say what to look for: synapse search WORDS.')
+    if (text.trim() === '') throw badInput('Name the words to search for: synapse search WORDS.')
     const limit = Number(values.limit)
     if (!Number.isInteger(limit) || limit < 1) throw badInput(`--limit takes a whole number, not "${values.limit}".`)
     const local = await openLocalStore(values)
@@ -61,7 +61,7 @@ Exit code 1: no results.`,
         else print(shown(hit, style))
       }
       if (items.length === 0) printError('No results.\n')
-      if (next !== undefined && !values.json) printError(`There is more: --limit ${limit * 5} shows it.\n`)
+      if (next !== undefined && !values.json) printError(`There are more results: use --limit ${limit * 5}.\n`)
       return items.length > 0 ? exitCode.ok : exitCode.failed
     } finally {
       await local.close()
@@ -71,7 +71,7 @@ Exit code 1: no results.`,
 
 function kindOf(text: string): NonNullable<SearchQuery['kind']> {
   if (text === 'title' || text === 'user' || text === 'reply' || text === 'input' || text === 'output') return text
-  throw badInput(`--kind is title, user, reply, input or output, not "${text}".`)
+  throw badInput(`--kind must be title, user, reply, input or output, not "${text}".`)
 }
 
 function shown(hit: Hit, style: Style): string {

@@ -1,22 +1,24 @@
 // `synapse serve`: the HTTP API and the chat page, in one process with the embedded store.
 
 import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
 import { badInput, SynapseError } from '../../core/error.ts'
 import type { RunningServer, ServerOptions } from '../../server/serve.ts'
 import { rowsFor } from '../../config/stored-providers.ts'
+import { usualModel } from '../choose-model.ts'
 import { exitCode, parse, type Command } from '../command.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { openLocalStore, storeAddress, storeOptions } from '../local-store.ts'
+import { isPostgres } from '../../store/open.ts'
+import { agentEnvironment } from '../../sessions/environment.ts'
 import { print, printError } from '../print.ts'
-import { builtInTools } from '../tools.ts'
 import { version } from '../version.ts'
-import { chooseModel } from '../choose-model.ts'
 
 const usualPort = 4747
 
 export const serve: Command = {
   usage: `synapse serve [--port N] [--host H] [--name HOST]... [--require-keys] [--offline] [--model PROVIDER/MODEL]
-              [--db FILE] [--config FILE] [--no-open] [--verbose]
+              [--folder DIR]... [--db FILE] [--config FILE] [--no-open] [--verbose]
 
 Serves the chat page and the HTTP API at http://127.0.0.1:${usualPort}, for this machine only. Clients of OpenAI,
 Anthropic and Gemini can use it as their base URL (docs/front-doors.md). Without an API key in the environment the
@@ -31,6 +33,8 @@ continue at the next start.
   --model MODEL    default model for new conversations, and for unknown model names of clients (SYNAPSE_MODEL)
   --db FILE        database file or postgres:// URL (SYNAPSE_DB)
   --config FILE    use this synapse.yaml for providers, model and policy
+  --folder DIR     the folder of the file and command tools; the current one by default, none for a server with keys.
+                   Given again, a conversation can choose among them, or a folder inside one
   --no-open        do not open the page in a browser
   --verbose        log every request to stderr as JSON, without message content`,
 
@@ -46,41 +50,41 @@ continue at the next start.
       model: { type: 'string', short: 'm' },
       'no-open': { type: 'boolean' },
       verbose: { type: 'boolean' },
+      folder: { type: 'string', multiple: true },
     })
     const port = portOf(values.port)
     const config = await projectConfig(values)
     const local = await openLocalStore(values)
     try {
       const rows = await rowsFor(local.store, config)
-      const { model, offline, whyOffline } = await chooseModel({
-        asked: values.model,
-        kept: undefined,
-        configured: config?.model,
-        offline: values.offline === true,
-        env: process.env,
-        rows,
-      })
-      const [{ startServer }, { writeLog }, { endpoints }] = await Promise.all([
+      const [{ isLoopback, startServer }, { writeLog }, { reach }, { toolboxes }] = await Promise.all([
         import('../../server/serve.ts'),
         import('../../server/log.ts'),
-        import('../endpoints.ts'),
+        import('../reach.ts'),
+        import('../toolbox.ts'),
       ])
-      const endpoint = await endpoints({ offline, rows })
-      const isNamed = (values.model ?? process.env['SYNAPSE_MODEL'] ?? config?.model) !== undefined
-      await endpoint(model, undefined)
+      const reached = await reach(values, config, rows)
+      const forOthers =
+        values['require-keys'] === true || values.name !== undefined || !isLoopback(values.host ?? '127.0.0.1')
+      const tools = await toolboxes(values, { config, rows, offline: reached.isOffline, forOthers })
+      const { defaultModel, whyOffline } = reached
+      const isNamed = (values.model ?? usualModel(process.env) ?? config?.model) !== undefined
       const start = (onPort: number) =>
         startServer({
+          ...reached,
           store: local.store,
-          endpoint,
+          address: storeAddress(values),
           rows,
+          ...(config?.aliases && { aliases: config.aliases }),
+          ...(config?.routes && { routes: config.routes }),
+          ...(config?.serverTools && { serverTools: config.serverTools }),
           version: version(),
-          defaultModel: model,
-          ...(isNamed && { doorModel: { model } }),
+          ...(isNamed && { doorModel: { model: defaultModel } }),
           ...(config?.policy !== undefined && { defaultPolicy: config.policy }),
-          tools: builtInTools,
+          sessions: { environment: agentEnvironment(), carry: carryWords(values) },
+          toolbox: tools.open,
+          ...(tools.folders[0] !== undefined && { folder: tools.folders[0], folders: tools.folders }),
           env: process.env,
-          offline,
-          ...(whyOffline !== undefined && { whyOffline }),
           ...(values.host !== undefined && { host: values.host }),
           ...(values.name && { names: values.name }),
           requireKeys: values['require-keys'] === true,
@@ -100,6 +104,12 @@ continue at the next start.
   },
 }
 
+/** The address of a database may contain a password: the page does not show it. */
+function carryWords(values: { db?: string | undefined }): string[] {
+  const named = values.db === undefined ? undefined : storeAddress(values)
+  return ['synapse', 'carry', ...(named === undefined || isPostgres(named) ? [] : ['--db', resolve(named)])]
+}
+
 function portOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   const port = Number(given)
@@ -107,7 +117,7 @@ function portOf(given: string | undefined): number | undefined {
   throw badInput(`--port takes a number from 0 to 65535, not "${given}".`)
 }
 
-/** Where no port was asked for and the usual one is taken, any other will do. */
+/** If no port was requested and the default one is in use, any other will do. */
 async function startOn(
   port: number | undefined,
   start: (port: number) => Promise<RunningServer>,
@@ -121,7 +131,7 @@ async function startOn(
   }
 }
 
-/** A second signal does not wait for anything. */
+/** A second signal exits at once. */
 function ended(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -136,7 +146,7 @@ function ended(): Promise<void> {
 function openBrowser(url: string): void {
   const command = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open'
   const opened = spawn(command, [url], { stdio: 'ignore', detached: true })
-  // Where there is no browser, the address was printed.
+  // If there is no browser, the address was printed.
   opened.on('error', () => {})
   opened.unref()
 }

@@ -1,4 +1,4 @@
-// `synapse sessions`: what can be continued here, whichever agent it was begun in.
+// `synapse sessions`: the sessions that can be continued, of every agent.
 
 import { resolve } from 'node:path'
 import { agentIds, agentNamed } from '../../sessions/agents.ts'
@@ -13,10 +13,10 @@ import { neutralLine, styleFor, widthOf } from '../terminal.ts'
 export const sessions: Command = {
   usage: `synapse sessions [--tool NAME] [--project DIR] [--all] [--json]
 
-Lists the sessions of every coding agent on this machine, the last changed first: of the current folder, of another one
-with --project, or of all with --all. --tool takes only those of one agent.
-Of large sessions only the beginning and the end are read, and the number of messages is an estimate (~). Costs are
-estimates at list prices, and stand there only where a session records what it used.
+Lists the sessions of every coding agent on this machine, most recently changed first: those of the current folder, of
+another one with --project, or of all folders with --all. --tool lists those of one agent. Of large sessions only the
+beginning and the end are read, and the number of messages is an estimate (~). Costs are estimates at list prices,
+shown only if a session records its token usage.
 "synapse carry ID --to AGENT" continues a session in another agent. Nothing is sent anywhere.
 Agents: ${agentIds.join(', ')}.`,
 
@@ -40,8 +40,8 @@ Agents: ${agentIds.join(', ')}.`,
     }
     if (found.length === 0) {
       const where = project === undefined ? 'on this machine' : `of ${neutralLine(project)}`
-      const hint = project === undefined ? '' : ' --all lists those of other folders.'
-      print(`There are no sessions ${where}.${hint}\n`)
+      const hint = project === undefined ? '' : ' --all includes other folders.'
+      print(`No sessions ${where}.${hint}\n`)
       return exitCode.ok
     }
     const lines = table(

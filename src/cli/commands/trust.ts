@@ -1,21 +1,26 @@
-// `synapse trust`: which folders may bring a synapse.yaml, agents, tools and MCP servers.
+// `synapse trust`: which folders may provide a synapse.yaml, agents, tools, prompts and MCP servers.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { agentFiles } from '../../agents/find.ts'
+import { configFiles, serverFiles } from '../../agents/involved-files.ts'
+import { projectPrompts } from '../../agents/prompts.ts'
 import { configEffects, joined } from '../../config/effects.ts'
 import { findConfigFile } from '../../config/find-file.ts'
+import { setByFolder } from '../../config/folder-variables.ts'
 import { builtInConfig, loadConfig, type Config } from '../../config/load.ts'
 import { changesSinceTrust, removeTrust, trustedFolders, trustFiles } from '../../config/trust.ts'
 import { asFailure, badInput } from '../../core/error.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { rowsBeside } from '../project-config.ts'
+import { providerRows } from '../project-config.ts'
 import { storeOptions } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import {
   askForTrust,
   broughtBy,
+  broughtByPrompt,
   isInteractive,
   tell,
   trustLines,
@@ -29,8 +34,8 @@ export const trust: Command = {
 synapse trust --list [--json]
 synapse trust --remove [DIR]
 
-A synapse.yaml, agent, tools module or MCP server in a folder, or above it, has no effect until that folder is trusted.
-This command shows what its files would do (hosts, variables, programs, modules) and trusts their current content; when a
+A synapse.yaml, agent, tools module, prompt or MCP server in a folder, or above it, has no effect until that folder is
+trusted. This command shows what its files would do (hosts, variables, programs, modules) and trusts their current content; when a
 file changes later, you are asked again and shown the change. On a terminal it asks for confirmation; otherwise running
 the command is the confirmation.
 
@@ -56,7 +61,7 @@ the command is the confirmation.
     const allowed = new Set(values.allow)
     const open = unconfirmed(brought.folder, brought.effects).filter(({ name }) => !allowed.has(name))
     if (changes?.length === 0 && open.length === 0) {
-      print(`${neutral(brought.folder)} is trusted already.\n`)
+      print(`${neutral(brought.folder)} is already trusted.\n`)
       return exitCode.ok
     }
     if (isInteractive() && !values.yes) {
@@ -72,14 +77,14 @@ the command is the confirmation.
   },
 }
 
-/** Everything that a folder brings: its configuration, and every agent in its agents folder. */
+/** Everything that a folder brings: its configuration, every agent in its agents folder, and every prompt. */
 async function broughtByFolder(given: string, values: { db?: string | undefined }): Promise<Brought> {
-  if (!existsSync(given)) throw badInput(`There is no folder ${given}.`)
+  if (!existsSync(given)) throw badInput(`Folder ${given} does not exist.`)
   const cwd = statSync(given).isDirectory() ? given : dirname(given)
   const found = findConfigFile({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } })
   const isOfFolder = found?.origin === 'folder'
   const read = isOfFolder ? loadConfig({ cwd, env: { ...process.env, SYNAPSE_CONFIG: undefined } }) : builtInConfig(cwd)
-  const config: Config = { ...read, rows: await rowsBeside(read, values) }
+  const config: Config = { ...read, rows: await providerRows(read, values) }
   const folder = read.file === undefined ? cwd : dirname(read.file)
   const agents = agentFiles(config.agentsDir).flatMap((file): Brought[] => {
     try {
@@ -89,14 +94,28 @@ async function broughtByFolder(given: string, values: { db?: string | undefined 
       return []
     }
   })
-  const files = [...(read.file === undefined ? [] : [read.file]), ...agents.flatMap((one) => one.files)]
+  const prompts = projectPrompts(config).map((file) => broughtByPrompt(file, config))
+  const others = [...agents, ...prompts, ...variableFiles(folder, cwd, config.rows)]
+  const files = [...configFiles(read), ...serverFiles(read), ...others.flatMap((one) => one.files)]
   if (files.length === 0)
-    throw badInput(`There is no synapse.yaml in or above ${cwd} and no agent in it, so there is nothing to trust.`)
+    throw badInput(
+      `There is no synapse.yaml in or above ${cwd}and no agent, prompt or key in this folder, so there is nothing to trust.`,
+    )
   return {
     folder,
     files: [...new Set(files)],
-    effects: joined([configEffects(read), ...agents.map((one) => one.effects)]),
+    effects: joined([configEffects(read), ...others.map((one) => one.effects)]),
   }
+}
+
+/** Files such as .env that set keys of the environment. */
+function variableFiles(folder: string, cwd: string, rows: readonly ProviderRow[]): Brought[] {
+  return [...new Set(rows.flatMap(({ keyVariables }) => keyVariables))].flatMap((name) => {
+    const value = process.env[name]?.trim()
+    const file = value ? setByFolder(name, value, cwd) : undefined
+    if (file === undefined) return []
+    return [{ folder, files: [file], effects: { lines: [`takes ${name} from ${file}`], variables: [] } }]
+  })
 }
 
 function notAllowed(names: readonly string[]): string {
@@ -125,7 +144,7 @@ function list(json: boolean): number {
   return exitCode.ok
 }
 
-/** A file that is gone counts as changed. */
+/** A deleted file counts as changed. */
 function changedFiles(folder: string, files: readonly string[]): string[] {
   return files.filter((path) => {
     try {
@@ -137,7 +156,7 @@ function changedFiles(folder: string, files: readonly string[]): string[] {
 }
 
 function remove(folder: string): number {
-  if (!removeTrust(folder)) throw badInput(`${folder} was not trusted; "synapse trust --list" shows what is.`)
-  print(`${neutral(folder)} is not trusted any more.\n`)
+  if (!removeTrust(folder)) throw badInput(`${folder} is not trusted; "synapse trust --list" lists trusted folders.`)
+  print(`${neutral(folder)} is no longer trusted.\n`)
   return exitCode.ok
 }

@@ -1,23 +1,25 @@
-// `synapse usage`: what was asked and what it cost, by day, provider and model, from the exchanges in the store.
+// `synapse usage`: requests and cost, by day, provider and model, from the exchanges in the store.
 
 import { badInput } from '../../core/error.ts'
 import { exitCode, parse, type Command } from '../command.ts'
-import { openLocalStore, storeOptions } from '../local-store.ts'
+import { leftOut, type SavedRow } from '../../run/usage.ts'
+import { everyConversation, openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { styleFor, widthOf } from '../terminal.ts'
-import { addUp, offlineLine, usageTable, type Grouping } from '../usage-rows.ts'
+import { addUp, offlineLine, savedLine, usageTable, type Grouping, type Saved } from '../usage-rows.ts'
 
 const groupings: readonly Grouping[] = ['day', 'provider', 'model']
 
 export const usage: Command = {
-  usage: `synapse usage [--days N] [--by day|provider|model] [--json] [--db FILE]
+  usage: `synapse usage [ID] [--days N] [--by day|provider|model] [--json] [--db FILE]
 
 Shows requests, tokens, the share read from prompt caches, and cost for the last 30 days (or N), by day, provider and
-model, or by only one of them. Days are in UTC. Costs are list prices; answers of the built-in emulator are counted but
-free.`,
+model, or by only one of them. Days are in UTC. Costs are list prices; answers of the built-in emulator are counted
+but free. It also estimates what folding, cutting and summarising saved compared with sending the whole history. With
+an ID or a row number of "synapse log": the same for one conversation.`,
 
   async run(argv) {
-    const { values } = parse(argv, 0, {
+    const { values, positionals } = parse(argv, 1, {
       ...storeOptions,
       days: { type: 'string', default: '30' },
       by: { type: 'string' },
@@ -28,25 +30,55 @@ free.`,
       throw badInput(`--days takes a whole number, not "${values.days}".`)
     }
     const by = values.by === undefined ? groupings : groupings.filter((one) => one === values.by)
-    if (by.length === 0) throw badInput(`--by is one of ${groupings.join(', ')}, not "${values.by}".`)
+    if (by.length === 0) throw badInput(`--by must be one of ${groupings.join(', ')}, not "${values.by}".`)
     const local = await openLocalStore(values)
     try {
       const after = new Date(Date.now() - days * 86_400_000).toISOString()
-      const rows = await local.store.usage(local.owner, { after })
+      const [id] = positionals
+      const one = id === undefined ? undefined : (await local.find(id)).id
+      const rows = await local.store.usage(local.owner, one === undefined ? { after } : { conversationId: one })
+      const saved = await savedSince(local, after, one)
       if (values.json) {
-        const groups = Object.fromEntries(by.map((one) => [one, addUp(rows, one)]))
-        printJson(groups, 2)
+        const groups = Object.fromEntries(by.map((group) => [group, addUp(rows, group, saved.rows)]))
+        printJson({ ...groups, saved: saved.saved, recalls: saved.recalls }, 2)
       } else if (rows.length === 0) {
-        printError(`Nothing was asked in the last ${days} days.\n`)
+        printError(one === undefined ? `No requests in the last ${days} days.\n` : 'No requests yet.\n')
       } else {
         const style = styleFor(process.stdout, process.env)
-        const tables = by.map((one) => usageTable(addUp(rows, one), one, widthOf(process.stdout), style).join('\n'))
+        const tables = by.map((group) =>
+          usageTable(addUp(rows, group, saved.rows), group, widthOf(process.stdout), style).join('\n'),
+        )
         const offline = offlineLine(rows)
-        print(`${[...tables, ...(offline ? [style.dim(offline)] : [])].join('\n\n')}\n`)
+        const notes = [savedLine(rows, saved), offline].filter((line) => line !== undefined)
+        print(`${[...tables, ...notes.map(style.dim)].join('\n\n')}\n`)
       }
       return exitCode.ok
     } finally {
       await local.close()
     }
   },
+}
+
+/** Of the conversations that have changed since then, or of one. */
+async function savedSince(
+  local: LocalStore,
+  after: string,
+  id: string | undefined,
+): Promise<Saved & { rows: SavedRow[] }> {
+  const total: Saved & { rows: SavedRow[] } = { saved: 0, recalls: 0, rows: [] }
+  const add = async (conversationId: string) => {
+    const { saved, recalls, rows } = await leftOut(local.store, local.owner, conversationId)
+    total.saved += saved
+    total.recalls += recalls
+    total.rows.push(...rows)
+  }
+  if (id !== undefined) await add(id)
+  else {
+    for await (const one of everyConversation(local)) {
+      // The most recently changed come first.
+      if (one.updatedAt < after) break
+      await add(one.id)
+    }
+  }
+  return total
 }

@@ -1,5 +1,5 @@
-// An agent as far as it can be known without loading any of its code: its settings from its file, and its tools as the
-// last request of the conversation offered them.
+// An agent as far as it can be known without loading its code: its settings from its file, and its tools from the last
+// request of the conversation.
 
 import { readAgent } from '../../agents/read.ts'
 import type { Conversation } from '../../core/log.ts'
@@ -12,7 +12,7 @@ import type { AgentSetup } from '../session-settings.ts'
 import { tell } from '../trusted.ts'
 import { lastRequests } from './preview.ts'
 
-/** The agent that was named, or the one that the conversation is bound to; undefined: there is none to be read. */
+/** The named agent, or the one that the conversation is bound to; undefined: there is none to read. */
 export async function unloadedAgent(
   stored: Conversation,
   values: SessionFlags,
@@ -30,11 +30,12 @@ export async function unloadedAgent(
   const agent = readAgent(place.file, place.config)
   const tools = agent.tools.length > 0 ? await toolsLastOffered(local, stored.id) : []
   if (agent.tools.length > 0 && tools.length === 0)
-    tell([`The tools of ${agent.name} are not shown: no code is loaded here, and no request with them is kept.`])
-  return { config: place.config, settings: { ...agent.settings, tools } }
+    tell([`The tools of ${agent.name} are not shown: no code is loaded here, and no earlier request lists them.`])
+  return { file: place.file, config: place.config, settings: { ...agent.settings, tools } }
 }
 
-async function toolsLastOffered({ store, owner }: LocalStore, conversationId: string): Promise<Tool[]> {
+/** From the last request of the conversation; they cannot be run. */
+export async function toolsLastOffered({ store, owner }: LocalStore, conversationId: string): Promise<Tool[]> {
   const [last] = await lastRequests({ store, owner, conversationId }, 1, ({ notes }) =>
     notes.every((note) => note.rule !== 'compaction-request'),
   )
@@ -43,7 +44,7 @@ async function toolsLastOffered({ store, owner }: LocalStore, conversationId: st
   return tools.map((spec) => ({
     ...spec,
     run: () => {
-      throw new Error('No tool is run here.')
+      throw new Error('This command runs no tools.')
     },
   }))
 }

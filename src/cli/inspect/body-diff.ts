@@ -1,100 +1,13 @@
-// Two request bodies, line by line. Both are long and nearly the same, so what they share at both ends is taken off
-// before the lines in between are compared.
+// Two request bodies, line by line.
 
 import type { Json } from '../../core/json.ts'
+import { lineDiff, type DiffLine } from '../../core/line-diff.ts'
 
-export type DiffLine = { sign: ' ' | '+' | '-'; text: string } | { sign: '…'; text: string }
-
-const around = 3
-/** Above this many pairs of lines the middle is shown as taken out and put in: a finer answer would take too long. */
-const mostPairs = 4_000_000
-
-/** Empty where both are the same. */
+/** Empty if both are the same. */
 export function bodyDiff(before: Json, now: Json): DiffLine[] {
   return lineDiff(linesOf(before), linesOf(now))
 }
 
-/** The same for any lines. */
-export function lineDiff(old: readonly string[], next: readonly string[]): DiffLine[] {
-  let start = 0
-  while (start < old.length && start < next.length && old[start] === next[start]) start++
-  let ends = 0
-  while (ends < Math.min(old.length, next.length) - start && old.at(-1 - ends) === next.at(-1 - ends)) ends++
-  const [removed, added] = [old.slice(start, old.length - ends), next.slice(start, next.length - ends)]
-  if (removed.length === 0 && added.length === 0) return []
-
-  const lines: DiffLine[] = []
-  const shared = next.slice(0, start)
-  if (shared.length > around) lines.push({ sign: '…', text: `${shared.length - around} lines as before` })
-  for (const text of shared.slice(-around)) lines.push({ sign: ' ', text })
-  lines.push(...folded(middle(removed, added)))
-  const after = next.slice(next.length - ends)
-  for (const text of after.slice(0, around)) lines.push({ sign: ' ', text })
-  if (after.length > around) lines.push({ sign: '…', text: `${after.length - around} lines as before` })
-  return lines
-}
-
 function linesOf(body: Json): string[] {
   return JSON.stringify(body, null, 2).split('\n')
-}
-
-/** The longest common lines stay, the rest was taken out or put in. */
-function middle(old: readonly string[], next: readonly string[]): DiffLine[] {
-  if (old.length * next.length > mostPairs) {
-    return [...old.map((text) => ({ sign: '-' as const, text })), ...next.map((text) => ({ sign: '+' as const, text }))]
-  }
-  const width = next.length + 1
-  const longest = new Uint32Array((old.length + 1) * width)
-  for (let i = old.length - 1; i >= 0; i--) {
-    for (let j = next.length - 1; j >= 0; j--) {
-      const [down, right] = [longest[(i + 1) * width + j] ?? 0, longest[i * width + j + 1] ?? 0]
-      longest[i * width + j] = old[i] === next[j] ? (longest[(i + 1) * width + j + 1] ?? 0) + 1 : Math.max(down, right)
-    }
-  }
-  const lines: DiffLine[] = []
-  let [i, j] = [0, 0]
-  while (i < old.length || j < next.length) {
-    const [before, now] = [old[i], next[j]]
-    if (before !== undefined && before === now) {
-      lines.push({ sign: ' ', text: before })
-      i++
-      j++
-    } else if (
-      now === undefined ||
-      (before !== undefined && (longest[(i + 1) * width + j] ?? 0) >= (longest[i * width + j + 1] ?? 0))
-    ) {
-      lines.push({ sign: '-', text: before ?? '' })
-      i++
-    } else {
-      lines.push({ sign: '+', text: now })
-      j++
-    }
-  }
-  return lines
-}
-
-/** Long stretches that are the same lose their middle. */
-function folded(lines: readonly DiffLine[]): DiffLine[] {
-  const kept: DiffLine[] = []
-  let same: DiffLine[] = []
-  for (const line of lines) {
-    if (line.sign === ' ') {
-      same.push(line)
-      continue
-    }
-    flush()
-    kept.push(line)
-  }
-  flush()
-  return kept
-
-  function flush(): void {
-    if (same.length <= 2 * around + 1) kept.push(...same)
-    else {
-      kept.push(...same.slice(0, around))
-      kept.push({ sign: '…', text: `${same.length - 2 * around} lines as before` })
-      kept.push(...same.slice(-around))
-    }
-    same = []
-  }
 }

@@ -1,5 +1,5 @@
-// Where a request stops being the same as the one before: the byte, and what stands there. Marks that say where to cache
-// are no part of what a provider compares, so they are left out on both sides.
+// Where a request first differs from the previous one: the byte, and the content there. Cache marks are not part of
+// what a provider compares, so they are left out on both sides.
 
 import { isObject, type Json } from '../../core/json.ts'
 
@@ -8,16 +8,16 @@ export interface PrefixBreak {
   byte: number
   /** Bytes of the body. */
   size: number
-  /** Where in the body that is, such as `messages[4].content[0].text`. */
+  /** The path in the body, such as `messages[4].content[0].text`. */
   at: string
-  /** Nothing that was sent before has changed: something was only added after it. */
+  /** The previous content is unchanged: something was only appended. */
   appended: boolean
-  /** What stood there before, and what stands there now, in short. */
+  /** The content before and now, shortened. */
   before: string
   now: string
 }
 
-/** Nothing where both are the same. */
+/** Undefined if both are the same. */
 export function prefixBreak(before: Json, now: Json): PrefixBreak | undefined {
   const [old, next] = [JSON.stringify(unmarked(before)), JSON.stringify(unmarked(now))]
   if (old === next) return undefined
@@ -28,14 +28,14 @@ export function prefixBreak(before: Json, now: Json): PrefixBreak | undefined {
     byte: Buffer.byteLength(next.slice(0, at)),
     size: Buffer.byteLength(next),
     at: pathAt(next, next[at] === ',' ? at + 1 : at),
-    // A list that continued: the one before was closed here, and what came after it still does.
+    // A list that continued: the previous one was closed here, and what came after it still follows.
     appended: old[at] === ']' && next[at] === ',' && next.endsWith(old.slice(at)),
     before: snippet(old, at),
     now: snippet(next, at),
   }
 }
 
-/** The fields that only say where to cache (checked 2026-11). */
+/** The fields that only mark where to cache (checked 2026-11). */
 const markFields: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_breakpoint'])
 
 function unmarked(value: Json): Json {
@@ -45,7 +45,7 @@ function unmarked(value: Json): Json {
   return Object.fromEntries(kept.map(([key, field]) => [key, unmarked(field ?? null)]))
 }
 
-/** The place in a JSON text that a character belongs to. */
+/** The path in a JSON text that a character belongs to. */
 export function pathAt(text: string, end: number): string {
   const path: (string | number)[] = []
   for (let at = 0; at < end && at < text.length; at++) {

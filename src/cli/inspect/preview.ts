@@ -1,4 +1,4 @@
-// The next request of a conversation, looked at and not sent, beside the one that went to the same model before.
+// The next request of a conversation, explained and not sent, compared with the previous one to the same model.
 
 import type { Json } from '../../core/json.ts'
 import type { Entry, Exchange } from '../../core/log.ts'
@@ -9,9 +9,9 @@ import { prefixBreak, type PrefixBreak } from './prefix-break.ts'
 export interface Preview extends Inspected {
   /** Bytes of the body. */
   size: number
-  /** Tokens by the provider's own count, where that was asked for. */
+  /** Tokens as counted by the provider, if requested. */
   exact?: number
-  /** The last request to the same model, and where this one stops being the same. */
+  /** The last request to the same model, and where this one first differs. */
   previous?: { exchangeId: string; at: string; breaks?: PrefixBreak }
   history: Entry[]
 }
@@ -52,7 +52,7 @@ export interface SentRequest {
   body: Json
 }
 
-/** The last requests that are still kept, the newest first. */
+/** The last requests that are still stored, newest first. */
 export async function lastRequests(
   { store, owner, conversationId }: Pick<PreviewOptions, 'store' | 'owner' | 'conversationId'>,
   most: number,
@@ -72,6 +72,6 @@ export async function lastRequests(
 function isSame(exchange: Exchange, asked: Pick<Exchange, 'provider' | 'protocol' | 'model'>): boolean {
   const { provider, protocol, model, notes } = exchange
   if (provider !== asked.provider || protocol !== asked.protocol || model !== asked.model) return false
-  // A request for a summary is no part of the conversation.
+  // A request for a summary is not part of the conversation.
   return !notes.some((note) => note.rule === 'compaction-request')
 }

@@ -1,11 +1,12 @@
-// A request that was looked at, on a screen: each message of the history and what became of it, then the whole.
+// An explained request on a screen: each message of the history and what happened to it, then the total.
 
 import { callsOf, textOf, type Message } from '../../core/message.ts'
+import type { Entry, ProviderState } from '../../core/log.ts'
 import type { ExplainedMessage, Fate } from '../../context/explain.ts'
 import { count, dollars, percent } from '../format-number.ts'
 import { table } from '../table.ts'
 import { clip, neutral, neutralLine, type Style } from '../terminal.ts'
-import type { DiffLine } from './body-diff.ts'
+import type { DiffLine } from '../../core/line-diff.ts'
 import type { Preview } from './preview.ts'
 
 export function inspectLines(looked: Preview, width: number, style: Style): string[] {
@@ -62,7 +63,7 @@ export function diffLines(lines: readonly DiffLine[], width: number, style: Styl
 }
 
 function headLines(
-  { provider, protocol, model, url, size, exact, explained, cold, previous }: Preview,
+  { provider, protocol, model, url, size, exact, explained, cold, previous, state, history }: Preview,
   width: number,
   style: Style,
 ): string[] {
@@ -70,7 +71,7 @@ function headLines(
   const hit =
     cached > 0
       ? `${count(cached)} of them (${percent(cached, tokens)}) should come from the cache`
-      : `nothing of it is expected in the cache${cold ? `: ${cold}` : ''}`
+      : `no cache hit is expected${cold ? `: ${cold}` : ''}`
   const lines = [
     style.bold(clip(neutral(`${provider}/${model} over ${protocol}`), width)),
     neutral(`POST ${url}`),
@@ -78,24 +79,34 @@ function headLines(
     ...(exact === undefined ? [] : [`${count(exact)} tokens by the provider's own count`]),
     hit,
     ...breakLines(previous),
+    ...stateLines(state, history),
   ]
   return [...lines.slice(0, 1), ...lines.slice(1).flatMap((line) => wrapped(line, width))]
+}
+
+/** What providers store of a conversation, one line each. */
+export function stateLines(state: readonly ProviderState[], history: readonly Entry[]): string[] {
+  return state.map(({ provider, protocol, ref, covers, expiresAt }) => {
+    const place = history.findIndex(({ id }) => id === covers)
+    const until = expiresAt === undefined ? '' : ` until ${expiresAt.slice(0, 16).replace('T', ' ')}`
+    return neutralLine(`${provider} holds #0–${place} as ${ref}${until} (${protocol}).`)
+  })
 }
 
 function breakLines(previous: Preview['previous']): string[] {
   if (!previous) return ['This would be the first request to this model.']
   const { breaks } = previous
-  if (!breaks) return [`The same as the request of ${previous.at}, byte for byte.`]
+  if (!breaks) return [`Identical to the request of ${previous.at}.`]
   const where = `byte ${count(breaks.byte)} of ${count(breaks.size)}, at ${breaks.at || 'the beginning'}`
-  if (breaks.appended) return [`Everything that was sent at ${previous.at} is the same; new from ${where} on.`]
+  if (breaks.appended) return [`Everything sent at ${previous.at} is unchanged; new content starts at ${where}.`]
   return [
-    `The prefix breaks at ${where}, against the request of ${previous.at}:`,
+    `The prefix differs from the request of ${previous.at} at ${where}:`,
     `  before ${breaks.before}`,
     `  now    ${breaks.now}`,
   ]
 }
 
-/** Each reason once, with the messages that it is about. */
+/** Each reason once, with the messages it concerns. */
 function reasons(messages: readonly ExplainedMessage[], width: number, style: Style): string[] {
   const places = new Map<string, number[]>()
   for (const message of messages) {

@@ -1,6 +1,7 @@
-// Going back, and continuing from somewhere else. Nothing is ever taken out of the log: what was left stays a branch of
-// its own, and `/tree` shows the way back to it.
+// Going back, and continuing from another position. Nothing is ever removed from the log: the old path stays as a
+// branch, and `/tree` shows the way back to it.
 
+import { readStoredKeys } from '../../config/stored-keys.ts'
 import { badInput } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { textOf } from '../../core/message.ts'
@@ -11,28 +12,28 @@ import type { SlashCommands } from './context.ts'
 
 export const branchCommands: SlashCommands = {
   undo: {
-    about: 'take back the last question and its answer, or the last /compact',
+    about: 'undo the last question and its answer, or the last /compact',
     async run(_, { session, say }) {
-      if (await undoCompaction(session)) return say('The summary no longer counts: the whole history is sent again.')
+      if (await undoCompaction(session)) return say('Summary undone: the whole history is sent again.')
       const asked = await lastAsked(session)
-      if (!asked) throw badInput('There is nothing to take back.')
+      if (!asked) throw badInput('There is nothing to undo.')
       await goTo(session, asked.parentId)
-      say(`Taken back, and still in the log (see /tree): ${clip(neutralLine(textOf(asked.message.parts)), 60)}`)
+      say(`Undone, and still in the log (see /tree): ${clip(neutralLine(textOf(asked.message.parts)), 60)}`)
     },
   },
   fork: {
     takes: '[N|NAME]',
-    about: 'continue from message N of /tree; without N, give this place a name to come back to',
+    about: 'continue from message N of /tree; without N, name the current position to return to it',
     async run(rest, context) {
       const { session, say } = context
       const { store, owner } = session.local
       const { head } = await session.conversation.info()
       if (rest === '') {
-        if (!head) throw badInput('Nothing was said yet, so there is no place to come back to.')
+        if (!head) throw badInput('There are no messages yet, so there is no position to name.')
         const taken = await store.branches(owner, session.conversation.id)
         const name = freeName(new Set(taken.map((branch) => branch.name)))
         await store.nameBranch(owner, session.conversation.id, name, head)
-        return say(`This place is called ${name}. Whatever is said now, /fork ${name} comes back to it.`)
+        return say(`This position is named ${name}. /fork ${name} returns to it at any time.`)
       }
       await goTo(session, await placeNamed(session, rest))
       const { treeLines } = await import('./tree.ts')
@@ -47,44 +48,48 @@ export const branchCommands: SlashCommands = {
     about: 'all branches of this conversation',
     async run(_, context) {
       const { treeLines } = await import('./tree.ts')
-      context.say((await treeLines(context)).join('\n') || 'Nothing was said yet.')
+      context.say((await treeLines(context)).join('\n') || 'No messages yet.')
     },
   },
   retry: {
     takes: '[PROVIDER/MODEL]',
-    about: 'answer the last question once more, perhaps by another model',
+    about: 'answer the last question again, or with another model',
     async run(typed, { session, answer }) {
       const asked = await lastAsked(session)
-      if (!asked) throw badInput('Nothing was asked yet.')
+      if (!asked) throw badInput('No messages yet.')
       if (typed === '') return answer(session.conversation.retry(session.settings))
       const { checkModel } = await import('../choose-model.ts')
-      const model = await checkModel(typed, { offline: session.offline, env: process.env, rows: session.rows })
+      const model = await checkModel(typed, {
+        offline: session.offline,
+        env: process.env,
+        keys: readStoredKeys(),
+        rows: session.rows,
+        aliases: session.config?.aliases,
+      })
       await answer(session.conversation.retry({ ...session.settings, model }))
     },
   },
   resume: {
-    about: 'continue where the last run broke off or was stopped',
+    about: 'continue where the last run was interrupted or stopped',
     async run(_, { session, answer }) {
-      if (!(await unfinishedRun(session)))
-        throw badInput('Nothing was left open. /retry answers the last question once more.')
+      if (!(await unfinishedRun(session))) throw badInput('Nothing to resume. /retry answers the last question again.')
       await answer(session.conversation.resume(session.settings))
     },
   },
   edit: {
     takes: '[TEXT]',
-    about: 'ask the last question in other words; without TEXT it is put on the line',
+    about: 'edit the last question; without TEXT, put it on the input line',
     async run(text, { session, answer, begin }) {
       const asked = await lastAsked(session)
-      if (!asked || asked.message.role !== 'user') throw badInput('Nothing was asked yet.')
+      if (!asked || asked.message.role !== 'user') throw badInput('No messages yet.')
       if (text === '') {
         const words = textOf(asked.message.parts)
-        if (words.includes('\n')) throw badInput('The last question has several lines: write /edit and the new words.')
-        if (neutral(words) !== words)
-          throw badInput('The last question has control characters: write /edit and the new words.')
-        if (!begin(`/edit ${words}`)) throw badInput('Write /edit and the new words.')
+        if (words.includes('\n')) throw badInput('The last question has several lines: use /edit TEXT.')
+        if (neutral(words) !== words) throw badInput('The last question has control characters: use /edit TEXT.')
+        if (!begin(`/edit ${words}`)) throw badInput('Use /edit TEXT.')
         return
       }
-      // What was attached to the question stays with it.
+      // Attachments stay with the question.
       const others = asked.message.parts.filter((part) => part.type !== 'text')
       await answer(session.conversation.edit(asked.id, [...others, { type: 'text', text }], session.settings))
     },
@@ -99,7 +104,7 @@ async function goTo(session: ChatSession, entryId: string | null): Promise<void>
   await session.local.store.setHead(session.local.owner, session.conversation.id, { entryId })
 }
 
-/** A summary that was asked for here, with nothing said since, is undone before what was said. */
+/** A summary that was requested here, with no message since, is undone before the last message. */
 async function undoCompaction(session: ChatSession): Promise<boolean> {
   const { store, owner } = session.local
   const { head } = await session.conversation.info()
@@ -116,7 +121,7 @@ async function placeNamed(session: ChatSession, word: string): Promise<string> {
   if (branch) return branch.entryId
   const entry = /^\d+$/.test(word) ? (await store.outline(owner, session.conversation.id))[Number(word) - 1] : undefined
   if (entry) return entry.id
-  throw badInput(`There is no message or place "${word}" in this conversation: see /tree.`)
+  throw badInput(`There is no message or named position "${word}" in this conversation: see /tree.`)
 }
 
 function freeName(taken: ReadonlySet<string | undefined>): string {

@@ -1,4 +1,4 @@
-// What goes to the model, and what it costs.
+// Commands about what is sent to the model, and its cost.
 
 import { badInput } from '../../core/error.ts'
 import { escapedJson } from '../../core/json.ts'
@@ -9,7 +9,7 @@ import type { SlashCommands } from './context.ts'
 
 export const contextCommands: SlashCommands = {
   context: {
-    about: 'what would be sent now, in short: tokens, price, cache, what is left out',
+    about: 'summarise the next request: tokens, price, cache, and what is left out',
     async run(_, { session, say, style, width }) {
       const { contextLines } = await import('../inspect/render.ts')
       say(contextLines(await looking(session), width(), style).join('\n'))
@@ -17,9 +17,9 @@ export const contextCommands: SlashCommands = {
   },
   inspect: {
     takes: '[body]',
-    about: 'the request that would be sent now, message by message, or its body',
+    about: 'show the next request, message by message, or its body',
     async run(rest, { session, say, style, width }) {
-      if (rest !== '' && rest !== 'body') throw badInput('Write /inspect, or /inspect body.')
+      if (rest !== '' && rest !== 'body') throw badInput('Use /inspect or /inspect body.')
       const looked = await looking(session)
       if (rest === 'body') return say(escapedJson(looked.body, 2))
       const { inspectLines } = await import('../inspect/render.ts')
@@ -28,24 +28,24 @@ export const contextCommands: SlashCommands = {
     complete: async () => ['body'],
   },
   compact: {
-    about: 'replace with a summary the older part of the conversation; /undo takes it back',
+    about: 'replace the older part of the conversation with a summary; /undo reverts it',
     async run(_, { session, say }) {
       const progress = progressOn()
       progress.tell(`Asking ${session.settings.model} for a summary …`)
       const made = await session.conversation.compact(session.settings).finally(progress.done)
       if (!made) return say('There is too little to summarise.')
       const by = { provider: 'the provider itself', model: 'the model', fold: 'Synapse, without a model' }[made.by]
-      const stands = count(made.decision.through + 1)
-      say(`A summary by ${by} now represents the first ${stands} messages. The log keeps them; /undo takes it back.`)
+      const covered = count(made.decision.through + 1)
+      say(`A summary by ${by} now represents the first ${covered} messages. The log keeps them; /undo reverts it.`)
     },
   },
   usage: {
-    about: 'tokens, money and the share from caches, by provider and model',
+    about: 'tokens, cost and cache share, by provider and model',
     async run(_, { session, say, style, width }) {
-      const { addUp, offlineLine, usageTable } = await import('../usage-rows.ts')
+      const { addUp, offlineLine, savedLine, usageTable } = await import('../usage-rows.ts')
       const { store, owner } = session.local
       const rows = await store.usage(owner, { conversationId: session.conversation.id })
-      if (rows.length === 0) return say('Nothing was asked yet.')
+      if (rows.length === 0) return say('No messages yet.')
       const byModel = addUp(rows, 'model')
       const byProvider = addUp(rows, 'provider')
       const tables = [
@@ -53,7 +53,9 @@ export const contextCommands: SlashCommands = {
         ...(byModel.length > byProvider.length ? [usageTable(byModel, 'model', width(), style)] : []),
       ]
       const offline = offlineLine(rows)
-      say([...tables.map((lines) => lines.join('\n')), ...(offline ? [style.dim(offline)] : [])].join('\n\n'))
+      const saved = savedLine(rows, await session.conversation.usage())
+      const notes = [saved, offline].filter((line) => line !== undefined).map(style.dim)
+      say([...tables.map((lines) => lines.join('\n')), ...notes].join('\n\n'))
     },
   },
 }

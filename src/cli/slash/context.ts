@@ -1,4 +1,4 @@
-// What a slash command has before it: the conversation, and ways to show something.
+// The environment of a slash command: the conversation, and ways to show something.
 
 import type { Run } from '../../run/conversation.ts'
 import type { ChatSession } from '../chat-session.ts'
@@ -9,20 +9,22 @@ export interface SlashContext {
   style: Style
   /** Columns of the screen. */
   width: () => number
-  /** Prints; the text must be safe already. */
+  /** Prints; the text must already be safe. */
   say: (text: string) => void
-  /** Shows a run as it goes, until it rests. */
+  /** Shows a run until it stops. */
   answer: (run: Run) => Promise<void>
-  /** Puts words on the next line to be typed; false where no one types. */
+  /** One line that answers a question; undefined if not interactive. */
+  ask: (question: string) => Promise<string | undefined>
+  /** Puts text on the next input line; false if not interactive. */
   begin: (text: string) => boolean
 }
 
 export interface SlashCommand {
-  /** What may come after it. */
+  /** What may follow it. */
   takes?: string
   about: string
   run(rest: string, context: SlashContext): Promise<'quit' | void>
-  /** What may follow, for the tab key. */
+  /** What may follow, for completion. */
   complete?(context: SlashContext): Promise<readonly string[]>
 }
 

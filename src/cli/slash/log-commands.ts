@@ -1,4 +1,4 @@
-// What was said, here and elsewhere.
+// Commands about messages, in this and other conversations.
 
 import { writeFileSync } from 'node:fs'
 import { badInput } from '../../core/error.ts'
@@ -9,40 +9,40 @@ import type { SlashCommands } from './context.ts'
 
 export const logCommands: SlashCommands = {
   history: {
-    about: 'what was said so far',
+    about: 'show the messages so far',
     async run(_, { session, say, style }) {
       const entries = await session.conversation.history()
-      say(entries.flatMap((entry) => messageLines(entry.message, style)).join('\n') || 'Nothing was said yet.')
+      say(entries.flatMap((entry) => messageLines(entry.message, style)).join('\n') || 'No messages yet.')
     },
   },
   search: {
     takes: 'WORDS',
-    about: 'find words in all conversations; "a phrase" and begin* work too',
+    about: 'search all conversations; "a phrase" and prefix* work too',
     async run(words, { session, say, style }) {
-      if (words === '') throw badInput('Write /search and the words to look for.')
+      if (words === '') throw badInput('Use /search WORDS.')
       const { store, owner } = session.local
       const { items, next } = await store.search(owner, { text: words, limit: 10 })
       const lines = items.map((hit) => hitLine(hit, style))
-      if (next) lines.push(style.dim('There is more: add a word.'))
-      say(lines.join('\n') || `Nothing was found for ${neutral(words)}.`)
+      if (next) lines.push(style.dim('There are more results: add a word.'))
+      say(lines.join('\n') || `No results for ${neutral(words)}.`)
     },
   },
   export: {
     takes: '[FORMAT] [FILE]',
-    about: 'write this conversation to a file, in any format; usually synapse',
+    about: 'export this conversation to a file; the default format is synapse',
     async run(rest, { session, say }) {
       const { endingOf, exportLines, exportFormats } = await import('../export-lines.ts')
       const [first = '', second] = rest.split(/\s+/).filter(Boolean)
       const named = exportFormats.includes(first)
       if (!named && second !== undefined)
-        throw badInput(`There is no format "${first}". The formats are ${exportFormats.join(', ')}.`)
+        throw badInput(`Unknown format "${first}". The formats are ${exportFormats.join(', ')}.`)
       const format = named ? first : 'synapse'
       const file = (named ? second : first) || `${session.conversation.id}.${endingOf(format)}`
       const pieces: string[] = []
       for await (const piece of exportLines(session.local, await session.conversation.info(), format))
         pieces.push(piece)
       keep(file, pieces.join(''))
-      say(`This conversation is in ${neutral(file)}, as ${format}.`)
+      say(`Exported to ${neutral(file)} as ${format}.`)
     },
     complete: async () => (await import('../export-lines.ts')).exportFormats,
   },
@@ -53,7 +53,7 @@ function keep(file: string, text: string): void {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
-    if (code === 'EEXIST') throw badInput(`${file} is there already. Name another file: /export FORMAT FILE.`)
+    if (code === 'EEXIST') throw badInput(`${file} already exists. Name another file: /export FORMAT FILE.`)
     throw badInput(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}.`)
   }
 }

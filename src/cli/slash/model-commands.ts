@@ -1,20 +1,27 @@
-// Who answers, and with which tools.
+// Commands about the model and its tools.
 
+import { readStoredKeys } from '../../config/stored-keys.ts'
 import { badInput } from '../../core/error.ts'
 import type { ListedModel } from '../../providers/list-models.ts'
-import { neutral } from '../terminal.ts'
+import type { Tool } from '../../core/tool.ts'
+import { listGrants, revokeGrant, withGrants, type Grant } from '../../run/grants.ts'
+import { neutral, type Style } from '../terminal.ts'
 import type { ChatSession } from '../chat-session.ts'
+import { conversationOrigin } from '../conversation-origin.ts'
 import { toolNamed } from '../session-settings.ts'
 import { checkModel } from '../choose-model.ts'
-import type { SlashCommands } from './context.ts'
+import type { SlashCommands, SlashContext } from './context.ts'
+import { wrapped } from '../wrap.ts'
 
 export const modelCommands: SlashCommands = {
   models: {
-    takes: '[WORD]',
-    about: 'the models of this provider, or all whose name has the word',
+    takes: '[NAME|WORD]',
+    about: 'switch to this model; or list the models of a provider, or all that match a word',
     async run(word, context) {
       const { modelTable } = await import('../model-list.ts')
       const all = await listed(context.session)
+      const isName = all.some((one) => `${one.provider}/${one.model}` === word || one.model === word)
+      if (isName || Object.hasOwn(context.session.config?.aliases ?? {}, word)) return switchModel(word, context)
       const [provider = ''] = context.session.settings.model.split('/', 1)
       const found = all.filter((one) =>
         word ? `${one.provider}/${one.model}`.includes(word) : one.provider === provider,
@@ -25,42 +32,129 @@ export const modelCommands: SlashCommands = {
     complete: async ({ session }) => [...new Set((await listed(session)).map((one) => one.provider))],
   },
   model: {
-    takes: '[PROVIDER/MODEL]',
-    about: 'continue with another model',
-    async run(typed, { session, say }) {
-      if (!typed) return say(neutral(session.settings.model))
-      const model = await checkModel(typed, { offline: session.offline, env: process.env, rows: session.rows })
-      session.settings.model = model
-      delete session.settings.protocol
+    takes: '[NAME]',
+    about: 'switch to another model; without a name, show the current one, favourites and recent ones',
+    async run(typed, context) {
+      if (typed) return switchModel(typed, context)
+      const { session, say, style } = context
+      const { favouriteModels, recentModels } = await import('../../run/favourites.ts')
       const { store, owner } = session.local
-      const { settings } = await session.conversation.info()
-      await store.updateConversation(owner, session.conversation.id, { settings: { ...settings, model } })
-      say(`Continuing with ${neutral(model)}.`)
+      const [favourites, recent] = [await favouriteModels(store, owner), await recentModels(store, owner)]
+      const aliases = Object.entries(session.config?.aliases ?? {}).map(([alias, model]) => `${alias} (${model})`)
+      const lists: [string, readonly string[]][] = [
+        ['favourites', favourites],
+        ['used last', recent],
+        ['aliases', aliases],
+      ]
+      const lines = lists.flatMap(([name, models]) =>
+        models.length > 0 ? [style.dim(`${name.padEnd(10)}  ${neutral(models.join(', '))}`)] : [],
+      )
+      say([neutral(session.settings.model), ...lines].join('\n'))
     },
-    complete: async ({ session }) => (await listed(session)).map(({ provider, model }) => `${provider}/${model}`),
+    complete: async ({ session }) => [
+      ...Object.keys(session.config?.aliases ?? {}),
+      ...(await listed(session)).map(({ provider, model }) => `${provider}/${model}`),
+    ],
   },
   tools: {
-    takes: '[on|off NAME]',
-    about: 'the tools that the model is offered; switch one on or off',
-    async run(rest, { session, say, style }) {
-      const offered = new Set(session.settings.tools)
+    takes: '[on|off|ask NAME]',
+    about: 'list the tools offered to the model; switch one on or off, or make one ask for approval again',
+    async run(rest, { session, say, style, width }) {
       const [way, name] = rest.split(/\s+/)
       if (way) {
-        if ((way !== 'on' && way !== 'off') || !name) throw badInput('Write /tools on NAME, or /tools off NAME.')
-        const tool = toolNamed(name, session.tools)
-        if (way === 'on') offered.add(tool)
-        else offered.delete(tool)
-        session.settings.tools = session.tools.filter((one) => offered.has(one))
+        if (!['on', 'off', 'ask'].includes(way) || !name)
+          throw badInput('Use /tools on NAME, /tools off NAME or /tools ask NAME.')
+        if (way === 'ask') await revokeGrants(session, name)
+        else await (way === 'on' ? switchOn(session, name) : switchOff(session, name))
       }
-      const lines = session.tools.map((tool) => {
-        const on = offered.has(tool)
-        const line = `${on ? 'on ' : 'off'}  ${neutral(tool.name.padEnd(16))}  ${neutral(tool.description ?? '')}`
-        return on ? line : style.dim(line)
-      })
-      say(lines.join('\n') || 'There are no tools.')
+      say((await toolLines(session, style, width())).join('\n') || 'No tools are available.')
     },
-    complete: async ({ session }) => session.tools.flatMap(({ name }) => [`on ${name}`, `off ${name}`]),
+    complete: async ({ session }) => {
+      const others = (await session.toolbox?.get())?.tools().map(({ tool }) => tool.name) ?? []
+      const names = [...new Set([...session.tools.map((tool) => tool.name), ...others])]
+      return names.flatMap((name) => [`on ${name}`, `off ${name}`, `ask ${name}`])
+    },
   },
+}
+
+async function switchModel(typed: string, { session, say, ask }: SlashContext): Promise<void> {
+  const model = await checkModel(typed, {
+    offline: session.offline,
+    env: process.env,
+    keys: readStoredKeys(),
+    rows: session.rows,
+    aliases: session.config?.aliases,
+  })
+  const { store, owner } = session.local
+  const info = await session.conversation.info()
+  const setup = { ...session, settings: { ...session.settings, model } }
+  // As at the start: the history may come from another folder than the one that chose this model's host.
+  const origin = await conversationOrigin(setup, info, undefined, async (question) =>
+    /^y(es)?$/i.test((await ask(question))?.trim() ?? ''),
+  )
+  session.settings.model = model
+  delete session.settings.protocol
+  const kept = { ...info.settings, model, origin }
+  await store.updateConversation(owner, session.conversation.id, { settings: kept })
+  say(`Continuing with ${neutral(model)}.`)
+}
+
+async function switchOn(session: ChatSession, name: string): Promise<void> {
+  const known = session.tools.filter((tool) => tool.name === name)
+  const found = known.length > 0 ? known : await fromToolbox(session, name)
+  const offered = session.settings.tools ?? []
+  session.settings.tools = [...offered, ...found.filter((tool) => !offered.some((one) => one.name === tool.name))]
+}
+
+async function switchOff(session: ChatSession, name: string): Promise<void> {
+  const tool = toolNamed(name, session.tools)
+  session.settings.tools = (session.settings.tools ?? []).filter((one) => one.name !== tool.name)
+}
+
+/** Tools that the conversation does not have yet, or all of an MCP server. */
+async function fromToolbox(session: ChatSession, name: string): Promise<Tool[]> {
+  const toolbox = await session.toolbox?.get()
+  if (!toolbox) return [toolNamed(name, session.tools)]
+  toolbox.check({ tools: [name] })
+  const { offered } = await toolbox.choose({ tools: [name] })
+  if (offered.length === 0) throw badInput(`${name} is not available now.`)
+  const { store, owner } = session.local
+  const tools = offered.map(({ tool, source }) =>
+    withGrants(tool, { store, owner, conversationId: session.conversation.id, source }),
+  )
+  session.tools = [...session.tools, ...tools]
+  session.sources = new Map([...session.sources, ...offered.map(({ tool, source }) => [tool.name, source] as const)])
+  return tools
+}
+
+async function revokeGrants(session: ChatSession, name: string): Promise<void> {
+  const { store, owner } = session.local
+  const grants = (await grantsHere(session)).filter(({ tool }) => tool === name)
+  if (grants.length === 0) throw badInput(`${name} has no lasting permission, so there is nothing to revoke.`)
+  for (const { id } of grants) await revokeGrant(store, owner, id)
+}
+
+/** The permissions that apply in this conversation. */
+async function grantsHere(session: ChatSession): Promise<Grant[]> {
+  const grants = await listGrants(session.local.store, session.local.owner)
+  return grants.filter(
+    ({ conversationId }) => conversationId === undefined || conversationId === session.conversation.id,
+  )
+}
+
+async function toolLines(session: ChatSession, style: Style, width: number): Promise<string[]> {
+  const offered = new Set(session.settings.tools?.map(({ name }) => name))
+  const others = (await session.toolbox?.get())?.tools().map(({ tool }) => tool) ?? []
+  const all = new Map([...others, ...session.tools].map((tool) => [tool.name, tool]))
+  const grants = await grantsHere(session)
+  return [...all.values()].map((tool) => {
+    const grant = grants.find((one) => one.tool === tool.name && one.source === session.sources.get(tool.name))
+    const allowed = grant ? ` (allowed ${grant.conversationId === undefined ? 'always' : 'in this conversation'})` : ''
+    const on = offered.has(tool.name)
+    const about = `${neutral(tool.description ?? '')}${allowed}`
+    const line = wrapped(about, width, `${on ? 'on ' : 'off'}  ${neutral(tool.name.padEnd(16))}  `)
+    return on ? line : style.dim(line)
+  })
 }
 
 async function listed({ rows }: ChatSession): Promise<ListedModel[]> {

@@ -1,5 +1,5 @@
-// The log of a conversation as a tree. A stretch without forks is one column; where the talk split, each way is drawn
-// below the other. Numbers are the order of writing, so they never change.
+// The log of a conversation as a tree. A stretch without forks is one column; at a fork, the branches are drawn below
+// each other. Numbers are the order of writing, so they never change.
 
 import type { Branch, Entry, EntryOutline } from '../../core/log.ts'
 import { callsOf, textOf, type Message } from '../../core/message.ts'
@@ -53,7 +53,7 @@ export async function treeLines({ session, style, width }: SlashContext): Promis
   }
 }
 
-/** Long stretches lose their middle, which says nothing about the shape of the tree. */
+/** Long stretches lose their middle, which does not affect the shape of the tree. */
 function shortened(run: readonly EntryOutline[]): (EntryOutline | number)[] {
   if (run.length <= 12) return [...run]
   return [...run.slice(0, 4), run.length - 10, ...run.slice(-6)]

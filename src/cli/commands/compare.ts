@@ -1,0 +1,149 @@
+// `synapse compare`: the same question to several models at once, their answers side by side, and the conversation
+// continues with one of them.
+
+import { badInput } from '../../core/error.ts'
+import type { RunEvent } from '../../core/event.ts'
+import { textOf } from '../../core/message.ts'
+import type { Candidate } from '../../run/compare.ts'
+import { withFiles } from '../attachments.ts'
+import { openChatSession, type ChatSession } from '../chat-session.ts'
+import { checkModel } from '../choose-model.ts'
+import { readStoredKeys } from '../../config/stored-keys.ts'
+import { columnLines } from '../columns.ts'
+import { exitCode, parse, type Command } from '../command.ts'
+import { exchangesLine } from '../cost-line.ts'
+import { isRowNumber } from '../local-store.ts'
+import { questionOf } from '../piped.ts'
+import { print, printError, printJson } from '../print.ts'
+import { progressOn } from '../progress.ts'
+import { sessionFlags } from '../session-flags.ts'
+import { neutral, styleFor, widthOf } from '../terminal.ts'
+
+export const compare: Command = {
+  usage: `synapse compare -m MODEL -m MODEL [-m MODEL] [-c [N] | --conversation ID] [options] "question"
+
+Asks several models the same question at the same time and shows their answers next to each other, with tokens, price,
+cache and time of each. -c asks it in the middle of a conversation, where every model gets the same history; without a
+question, the last one is answered again. Each answer is a branch; on a terminal you choose the one to continue with,
+otherwise it is the first. Tools that are not safe to run twice wait until then.
+
+  -m, --model MODEL            a model; two or three of them
+  -c, --continue [N]           in the last conversation, or that of row N of "synapse log"
+      --conversation ID        in this conversation
+      --json                   print one line of JSON per model
+  and the options of a question: -s, -f, -a, -T, -o, --policy, --offline, --db, --config`,
+
+  async run(argv) {
+    const { values, positionals } = parse(argv, Infinity, {
+      ...sessionFlags,
+      model: { type: 'string', short: 'm', multiple: true },
+    })
+    const { model: models = [], ...flags } = values
+    if (models.length < 2) throw badInput('Name two or three models: synapse compare -m A -m B "question".')
+    const [first, ...rest] = positionals
+    const isRow = flags.continue === true && first !== undefined && isRowNumber(first)
+    if (isRow) flags.conversation = first
+    const question = withFiles(await questionOf(isRow ? rest : positionals), flags.fragment ?? [], flags.attach ?? [])
+    const isInConversation = flags.continue === true || flags.conversation !== undefined
+    if (question.length === 0 && !isInConversation)
+      throw badInput('Ask something: synapse compare -m A -m B "question".')
+    const session = await openChatSession({ ...flags, model: models[0] })
+    try {
+      if (session.whyOffline) printError(`${session.whyOffline}\n`)
+      const known = { env: process.env, keys: readStoredKeys(), rows: session.rows, aliases: session.config?.aliases }
+      const named = await Promise.all(models.map((name) => checkModel(name, { ...known, offline: session.offline })))
+      const { candidates, ended } = await session.conversation.compare(
+        named,
+        question.length > 0 ? question : undefined,
+      )
+      const stop = () => candidates.forEach(({ run }) => run.abort())
+      process.on('SIGINT', stop)
+      try {
+        const answers = await Promise.all(watch(candidates, flags.json !== true))
+        await ended
+        await show(session, answers, flags.json === true)
+        if (!flags.json && process.stdin.isTTY && process.stdout.isTTY) await choose(session, answers)
+        return answers.every(({ failure }) => failure !== undefined) ? exitCode.failed : exitCode.ok
+      } finally {
+        process.off('SIGINT', stop)
+      }
+    } finally {
+      await session.close()
+    }
+  },
+}
+
+interface Answered {
+  model: string
+  text: string
+  outcome: string
+  failure?: string
+  leaf: string
+  exchanges: string[]
+}
+
+/** Each answer, once it has ended; meanwhile a line shows the progress. */
+function watch(candidates: readonly Candidate[], isShown: boolean): Promise<Answered>[] {
+  const progress = progressOn()
+  const sizes = candidates.map(() => 0)
+  const all = candidates.map(async ({ model, run, leaf }, index): Promise<Answered> => {
+    const exchanges: string[] = []
+    for await (const event of run) {
+      if (event.type === 'request') exchanges.push(event.exchangeId)
+      sizes[index] = (sizes[index] ?? 0) + lengthOf(event)
+      if (isShown) progress.tell(candidates.map((one, i) => `${one.model}: ${sizes[i]} characters`).join('  ·  '))
+    }
+    const { outcome, failure } = await run.ended
+    const text = await run.text().catch(() => '')
+    return { model, text, outcome, ...(failure && { failure: failure.message }), leaf: leaf(), exchanges }
+  })
+  void Promise.allSettled(all).then(progress.done)
+  return all
+}
+
+function lengthOf(event: RunEvent): number {
+  return event.type === 'reply-event' && event.event.type === 'part-delta' ? event.event.text.length : 0
+}
+
+async function show(session: ChatSession, answers: readonly Answered[], json: boolean): Promise<void> {
+  const { store, owner } = session.local
+  const shown = await Promise.all(
+    answers.map(async (one) => {
+      const entry = await store.entry(owner, one.leaf)
+      const text = entry?.message.role === 'assistant' ? textOf(entry.message.parts) : one.text
+      const exchanges = await Promise.all(one.exchanges.map((id) => store.exchange(owner, id)))
+      return { ...one, text, exchanges: exchanges.filter((exchange) => exchange !== undefined) }
+    }),
+  )
+  if (json) {
+    for (const { exchanges, ...one } of shown) {
+      const cost = exchanges.reduce((sum, exchange) => sum + (exchange.cost ?? 0), 0)
+      printJson({ ...one, conversationId: session.conversation.id, requests: exchanges.length, cost })
+    }
+    return
+  }
+  const style = styleFor(process.stdout, process.env)
+  const texts = shown.map(({ model, text, failure, outcome, exchanges }, index) => ({
+    head: neutral(`${index + 1}  ${model}`),
+    text: failure ?? (text === '' && outcome === 'waiting' ? '(a tool is waiting for approval)' : text),
+    foot: exchangesLine(exchanges),
+  }))
+  const width = widthOf(process.stdout)
+  const sideBySide = Number.isFinite(width) ? columnLines(texts, width, style) : undefined
+  const stacked = texts.flatMap(({ head, text, foot }) => [style.bold(head), neutral(text), style.dim(foot), ''])
+  print(`${(sideBySide ?? stacked).join('\n').trimEnd()}\n`)
+}
+
+/** The conversation continues with the answer that is chosen. */
+async function choose(session: ChatSession, answers: readonly Answered[]): Promise<void> {
+  const { askLine } = await import('../yes-or-no.ts')
+  const typed = await askLine(`Continue with which answer? [1-${answers.length}, Enter: 1] `)
+  const chosen = answers[Number(typed === undefined || typed === '' ? 1 : typed) - 1]
+  if (!chosen) return
+  const { store, owner } = session.local
+  const { id } = session.conversation
+  await store.setHead(owner, id, { entryId: chosen.leaf })
+  const { settings } = await session.conversation.info()
+  await store.updateConversation(owner, id, { settings: { ...settings, model: chosen.model } })
+  printError(`synapse -c "…" continues with ${neutral(chosen.model)}.\n`)
+}

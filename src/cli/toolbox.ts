@@ -1,0 +1,85 @@
+// What conversations can use here: the tools, MCP servers and agents of the trusted configuration, and the built-in
+// tools for one folder.
+
+import { realpathSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { folderOfAgent } from '../agents/find.ts'
+import { openToolbox, type Toolbox } from '../agents/toolbox.ts'
+import { builtInConfig, type Config } from '../config/load.ts'
+import { asFailure, badInput } from '../core/error.ts'
+import type { ProviderRow } from '../providers/provider.ts'
+import { storeDigests, storedDigests } from './mcp-digests.ts'
+import { noteLine } from './note-line.ts'
+import { builtInTools } from './tools.ts'
+import { agentTrustProblem, isTrustedPrompt, requireServerTrust, tell } from './trusted.ts'
+
+export interface ToolboxValues {
+  /** The first is the default; conversations of a server may choose another. */
+  folder?: string | readonly string[] | undefined
+  'no-config'?: boolean | undefined
+}
+
+/** Returns one toolbox per user; asks about untrusted MCP servers, if interactive. */
+export async function toolboxes(
+  values: ToolboxValues,
+  setup: {
+    config: Config | undefined
+    rows: readonly ProviderRow[]
+    offline: (model?: string) => boolean
+    forOthers?: boolean
+  },
+): Promise<{ open: () => Toolbox; folders: readonly string[] }> {
+  const { rows, offline, forOthers = false } = setup
+  const config = await usable(values['no-config'] ? undefined : (setup.config ?? builtInConfig()))
+  const given = values.folder === undefined && forOthers ? [] : [values.folder ?? '.'].flat()
+  const [folder, ...others] = given.map(folderOf)
+  const home = config?.file ?? 'none'
+  const open = () =>
+    openToolbox({
+      ...(config && { config: { ...config, rows } }),
+      ...(folder !== undefined && { folder, folders: others }),
+      // Permission to run commands means control of this machine.
+      commands: !forOthers,
+      fetches: true,
+      // For the emulator, to demonstrate a tool turn: a real model gets no tool by default.
+      usual: (model) => (offline(model) ? builtInTools : []),
+      known: storedDigests(home),
+      onDigests(digests) {
+        try {
+          storeDigests(home, digests)
+        } catch (error) {
+          tell([
+            `The tool definitions of MCP servers could not be saved, so later changes will go unnoticed: ${asFailure(error).message}`,
+          ])
+        }
+      },
+      agentProblem: (file) => config && agentTrustProblem(placeOf(file, config)),
+      promptTrusted: (file) => config !== undefined && isTrustedPrompt(file, config),
+      onNote: (note) => tell([noteLine(note)]),
+    })
+  return { open, folders: folder === undefined ? [] : [folder, ...others] }
+}
+
+/** Without its MCP servers if their programs are not trusted. */
+async function usable(config: Config | undefined): Promise<Config | undefined> {
+  if (!config) return undefined
+  try {
+    await requireServerTrust(config)
+    return config
+  } catch (error) {
+    const failure = asFailure(error)
+    if (failure.kind !== 'bad-input') throw error
+    tell([`Its MCP servers are left out: ${failure.message}`])
+    return { ...config, mcpServers: {} }
+  }
+}
+
+function placeOf(file: string, config: Config) {
+  return { file, config, named: false, folder: config.file === undefined ? folderOfAgent(file) : dirname(config.file) }
+}
+
+function folderOf(given: string): string {
+  const path = resolve(given)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)
+  throw badInput(`--folder takes a folder, but ${given} is not one.`)
+}
