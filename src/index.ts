@@ -3,6 +3,8 @@
 export { prepare, refuse, replay, type PrepareInput, type Prepared, type Replayed } from './runtime/prepare.ts'
 export { formatIds, readTranscript, writeTranscript } from './transcripts/index.ts'
 export { loadAgent, type Agent, type AgentOptions } from './agents/index.ts'
+export { connectMcp, type McpConnection, type McpConnectOptions } from './mcp/connect.ts'
+export type { McpServerEntry } from './config/mcp-entry.ts'
 export type { Beginning } from './runtime/begin-conversation.ts'
 export { openSynapse, type Adapter, type Synapse, type SynapseOptions } from './runtime/open.ts'
 export {
@@ -18,7 +20,9 @@ export { recallTool } from './run/recall.ts'
 export type { Approval } from './run/approval.ts'
 export type { Compacted } from './run/compact.ts'
 export type { AnswerOf } from './run/answer-schema.ts'
+export type { DeepPartial } from './run/run-handle.ts'
 export type { Conversation, Run } from './run/conversation.ts'
+export type { Candidate, Comparison } from './run/compare.ts'
 export type { Transport } from './run/run-context.ts'
 export type { TokenCount } from './run/count-tokens.ts'
 export type { Inspected } from './run/inspect.ts'
@@ -50,9 +54,22 @@ export type { Estimate } from './context/assemble.ts'
 export type { Explained } from './context/explain.ts'
 export type * from './settings/options.ts'
 export type { CompactionSettings, FoldStyle, Policy, PolicySettings, PresetName } from './settings/policy.ts'
-export type { Budget, Fallback, Guards, Route, RouteStep, RunSettings, Spend } from './settings/run.ts'
-export type { Issue, Profile, Wire } from './wires/wire.ts'
-export type { ProviderRow } from './providers/provider.ts'
+export type {
+  Budget,
+  Composing,
+  Fallback,
+  Guards,
+  Handoff,
+  HookPlace,
+  Hooks,
+  Route,
+  RouteStep,
+  RunSettings,
+  Spend,
+} from './settings/run.ts'
+export { defineWire, type WireDefinition } from './wires/define-wire.ts'
+export type * from './wires/wire.ts'
+export type * from './providers/provider.ts'
 export type { Endpoint } from './providers/resolve.ts'
 export { openMemoryStore, openPostgresStore, openSqliteStore, openStore } from './store/open.ts'
 export type { PostgresOptions } from './store/postgres.ts'

@@ -1,4 +1,4 @@
-// `synapse/testing`: the providers, emulated in your own process, for your own tests. No network, no keys, no model.
+// `synapse/testing`: the providers, emulated in your own process, for your tests. No network, no keys, no model.
 
 export type { ResponderInput } from './emulator/responder.ts'
 export type { Script } from './emulator/exchange.ts'

@@ -1,5 +1,5 @@
-// Keys: any is good, none is refused, and the key `wrong` is refused as a wrong one, so that both ways can be tried. Keys
-// themselves are never kept: a digest tells one client from another.
+// Keys: any is accepted, a missing one is refused, and the key `wrong` is refused as invalid, so that both cases can be
+// tested. Keys are never stored: a digest distinguishes clients.
 
 import { createHash } from 'node:crypto'
 import type { Json } from '../core/json.ts'
@@ -8,7 +8,7 @@ import { needsKey } from './known-providers.ts'
 import { Refusal } from '../wires/shared/refusal.ts'
 import type { GivenHeaders } from './route.ts'
 
-/** Whose request it is. Throws a Refusal in the provider's words. */
+/** The owner of a request. Throws a Refusal with the provider's error text. */
 export function ownerOf(
   provider: string,
   service: WireService,
@@ -51,8 +51,8 @@ const deepseekError: Json = {
 }
 
 /**
- * Only DeepSeek's and OpenRouter's texts are on record (checked 2026-11). The others are in the provider's manner:
- * status, fields and codes as it documents them, the words after its other errors. Who is not here answers like OpenAI.
+ * Only DeepSeek's and OpenRouter's texts are on record (checked 2026-11). The others follow the provider's style:
+ * status, fields and codes as documented, the text modelled on its other errors. Others answer like OpenAI.
  */
 const words: Record<string, Words> = {
   openai: {
@@ -110,7 +110,7 @@ const words: Record<string, Words> = {
     wrong: [401, { message: 'Unauthorized' }],
   },
   deepseek: { missing: [401, deepseekError], wrong: [401, deepseekError] },
-  // A wrong key is a 400 there.
+  // An invalid key is a 400 there.
   xai: {
     missing: [401, { error: 'Missing or invalid token' }],
     wrong: [

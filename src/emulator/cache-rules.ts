@@ -1,5 +1,5 @@
-// Which prompt cache a provider and model have, as data (checked 2026-11). Lifetimes that no provider documents are
-// assumed, and say so.
+// The prompt cache of each provider and model, as data (checked 2026-11). Undocumented lifetimes are assumed, and say
+// so.
 
 import type { CacheRules } from './cache.ts'
 
@@ -33,7 +33,7 @@ const prefix = (minimum: number, step: number, lifetimeMs: number): CacheRules =
   lifetimeMs,
 })
 
-/** The first row that fits counts. */
+/** The first matching row applies. */
 const rows: { providers: string[]; model?: RegExp; rules: CacheRules }[] = [
   { providers: ['anthropic'], model: /opus-5|sonnet-5-5|haiku-5-5|fable-5|mythos-5/, rules: marks(512) },
   { providers: ['anthropic'], model: /opus-4-[56]|haiku-4-5/, rules: marks(4096) },

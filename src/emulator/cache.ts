@@ -1,11 +1,11 @@
 // Prompt caches as the providers account for them: how much of a prompt was read from the cache, and how much was
 // written to it. Everything compares exact prefixes; what differs is where an entry may end.
 //
-// - prefix: every place is an entry; a hit is rounded down to a step (OpenAI before GPT-5.6, xAI, Gemini, Mistral).
+// - prefix: every position is an entry; a hit is rounded down to a step (OpenAI before GPT-5.6, xAI, Gemini, Mistral).
 // - units: only whole persisted units hit: the end of a prompt, the end of an answer, or a common prefix that was
 //   noticed once (DeepSeek). A+B, then A+C misses; A+D then hits A.
 // - breakpoints: entries end at marks and at the newest user or tool message (OpenAI from GPT-5.6 on).
-// - marks: entries end at marks only, and are looked for at most 20 blocks back from a mark (Anthropic).
+// - marks: entries end at marks only, and are looked up at most 20 blocks before a mark (Anthropic).
 
 import { createHash } from 'node:crypto'
 import type { Charge } from '../wires/service.ts'
@@ -23,9 +23,9 @@ export interface CacheRules {
 }
 
 export interface PromptCache {
-  /** Accounts for one request and remembers its prompt. `scope` keeps models, keys and cache keys apart. */
+  /** Accounts for one request and stores its prompt. `scope` separates models, keys and cache keys. */
   charge(scope: string, prompt: Prompt, rules: CacheRules, now: number): Charge
-  /** Remembers the end of an answer, given the prompt with the answer behind it. */
+  /** Stores the end of an answer, given the prompt followed by the answer. */
   answered(scope: string, prompt: Prompt, rules: CacheRules, now: number): void
   clear(): void
 }
@@ -33,14 +33,14 @@ export interface PromptCache {
 interface Entry {
   expires: number
   lifetimeMs: number
-  /** Noticed, but not yet good for a hit. */
+  /** Noticed, but not usable for a hit yet. */
   unripe?: boolean
 }
 
 interface Place {
-  /** Names everything up to and with this piece. */
+  /** Identifies everything up to and including this piece. */
   key: string
-  /** Tokens up to and with this piece. */
+  /** Tokens up to and including this piece. */
   tokens: number
   /** The segment that ends here. */
   segment?: Segment
@@ -78,7 +78,7 @@ export function createPromptCache(count: CountTokens = estimateTokens): PromptCa
   }
 }
 
-/** The prompt as a chain: each place is named by a digest of all that comes before it. */
+/** The prompt as a chain: each position is identified by a digest of everything before it. */
 function placesOf(prompt: Prompt, rules: CacheRules, count: CountTokens): Place[] {
   const places: Place[] = []
   let key = digest(prompt.settings)
@@ -89,7 +89,7 @@ function placesOf(prompt: Prompt, rules: CacheRules, count: CountTokens): Place[
       inMessages = true
       if (prompt.messageSettings !== '') key = digest(key + prompt.messageSettings)
     }
-    // A long text that changes at its end still shares its beginning, where hits need not end with a block.
+    // A long text that changes at its end still shares its beginning, if hits need not end with a block.
     const pieces = rules.kind === 'prefix' ? piecesOf(segment.text) : [segment.text]
     const end = tokens + segmentTokens(segment, count)
     for (const [i, text] of pieces.entries()) {
@@ -143,7 +143,7 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
   },
 
   // Checked 2026-11: 1 implicit and the latest 3 explicit breakpoints are written, or the latest 4 explicit ones; the
-  // latest 80 are looked for.
+  // latest 80 are looked up.
   breakpoints(lookup) {
     const { minimum } = lookup.rules
     const implicit = lookup.prompt.explicitOnly !== true
@@ -157,7 +157,7 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
     return readAndWrite(lookup, ends.slice(-80), write, '30m')
   },
 
-  // Checked 2026-11: at most 20 blocks are looked at from each mark, the marked one being the first.
+  // Checked 2026-11: at most 20 blocks are checked from each mark, the marked one being the first.
   marks(lookup) {
     const { places, rules } = lookup
     const reach = new Set<Place>()
@@ -170,7 +170,7 @@ const methods: Record<Exclude<CacheRules['kind'], 'none'>, Method> = {
   },
 }
 
-/** Reads the longest entry among the candidates, and writes what lies between it and the last place to be written. */
+/** Reads the longest entry among the candidates, and writes what is between it and the last position to write. */
 function readAndWrite(
   { entries, now, prompt }: Lookup,
   candidates: readonly Place[],

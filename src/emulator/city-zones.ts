@@ -1,5 +1,5 @@
-// The IANA time zone of a city. Most zones are named after one; the cities here that are none are those that people ask
-// for most.
+// The IANA time zone of a city. Most zones are named after one; the other cities here are those that people ask for
+// most.
 
 const others: Record<string, string> = {
   abudhabi: 'Asia/Dubai',

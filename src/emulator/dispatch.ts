@@ -1,5 +1,5 @@
-// What is done for a request whose provider, wire and owner are known. Everything that outlives a request is here: state
-// at the servers, prompt caches, the ids that were given out.
+// Handles a request whose provider, wire and owner are known. Everything that outlives a request is here: state at the
+// servers, prompt caches, the ids that were issued.
 
 import type { Json, JsonObject } from '../core/json.ts'
 import { loadTranscript } from '../wires/list.ts'
@@ -32,7 +32,7 @@ interface Asked {
   headers: GivenHeaders
   body: JsonObject
   now: number
-  /** The state that the request names is to be forgotten first. */
+  /** The state that the request names must be deleted first. */
   expireState: boolean
 }
 
@@ -51,16 +51,14 @@ export interface DispatcherOptions {
 
 export function createDispatcher({ count, ...world }: DispatcherOptions): Dispatcher {
   const cache = createPromptCache(count)
+  const states = serverStates()
   let ids = createIds()
-  /** What each wire remembers; one that was never spoken is not loaded. */
-  const states = new Map<string, Promise<ServerState>>()
-  const loaded: ServerState[] = []
 
   return {
     perform,
-    expire: (id) => loaded.map((one) => one.expire(id)).includes(true),
+    expire: (id) => states.loaded.map((one) => one.expire(id)).includes(true),
     clear() {
-      for (const one of loaded) one.clear()
+      for (const one of states.loaded) one.clear()
       cache.clear()
       ids = createIds()
     },
@@ -81,7 +79,7 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
       case 'reply':
         return replyTo(asked)
       case 'other': {
-        const state = await stateOf(asked)
+        const state = await states.of(asked)
         if (!state.visit) throw new Error(`nothing answers at ${operation.name}`)
         return state.visit(operation, {
           method,
@@ -101,28 +99,15 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
 
   async function replyTo(asked: Asked): Promise<Extract<Outcome, { exchanged: unknown }>> {
     const exchanged = await exchange(await incomingOf(asked), worldOf(await stateFor(asked)))
-    return { exchanged, ...(streams(asked) && { framing: asked.protocol.framing }) }
+    const { framing = asked.protocol.framing } = asked.operation.do === 'reply' ? asked.operation : {}
+    return { exchanged, ...(streams(asked) && { framing }) }
   }
 
-  /** The state of a wire, without what is to be forgotten of it. */
+  /** The state of a wire, without the part to delete. */
   async function stateFor(asked: Asked): Promise<ServerState> {
-    const state = await stateOf(asked)
+    const state = await states.of(asked)
     const named = asked.expireState ? (asked.service.stateIds?.(asked.body) ?? []) : []
     for (const id of named) if (typeof id === 'string') state.expire(id)
-    return state
-  }
-
-  function stateOf({ protocol, service }: Asked): Promise<ServerState> {
-    const found = states.get(protocol.id)
-    if (found) return found
-    const loading = loadState(service)
-    states.set(protocol.id, loading)
-    return loading
-  }
-
-  async function loadState(service: WireService): Promise<ServerState> {
-    const state = (await service.state?.()) ?? stateless
-    loaded.push(state)
     return state
   }
 
@@ -151,6 +136,28 @@ export function createDispatcher({ count, ...world }: DispatcherOptions): Dispat
   }
 }
 
+/** The state of each wire; an unused one is not loaded. */
+function serverStates() {
+  const states = new Map<string, Promise<ServerState>>()
+  const loaded: ServerState[] = []
+  return {
+    loaded,
+    of({ protocol, service }: Asked): Promise<ServerState> {
+      const found = states.get(protocol.id)
+      if (found) return found
+      const loading = load(service)
+      states.set(protocol.id, loading)
+      return loading
+    },
+  }
+
+  async function load(service: WireService): Promise<ServerState> {
+    const state = (await service.state?.()) ?? stateless
+    loaded.push(state)
+    return state
+  }
+}
+
 function identityOf({ provider, url, owner, body }: Asked): string {
   return `${provider} ${url.pathname} ${owner} ${JSON.stringify(body)}`
 }
@@ -167,7 +174,7 @@ function countBody(request: Incoming, state: ServerState): Json {
   return request.service.counting?.answer(tokens, request.body, unedited) ?? { input_tokens: tokens }
 }
 
-/** A question that takes less than a request for a reply refuses the rest of it. */
+/** An operation that takes less than a request for a reply refuses the rest of it. */
 function checkCounted({ protocol, service, body }: Incoming): void {
   const { fields } = protocol.counting ?? {}
   const field = Object.keys(body).find((name) => fields && !fields.includes(name))

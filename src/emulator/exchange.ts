@@ -1,5 +1,5 @@
-// One request for a reply, from the body to the bytes of the answer: what the server remembers is added, what the real
-// API refuses is refused, the brain answers from what is left, and the cache accounts for it.
+// One request for a reply, from the body to the bytes of the answer: the server's state is added, what the real API
+// refuses is refused, the responder answers, and the cache accounts for it.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Part, Reply } from '../core/message.ts'
@@ -14,14 +14,14 @@ import { promptTokens } from '../wires/shared/prompt.ts'
 import { refusalFor } from '../wires/shared/refusal.ts'
 import type { Charge, Exchanged, Incoming, Opened, ServerState } from '../wires/service.ts'
 
-/** A scripted answer instead of the responder's; nothing: the responder's after all. */
+/** A scripted answer instead of the responder's; undefined: the responder's after all. */
 export type Script = (situation: ResponderInput) => Partial<Reply> | undefined | Promise<Partial<Reply> | undefined>
 
 export interface ExchangeWorld {
   state: ServerState
   cache: PromptCache
   script?: Script
-  /** Instead of the model's own. */
+  /** Overrides the model's own. */
   contextWindow?: number
 }
 
@@ -36,11 +36,11 @@ export async function exchange(incoming: Incoming, world: ExchangeWorld): Promis
   }
 }
 
-/** What would be counted for this request, after the same checks. Throws a Refusal. */
+/** The token count of this request, after the same checks. Throws a Refusal. */
 export function countFor(incoming: Incoming, state: ServerState): { tokens: number; body: JsonObject } {
   const opened = state.open(incoming)
   opened.abandon?.()
-  // Nothing will be written, so nothing about its length can be wrong.
+  // There is no output, so its length cannot be wrong.
   refuse(incoming, opened.body, /^max_tokens/)
   const { view } = opened.see()
   return { tokens: promptTokens(incoming.service.prompt(view), incoming.count), body: opened.body }
@@ -92,7 +92,7 @@ function refuse({ protocol, provider, model }: Incoming, body: JsonObject, excep
   if (issue) throw refusalFor(protocol, issue, { provider })
 }
 
-/** Refuses a prompt that the model's window cannot hold, if the server does not cut it. */
+/** Refuses a prompt that does not fit the model's window, if the server does not truncate it. */
 function fitted(
   { protocol, service, provider, model, body, count }: Incoming,
   view: JsonObject,
@@ -131,7 +131,9 @@ function replyOf(situation: ResponderInput, given: Partial<Reply>, { service, re
   }
 }
 
-/** The parts up to the first stop sequence in a text; nothing where there is none. What would follow is never written. */
+/**
+ * The parts up to the first stop sequence in a text; undefined if there is none. What would follow is never written.
+ */
 function stoppedAt(
   parts: readonly Part[],
   sequences: readonly string[],
@@ -150,7 +152,7 @@ function stoppedAt(
   return undefined
 }
 
-/** The parts that fit into the wished length; nothing where all of them do. A call that does not fit is not made. */
+/** The parts that fit the requested length; undefined if all of them do. A call that does not fit is not made. */
 function limited(parts: readonly Part[], most: number, count: (text: string) => number): Part[] | undefined {
   let left = most
   const kept: Part[] = []
@@ -186,12 +188,12 @@ function usageOf(charge: Charge, reply: Reply, { count }: Incoming): Usage {
   }
 }
 
-/** Caches are apart by key, model and what a client gives to route by. */
+/** Caches are separated by key, model and the client's routing key. */
 function scopeOf({ owner, model, body }: Incoming): string {
   return [owner, model, textIn(body.prompt_cache_key), textIn(body.user_id)].join(' ')
 }
 
-/** DeepSeek also keeps the end of what it said, which the next prompt continues from. */
+/** DeepSeek also caches the end of its answer, which the next prompt continues from. */
 function rememberAnswer(
   cache: PromptCache,
   scope: string,

@@ -1,29 +1,29 @@
-// Faults to order: what can go wrong between a client and a provider, one request at a time, so that a client's error
-// paths can be tried on purpose. Ordered by a header of the request, or beforehand for the next requests.
+// Injected faults: what can go wrong between a client and a provider, one request at a time, to test a client's error
+// handling. Requested by a header, or beforehand for the next requests.
 
 import { isObject, type Json } from '../core/json.ts'
 
 export interface Fault {
-  /** Answers with this status instead; `body` and `headers` go with it. */
+  /** Answers with this status instead, with `body` and `headers`. */
   status?: number
   headers?: Record<string, string>
   body?: Json
-  /** Waits before anything is answered. */
+  /** Waits before the answer. */
   delayMs?: number
-  /** Ends the stream behind this many events, without its last ones. Unstreamed: half of the body. */
+  /** Ends the stream after this many events, without its last ones. Without streaming: half of the body. */
   cutAt?: number
-  /** Breaks the connection behind this many events; 0: before any answer. */
+  /** Breaks the connection after this many events; 0: before any answer. */
   resetAt?: number
-  /** Bytes that belong to no format, in front of the event of this number. */
+  /** Invalid bytes before the event of this number. */
   garbageAt?: number
   /** Every event twice. */
   duplicate?: boolean
-  /** After this many events nothing but signs of life, forever. */
+  /** After this many events only keep-alives, forever. */
   keepAliveAt?: number
   keepAliveMs?: number
-  /** After this many events an error inside the stream (`body`, or the provider's word for overload), then the end. */
+  /** After this many events an error inside the stream (`body`, or the provider's overload error), then the end. */
   errorAt?: number
-  /** The state that the request names is forgotten before it is looked up. */
+  /** The state that the request names is deleted before it is looked up. */
   expireState?: boolean
 }
 
@@ -44,7 +44,7 @@ const fields: Record<keyof Fault, 'number' | 'boolean' | 'object' | 'any'> = {
 
 export const faultHeader = 'x-synapse-fault'
 
-/** Reads an ordered fault; a sentence that says what is wrong with it where it cannot be read. */
+/** Parses a fault; a sentence that says what is wrong with it if it is not valid. */
 export function readFault(text: string): Fault | string {
   let value: unknown
   try {
@@ -69,7 +69,7 @@ function isFaultField(name: string): name is keyof Fault {
   return Object.hasOwn(fields, name)
 }
 
-/** What a broken connection looks like to `fetch`. */
+/** How a broken connection appears to `fetch`. */
 export function connectionReset(): TypeError {
   const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   return new TypeError('terminated', { cause })

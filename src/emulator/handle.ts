@@ -1,39 +1,39 @@
-// The emulator without a socket: a `fetch` that answers as the providers do. State, prompt caches and orders live as long
-// as the emulator; headers of a request, where the keys stand, are not kept at all.
+// The emulator without a socket: a `fetch` that answers like the providers. State, prompt caches and injected faults
+// live as long as the emulator; request headers, which contain the keys, are not stored.
 //
-// Node loads what belongs to `fetch` when it is first touched, and that takes longer than an answer: so only `fetch`
-// itself touches it, and `answer` does without.
+// Node loads `fetch` and its classes on first use, which takes longer than an answer: so only `fetch` itself uses them,
+// and `answer` does not.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { loadService, loadWire } from '../wires/list.ts'
 import type { Outcome, WireService } from '../wires/service.ts'
-import type { Wire } from '../wires/wire.ts'
+import type { Wire, Profile } from '../wires/wire.ts'
 import type { Fetch, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
+import { jsonReply, streamReply, wholeReply, type HttpReply } from './http-reply.ts'
 import { providerIds } from './known-providers.ts'
 import { createDispatcher } from './dispatch.ts'
 import { unknownAddress } from './not-found.ts'
 import { Refusal, refusalFor } from '../wires/shared/refusal.ts'
 import { providerIn, routeOf, type GivenHeaders } from './route.ts'
-import { errorEvent, standardError } from './standard-errors.ts'
-import { streamOf } from './stream.ts'
 import { estimateTokens, type CountTokens } from '../wires/shared/tokens.ts'
+import { standardErrors } from '../wires/shared/standard-errors.ts'
 
 export interface EmulatorOptions {
-  /** Answers instead of the brain; where it gives nothing, the brain answers. */
+  /** Answers instead of the responder; if it returns undefined, the responder answers. */
   reply?: Script
   now?: () => number
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>
   countTokens?: CountTokens
-  /** Instead of each model's own. */
+  /** Overrides each model's own. */
   contextWindow?: number
-  /** Whether a request without a key is refused, as the providers do; yes if not said. */
+  /** Whether a request without a key is refused, as the providers do; by default. */
   requireKey?: boolean
-  /** How many received requests are kept; 200 if not said. */
+  /** How many received requests are stored; 200 by default. */
   keep?: number
-  /** Characters in one piece of a streamed text; 12 if not said. */
+  /** Characters in one piece of a streamed text; 12 by default. */
   piece?: number
 }
 
@@ -50,15 +50,15 @@ export interface Received {
 
 export interface Emulator {
   fetch: typeof globalThis.fetch
-  /** The same for those who need no whole Response. */
+  /** The same for callers that need no Response. */
   answer: Fetch
-  /** Orders a fault for the next requests. */
+  /** Injects a fault into the next requests. */
   order(fault: Fault, times?: number): void
-  /** Forgets what is kept under this id, as if its time had passed. */
+  /** Deletes what is stored under this id, as if it had expired. */
   expire(id: string): boolean
   /** The last requests, oldest first. */
   readonly requests: readonly Received[]
-  /** Forgets everything: state, caches, orders, requests. */
+  /** Clears everything: state, caches, faults, requests. */
   reset(): void
 }
 
@@ -72,12 +72,14 @@ interface IncomingRequest {
   seen: Received
 }
 
-interface HttpReply {
-  status: number
-  headers: Record<string, string>
-  body: string | ReadableStream<Uint8Array>
-}
-
+/**
+ * The APIs of all providers in this process, with their rules, for tests: received requests are in `requests`, `order`
+ * makes the next requests fail, and `reply` decides the answer.
+ *
+ * @example
+ * const emulator = createEmulator({ reply: () => ({ parts: [{ type: 'text', text: 'Hi!' }] }) })
+ * const synapse = await openSynapse({ offline: emulator })
+ */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { now = Date.now, sleep = pause, requireKey = true, keep = 200, piece = 12 } = options
   const performer = createDispatcher({
@@ -85,8 +87,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     ...(options.reply && { script: options.reply }),
     ...(options.contextWindow !== undefined && { contextWindow: options.contextWindow }),
   })
-  const requests: Received[] = []
-  const sizes: number[] = []
+  const log = requestLog(keep)
   const ordered: Fault[] = []
   let number = 0
 
@@ -109,11 +110,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       for (let i = 0; i < times; i++) ordered.push(fault)
     },
     expire: (id) => performer.expire(id),
-    requests,
+    requests: log.requests,
     reset() {
       performer.clear()
-      requests.length = 0
-      sizes.length = 0
+      log.clear()
       ordered.length = 0
     },
   }
@@ -121,22 +121,12 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   async function receive(given: Omit<IncomingRequest, 'seen'>): Promise<HttpReply> {
     const { method, url, headers, text } = given
     const seen: Received = { at: now(), method, path: url.pathname, body: jsonIn(text) ?? text, status: 0 }
-    remember(seen, text.length)
+    log.add(seen, text.length)
     const order = headers.get(faultHeader) ?? undefined
     const fault = order === undefined ? (ordered.shift() ?? {}) : readFault(order)
     const reply = await answer(fault, { ...given, seen })
     seen.status = reply.status
-    return reply
-  }
-
-  function remember(seen: Received, size: number): void {
-    requests.push(seen)
-    sizes.push(size)
-    let total = sizes.reduce((sum, one) => sum + one, 0)
-    while (requests.length > 1 && (requests.length > keep || total > keepSize)) {
-      requests.shift()
-      total -= sizes.shift() ?? 0
-    }
+    return withRequestId(reply, `req_${++number}`)
   }
 
   async function answer(fault: Fault | string, visit: IncomingRequest): Promise<HttpReply> {
@@ -144,99 +134,109 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     if (fault.delayMs !== undefined) await sleep(fault.delayMs, visit.signal)
     if (fault.resetAt === 0) throw connectionReset()
     try {
-      return await dispatch(fault, visit)
+      return await dispatch({ performer, sleep, requireKey, piece }, fault, visit)
     } catch (error) {
       if (error instanceof Refusal) return jsonReply(error.status, error.body, error.headers)
       if (visit.signal.aborted) throw error
-      const message = `The emulator failed: ${error instanceof Error ? error.message : String(error)}`
-      return jsonReply(500, { error: { message, type: 'emulator_error' } })
+      return failedReply(error)
     }
   }
+}
 
-  async function dispatch(fault: Fault, visit: IncomingRequest): Promise<HttpReply> {
-    const { method, url, headers, seen } = visit
-    const route = await routeOf(method, url, headers)
-    if (!route) return unknown(visit)
-    const { provider, operation } = route
-    seen.provider = provider
-    seen.protocol = route.protocol
-    const protocol = await loadWire(route.protocol)
-    const service = await loadService(route.protocol)
-    const { status } = fault
-    if (status !== undefined) {
-      const standard = () => standardError(protocol, service, status, { provider })
-      return jsonReply(status, fault.body ?? standard(), fault.headers)
-    }
-    const owner = ownerOf(provider, service, headers, url, requireKey)
-    const body = bodyOf(visit.text, protocol, service)
-    const outcome = await performer.perform({
-      provider,
-      protocol,
-      service,
-      operation,
-      owner,
-      method,
-      url,
-      headers,
-      body,
-      now: seen.at,
-      expireState: fault.expireState === true,
+interface Serving extends Required<Pick<EmulatorOptions, 'sleep' | 'requireKey' | 'piece'>> {
+  performer: ReturnType<typeof createDispatcher>
+}
+
+/** Throws a Refusal. */
+async function dispatch(serving: Serving, fault: Fault, visit: IncomingRequest): Promise<HttpReply> {
+  const { performer, sleep, requireKey, piece } = serving
+  const { method, url, headers, seen } = visit
+  const route = await routeOf(method, url, headers)
+  if (!route) return unknown(visit)
+  const { provider, operation } = route
+  seen.provider = provider
+  seen.protocol = route.protocol
+  const protocol = await loadWire(route.protocol)
+  const service = await loadService(route.protocol)
+  const { status } = fault
+  if (status !== undefined) {
+    const standard = () => standardError(protocol, service, status, { provider })
+    return jsonReply(status, fault.body ?? standard(), fault.headers)
+  }
+  const owner = ownerOf(provider, service, headers, url, requireKey)
+  const body = bodyOf(visit.text, protocol, service)
+  const outcome = await performer.perform({
+    provider,
+    protocol,
+    service,
+    operation,
+    owner,
+    method,
+    url,
+    headers,
+    body,
+    now: seen.at,
+    expireState: fault.expireState === true,
+  })
+  return replyOf(outcome, {
+    provider,
+    protocol,
+    service,
+    fault,
+    visit,
+    piece,
+    sleep: (ms) => sleep(ms, visit.signal),
+  })
+}
+
+function failedReply(error: unknown): HttpReply {
+  const message = `The emulator failed: ${error instanceof Error ? error.message : String(error)}`
+  return jsonReply(500, { error: { message, type: 'emulator_error' } })
+}
+
+function withRequestId({ headers, ...reply }: HttpReply, id: string): HttpReply {
+  return { ...reply, headers: { 'x-synapse-emulator': '1', 'request-id': id, 'x-request-id': id, ...headers } }
+}
+
+interface Answering {
+  provider: string
+  protocol: Wire
+  service: WireService
+  fault: Fault
+  visit: IncomingRequest
+  piece: number
+  sleep: (ms: number) => Promise<void>
+}
+
+function replyOf(outcome: Outcome, { provider, protocol, service, fault, visit, piece, sleep }: Answering): HttpReply {
+  if ('body' in outcome) return jsonReply(200, outcome.body)
+  const { exchanged, framing } = outcome
+  if (!framing || service.asArray?.(visit.url.searchParams)) {
+    exchanged.commit()
+    return wholeReply(JSON.stringify(framing ? exchanged.chunks(piece) : exchanged.whole), fault)
+  }
+  return streamReply(exchanged.chunks(piece), {
+    framing,
+    fault,
+    signal: visit.signal,
+    errorEvent: errorEvent(protocol, service, { provider }),
+    sleep,
+    onEnd: () => exchanged.commit(),
+  })
+}
+
+function unknown({ method, url }: IncomingRequest): HttpReply {
+  if (method === 'GET' && url.pathname === '/') {
+    return jsonReply(200, {
+      emulator: 'synapse',
+      note: 'An offline emulator, not a model.',
+      providers: [...providerIds],
     })
-    return reply(outcome, { provider, protocol, service }, fault, visit)
   }
-
-  function reply(
-    outcome: Outcome,
-    { provider, protocol, service }: { provider: string; protocol: Wire; service: WireService },
-    fault: Fault,
-    { url, signal }: IncomingRequest,
-  ): HttpReply {
-    if ('body' in outcome) return jsonReply(200, outcome.body)
-    const { exchanged, framing } = outcome
-    if (!framing || service.asArray?.(url.searchParams)) {
-      exchanged.commit()
-      return wholeReply(JSON.stringify(framing ? exchanged.chunks(piece) : exchanged.whole), fault)
-    }
-    const body = streamOf(exchanged.chunks(piece), {
-      framing,
-      fault,
-      signal,
-      errorEvent: errorEvent(protocol, service, { provider }),
-      sleep: (ms) => sleep(ms, signal),
-      onEnd: () => exchanged.commit(),
-    })
-    const type = framing.kind === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson'
-    return replyWith(200, body, { 'content-type': type, 'cache-control': 'no-cache' })
-  }
-
-  function wholeReply(text: string, fault: Fault): HttpReply {
-    const cut = fault.cutAt === undefined ? text : text.slice(0, text.length / 2)
-    return replyWith(200, fault.garbageAt === undefined ? cut : `\u0000<!${cut}`, jsonType)
-  }
-
-  function jsonReply(status: number, body: Json, headers: Record<string, string> = {}): HttpReply {
-    return replyWith(status, typeof body === 'string' ? body : JSON.stringify(body), { ...jsonType, ...headers })
-  }
-
-  function replyWith(status: number, body: HttpReply['body'], headers: Record<string, string>): HttpReply {
-    const requestId = `req_${++number}`
-    const about = { 'x-synapse-emulator': '1', 'request-id': requestId, 'x-request-id': requestId }
-    return { status, body, headers: { ...about, ...headers } }
-  }
-
-  function unknown({ method, url }: IncomingRequest): HttpReply {
-    if (method === 'GET' && url.pathname === '/') {
-      return jsonReply(200, {
-        emulator: 'synapse',
-        note: 'An offline emulator, not a model.',
-        providers: [...providerIds],
-      })
-    }
-    const { provider, path } = providerIn(url)
-    // Clients look whether a base URL is there at all before they use it.
-    if (method === 'HEAD' && /^\/(v\d\w*\/?)?$/.test(path)) return replyWith(200, '', {})
-    throw unknownAddress(provider, method, path)
-  }
+  const { provider, path } = providerIn(url)
+  // Clients check whether a base URL exists before they use it.
+  if (method === 'HEAD' && /^\/(v\d\w*\/?)?$/.test(path)) return { status: 200, body: '', headers: {} }
+  throw unknownAddress(provider, method, path)
 }
 
 function asFetched({ status, headers, body }: HttpReply): FetchedReply {
@@ -251,10 +251,30 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-/** Characters of received requests that are kept: histories are long, and sent again and again. */
+/** The stored characters of received requests: histories are long, and sent again and again. */
 const keepSize = 32_000_000
 
-const jsonType = { 'content-type': 'application/json' }
+/** The last requests, up to a limit. */
+function requestLog(keep: number) {
+  const requests: Received[] = []
+  const sizes: number[] = []
+  return {
+    requests,
+    add(seen: Received, size: number): void {
+      requests.push(seen)
+      sizes.push(size)
+      let total = sizes.reduce((sum, one) => sum + one, 0)
+      while (requests.length > 1 && (requests.length > keep || total > keepSize)) {
+        requests.shift()
+        total -= sizes.shift() ?? 0
+      }
+    },
+    clear(): void {
+      requests.length = 0
+      sizes.length = 0
+    },
+  }
+}
 
 function bodyOf(text: string, protocol: Wire, { largest }: WireService): JsonObject {
   if (largest && text.length > largest.size) throw refusalFor(protocol, largest.issue)
@@ -285,4 +305,17 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
   })
+}
+
+// A wire's error that no change of the request can avoid: for faults with a status and no body, and for the error event
+// inside a stream.
+
+function standardError(protocol: Wire, { errors }: WireService, status: number, profile: Profile): Json {
+  const words = errors?.[status] ?? standardErrors[status] ?? { message: `The server answered ${status}.` }
+  return protocol.errorBody({ rule: 'fault', status, ...words }, profile)
+}
+
+/** The event that reports an overload in the middle of a stream. */
+function errorEvent(protocol: Wire, service: WireService, profile: Profile): Json {
+  return service.errorEvent ?? standardError(protocol, service, 503, profile)
 }

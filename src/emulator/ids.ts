@@ -1,5 +1,5 @@
-// Ids that the emulator hands out: the same for the same request, so that runs can be compared, and never twice, because
-// what is sent again gets a number.
+// Ids of the emulator: the same for the same request, so that runs can be compared, and never twice, because a repeated
+// request gets a number.
 
 import { createHash } from 'node:crypto'
 import type { WireService } from '../wires/service.ts'

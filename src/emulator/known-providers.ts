@@ -1,8 +1,8 @@
-// The providers that the emulator plays, from the rows that the rest of the product uses.
+// The providers that the emulator emulates, from the rows that the rest of the product uses.
 
 import { catalogue } from '../providers/catalogue.ts'
-import { factsOf } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
+import { factsFor, wireOf } from '../providers/resolve-with.ts'
 import { rows } from '../providers/rows.ts'
 import type { Quirks } from '../wires/wire.ts'
 
@@ -14,13 +14,22 @@ export function isProvider(id: string): boolean {
   return byId.has(id)
 }
 
-/** Whose host it is, with its port; nothing for one that no row names. */
+/** The provider of a host, with its port; undefined if no row names it. */
 export function providerAt(url: URL): string | undefined {
-  const isHost = (base: string) => URL.canParse(base) && new URL(base).host === url.host
+  const isHost = (base: string) => hostPattern(base)?.test(url.host) === true
   return rows.find((row) => row.wires.some((wire) => isHost(wire.baseUrl)))?.id
 }
 
-/** The wires of a provider, its usual one first. */
+/** A variable part of a host name can be any label. */
+function hostPattern(base: string): RegExp | undefined {
+  const [, host] = /^https?:\/\/([^/]+)/.exec(base) ?? []
+  // A host that is entirely variable is recognised by its path alone.
+  if (host === undefined || /^\{\w+\}$/.test(host)) return undefined
+  const pattern = host.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[\\w.-]+')
+  return new RegExp(`^${pattern}$`)
+}
+
+/** The wires of a provider, its default one first. */
 export function protocolsOf(provider: string): string[] {
   const row = byId.get(provider)
   return row ? [...row.wires.map((wire) => wire.protocol), ...(row.otherWires ?? [])] : []
@@ -36,7 +45,8 @@ export function quirksOf(provider: string, protocol: string): Quirks {
 }
 
 export function windowOf(provider: string, model: string): number | undefined {
-  return factsOf(catalogue, catalogueOf(provider), model).contextWindow
+  const row = byId.get(provider)
+  return row && factsFor(catalogue, row, wireOf(row, undefined, model), model).contextWindow
 }
 
 export function modelsOf(provider: string): { id: string; contextWindow?: number }[] {

@@ -4,7 +4,10 @@ import type { Json } from '../core/json.ts'
 import { modelsOf } from './known-providers.ts'
 import { anthropicNotFound, openaiRefusal, Refusal } from '../wires/shared/refusal.ts'
 
-/** All models of a provider, or one, for a client of OpenAI if `compatible`. Throws a Refusal for one that is not there. */
+/**
+ * All models of a provider, or one, for a client of OpenAI if `compatible`. Throws a Refusal for one that does not
+ * exist.
+ */
 export function modelsBody(provider: string, id: string | undefined, compatible: boolean): Json {
   const models = modelsOf(provider)
   const form = (compatible ? undefined : forms[provider]) ?? openaiForm
@@ -23,7 +26,7 @@ interface Form {
   missing(id: string): Refusal
 }
 
-/** When a model came out is not known here; a date that is plainly none. */
+/** The release date of a model is unknown here; an obvious placeholder. */
 const epoch = '1970-01-01T00:00:00Z'
 
 const openaiForm: Form = {

@@ -1,4 +1,4 @@
-// What each host says about an address that it does not have. Those that are not here answer like OpenAI.
+// Each host's answer for an unknown path. Hosts that are not listed answer like OpenAI.
 
 import type { Json } from '../core/json.ts'
 import { openaiRefusal, Refusal } from '../wires/shared/refusal.ts'

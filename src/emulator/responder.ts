@@ -1,6 +1,6 @@
-// What answers in the emulator instead of a model: a few rules that answer from the messages of this one request.
-// It keeps nothing between requests, so what it can tell is exactly what was sent, and it says what it is: no one may
-// take it for a model.
+// The emulator's replacement for a model: a few rules that answer from the messages of this one request. It stores
+// nothing between requests, so its answers show exactly what was sent, and it says what it is: it must not be mistaken
+// for a model.
 
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { Context } from '../core/context.ts'
@@ -10,13 +10,13 @@ import { sampleOf } from './sample.ts'
 import { wantedCalls, wantedSums, wantsTime, type WantedCall } from './wanted-calls.ts'
 import type { RequestOptions } from '../wires/shared/request-options.ts'
 
-/** All that an answer may be made from. */
+/** Everything that an answer may be derived from. */
 export interface ResponderInput extends Pick<Context, 'system' | 'messages' | 'tools'> {
   protocol: string
   provider: string
   model: string
   requested: RequestOptions
-  /** The request as the model would see it: with what the server remembers, and less what it took out. */
+  /** The request as the model would see it: with the server's state, and without what it removed. */
   body: JsonObject
 }
 
@@ -39,12 +39,12 @@ export function respond(situation: ResponderInput): Part[] {
 }
 
 interface Turn {
-  /** What the user said last. */
+  /** The last user message. */
   question: string
-  /** What was called for it so far, and what came back. */
+  /** The calls for it so far, and their results. */
   calls: ToolCallPart[]
   results: ToolResultPart[]
-  /** Everything the user said before that. */
+  /** All earlier user messages. */
   earlier: string[]
 }
 
@@ -60,12 +60,12 @@ function currentTurn(messages: readonly Message[]): Turn {
     question: said[last]?.join('\n') ?? '',
     calls: after.flatMap(callsOf),
     results: after.flatMap((message) => (message.role === 'tool' ? message.parts : [])),
-    // Wires that join neighbouring messages leave what was said at different times in one.
+    // Wires that merge adjacent messages leave texts of different times in one.
     earlier: said.flat().slice(0, -1),
   }
 }
 
-/** What is wanted and was not called yet: a wire that takes one call at a time gets the next one each time. */
+/** The wanted calls that were not made yet: a wire with one call at a time gets the next one each time. */
 function openCalls(wanted: readonly WantedCall[], done: readonly ToolCallPart[]): WantedCall[] {
   const left = [...done]
   return wanted.filter((want) => {
@@ -120,7 +120,9 @@ function answerInWords(situation: ResponderInput, turn: Turn): string {
   }
   if (/\bhow many messages\b/i.test(question)) return countInWords(situation.messages)
   if (/\b(system prompt|your instructions)\b/i.test(question)) {
-    const system = situation.system.map((part) => part.text).join('\n')
+    // Some wires have them among the messages.
+    const among = situation.messages.flatMap((message) => (message.role === 'system' ? message.parts : []))
+    const system = [...situation.system, ...among].map((part) => part.text).join('\n')
     return system === '' ? 'This request holds no instructions.' : `My instructions are: ${JSON.stringify(system)}`
   }
   if (/\bwhat('s| is) my name\b/i.test(question)) {
@@ -166,7 +168,7 @@ function thoughtOf(situation: ResponderInput, turn: Turn, calls: readonly Wanted
   return turn.results.length > 0 ? `${seen} The tools have answered, so I tell what they said.` : `${seen} I answer it.`
 }
 
-/** A stretch of conversation in a few lines: how it began, what was called, how it ended. */
+/** A summary of a conversation in a few lines: its beginning, the calls, its end. */
 export function summaryOf(messages: readonly Message[]): string {
   const said = messages.filter((message) => message.role === 'user').map((message) => textOf(message.parts).trim())
   const calls = messages.flatMap(callsOf)

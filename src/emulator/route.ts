@@ -1,6 +1,6 @@
-// What a request is about, from its URL: which provider, which wire, and what is to be done. Every provider is served
-// under `/<its id>/…`; at its own host, which is how a `fetch` without a socket sees it; and the wires that have a home
-// of their own also under their bare path.
+// The provider, wire and operation of a request, from its URL. Every provider is served under `/<its id>/…`; at its own
+// host, which is how a `fetch` without a socket sees it; and the wires with an original provider also under their bare
+// path.
 //
 // Only the end of a path counts, because base URLs differ: `/v1/chat/completions`, `/api/v1/chat/completions`,
 // `/openai/deployments/x/chat/completions` are all the same call.
@@ -9,7 +9,7 @@ import { loadService, wireIds } from '../wires/list.ts'
 import type { Operation, WireService } from '../wires/service.ts'
 import { isProvider, protocolsOf, providerAt } from './known-providers.ts'
 
-/** As much of headers as is looked at; a Map of lower-case names will do. */
+/** The part of headers that is used; a Map of lower-case names will do. */
 export interface GivenHeaders {
   get(name: string): string | null | undefined
   has(name: string): boolean
@@ -17,7 +17,7 @@ export interface GivenHeaders {
 
 export interface Route {
   provider: string
-  /** The wire that the request is written in. */
+  /** The wire of the request. */
   protocol: string
   operation: Operation
 }
@@ -32,7 +32,7 @@ export async function routeOf(method: string, url: URL, headers: GivenHeaders): 
   return modelsRoute(method, path, provider ?? modelsHome(path, headers))
 }
 
-/** Whose address it is, and the path at that provider. */
+/** The provider of the address, and the path at that provider. */
 export function providerIn(url: URL): { provider?: string; path: string } {
   const host = providerAt(url)
   if (host !== undefined) return { provider: host, path: url.pathname }
@@ -40,7 +40,7 @@ export function providerIn(url: URL): { provider?: string; path: string } {
   return isProvider(first) ? { provider: first, path: `/${rest.join('/')}` } : { path: url.pathname }
 }
 
-/** Whose it is where nothing but the path says so. */
+/** The provider if only the path shows it. */
 function homeOf({ home, homeElsewhere }: WireService, operation: Operation, { hostname, pathname }: URL): string {
   if (operation.do !== 'reply' && operation.do !== 'count') return home
   if (isCompatible(pathname)) return 'google'
@@ -48,7 +48,7 @@ function homeOf({ home, homeElsewhere }: WireService, operation: Operation, { ho
   return isLocal ? home : (homeElsewhere ?? home)
 }
 
-/** Google has its endpoints for clients of OpenAI under a path of their own. */
+/** Google has separate paths for clients of OpenAI. */
 export function isCompatible(path: string): boolean {
   return path.includes('/v1beta/openai/')
 }

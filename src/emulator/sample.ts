@@ -1,5 +1,5 @@
-// The smallest value that a JSON Schema accepts: what the emulator answers with where it must call a tool or fill a
-// form and nothing in the conversation says with what.
+// The smallest value that a JSON Schema accepts: the emulator's arguments for a forced tool or schema if the
+// conversation suggests none.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { textIn } from '../wires/shared/json-fields.ts'

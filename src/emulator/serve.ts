@@ -1,7 +1,6 @@
-// The emulator behind HTTP, on the loopback interface only: it has no authentication worth the name.
+// The emulator over HTTP, on the loopback interface only: it has no real authentication.
 //
-// A reader that is slow slows the writer down, one that goes away stops it, and a fault that breaks the connection
-// breaks it for real.
+// A slow reader slows the writer down, a disconnect stops it, and a fault that breaks the connection really breaks it.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -10,18 +9,25 @@ import { badInput } from '../core/error.ts'
 import { createEmulator, type Emulator, type EmulatorOptions } from './handle.ts'
 
 export interface ServedEmulator extends Emulator {
-  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash. */
   url: string
   close(): Promise<void>
 }
 
 export interface ServeOptions extends EmulatorOptions {
-  /** A free one if not said. */
+  /** A free one by default. */
   port?: number
 }
 
 const host = '127.0.0.1'
 
+/**
+ * The emulator on loopback, for programs that need an address.
+ *
+ * @example
+ * const { url, close } = await serveEmulator()
+ * const client = new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: 'any' })
+ */
 export async function serveEmulator({ port = 0, ...options }: ServeOptions = {}): Promise<ServedEmulator> {
   const emulator = createEmulator(options)
   const server = createServer((request, response) => {
@@ -45,7 +51,7 @@ export async function serveEmulator({ port = 0, ...options }: ServeOptions = {})
   }
 }
 
-/** Whoever wants a WebSocket is told at once that there is none, and uses HTTP. */
+/** A client that requests a WebSocket is refused at once, so that it uses HTTP. */
 function refuseUpgrade(socket: Duplex): void {
   const body = JSON.stringify({
     error: { message: 'WebSockets are not supported. Use HTTP.', type: 'upgrade_required' },
@@ -76,7 +82,7 @@ async function answer(emulator: Emulator, request: IncomingMessage, response: Se
     }
     response.end()
   } catch {
-    // The client went away, or a fault was ordered that breaks the connection.
+    // The client disconnected, or a fault breaks the connection.
     if (!response.destroyed) request.socket.resetAndDestroy()
   }
 }

@@ -1,7 +1,7 @@
-// Chunks as bytes: server-sent events or lines of JSON, pulled one by one as the reader takes them, with the faults
-// that were ordered for this reply.
+// Chunks as bytes: server-sent events or JSON Lines, pulled one by one by the reader, with the faults for this reply.
 
 import { isObject, type Json } from '../core/json.ts'
+import { frameAwsEvent } from '../transport/aws-events.ts'
 import type { Framing } from '../wires/wire.ts'
 import { connectionReset, type Fault } from './faults.ts'
 
@@ -10,7 +10,7 @@ export interface StreamOptions {
   fault: Fault
   /** The wire's own error event, for `errorAt`. */
   errorEvent: Json
-  /** The reader's: when it gives up, so does the stream. */
+  /** The reader's signal: when it aborts, so does the stream. */
   signal: AbortSignal
   sleep(ms: number): Promise<void>
   /** Called once, when the stream is over for whatever reason. */
@@ -48,7 +48,8 @@ export function streamOf(chunks: readonly Json[], options: StreamOptions): Reada
           end()
         } else if (step === wait) {
           await options.sleep(options.fault.keepAliveMs ?? 1000).catch(() => undefined)
-          if (!ended) controller.enqueue(encoder.encode(signOfLife(options.framing)))
+          const sign = signOfLife(options.framing)
+          if (!ended) controller.enqueue(typeof sign === 'string' ? encoder.encode(sign) : sign)
         } else {
           controller.enqueue(typeof step === 'string' ? encoder.encode(step) : step)
         }
@@ -62,7 +63,7 @@ export function streamOf(chunks: readonly Json[], options: StreamOptions): Reada
 const reset = Symbol('reset')
 const wait = Symbol('wait')
 
-/** What a reader gets, in order: text, bytes, or something that happens to the connection. */
+/** What a reader gets, in order: text, bytes, or a connection fault. */
 function* stepsOf(
   chunks: readonly Json[],
   options: StreamOptions,
@@ -84,13 +85,15 @@ function* stepsOf(
   return undefined
 }
 
-function framed(chunk: Json, framing: Framing): string {
+function framed(chunk: Json, framing: Framing): string | Uint8Array {
+  if (framing.kind === 'aws-events') return frameAwsEvent(isObject(chunk) ? chunk : { event: chunk }, framing.wrapped)
   const json = JSON.stringify(chunk)
   if (framing.kind === 'ndjson') return `${json}\n`
   const type = isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
   return `${framing.named && typeof type === 'string' ? `event: ${type}\n` : ''}data: ${json}\n\n`
 }
 
-function signOfLife(framing: Framing): string {
+function signOfLife(framing: Framing): string | Uint8Array {
+  if (framing.kind === 'aws-events') return frameAwsEvent({ ping: {} }, framing.wrapped)
   return framing.kind === 'ndjson' ? '\n' : ': keep-alive\n\n'
 }

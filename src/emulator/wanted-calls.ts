@@ -1,5 +1,5 @@
-// Which of the offered tools a question asks for: those it names, one that tells the time, one that adds two numbers,
-// one that looks up what the question is about.
+// The offered tools that a question asks for: those it names, one for the time, one that adds two numbers, one that
+// matches the topic of the question.
 
 import type { ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -27,7 +27,7 @@ export function wantsTime(question: string): boolean {
   )
 }
 
-/** The pairs of numbers to be added: "17 + 25", "add 2 and 3", "the sum of 2 and 3". */
+/** The pairs of numbers to add: "17 + 25", "add 2 and 3", "the sum of 2 and 3". */
 export function wantedSums(question: string): [number, number][] {
   const number = String.raw`((?<![\d.])-?\d{1,15}(?:\.\d{1,15})?)`
   const sums = new RegExp(
@@ -59,7 +59,7 @@ function namedCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] 
   return found.toSorted((a, b) => a.at - b.at).map((one) => one.call)
 }
 
-/** The JSON object that the text begins with. */
+/** The JSON object at the beginning of the text. */
 function objectAt(text: string): JsonObject | undefined {
   if (!text.startsWith('{')) return undefined
   let depth = 0
@@ -97,14 +97,14 @@ const tellsTime =
   /\b(current|local) (date and )?time\b|\b(tells?|gives?|gets?|returns?|shows?|reads?)\b[^.]*\b(time|clock)\b/i
 const sumWords = /^(add|adds|adding|addition|sum|sums|plus|calc|calculate|calculates|calculator|arithmetic|math)$/
 
-/** Whether a field takes a time zone, by its name or description, and not the name of a place. */
+/** Whether a field takes a time zone, by its name or description, and not a place name. */
 function wantsZone(tool: ToolSpec, field: string): boolean {
   const schema = isObject(tool.input.properties) ? tool.input.properties[field] : undefined
   const described = isObject(schema) ? textIn(schema.description) : ''
   return /zone|\btz\b|iana/i.test(`${field} ${described}`)
 }
 
-/** Only a tool that is about adding: two numbers alone may as well be an offset and a limit. */
+/** Only a tool for adding: two numbers alone may as well be an offset and a limit. */
 function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   const sums = wantedSums(question)
   const numbers = (tool: ToolSpec) => propertiesOf(tool).filter(([, type]) => type === 'number' || type === 'integer')
@@ -117,7 +117,7 @@ function sumCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   return sums.map(([a, b]) => call(tool, { [first]: a, [second]: b }))
 }
 
-/** "What is the weather in Paris?": a tool whose name is what the question is about, such as `get_weather`. */
+/** "What is the weather in Paris?": a tool named after the topic of the question, such as `get_weather`. */
 function lookUpCalls(question: string, tools: readonly ToolSpec[]): WantedCall[] {
   if (question.length > 200 || !/^(what|how|tell|show|give|is)\b/i.test(question)) return []
   const asked = new Set(wordsOf(question))
@@ -136,7 +136,7 @@ function lookUpCalls(question: string, tools: readonly ToolSpec[]): WantedCall[]
 
 const lookUpWords = /^(get|gets|fetch|find|look|lookup|up|check|show|tell|current|the|in|at|of|for)$/
 
-/** What a tool is for: the first sentence of its description. The rest may speak of anything. */
+/** The purpose of a tool: the first sentence of its description. The rest may mention anything. */
 function purposeOf(tool: ToolSpec): string {
   return /^[^.\n]*/.exec((tool.description ?? '').trim())?.[0] ?? ''
 }
@@ -146,7 +146,7 @@ function call(tool: ToolSpec, given: Record<string, Json>): WantedCall {
   return { name: tool.name, input: isObject(input) ? input : {}, ...callMarks(tool) }
 }
 
-/** Whether one of the words of a name or description, also of a camelCase one, is among these. */
+/** Whether one of the words of a name or description, including camelCase, is among these. */
 function speaksOf(text: string, words: RegExp): boolean {
   return wordsOf(text).some((word) => words.test(word))
 }

@@ -1,6 +1,6 @@
-// The `conversations.json` of a ChatGPT data export: a list of conversations, each a tree of nodes in `mapping`. What
-// the person last saw is the way from `current_node` up to the root; edited questions and regenerated answers are the
-// other branches. Tools are ChatGPT's own: the model writes to a recipient, and a node of role `tool` answers.
+// The `conversations.json` of a ChatGPT data export: a list of conversations, each a tree of nodes in `mapping`. The
+// current branch is the path from `current_node` up to the root; edited questions and regenerated answers are the other
+// branches. Tools are ChatGPT's own: the model writes to a recipient, and a node of role `tool` answers.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -24,7 +24,7 @@ function recognise(json: Json): boolean {
   return isObject(conversation) && isObject(conversation.mapping)
 }
 
-/** One conversation: that of the file, or the first of several. */
+/** One conversation: the only one in the file, or the first of several. */
 function read(json: Json): Transcript {
   const path = Array.isArray(json) ? '$[0]' : '$'
   const conversation = Array.isArray(json) ? json[0] : json
@@ -62,7 +62,7 @@ function currentBranch(conversation: JsonObject, mapping: JsonObject, path: stri
   return branch.toReversed()
 }
 
-/** Old exports do not say where the conversation stands: then it is the newest node that nothing follows. */
+/** Old exports do not record the current node: then it is the newest leaf. */
 function lastLeaf(mapping: JsonObject): string | undefined {
   let last: { id: string; time: number } | undefined
   for (const [id, node] of Object.entries(mapping)) {
@@ -73,7 +73,7 @@ function lastLeaf(mapping: JsonObject): string | undefined {
   return last?.id
 }
 
-/** The file as it was, with new messages hung onto the branch that was read. */
+/** The original file, with new messages appended to the branch that was read. */
 function write(messages: Message[]): Json {
   const fresh: Message[] = []
   const files = writeBySource(messages, formatId, (run) => {

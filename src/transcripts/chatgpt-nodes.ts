@@ -1,5 +1,5 @@
-// The nodes of one branch of a ChatGPT conversation as messages. All that ChatGPT did between two messages of the user
-// is one reply: its thoughts, what it asked its tools and what they gave, and its words.
+// The nodes of one branch of a ChatGPT conversation as messages. Everything between two user messages is one reply:
+// thinking, tool calls with their results, and text.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type {
@@ -39,7 +39,7 @@ export function readNodes(nodes: readonly JsonObject[], conversation: JsonObject
   return messages.filter(({ parts }) => parts.length > 0)
 }
 
-/** What the person set about themselves, and what ChatGPT remembers, stand in nodes of their own kind. */
+/** The user's custom instructions, and ChatGPT's memory, are in special nodes. */
 function contextText(content: JsonObject): string | undefined {
   if (content.content_type === 'user_editable_context') {
     return [content.user_profile, content.user_instructions].filter((text) => typeof text === 'string').join('\n\n')
@@ -78,7 +78,7 @@ function addWords(reply: Reply, message: JsonObject, content: JsonObject): void 
   reply.stop = stopOf(message)
 }
 
-/** A tool is asked in code, or in JSON, or in plain words. */
+/** A tool is called with code, JSON, or plain text. */
 function askedOf(content: JsonObject): Json {
   const text = typeof content.text === 'string' ? content.text : plainText(content)
   try {
@@ -92,7 +92,7 @@ function askedOf(content: JsonObject): Json {
     : { text }
 }
 
-/** An answer belongs to the last question that has none yet. */
+/** An answer belongs to the last call without one. */
 function addOutput(reply: Reply, message: JsonObject, content: JsonObject): void {
   const author = isObject(message.author) ? message.author : {}
   const name = typeof author.name === 'string' && author.name !== '' ? author.name : 'tool'
@@ -147,7 +147,7 @@ function citationsIn(about: JsonObject): { citations?: Json[] } {
   return Array.isArray(about.citations) && about.citations.length > 0 ? { citations: about.citations } : {}
 }
 
-/** Files are named, not contained: the export has them beside this file, if at all. */
+/** Files are named, not contained: the export has them as separate files, if at all. */
 function pieceOf(piece: Json, about: JsonObject): Said {
   const type = isObject(piece) && typeof piece.content_type === 'string' ? piece.content_type : 'part'
   if (!isObject(piece)) return { type: 'opaque', kind: `chatgpt-export/${type}`, data: piece }

@@ -1,4 +1,4 @@
-// Messages as nodes of a ChatGPT conversation. Ids follow from what is written, so that writing twice is the same.
+// Messages as nodes of a ChatGPT conversation. Ids are derived from the content, so that writing twice gives the same.
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -33,7 +33,7 @@ export function addNodes(conversation: JsonObject, messages: readonly Message[])
   return { ...conversation, mapping, current_node: parent }
 }
 
-/** In the form that ids have there. */
+/** In ChatGPT's id format. */
 function idFor(value: JsonObject): string {
   const hash = createHash('sha256').update(JSON.stringify(value)).digest('hex')
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')

@@ -1,10 +1,10 @@
-// Claude Code's session files for `carry`: which lines the next request would be made of, and lines that it resumes.
-// As seen with version 2.1.325: every line needs type, message, uuid, parentUuid, timestamp and sessionId.
+// Claude Code's session files for `carry`: the lines of the next request, and lines that it resumes. As observed with
+// version 2.1.325: every line needs type, message, uuid, parentUuid, timestamp and sessionId.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { blocksOf, callBook, readReply, readUser, toldBy } from '../wires/anthropic-messages/transcript.ts'
+import { blocksOf, callBook, readReply, readUser, replyMetadata } from '../wires/anthropic-messages/transcript.ts'
 import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
 import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
 import { uuidFor } from './uuid.ts'
@@ -22,7 +22,7 @@ export const claudeCodeSession: SessionFormat = {
       const message = line.message as JsonObject
       const blocks = blocksOf(message.content, `line ${index + 1}.message.content`)
       const read: Message[] =
-        line.type === 'assistant' ? [readReply(blocks, toldBy(message, ''), book)] : readUser(blocks, book)
+        line.type === 'assistant' ? [readReply(blocks, replyMetadata(message, ''), book)] : readUser(blocks, book)
       return read.map((one) => ({ message: one, ...(at !== undefined && { at }) }))
     }
   },
@@ -37,13 +37,13 @@ export const claudeCodeSession: SessionFormat = {
   },
 }
 
-export function isSaid(line: JsonObject): boolean {
+export function isMessageLine(line: JsonObject): boolean {
   return (line.type === 'user' || line.type === 'assistant') && isObject(line.message)
 }
 
 /** Lines that Claude Code itself never sends to the model. */
 export function isAside(line: JsonObject): boolean {
-  return !isSaid(line) || line.isSidechain === true || line.isApiErrorMessage === true || isSynthetic(line)
+  return !isMessageLine(line) || line.isSidechain === true || line.isApiErrorMessage === true || isSynthetic(line)
 }
 
 function isSynthetic(line: JsonObject): boolean {
@@ -57,7 +57,7 @@ export function hasResult(content: Json | undefined): boolean {
 interface Place {
   uuid: string | undefined
   parent: string | null | undefined
-  /** Where a compaction cut the chain, the line that it really follows. */
+  /** If a compaction cut the chain, the line that it really follows. */
   logicalParent: string | undefined
   replyId: string | undefined
   isResult: boolean
@@ -75,7 +75,7 @@ function placeOf(line: JsonObject): Place {
   }
 }
 
-/** The lines of the branch on which the session stands, with what was compacted. */
+/** The lines of the current branch, including what was compacted. */
 export function branchOf(lines: readonly JsonObject[]): ReadonlySet<number> {
   return mainLines(lines.map(placeOf), true)
 }
@@ -90,7 +90,7 @@ function scan(): SessionScan {
       places[index] = place
       set({ title: stringAt(line, 'customTitle') ?? (line.type === 'summary' ? stringAt(line, 'summary') : undefined) })
       if (line.isSidechain === true) sidechains++
-      if (line.isSidechain === true || !isSaid(line)) return
+      if (line.isSidechain === true || !isMessageLine(line)) return
       time(timeAt(line.timestamp))
       head.id ??= stringAt(line, 'sessionId')
       head.cwd ??= stringAt(line, 'cwd')
@@ -134,7 +134,7 @@ function mainLines(places: readonly Place[], whole: boolean): ReadonlySet<number
   return withParallel(places, new Set(path))
 }
 
-/** A tool can be done before the line of its call is written: its result then comes before the call. */
+/** A tool can finish before the line of its call is written: its result then comes before the call. */
 function afterParents(lines: readonly number[], places: readonly Place[]): number[] {
   const byUuid = new Map(lines.map((index) => [places[index]?.uuid, index]))
   const placeFor = (index: number): number => {
@@ -145,7 +145,7 @@ function afterParents(lines: readonly number[], places: readonly Place[]): numbe
   return lines.toSorted((a, b) => placeFor(a) - placeFor(b))
 }
 
-/** Calls of one reply stand in lines of their own, and each has its result as another child. */
+/** Calls of one reply are in separate lines, and each has its result as another child. */
 function withParallel(places: readonly Place[], path: ReadonlySet<number>): ReadonlySet<number> {
   const replies = new Set([...path].map((index) => places[index]?.replyId))
   const all = new Set(path)
@@ -197,7 +197,7 @@ function userMessage({ parts }: UserStep): JsonObject {
   return { role: 'user', content }
 }
 
-/** One block to a line, as Claude Code writes it. */
+/** One block per line, as Claude Code writes it. */
 function blockMessage(step: ReplyStep, index: number, id: string): JsonObject {
   const part = step.parts[index] as ReplyStep['parts'][number]
   const isLast = index === step.parts.length - 1

@@ -1,8 +1,8 @@
 // Session logs of Claude Code: one JSON object per line, one content block per line. The lines of one `message.id` are
-// one reply, and results may stand between them, because tools start while the reply is still being written.
+// one reply, and results may be between them, because tools start while the reply is still streaming.
 //
-// What is not a message (snapshots, hooks, summaries, sidechains of subagents) is carried in the source of the message
-// behind it, so that the whole file comes back.
+// What is not a message (snapshots, hooks, summaries, sidechains of subagents) is stored in the source of the message
+// after it, so that the whole file can be restored.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -13,10 +13,10 @@ import {
   callBook,
   readReply,
   readUser,
-  toldBy,
+  replyMetadata,
   type CallBook,
 } from '../wires/anthropic-messages/transcript.ts'
-import { branchOf, claudeCodeSession, hasResult, isAside, isSaid } from './claude-code-session.ts'
+import { branchOf, claudeCodeSession, hasResult, isAside, isMessageLine } from './claude-code-session.ts'
 import { writeSession } from './session-file.ts'
 import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../wires/shared/transcript.ts'
 
@@ -31,7 +31,9 @@ export const claudeCodeFormat: TranscriptFormat = {
 
 function recognise(json: Json): boolean {
   if (!Array.isArray(json)) return false
-  return json.slice(0, 200).some((line) => isObject(line) && isSaid(line) && ('uuid' in line || 'sessionId' in line))
+  return json
+    .slice(0, 200)
+    .some((line) => isObject(line) && isMessageLine(line) && ('uuid' in line || 'sessionId' in line))
 }
 
 function read(json: Json): Transcript {
@@ -68,13 +70,13 @@ function read(json: Json): Transcript {
   if (carried.length > 0) carryBehind(messages, carried)
   const notes = notesOn(lines)
   if (others.size > 0) {
-    const why = 'only the branch that the session stands on is read; the file keeps them'
+    const why = 'only the active branch of the session is read; the others stay in the file'
     notes.push({ kind: 'dropped', what: `${others.size} lines of other branches`, why })
   }
   return { messages, notes }
 }
 
-/** Whether a line is no part of the conversation. */
+/** Whether a line is not part of the conversation. */
 type Skips = (line: JsonObject) => boolean
 
 function linesOf(json: Json): JsonObject[] {
@@ -86,7 +88,7 @@ function linesOf(json: Json): JsonObject[] {
   })
 }
 
-/** Behind the last line of the same reply; another reply in between ends it. */
+/** After the last line of the same reply; another reply in between ends it. */
 function endOfReply(lines: readonly JsonObject[], start: number, skips: Skips): number {
   const replyId = replyIdOf(lines[start])
   let end = start + 1
@@ -112,13 +114,13 @@ function readGroup(said: readonly JsonObject[], start: number, book: CallBook): 
   const messages: Message[] = []
   if (spoken.length > 0) {
     const blocks: Block[] = []
-    const told: JsonObject = {}
+    const fields: JsonObject = {}
     for (const line of spoken) {
       const message = line.message as JsonObject
       blocks.push(...blocksOf(message.content, `line ${start + said.indexOf(line) + 1}.message.content`))
-      for (const [field, value] of Object.entries(message)) if (value !== null) told[field] = value
+      for (const [field, value] of Object.entries(message)) if (value !== null) fields[field] = value
     }
-    messages.push(readReply(blocks, toldBy(told, ''), book))
+    messages.push(readReply(blocks, replyMetadata(fields, ''), book))
   }
   for (const line of said) if (line.type === 'user') messages.push(...readUserLine(line, start, book))
   return messages
@@ -130,7 +132,7 @@ function readUserLine(line: JsonObject, start: number, book: CallBook): Message[
   return messages.map((one) => (one.role === 'tool' && one.parts.length === 1 ? withRaw(one, line) : one))
 }
 
-/** What the tool really returned, and when. */
+/** The tool's actual result, and its time. */
 function withRaw(message: ToolMessage, line: JsonObject): ToolMessage {
   const { toolUseResult: value, timestamp } = line
   const more = {
@@ -140,7 +142,7 @@ function withRaw(message: ToolMessage, line: JsonObject): ToolMessage {
   return { ...message, parts: message.parts.map((part) => ({ ...part, ...more })) }
 }
 
-/** What comes after the last message goes with it; a log without messages has nothing to carry it. */
+/** What comes after the last message is stored with it; a log without messages loses it. */
 function carryBehind(messages: Message[], lines: readonly JsonObject[]): void {
   const index = messages.findLastIndex((message) => message.source?.index === 0)
   const last = messages[index]
@@ -155,12 +157,12 @@ function notesOn(lines: readonly JsonObject[]): Note[] {
     if (n > 0) notes.push({ kind: 'dropped', what: `${n} ${what}`, why })
   }
   add(
-    count((line) => isSaid(line) && line.isSidechain === true),
+    count((line) => isMessageLine(line) && line.isSidechain === true),
     'lines of sidechains',
     'subagents talk there; the conversation has their results',
   )
   add(
-    count((line) => isSaid(line) && line.isSidechain !== true && isAside(line)),
+    count((line) => isMessageLine(line) && line.isSidechain !== true && isAside(line)),
     'error messages of the client',
     'no model said them',
   )

@@ -1,7 +1,7 @@
-// The data export of claude.ai: conversations with chat messages. A tool's call and its result stand in one message of
-// the assistant, so one chat message becomes several of ours: a reply, the results, the next reply.
+// The data export of claude.ai: conversations with chat messages. A tool's call and its result are in one assistant
+// message, so one chat message becomes several of ours: a reply, the results, the next reply.
 //
-// A file holds many conversations; the first that has messages is read, the others are named in a note.
+// A file has many conversations; the first one with messages is read, the others are listed in a note.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -102,7 +102,7 @@ function objectsIn(list: readonly Json[], path: string): JsonObject[] {
   })
 }
 
-/** With edits and second tries the list holds several branches: the one that ends last is read. */
+/** With edits and retries the list has several branches: the one that ends last is read. */
 function branchOf(list: readonly JsonObject[], path: string, notes: Note[]): Set<JsonObject> {
   const byId = new Map(list.map((message) => [message.uuid, message]))
   const linked = list.filter(({ parent_message_uuid }) => typeof parent_message_uuid === 'string').length
@@ -162,7 +162,7 @@ function readAssistant(blocks: readonly Block[], model: string, message: JsonObj
   for (const block of blocks) {
     if (block.type === 'tool_result') {
       flushParts()
-      // Older exports have no ids: then results come in the order of the calls.
+      // Older exports have no ids: then results are in the order of the calls.
       const alias = typeof block.tool_use_id === 'string' ? block.tool_use_id : noId
       const failed = block.is_error === true ? { failed: true } : {}
       const value = block.structured_content ?? undefined
@@ -202,7 +202,7 @@ function readSaid(block: Block, book: CallBook): Part {
   }
 }
 
-/** Its thinking has no signature and its ids are of claude.ai: no API takes it back in its own words. */
+/** Its thinking has no signature and its ids are from claude.ai: no API accepts it back as provider data. */
 function replyOf(parts: Part[], model: string, message: JsonObject): Reply {
   const asks = parts.some((part) => part.type === 'tool-call')
   const replyId = typeof message.uuid === 'string' ? { replyId: message.uuid } : {}

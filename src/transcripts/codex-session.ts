@@ -1,5 +1,5 @@
-// Codex' session files for `carry`. Proven with version 0.166.0: `response_item` lines go to the model, `event_msg`
-// lines are what lists and screen show, and a message needs its type and a list of contents.
+// Codex session files for `carry`. Confirmed with version 0.166.0: `response_item` lines go to the model, `event_msg`
+// lines are shown in lists and on the screen, and a message needs its type and a list of contents.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -37,7 +37,7 @@ export const codexSession: SessionFormat = {
   },
 }
 
-/** Before the lines had payloads, the first one was the session and the others bare items. */
+/** Before lines had payloads, the first one was the session and the others bare items. */
 export function isOldHead(line: Json | undefined): boolean {
   return isObject(line) && line.type === undefined && typeof line.timestamp === 'string' && 'instructions' in line
 }
@@ -53,7 +53,7 @@ function isUserItem(item: Item | undefined): boolean {
   return item !== undefined && typeOf(item) === 'message' && item.role === 'user'
 }
 
-/** What Codex itself writes in the name of the user; it does not begin a turn. */
+/** What Codex itself writes as the user; it does not begin a turn. */
 const wrapped =
   /^\s*<(environment_context|user_instructions|turn_aborted|INSTRUCTIONS|skill|user_shell_command)\b|^# AGENTS\.md/i
 
@@ -88,7 +88,7 @@ function scan(): SessionScan {
         rolledBack += before - lines.length
       }
       const item = itemOf(line)
-      // Lines about the session and its turns say which model replied.
+      // Lines about the session and its turns name the model.
       const isAbout = line.type === 'session_meta' || line.type === 'turn_context'
       if (item || isAbout) lines.push({ index, isUser: isUserItem(item), begins: beginsTurn(item) })
       if (item || isAbout || line.type === 'compacted') all.push(index)

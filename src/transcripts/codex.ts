@@ -1,6 +1,6 @@
 // Rollout files of Codex: one JSON object per line. Only `response_item` lines are items of the conversation; the
-// others (session, turn context, events, token counts) are carried in the source of the message they come before, so
-// that the whole file comes back.
+// others (session, turn context, events, token counts) are stored in the source of the message that follows them, so
+// that the whole file can be restored.
 
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -43,7 +43,7 @@ function read(json: Json): Transcript {
     if (!isObject(line)) throw unreadable(id, `line ${index + 1}`, 'an object')
     return line
   })
-  const told: (SourcedItem & { line: number })[] = []
+  const items: (SourcedItem & { line: number })[] = []
   let provider = 'openai'
   let model = ''
   for (const [line, value] of lines.entries()) {
@@ -52,20 +52,20 @@ function read(json: Json): Transcript {
     if (value.type === 'turn_context') model = stringIn(payload, 'model') ?? model
     const origin: Origin = { protocol: protocolId, provider, model }
     const item = itemOf(value)
-    if (item) told.push({ item, origin, line })
+    if (item) items.push({ item, origin, line })
     const summary = value.type === 'compacted' ? stringIn(payload, 'message') : undefined
-    if (summary) told.push({ message: summaryOf(summary), item: {}, origin, line })
+    if (summary) items.push({ message: summaryOf(summary), item: {}, origin, line })
   }
-  return { messages: inSegments(lines, told), ...head(lines), notes: notesOn(lines) }
+  return { messages: inSegments(lines, items), ...head(lines), notes: notesOn(lines) }
 }
 
-/** Every line belongs to one message: to the one whose items it stands between or before, at the end to the last. */
-function inSegments(lines: JsonObject[], told: readonly (SourcedItem & { line: number })[]): Message[] {
-  const groups = readGroups(told)
+/** Every line belongs to one message: the one whose items it is between or before, at the end the last one. */
+function inSegments(lines: JsonObject[], items: readonly (SourcedItem & { line: number })[]): Message[] {
+  const groups = readGroups(items)
   let from = 0
   return groups.flatMap(({ message, end }, index) => {
     const isLast = index === groups.length - 1
-    const to = isLast ? lines.length : (told[end - 1]?.line ?? from) + 1
+    const to = isLast ? lines.length : (items[end - 1]?.line ?? from) + 1
     const segment = lines.slice(from, to)
     from = to
     return sourced(id, segment, [message])
@@ -76,7 +76,7 @@ function summaryOf(text: string): Message {
   return { role: 'user', parts: [{ type: 'compaction', text }] }
 }
 
-/** The history that a compaction replaced is here whole, so what replaced it is not told again. */
+/** The history that a compaction replaced is here in full, so its replacement is left out. */
 function notesOn(lines: readonly JsonObject[]): Note[] {
   return lines.flatMap((line, index) =>
     line.type === 'compacted' && isObject(line.payload) && Array.isArray(line.payload.replacement_history)

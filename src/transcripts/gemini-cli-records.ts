@@ -1,5 +1,5 @@
-// The records of Gemini CLI's session files, for `carry`: a record under an id that was there replaces it, and a rewind
-// takes back what followed.
+// The records of Gemini CLI's session files, for `carry`: a record with an existing id replaces the earlier one, and a
+// rewind removes what followed.
 
 import { isObject, type JsonObject } from '../core/json.ts'
 import { sessionEntries } from './gemini-cli-session.ts'
@@ -27,7 +27,7 @@ export const geminiCliSession: SessionFormat = {
   },
 }
 
-/** What was put before the user's words when the session was carried is none of them. */
+/** What was put before the user's text when the session was carried is not part of it. */
 function withoutMark(record: JsonObject): JsonObject {
   const [first, ...rest] = record.type === 'user' && Array.isArray(record.content) ? record.content : []
   return rest.length > 0 && isOurMark(stringAt(first, 'text') ?? '') ? { ...record, content: rest } : record
@@ -53,7 +53,7 @@ function scan(): SessionScan {
   const { head, time, set } = headOf()
   const records = new Map<string, number>()
   const superseded = new Set<string>()
-  /** Those that nothing replaced. */
+  /** Those that were not replaced. */
   let left = 0
   const drop = (key: string): void => {
     const line = records.get(key)

@@ -1,5 +1,5 @@
-// The session files of gemini-cli, one JSON object or one record per line, as Gemini contents. A record holds the words
-// of one side; the calls of a model and their results are both in the model's record.
+// The session files of gemini-cli, one JSON object or one record per line, as Gemini contents. A record has the text of
+// one side; the calls of a model and their results are both in the model's record.
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { GivenContent } from '../wires/gemini-generate/transcript.ts'
@@ -14,7 +14,7 @@ export function isSession(json: Json): boolean {
 export function sessionEntries(record: JsonObject): GivenContent[] {
   const said = listOf(record.content).map((part): Json => (typeof part === 'string' ? { text: part } : part))
   if (record.type === 'user') return [{ content: { role: 'user', parts: said } }]
-  // What the model never saw: news of an update, an error that was shown.
+  // What the model never saw: update notices, displayed errors.
   if (record.type !== 'gemini') return []
   const calls = listOf(record.toolCalls).filter(isObject)
   const parts: Json[] = [

@@ -1,5 +1,5 @@
-// Steps as Gemini contents, and as the records of Gemini CLI's session files. Proven with version 0.61.0: the head needs
-// sessionId, projectHash and startTime, every record an id; calls and their results are in the model's record.
+// Steps as Gemini contents, and as the records of Gemini CLI's session files. Confirmed with version 0.61.0: the head
+// needs sessionId, projectHash and startTime, every record an id; calls and their results are in the model's record.
 
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../core/json.ts'
@@ -25,7 +25,7 @@ export function resultPart({ id, name, output, failed }: StepResult): JsonObject
   return { functionResponse: { id, name, response, ...(parts.length > 0 && { parts }) } }
 }
 
-/** Words of ours, in parts of their own before what the user said. */
+/** Our own texts, in separate parts before the user's. */
 const typed = 'The user typed: '
 const sent = 'The user sent:'
 
@@ -35,7 +35,7 @@ export function isOurMark(text: string): boolean {
 
 const ignored = /^\s*(\/|\?|<session_context>|<hook_context>)/
 
-/** Gemini CLI takes some texts for commands and leaves them out, and messages without text as well. */
+/** Gemini CLI treats some texts as commands and leaves them out, and messages without text as well. */
 export const forGeminiCli: AdaptUser = (parts) => {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   if (text.trim() === '') return [{ type: 'text', text: sent }, ...parts]

@@ -1,5 +1,5 @@
-// Conversations from elsewhere, in and out. Which format it is, is seen from the JSON itself; the more telling formats
-// are asked first, because chat messages of several wires look alike.
+// Importing and exporting conversations. The format is detected from the JSON itself; the more specific formats are
+// tried first, because chat messages of several wires look alike.
 
 import type { Note } from '../core/context.ts'
 import { badInput } from '../core/error.ts'
@@ -30,9 +30,20 @@ const formats: readonly TranscriptFormat[] = [
   ...allTranscripts(),
 ]
 
+/**
+ * The formats that `readTranscript` reads and `writeTranscript` writes.
+ *
+ * @example
+ * console.log(formatIds.includes('claude-code'))
+ */
 export const formatIds: readonly string[] = formats.map((format) => format.id)
 
-/** Takes JSON, or the text of a JSON or JSONL file. */
+/**
+ * Reads a history in any known format: JSON, or the text of a JSON or JSONL file.
+ *
+ * @example
+ * const { messages, system, format } = readTranscript(await readFile('session.jsonl', 'utf8'))
+ */
 export function readTranscript(json: Json, options: { format?: string } = {}): Transcript & { format: string } {
   const { value, notes } = typeof json === 'string' ? parse(json) : { value: json, notes: [] }
   const format = options.format === undefined ? recognise(value) : formatById(options.format)
@@ -40,12 +51,17 @@ export function readTranscript(json: Json, options: { format?: string } = {}): T
   return { ...transcript, notes: [...notes, ...transcript.notes], format: format.id }
 }
 
-/** Gives the bare list of the format: messages, items, contents or lines. */
+/**
+ * Writes a history in a format, as its bare list: messages, items, contents or lines.
+ *
+ * @example
+ * const list = writeTranscript(messages, 'anthropic-messages')
+ */
 export function writeTranscript(messages: Message[], format: string): Json {
   return formatById(format).write(messages)
 }
 
-/** Which format it is; undefined where none is known. */
+/** The detected format; undefined if unknown. */
 export function recogniseFormat(value: Json): string | undefined {
   return formats.find((candidate) => candidate.recognise(value))?.id
 }
@@ -64,7 +80,7 @@ function formatById(id: string): TranscriptFormat {
   return format
 }
 
-/** A file that ends in the middle of a line, as a crash leaves it, keeps all lines before. */
+/** A file that ends in the middle of a line, as after a crash, keeps all earlier lines. */
 function parse(text: string): { value: Json; notes: Note[] } {
   try {
     return { value: JSON.parse(text) as Json, notes: [] }

@@ -1,6 +1,6 @@
 // opencode's sessions: what `opencode export` prints and `opencode import` takes, as a list: first the session, then
-// its messages, each with its parts. Proven with version 1.18.33: a message without tokens, cost, path, agent or model
-// ends the import in the middle.
+// its messages, each with its parts. Confirmed with version 1.18.33: a message without tokens, cost, path, agent or
+// model makes the import fail halfway.
 
 import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -17,7 +17,7 @@ interface Place {
   id: string
   role: string | undefined
   parentId: string | undefined
-  /** A summary that is done. */
+  /** A completed summary. */
   summary: boolean
   compaction: { tail: string | undefined } | undefined
 }
@@ -59,7 +59,7 @@ function scan(): SessionScan {
   }
 }
 
-/** As opencode does it: from the last compaction that has its summary on, with the tail that it kept after the summary. */
+/** Like opencode: from the last compaction with a summary on, with the tail that it kept after the summary. */
 function sinceCompaction(lines: readonly number[], places: readonly (Place | undefined)[]): number[] {
   const place = (at: number): Place | undefined => places[lines[at] ?? -1]
   for (let at = lines.length - 1; at >= 0; at--) {
@@ -90,7 +90,7 @@ function reader(whole: boolean): ReturnType<SessionFormat['reader']> {
 function readUser(parts: readonly JsonObject[]): Message[] {
   const read = parts.flatMap((part): UserMessage['parts'] => {
     if (part.type === 'text' && part.ignored !== true) return [{ type: 'text', text: stringAt(part, 'text') ?? '' }]
-    // The contents of a text file and the names in a folder stand in a text part beside them.
+    // The contents of a text file and the names in a folder are in a separate text part.
     if (part.type === 'file' && part.mime !== 'text/plain' && part.mime !== 'application/x-directory')
       return fileIn(part)
     if (part.type === 'compaction') return [{ type: 'text', text: 'What did we do so far?' }]
@@ -106,7 +106,7 @@ function fileIn(part: JsonObject): MediaPart[] {
   return [{ ...mediaFromUrl(url, mime ?? 'application/octet-stream'), ...(name !== undefined && { name }) }]
 }
 
-/** A reply that failed is not sent again, unless it was stopped after it had said something. */
+/** A failed reply is not sent again, unless it was stopped after some output. */
 function isDropped(info: JsonObject, parts: readonly JsonObject[]): boolean {
   if (!isObject(info.error)) return false
   const hasSaid = parts.some(({ type }) => type !== 'step-start' && type !== 'reasoning')
@@ -260,7 +260,7 @@ function stateOf(
   const text = result.output.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('')
   const files = result.output.filter((one) => one.type === 'media')
   const time = { start: Date.parse(startedAt), end: Date.parse(result.at) }
-  // A failure has no place for pictures.
+  // A failure does not support images.
   if (result.failed && files.length === 0) return { status: 'error', input, error: text, metadata: {}, time }
   const attachments = files.length > 0 ? { attachments: files.map((file) => part(userPart(file))) } : {}
   return { status: 'completed', input, output: text, title: '', metadata: {}, time, ...attachments }

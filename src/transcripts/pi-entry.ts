@@ -1,5 +1,5 @@
-// One entry of a pi session as a message. Which wire and which provider a reply came from stands on the reply itself,
-// because sessions change both in the middle.
+// One entry of a pi session as a message. The wire and provider are recorded on each reply, because they can change
+// within a session.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -8,7 +8,7 @@ import { emptyResultText } from '../wires/shared/injected-text.ts'
 import type { CallRegistry } from '../wires/shared/call-registry.ts'
 import { unreadable } from '../wires/shared/transcript.ts'
 
-/** Undefined where the entry is no message: settings, labels, and what was kept from the model. */
+/** Undefined if the entry is not a message: settings, labels, and what was hidden from the model. */
 export function readEntry(entry: JsonObject, at: string, book: CallRegistry, notes: Note[]): Message | undefined {
   switch (entry.type) {
     case 'message':
@@ -71,7 +71,7 @@ function branchSummary(summary: Json | undefined): TextPart {
   return { type: 'text', text: `[Summary of a branch that was left]\n${typeof summary === 'string' ? summary : ''}` }
 }
 
-/** A command that the user ran by hand: the model was shown it as the user's words. */
+/** A command that the user ran by hand: the model received it as a user message. */
 function commandRun({ command, output, exitCode, cancelled }: JsonObject): TextPart {
   const lines = [
     `[Command] ${typeof command === 'string' ? command : ''}`,
@@ -97,7 +97,7 @@ function blocksOf(content: Json | undefined, at: string): (TextPart | MediaPart)
   })
 }
 
-/** The first version kept files beside the content. */
+/** The first version stored files next to the content. */
 function attached(attachments: Json | undefined): MediaPart[] {
   if (!Array.isArray(attachments)) return []
   return attachments.filter(isObject).flatMap((file): MediaPart[] => {
@@ -115,7 +115,7 @@ const stops: Record<string, StopReason> = {
   aborted: 'cancelled',
 }
 
-/** pi's names for the wires that we speak; one that we do not speak keeps its name. */
+/** pi's names for our wires; an unknown one keeps its name. */
 const wires: Record<string, string> = {
   'openai-completions': 'openai-chat',
   'openai-responses': 'openai-responses',
@@ -176,7 +176,7 @@ function readBlock(block: JsonObject, book: CallRegistry): ReplyPart {
   }
 }
 
-/** A call that was cut off still has the text it was growing from; what was guessed from it is not what was meant. */
+/** An interrupted call still has its partial text; what pi guessed from it is not what was meant. */
 function brokenArguments({ partialJson, arguments: args }: JsonObject): string | undefined {
   if (typeof partialJson === 'string') {
     try {
@@ -188,7 +188,7 @@ function brokenArguments({ partialJson, arguments: args }: JsonObject): string |
   return args === undefined || isObject(args) ? undefined : JSON.stringify(args)
 }
 
-/** The blocks as Anthropic gave them, which is how pi sends them back; none where a signature is missing. */
+/** The blocks as Anthropic sent them, which is how pi sends them back; undefined if a signature is missing. */
 function anthropicBlocks(blocks: readonly JsonObject[]): Json[] {
   const native: Json[] = []
   for (const block of blocks) {

@@ -1,4 +1,4 @@
-// pi's session files for `carry`. Proven with version 0.74.2: entries are a tree, and a reply without usage ends pi.
+// pi's session files for `carry`. Confirmed with version 0.74.2: entries are a tree, and a reply without usage ends pi.
 
 import { isObject, type JsonObject } from '../core/json.ts'
 import { callRegistry } from '../wires/shared/call-registry.ts'
@@ -24,7 +24,7 @@ export const piSession: SessionFormat = {
   rehome: (line, _, to) => (line.type === 'session' ? { ...line, id: to.id, cwd: to.cwd } : line),
 }
 
-/** pi itself never sends a reply that failed or was stopped. */
+/** pi itself never sends a failed or stopped reply. */
 function isBrokenOff({ message }: JsonObject): boolean {
   return isObject(message) && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
@@ -71,7 +71,7 @@ function scan(): SessionScan {
   }
 }
 
-/** The summary, then what was kept, then what follows. */
+/** The summary, then the kept entries, then what follows. */
 function afterCompaction(path: readonly number[], places: readonly Place[]): number[] {
   const at = path.findLastIndex((index) => places[index]?.isCompaction)
   const compaction = path[at]

@@ -1,6 +1,7 @@
 // Sessions of the coding agent pi: JSON lines, first a header, then entries. Since version 2 the entries are a tree by
-// `parentId`, and the last line is where the session stands; before that they are simply in order. Lines that are no
-// message, and those of other branches, are kept with the message that follows them, so that the file comes back whole.
+// `parentId`, and the last line is the current position; before that they are simply in order. Lines that are not
+// messages, and those of other branches, are stored with the message that follows them, so that the file can be
+// restored.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -27,7 +28,7 @@ function recognise(json: Json): boolean {
   )
 }
 
-/** A message that was read, and the line it was read from; a summary comes before the line that it goes up to. */
+/** A message, and its source line; a summary comes before the line that it covers up to. */
 interface Found {
   message: Message
   line: number
@@ -80,7 +81,7 @@ function currentBranch(lines: readonly JsonObject[], notes: Note[]): number[] {
   return branch.toReversed()
 }
 
-/** A summary covers what came before the first entry that was kept, which is earlier than its own line. */
+/** A summary covers what came before the first kept entry, which is earlier than its own line. */
 function placeOfSummary(
   entry: JsonObject,
   line: number,
@@ -100,7 +101,7 @@ function noteOtherBranches(lines: readonly JsonObject[], branch: readonly number
   const isOn = new Set(branch)
   const others = lines.filter((line, index) => line.type === 'message' && !isOn.has(index)).length
   if (others === 0) return
-  const why = 'only the branch that the session stands on is read; the file keeps them'
+  const why = 'only the active branch of the session is read; the others stay in the file'
   notes.push({ kind: 'dropped', what: `${others} messages of other branches`, why })
 }
 

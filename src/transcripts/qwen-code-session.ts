@@ -1,4 +1,4 @@
-// Qwen Code's session files: lines in a tree by uuid, each with a Gemini content. Proven with version 0.24.4: every
+// Qwen Code's session files: lines in a tree by uuid, each with a Gemini content. Confirmed with version 0.24.4: every
 // line needs uuid, parentUuid, sessionId, type, message and the folder in which it is resumed.
 
 import { isObject, type JsonObject } from '../core/json.ts'
@@ -15,7 +15,7 @@ export const qwenCodeSession: SessionFormat = {
   scan,
   reader: (whole) => (line, index) => {
     const at = timeAt(line.timestamp)
-    const contents = compressed(line) && !whole ? compressed(line) : isSaid(line) ? [line.message ?? null] : []
+    const contents = compressed(line) && !whole ? compressed(line) : isMessageLine(line) ? [line.message ?? null] : []
     const model = stringAt(line, 'model')
     const entries = (contents ?? []).map((content) => ({ content, ...(model !== undefined && { model }) }))
     return readContents(entries, `line ${index + 1}`).map((message) => ({
@@ -33,11 +33,11 @@ export const qwenCodeSession: SessionFormat = {
 
 const saying = new Set(['user', 'assistant', 'tool_result'])
 
-export function isSaid(line: JsonObject): boolean {
+export function isMessageLine(line: JsonObject): boolean {
   return typeof line.type === 'string' && saying.has(line.type) && isObject(line.message)
 }
 
-/** The history that a compression put in place of everything before it. */
+/** The history that replaced everything before a compression. */
 function compressed(line: JsonObject) {
   if (line.type !== 'system' || line.subtype !== 'chat_compression' || !isObject(line.systemPayload)) return undefined
   const { compressedHistory: history } = line.systemPayload
@@ -58,7 +58,7 @@ function scan(): SessionScan {
     see(line, index) {
       const compresses = compressed(line) !== undefined
       const [uuid, parent] = [stringAt(line, 'uuid'), stringAt(line, 'parentUuid')]
-      places[index] = { uuid, parent, counts: isSaid(line), compresses }
+      places[index] = { uuid, parent, counts: isMessageLine(line), compresses }
       time(timeAt(line.timestamp))
       head.id ??= stringAt(line, 'sessionId')
       head.cwd ??= stringAt(line, 'cwd')

@@ -1,7 +1,7 @@
 // Session files of Qwen Code, as transcripts.
 
 import { isObject, type Json } from '../core/json.ts'
-import { isSaid, qwenCodeSession } from './qwen-code-session.ts'
+import { isMessageLine, qwenCodeSession } from './qwen-code-session.ts'
 import { objectLines, readSession, writeSession } from './session-file.ts'
 import type { TranscriptFormat } from '../wires/shared/transcript.ts'
 
@@ -14,11 +14,11 @@ export const qwenCodeFormat: TranscriptFormat = {
   write: (messages) => writeSession(qwenCodeSession, messages),
 }
 
-/** Like lines of Claude Code, but what is said stands in `parts`. */
+/** Like lines of Claude Code, but the content is in `parts`. */
 function recognise(json: Json): boolean {
   if (!Array.isArray(json)) return false
   return json.slice(0, 200).some((line) => {
-    if (!isObject(line) || !isSaid(line) || typeof line.uuid !== 'string') return false
+    if (!isObject(line) || !isMessageLine(line) || typeof line.uuid !== 'string') return false
     return isObject(line.message) && Array.isArray(line.message.parts)
   })
 }

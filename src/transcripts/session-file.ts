@@ -17,7 +17,7 @@ export function objectLines(format: string, json: Json): JsonObject[] {
   })
 }
 
-/** All of a session, with what comes before a compaction; lines that are no messages go with the next one. */
+/** All of a session, including what precedes a compaction; lines that are not messages belong to the next one. */
 export function readSession(format: SessionFormat, lines: readonly JsonObject[], notes: Note[]): Transcript {
   const scan = format.scan()
   for (const [index, line] of lines.entries()) scan.see(line, index)
@@ -37,7 +37,7 @@ export function readSession(format: SessionFormat, lines: readonly JsonObject[],
   return { messages, notes: [...notes, ...scanned.notes] }
 }
 
-/** Lines that came from this format as they were; what is new after them, or a whole new session. */
+/** Lines from this format unchanged; new ones after them, or a whole new session. */
 export function writeSession(format: SessionFormat, given: readonly Message[]): JsonObject[] {
   if (given.length === 0) return []
   const messages = format.joinsResults ? withWholeReplies(given, format.id) : given
@@ -72,7 +72,7 @@ export function writeSession(format: SessionFormat, given: readonly Message[]): 
       position += run.length
       continue
     }
-    // What waits has its place before the lines that follow.
+    // Pending lines belong before the lines that follow.
     if (position > 0) write(steps.end())
     const lines = (Array.isArray(group) ? group : [group]).filter(isObject)
     out.push(...lines)
@@ -90,7 +90,7 @@ export function writeSession(format: SessionFormat, given: readonly Message[]): 
   return format.withHead ? format.withHead(out, session) : out
 }
 
-/** Where a format holds a call and its result in one record, a reply that gets new results is written again. */
+/** If a format has a call and its result in one record, a reply that gets new results is written again. */
 function withWholeReplies(messages: readonly Message[], format: string): Message[] {
   const fresh = new Set<string>()
   for (const { role, parts, source } of messages) {
@@ -108,7 +108,7 @@ function withWholeReplies(messages: readonly Message[], format: string): Message
 
 const noTime = '1970-01-01T00:00:00.000Z'
 
-/** The session that messages make: what the lines they came from say, under an id that follows from them. */
+/** The session of these messages: with the data of their source lines, under an id derived from them. */
 function sessionFor(messages: readonly Message[], own: readonly Json[]): NewSession {
   const head = headOfSources(messages)
   const startedAt = head.startedAt ?? noTime
@@ -129,7 +129,7 @@ export function headOfSources(messages: readonly Message[]): SessionHead {
   return scan.end(true).head
 }
 
-/** The time at which a message was said, where the line that it came from has one. */
+/** The time of a message, if its source line has one. */
 export function timeOf({ source }: Message): string | undefined {
   if (source?.value === undefined) return undefined
   const lines = Array.isArray(source.value) ? source.value : [source.value]

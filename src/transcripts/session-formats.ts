@@ -23,7 +23,7 @@ export function sessionFormat(id: string): SessionFormat | undefined {
   return sessionFormats.find((format) => format.id === id)
 }
 
-/** How a format has to be given what the user said. */
+/** The form in which a format needs user messages. */
 export function adaptFor(id: string): AdaptUser | undefined {
   return id === 'gemini-cli' ? forGeminiCli : undefined
 }

@@ -1,11 +1,11 @@
-// What a session of a coding agent is beside its messages, and the contract of the formats whose files such an agent
-// resumes: a scan that finds the lines which still count, a reader for one line, and a writer for one step.
+// The metadata of a coding agent's session, and the contract of the formats whose files such an agent resumes: a scan
+// that finds the current lines, a reader for one line, and a writer for one step.
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, TextPart } from '../core/message.ts'
 
-/** What a session says about itself. */
+/** The metadata of a session. */
 export interface SessionHead {
   id?: string | undefined
   cwd?: string | undefined
@@ -17,7 +17,7 @@ export interface SessionHead {
   gitBranch?: string | undefined
 }
 
-/** A session to be written: its id is new, its times, folder, title and model are those of the source. */
+/** A session to be written: its id is new; its times, folder, title and model are those of the source. */
 export interface NewSession extends SessionHead {
   id: string
   cwd: string
@@ -30,7 +30,7 @@ export interface SessionMessage {
   at?: string
 }
 
-/** What every agent can hold: something the user said, or a reply with exactly one result for each of its calls. */
+/** What every agent supports: a user message, or a reply with exactly one result for each of its calls. */
 export type Step = UserStep | ReplyStep
 
 export interface UserStep {
@@ -66,7 +66,7 @@ export interface StepResult {
 
 export interface SessionScan {
   see(line: JsonObject, index: number): void
-  /** The lines that count, in the order in which they are read; with `whole`, those before a compaction as well. */
+  /** The current lines, in reading order; with `whole`, also those before a compaction. */
   end(whole: boolean): Scanned
 }
 
@@ -74,9 +74,9 @@ interface Scanned {
   head: SessionHead
   lines: number[]
   notes: Note[]
-  /** Records of a line with several that count no more: `<line> <id>`. */
+  /** Records that no longer count in a line with several: `<line> <id>`. */
   superseded?: ReadonlySet<string>
-  /** How many messages there are, where a line can hold several. */
+  /** How many messages there are, if a line can have several. */
   messages?: number
 }
 
@@ -84,7 +84,7 @@ interface SessionWriter {
   /** What comes before the first step. */
   open(): JsonObject[]
   add(step: Step): JsonObject[]
-  /** What stands after the last step. */
+  /** What comes after the last step. */
   close(): JsonObject[]
 }
 
@@ -92,13 +92,13 @@ export interface SessionFormat {
   id: string
   scan(): SessionScan
   reader(whole: boolean, scanned?: Pick<Scanned, 'superseded'>): (line: JsonObject, index: number) => SessionMessage[]
-  /** A record holds a call and its result. */
+  /** A record has a call and its result. */
   joinsResults?: boolean
   /** `after`: the line that the new ones follow. */
   writer(session: NewSession, after?: JsonObject): SessionWriter
-  /** The same line in a session with another id and folder; undefined where it must not be in there. */
+  /** The same line in a session with another id and folder; undefined if it must be left out. */
   rehome(line: JsonObject, from: SessionHead, to: NewSession): JsonObject | undefined
-  /** Puts a head before lines that have none. */
+  /** Adds a header before lines without one. */
   withHead?(lines: JsonObject[], session: NewSession): JsonObject[]
 }
 
@@ -108,13 +108,13 @@ export function stringAt(value: Json | undefined, ...path: string[]): string | u
   return typeof at === 'string' && at !== '' ? at : undefined
 }
 
-/** A time as text, from text or milliseconds; undefined where it is none. */
+/** A time as text, from text or milliseconds; undefined if it is not valid. */
 export function timeAt(value: Json | undefined): string | undefined {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString() : undefined
 }
 
-/** Collects what lines say about their session: the first time is its beginning, the last its end. */
+/** Collects the metadata of a session from its lines: the first time is its start, the last its end. */
 export function headOf(): { head: SessionHead; time(at: string | undefined): void; set(more: SessionHead): void } {
   const head: SessionHead = {}
   return {
@@ -132,7 +132,7 @@ export function headOf(): { head: SessionHead; time(at: string | undefined): voi
   }
 }
 
-/** Follows a tree of lines from its last one to its root. `up` gives the line that a line follows. */
+/** Follows a tree of lines from its last one to its root. `up` returns the parent of a line. */
 export function pathTo(leaf: number | undefined, up: (line: number) => number | undefined): number[] {
   const path: number[] = []
   const seen = new Set<number>()

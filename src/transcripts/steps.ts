@@ -1,5 +1,5 @@
 // From messages to steps that any coding agent can resume. Calls get exactly one result, after their reply; ids and
-// names fit every wire; thinking, system prompts and what only one provider understands stay behind, and are counted.
+// names fit every wire; thinking, system prompts and what only one provider understands are left out, and counted.
 
 import { createHash } from 'node:crypto'
 import type { Note } from '../core/context.ts'
@@ -21,20 +21,20 @@ const noResultText = '[no result was recorded]'
 
 export interface Stepper {
   push(message: Message, at: string): Step[]
-  /** A message that is written already: results of its calls may follow. */
+  /** A message that is already written: results of its calls may follow. */
   seen(message: Message, at: string): Step[]
   end(): Step[]
   notes(): Note[]
 }
 
-/** What the user sent, as a target has to be given it. */
+/** What the user sent, in the form for a target. */
 export type AdaptUser = (parts: UserStep['parts']) => UserStep['parts']
 
 export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
   const left = tally()
   const name = callNames()
   let open: OpenReply | undefined
-  /** What the user said before all results were there. */
+  /** User messages that came before all results. */
   let waiting: UserStep[] = []
 
   const flush = (): Step[] => {
@@ -90,9 +90,9 @@ export function stepper(adapt: AdaptUser = (parts) => parts): Stepper {
 interface OpenReply {
   step: ReplyStep
   replyId: string | undefined
-  /** The calls by the ids that the source gave them. */
+  /** The calls by their ids in the source. */
   calls: { from: string; call: StepCall; result?: StepResult }[]
-  /** Only its results are to be written. */
+  /** Only its results must be written. */
   seen?: true
 }
 
@@ -110,7 +110,7 @@ function seenReply(reply: Reply, at: string): OpenReply {
   return { ...newReply(reply, at), calls, seen: true }
 }
 
-/** Pieces of one reply: those of one id, or, where there are no ids, all before the first result. */
+/** Pieces of one reply: those with one id, or, without ids, all before the first result. */
 function continues({ replyId, calls, seen }: OpenReply, { origin }: Reply): boolean {
   if (seen) return false
   if (replyId !== undefined || origin.replyId !== undefined) return replyId === origin.replyId
@@ -164,7 +164,7 @@ function addResult(open: OpenReply | undefined, part: ToolResultPart, at: string
     left.add('orphans', 1)
     return
   }
-  // A session that its tool has resumed can hold a result twice.
+  // A session that its tool has resumed can contain a result twice.
   if (found.result) return
   const output = part.output.flatMap((one) => shown(one, left))
   found.result = {
@@ -222,12 +222,12 @@ function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
   }
 }
 
-/** Some providers refuse a text of nothing but blanks, and every one of them characters that are not valid. */
+/** Some providers refuse a text of only blanks, and all of them refuse invalid characters. */
 function said(text: string): TextPart[] {
   return isBlank(text) ? [] : [{ type: 'text', text: cleanText(text, '', []) }]
 }
 
-/** Pictures that are in the file itself go along; anything else is named, so that the model knows of it. */
+/** Images in the file itself are included; anything else is mentioned, so that the model knows about it. */
 function shown(part: TextPart | MediaPart, left: Tally): (TextPart | MediaPart)[] {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: cleanText(part.text, '', []) }]
   if (part.data.kind === 'base64' && part.mediaType.startsWith('image/')) {
@@ -243,7 +243,7 @@ interface CallNames {
   tool(name: string): string
 }
 
-/** Ids that fit every wire, each of them once in a session; names that fit. */
+/** Ids that are valid on every wire, each unique in a session; valid names. */
 function callNames(): CallNames {
   const used = new Set<string>()
   return {
@@ -291,11 +291,11 @@ const reasons: Record<LeftOut, [kind: Note['kind'], one: string, many: string, w
     'thinking is valid only for the model that wrote it',
   ],
   system: ['dropped', 'system prompt', 'system prompts', 'the agent that continues has its own'],
-  unanswered: ['added', 'result', 'results', `a call had none; "${noResultText}" stands there`],
+  unanswered: ['added', 'result', 'results', `a call had none; "${noResultText}" was added`],
   orphans: ['dropped', 'result', 'results', 'the call that it answers is not in the session'],
   opaque: ['dropped', 'block', 'blocks', 'only the provider that wrote it understands it'],
-  media: ['changed', 'file', 'files', 'only pictures inside of the session can be carried; its name stands there'],
-  serverTools: ['changed', 'call', 'calls', 'the provider ran the tool itself; call and result stand there as text'],
+  media: ['changed', 'file', 'files', 'only images inside the session can be carried; its name is written instead'],
+  serverTools: ['changed', 'call', 'calls', 'the provider ran the tool itself; call and result are text instead'],
   commands: ['changed', 'user text', 'user texts', 'it would be taken for a command; words come before it'],
   renamed: ['changed', 'tool name', 'tool names', 'names take letters, digits, "_" and "-", at most 64'],
 }

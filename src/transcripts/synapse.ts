@@ -1,5 +1,5 @@
-// Synapse's own export: JSON lines, first a manifest (`{"synapse":1}`), then one message per line exactly as the core
-// has it, `source` of another format included: what was once imported can still be written back where it came from.
+// Synapse's own export: JSON lines, first a manifest (`{"synapse":1}`), then one message per line exactly as in memory,
+// including the `source` of another format: an imported conversation can still be written in its original format.
 
 import type { Grammar, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
@@ -61,7 +61,7 @@ function isNamespace(value: Json | undefined): value is { name: string } & JsonO
 
 const roles = new Set(['system', 'user', 'assistant', 'tool'])
 
-/** Checked as far as it must be for the rest of the program not to stumble: once stored, it is part of every request. */
+/** Validated as far as the rest of the program needs: once stored, it is part of every request. */
 function message(line: Json, path: string): Message {
   if (!isObject(line)) throw unreadable(formatId, path, 'a message')
   if (typeof line.role !== 'string' || !roles.has(line.role)) {

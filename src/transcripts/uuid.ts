@@ -1,5 +1,5 @@
-// Ids that follow from what they name, so that the same conversation gives the same file. They are marked as random
-// ones (version 4), because agents take no others for the ids of sessions.
+// Ids derived from their content, so that the same conversation gives the same file. They are marked as random ones
+// (version 4), because agents accept no others as session ids.
 
 import { createHash } from 'node:crypto'
 

@@ -1,5 +1,5 @@
-// Reads archives back. Every line is checked, by its hash and by its shape, before anything is given on; a file that
-// was cut off gives what comes before the cut, and says so.
+// Reads archives. Every line is verified, by its hash and by its shape, before anything is returned; a truncated file
+// gives what comes before the cut, and reports it.
 
 import { badInput } from '../core/error.ts'
 import type { Note } from '../core/context.ts'
@@ -9,7 +9,7 @@ import { archiveVersion, sealOf } from './archive-write.ts'
 import { checkEntry, checkExchange, checkOverlay, checkToolRun, readManifest } from './archive-shape.ts'
 import type { Line } from './lines.ts'
 
-/** More than this in one conversation is refused: it would not come from a conversation. */
+/** A larger conversation is refused: it cannot be a real one. */
 export const mostEntries = 100_000
 
 export interface ReadArchive {
@@ -17,7 +17,7 @@ export interface ReadArchive {
   notes: Note[]
 }
 
-/** One after the other, each when its last line was read. A bad line throws a sentence with its number. */
+/** One at a time, each when its last line was read. A bad line throws a sentence with its number. */
 export async function* readArchives(lines: AsyncIterable<Line>): AsyncGenerator<ReadArchive> {
   let open: Reading | undefined
   for await (const line of lines) {
@@ -28,7 +28,7 @@ export async function* readArchives(lines: AsyncIterable<Line>): AsyncGenerator<
     }
     const value = unsealed(line, open.last)
     if (value === undefined) {
-      // Only a last line that has no end may be torn.
+      // Only a last line without a line break may be incomplete.
       yield cutOff(open, line.number)
       open = undefined
       continue
@@ -71,7 +71,7 @@ function begin(line: Line): Reading {
 
 const sealLength = ',"sha256":"'.length + 64 + '"}'.length
 
-/** The value of a line whose hash is right; undefined for a last line that is cut off. */
+/** The value of a line with a correct hash; undefined for an incomplete last line. */
 function unsealed(line: Line, last: string): { json: JsonObject; seal: string } | undefined {
   const { text, number } = line
   const body = `${text.slice(0, -sealLength)}}`
@@ -119,7 +119,7 @@ function checkCounts({ archive, counts, ids }: Reading, number: number): void {
   }
 }
 
-/** What there is of it, made to stand on its own. */
+/** The readable part, made consistent. */
 function cutOff({ archive, ids, counts }: Reading, line: number | undefined): ReadArchive {
   const { conversation, branches, entries } = archive
   const has = (id: string | null) => id !== null && ids.has(id)

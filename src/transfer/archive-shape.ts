@@ -1,5 +1,5 @@
-// What the lines of an archive must look like for the rest of the program not to stumble over them: ids that exist,
-// parents that come before their children (so no circle can be made), fields of the right kind.
+// The required shape of archive lines: ids that exist, parents before their children (so that there are no cycles),
+// fields of the right type.
 
 import { badInput } from '../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'

@@ -1,6 +1,6 @@
 // A conversation as lines of JSON: first a manifest, then one line for each entry, exchange, tool run and overlay, then
-// an end. Each line carries a hash over itself and the one before, so that a line that is missing, changed or moved is
-// noticed. Nothing in it depends on when or where it was written: the same conversation gives the same bytes.
+// an end. Each line has a hash over itself and the previous one, so that a missing, changed or moved line is noticed.
+// Nothing in it depends on when or where it was written: the same conversation gives the same bytes.
 
 import { hash } from 'node:crypto'
 import { SynapseError } from '../core/error.ts'
@@ -17,7 +17,7 @@ export interface WriteOptions {
   progress?: (done: number, of: number) => void
 }
 
-/** Lines without their ends. Reads entry by entry: a long conversation is never in memory as a whole. */
+/** Lines without line breaks. Reads entry by entry: a long conversation is never completely in memory. */
 export async function* archiveLines(
   store: Store,
   owner: string,
@@ -25,7 +25,7 @@ export async function* archiveLines(
   options: WriteOptions = {},
 ): AsyncGenerator<string> {
   const { redact = (value) => value, progress = () => {} } = options
-  // What points to entries is read before them: a run may be running, and entries are only ever added.
+  // What points to entries is read before them: a run may be active, and entries are append-only.
   const exchanges = await allExchanges(store, owner, conversationId)
   const toolRuns = await store.toolRuns(owner, conversationId)
   const overlays = await store.overlays(owner, conversationId)
@@ -39,7 +39,7 @@ export async function* archiveLines(
   const seal = sealing()
   const line = (value: object): string => seal(redact(JSON.parse(JSON.stringify(value)) as Json))
   const { id, title, labels, createdAt, head, branch } = about
-  // Folders and files of this machine are of no use elsewhere, and no one else's business.
+  // Local folders and files are useless elsewhere, and private.
   const { origin: _, ...settings } = about.settings
   yield line({
     'synapse-archive': archiveVersion,
@@ -55,7 +55,7 @@ export async function* archiveLines(
   for (const [i, { id: entryId }] of outline.entries()) {
     const entry = await store.entry(owner, entryId)
     if (!entry) throw new SynapseError({ kind: 'storage', message: `Entry ${entryId} is gone. Try again.` })
-    // Media in the blobs come along: elsewhere there is no blob.
+    // Media from blobs are included: elsewhere there is no blob.
     const [message] = await attachMedia([entry.message], (sha256) => store.blob(owner, sha256))
     yield line({ entry: { id: entryId, parentId: entry.parentId, at: entry.at, message } })
     progress(i + 1, outline.length)
@@ -66,7 +66,7 @@ export async function* archiveLines(
   yield line({ end: id })
 }
 
-/** Each store has an order of its own. */
+/** Each store has a different order. */
 function inOrder<T extends object>(value: T, fields: readonly (keyof T)[]): Partial<T> {
   const ordered: Partial<T> = {}
   for (const field of fields) if (value[field] !== undefined) ordered[field] = value[field]
@@ -107,7 +107,7 @@ const toolRunFields = [
 
 const overlayFields = ['id', 'entryId', 'kind', 'undone', 'at', 'data'] as const satisfies readonly (keyof Overlay)[]
 
-/** Gives each line with its hash. */
+/** Returns each line with its hash. */
 export function sealing(): (value: Json) => string {
   let last = ''
   return (value) => {

@@ -1,6 +1,6 @@
-// A conversation from elsewhere is words, not actions. Whatever in it names code, an agent, an address or a file of
-// another machine is left out, and a call that was not answered there is never run here: not now, and not later when
-// somebody continues from the middle of it.
+// An imported conversation is data, not actions. Whatever in it names code, an agent, an address or a file of another
+// machine is left out, and an unanswered call is never run here: not now, and not later when the conversation is
+// continued from the middle.
 
 import { createHash } from 'node:crypto'
 import type { PolicySettings } from '../settings/policy.ts'
@@ -12,7 +12,7 @@ import type { Archive, ArchivedEntry } from '../store/archive.ts'
 import { uuidv7 } from '../store/ids.ts'
 import type { ReadArchive } from './archive-read.ts'
 
-/** The same conversation, fit to be written to a store, with a note for everything that was left out. */
+/** The same conversation, ready to be stored, with a note for everything that was left out. */
 export function asImported({ archive, notes }: ReadArchive): ReadArchive {
   const { settings, dropped } = importedSettings(archive.conversation.settings)
   const closed = withoutOpenCalls(archive)
@@ -45,8 +45,11 @@ const policyKeys: Record<keyof PolicySettings, true> = {
   recall: true,
 }
 
-/** Not `extra`: that goes into a request as it is, and may name a server for the provider to call. */
-const optionKeys: Record<Exclude<keyof Options, 'cacheKey' | 'extra' | 'toolChoice' | 'store' | 'stream'>, true> = {
+/** Not `extra` and `serverTools`: they may name a server for the provider to call. */
+const optionKeys: Record<
+  Exclude<keyof Options, 'cacheKey' | 'extra' | 'serverTools' | 'toolChoice' | 'store' | 'stream'>,
+  true
+> = {
   maxOutput: true,
   temperature: true,
   topP: true,
@@ -57,7 +60,7 @@ const optionKeys: Record<Exclude<keyof Options, 'cacheKey' | 'extra' | 'toolChoi
   cacheTtl: true,
 }
 
-/** What may stand in the settings of a conversation from elsewhere. */
+/** The allowed settings of an imported conversation. */
 const kept: Record<string, (value: Json) => Json | undefined> = {
   model: text,
   system: text,
@@ -138,7 +141,7 @@ function answerAfter(end: ArchivedEntry, calls: readonly ToolCallPart[]): Archiv
   return { id: uuidv7(), parentId: end.id, at: end.at, message: { role: 'tool', parts } }
 }
 
-/** Calls on the way to this entry that have no result yet. */
+/** Calls on the path to this entry that have no result yet. */
 function openCalls(end: ArchivedEntry, byId: ReadonlyMap<string, ArchivedEntry>): ToolCallPart[] {
   const answered = new Set<string>()
   for (let at: ArchivedEntry | undefined = end; at; at = byId.get(at.parentId ?? '')) {
@@ -152,7 +155,9 @@ function openCalls(end: ArchivedEntry, byId: ReadonlyMap<string, ArchivedEntry>)
   return []
 }
 
-/** A tool run with an outcome is never started again, so no one can run such a call by continuing from before its result. */
+/**
+ * A tool run with an outcome is never started again, so such a call cannot be run by continuing from before its result.
+ */
 function finishedRuns({ conversation, entries, toolRuns }: Archive): Archive['toolRuns'] {
   const known = new Set(toolRuns.map(({ callId }) => callId))
   const ended = toolRuns.map((run) =>

@@ -1,5 +1,5 @@
 // Conversations from other programs, as archives: a list of messages becomes a new conversation. The exports of ChatGPT
-// and Claude hold many conversations in one file; of ChatGPT's, whole trees come along, not only the branch last shown.
+// and Claude have many conversations in one file; ChatGPT's are imported as whole trees, not only the current branch.
 
 import { badInput } from '../core/error.ts'
 import type { Note } from '../core/context.ts'
@@ -10,17 +10,23 @@ import { uuidv7 } from '../store/ids.ts'
 import { readTranscript } from '../transcripts/index.ts'
 import { mostEntries, type ReadArchive } from './archive-read.ts'
 
-/** `json`: the value of the file, or its text where that is lines. */
-export function readForeign(json: Json, format: string | undefined, now: string): ReadArchive[] {
+/** `json`: the value of the file, or its text if it is JSON Lines. */
+export function readForeign(
+  json: Json,
+  format: string | undefined,
+  now: string,
+  progress: (share: number) => void = () => {},
+): ReadArchive[] {
   const many = conversationsIn(json)
-  return (many ?? [json]).flatMap((one) => {
-    // An export holds empty conversations too.
+  return (many ?? [json]).flatMap((one, i, all) => {
+    progress(i / all.length)
+    // An export also contains empty conversations.
     if (many && isEmpty(one)) return []
     return [readOne(one, format, now)]
   })
 }
 
-/** The file of a data export, as the conversations it holds. */
+/** The conversations in a data export. */
 function conversationsIn(json: Json): Json[] | undefined {
   const list = isObject(json) && Array.isArray(json['conversations']) ? json['conversations'] : json
   if (!Array.isArray(list) || list.length === 0) return undefined
@@ -62,7 +68,7 @@ function readOne(json: Json, format: string | undefined, now: string): ReadArchi
   return { archive, notes: branches.length > 0 ? notes.filter((note) => !isAboutBranches(note)) : notes }
 }
 
-/** Messages that begin alike share their beginning. Gives the last entry. */
+/** Messages with a common beginning share it. Returns the last entry. */
 function place(entries: Map<string, ArchivedEntry>, messages: readonly Message[], at: string): string | null {
   let parentId: string | null = null
   for (const message of messages) {
@@ -82,7 +88,7 @@ function withoutSource<M extends Message>(message: M): M {
   return rest as M
 }
 
-/** The ways to all leaves of the tree but the one that was last shown. */
+/** The paths to all leaves of the tree except the current one. */
 function otherBranches(conversation: JsonObject, mapping: JsonObject): Message[][] {
   const nodes = Object.entries(mapping)
   if (nodes.length > mostEntries) throw badInput(`A conversation of more than ${mostEntries} nodes is not taken.`)
@@ -94,7 +100,7 @@ function otherBranches(conversation: JsonObject, mapping: JsonObject): Message[]
     .map(([id]) => readTranscript({ ...conversation, current_node: id }, { format: 'chatgpt-export' }).messages)
 }
 
-/** More regenerated answers than this to one conversation no one has made by hand. */
+/** More regenerated answers in one conversation than a person would request. */
 const mostBranches = 1000
 
 function isAboutBranches({ what }: Note): boolean {

@@ -1,16 +1,16 @@
-// A conversation to read: one HTML file that needs nothing else and runs nothing. Everything in it comes from strangers:
-// all text is escaped, links lead only to http, https and mailto, media are shown only if they are pictures of a known
-// kind that the file itself holds, and the policy in its head forbids the rest.
+// A readable conversation: one self-contained HTML file without scripts. Everything in it is untrusted: all text is
+// escaped, links lead only to http, https and mailto, media are shown only if they are embedded images of a known type,
+// and its content security policy forbids the rest.
 
 import type { Conversation, Entry } from '../core/log.ts'
 import type { MediaPart, Part } from '../core/message.ts'
-import { whoSaid } from './markdown.ts'
+import { speakerOf } from './markdown.ts'
 
 export function toHtml(about: Pick<Conversation, 'title' | 'id'>, entries: readonly Entry[]): string {
   const title = escape(about.title ?? about.id)
   const body = entries.map(({ message, at }) => {
     const parts = message.parts.map(partHtml).join('\n')
-    return `<article class="${message.role}">\n<h2>${escape(whoSaid(message))}</h2>\n<time>${escape(at)}</time>\n${parts}\n</article>`
+    return `<article class="${message.role}">\n<h2>${escape(speakerOf(message))}</h2>\n<time>${escape(at)}</time>\n${parts}\n</article>`
   })
   return `<!doctype html>
 <html lang="en">
@@ -79,7 +79,7 @@ function folded(name: string, inner: string): string {
   return `<details open><summary>${escape(name)}</summary>${inner}</details>`
 }
 
-/** Not SVG: it can hold script and links. */
+/** Not SVG: it can contain scripts and links. */
 const pictures = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 function mediaHtml({ mediaType, name, data }: MediaPart): string {
@@ -91,7 +91,7 @@ function mediaHtml({ mediaType, name, data }: MediaPart): string {
   return `<p>[${what}]</p>`
 }
 
-/** Escaped text in which addresses are links. The address is shown as it is: no one is led elsewhere than they read. */
+/** Escaped text in which URLs are links. The URL is shown unchanged: a link leads where it says. */
 function linked(text: string): string {
   let html = ''
   let end = 0

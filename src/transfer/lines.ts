@@ -1,4 +1,4 @@
-// The lines of a file, one after the other, none longer than a limit: a file from a stranger must not fill the memory.
+// The lines of a file, one at a time, with a maximum length: an untrusted file must not exhaust the memory.
 
 import { createReadStream } from 'node:fs'
 import { badInput } from '../core/error.ts'
@@ -8,7 +8,7 @@ const longestLine = 64 * 1024 * 1024
 export interface Line {
   number: number
   text: string
-  /** It has its end: the last line of a file that was cut off has not. */
+  /** It is complete: the last line of a truncated file is not. */
   whole: boolean
   /** Bytes of the file up to the end of this line. */
   upTo: number

@@ -1,5 +1,5 @@
-// A conversation to read: Markdown. What was said stands as it was said; calls and results are fenced, and a fence is
-// always longer than any run of backticks inside of it.
+// A readable conversation in Markdown. Messages are unchanged; calls and results are fenced, and a fence is always
+// longer than any run of backticks inside of it.
 
 import type { Conversation, Entry } from '../core/log.ts'
 import type { Message, Part } from '../core/message.ts'
@@ -7,7 +7,7 @@ import type { Message, Part } from '../core/message.ts'
 export function toMarkdown(about: Pick<Conversation, 'title' | 'id'>, entries: readonly Entry[]): string {
   const parts = [`# ${oneLine(about.title ?? about.id)}`]
   for (const { message, at } of entries) {
-    parts.push(`## ${oneLine(whoSaid(message))}`, `<!-- ${at} -->`)
+    parts.push(`## ${oneLine(speakerOf(message))}`, `<!-- ${at} -->`)
     for (const part of message.parts) {
       const text = partText(part)
       if (text !== '') parts.push(text)
@@ -16,7 +16,7 @@ export function toMarkdown(about: Pick<Conversation, 'title' | 'id'>, entries: r
   return `${parts.join('\n\n')}\n`
 }
 
-export function whoSaid(message: Message): string {
+export function speakerOf(message: Message): string {
   if (message.role !== 'assistant')
     return message.role === 'tool' ? 'Tool' : message.role === 'user' ? 'User' : 'System'
   const { origin, stop } = message

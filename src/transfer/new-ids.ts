@@ -1,4 +1,4 @@
-// A second copy of a conversation in the same store needs other ids. Call ids stay: they count only inside of it.
+// A second copy of a conversation in the same store needs new ids. Call ids stay: they are only used inside of it.
 
 import type { Archive } from '../store/archive.ts'
 import { uuidv7 } from '../store/ids.ts'

@@ -1,10 +1,10 @@
-// For sharing: what looks like a secret or an address of a person goes out of every text, wherever it occurs. By shape,
-// so that it finds what no one thought of; who shares still has to look.
+// For sharing: removes what looks like a secret or a personal address from every text. By shape, so that it finds
+// unexpected ones; the result must still be reviewed.
 
 import type { Json } from '../core/json.ts'
 import { redactText } from '../transport/redact.ts'
 
-/** `secrets`: texts that are to go wherever they occur, such as the keys that are set here. */
+/** `secrets`: texts to remove wherever they occur, such as the configured keys. */
 export function redactor(secrets: readonly string[]): (value: Json) => Json {
   return (value) =>
     JSON.parse(
@@ -14,14 +14,14 @@ export function redactor(secrets: readonly string[]): (value: Json) => Json {
     ) as Json
 }
 
-/** Values of the environment that are keys by their name. */
+/** Values of environment variables that are keys by their name. */
 export function secretsInEnv(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name) && value !== undefined && value.length >= 8 ? [value] : [],
   )
 }
 
-/** What the archive is held together by, and media. */
+/** The structure of the archive, and media. */
 const verbatim = new Set(['base64', 'sha256', 'bodySha256', 'argsSha256', 'id', 'parentId', 'entryId', 'callId'])
 
 const hidden = '[hidden]'
@@ -33,7 +33,7 @@ const shapes: [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, hidden],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, hidden],
   [/\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|npm|dop_v1|syn)[-_][A-Za-z0-9_-]{16,}/g, hidden],
-  // Three parts in base64url, the first of which opens a JSON object.
+  // Three parts in base64url, the first of which is a JSON object.
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, hidden],
   [/\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:@]{1,200}:[^\s/@]{1,200}@/gi, `$1${hidden}@`],
   [/\b((?:api[_-]?key|secret|token|password|passwd|pwd)["']?\s{0,5}[:=]\s{0,5}["']?)[^\s"',;&}]{6,}/gi, `$1${hidden}`],
