@@ -1,22 +1,40 @@
-// The whole page: what is left, in the middle and right, and what lies over it.
+// The whole page: left, middle and right, and what is shown above it.
 
 import { useEffect } from 'preact/hooks'
 import { keyWanted, useKey } from './api/client.ts'
 import { Chat } from './chat/chat.tsx'
+import { CompareDialog } from './chat/compare-dialog.tsx'
+import { ConnectDialog } from './chat/connect-dialog.tsx'
+import { PromptDialog } from './chat/prompt-list.tsx'
+import { filling } from './state/prompts.ts'
 import { ModelPicker } from './chat/model-picker.tsx'
 import { SettingsDialog } from './chat/settings-dialog.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { Dialog } from './parts/dialog.tsx'
+import { IconButton } from './parts/icon-button.tsx'
 import { Trouble } from './parts/error-notice.tsx'
+import { ImportDialog } from './sidebar/import-dialog.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { nameOpened, navigate } from './state/address.ts'
 import { activityOf, lostSince, waitingCount, watchActivity } from './state/activity.ts'
 import { announcement } from './state/announce.ts'
+import { comparing } from './state/compare.ts'
 import { current } from './state/conversation.ts'
+import { loadPreferred } from './state/model-choice.ts'
 import { loadConversations } from './state/conversations.ts'
 import { cancel, live } from './state/run.ts'
 import { loadSession, trouble } from './state/session.ts'
-import { changingSettings, inspectorOpen, editing, inspectorWide, pickingModel, sidebarOpen } from './state/surface.ts'
+import {
+  changingSettings,
+  connecting,
+  importing,
+  inspectorOpen,
+  editing,
+  inspectorWide,
+  pickingModel,
+  sidebarOpen,
+} from './state/surface.ts'
+import { done, working } from './state/transfer.ts'
 
 export function App() {
   useEffect(() => {
@@ -41,7 +59,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#message" onClick={toMessage}>
-        Skip to the message
+        Skip to the message box
       </a>
       {lostSince.value !== undefined && (
         <div class="connection-lost" role="status">
@@ -56,6 +74,11 @@ export function App() {
       </div>
       {pickingModel.value && <ModelPicker />}
       {changingSettings.value && <SettingsDialog />}
+      {importing.value && <ImportDialog />}
+      {comparing.value && <CompareDialog />}
+      {connecting.value && <ConnectDialog />}
+      {filling.value && <PromptDialog asked={filling.value} />}
+      <Doing />
       {keyWanted.value && <KeyDialog />}
       <Trouble />
       <div class="sr-only" aria-live="polite" aria-atomic="true">
@@ -65,7 +88,19 @@ export function App() {
   )
 }
 
-/** How many conversations wait for the user, then what the open one does. */
+/** Long operations, and their results. */
+function Doing() {
+  if (working.value !== '') return <p class="doing">{working.value}…</p>
+  if (done.value === '') return null
+  return (
+    <div class="doing">
+      <p>{done.value}</p>
+      <IconButton icon="close" label="Dismiss" onClick={() => (done.value = '')} />
+    </div>
+  )
+}
+
+/** How many conversations wait for the user, then the state of the open one. */
 function tabTitle(): string {
   const state = current.value && activityOf(current.value.id)
   const waiting = waitingCount.value > 0 ? `(${waitingCount.value}) ` : ''
@@ -75,7 +110,9 @@ function tabTitle(): string {
 
 async function start(): Promise<void> {
   await Promise.all([loadSession(), loadConversations(), navigate()])
-  document.querySelector<HTMLElement>('#message')?.focus()
+  void loadPreferred()
+  // If the focus is already somewhere, such as in the search field, it stays there.
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>('#message')?.focus()
 }
 
 function onBack(): void {
@@ -87,7 +124,10 @@ function toMessage(event: MouseEvent): void {
   document.querySelector<HTMLElement>('#message')?.focus()
 }
 
-/** With Control or Command: K searches, I opens and closes the inspector, M picks a model. Escape narrows what is wide, and stops an answer. */
+/**
+ * With Control or Command: K searches, I toggles the inspector, M opens the model picker. Escape narrows a wide
+ * inspector, and stops an answer.
+ */
 function shortcut(event: KeyboardEvent): void {
   if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value && !event.defaultPrevented) {
     const isOver = sidebarOpen.value || inspectorWide.value || document.querySelector('dialog[open], [role=menu]')
@@ -99,7 +139,7 @@ function shortcut(event: KeyboardEvent): void {
   if (event.key === 'k') {
     sidebarOpen.value = true
     toSearch()
-    // On a narrow page it must come into view first.
+    // On a narrow page it must be opened first.
     requestAnimationFrame(toSearch)
   } else if (event.key === 'i') inspectorOpen.value = !inspectorOpen.value
   else if (event.key === 'm') pickingModel.value = !pickingModel.value
@@ -129,7 +169,7 @@ function KeyDialog() {
           Key
           <input name="key" type="password" autoComplete="off" placeholder="syn_…" />
         </label>
-        <p class="hint">It is kept in this tab only. Create one with: synapse keys create</p>
+        <p class="hint">It is stored in this tab only. Create one with: synapse keys create</p>
         <div class="buttons">
           <button type="submit" class="primary">
             Continue

@@ -1,4 +1,4 @@
-// A real Chromium, without a window.
+// A real Chromium, without a window: the one that test/run.ts serves to all files, or a new one.
 
 import { chromium, type Browser } from 'playwright-core'
 import { findChromium } from '../chromium.ts'
@@ -17,11 +17,28 @@ const flags = [
   '--force-color-profile=srgb',
 ]
 
-/** Undefined where there is none. `names` are looked up as this machine. */
-export async function openBrowser(names: readonly string[] = []): Promise<Browser | undefined> {
+/** A name that the browser takes for this machine, as if it were another one. */
+export const remoteName = 'chat.example'
+
+/** The name of the address where the browser for all files is. */
+export const sharedBrowser = 'SYNAPSE_TEST_BROWSER'
+
+function launching(): { executablePath: string; args: string[] } | undefined {
   const executablePath = findChromium()
-  const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ')
-  return executablePath === undefined
-    ? undefined
-    : chromium.launch({ executablePath, args: [...flags, `--host-resolver-rules=${rules}`] })
+  const args = [...flags, `--host-resolver-rules=MAP ${remoteName} 127.0.0.1`]
+  return executablePath === undefined ? undefined : { executablePath, args }
+}
+
+/** Undefined where there is none. */
+export async function openBrowser(): Promise<Browser | undefined> {
+  const shared = process.env[sharedBrowser]
+  const options = launching()
+  return shared === undefined ? options && chromium.launch(options) : chromium.connect(shared)
+}
+
+/** It ends with this process, however that ends. */
+export async function serveBrowser(): Promise<{ url: string; close: () => Promise<void> } | undefined> {
+  const options = launching()
+  const server = options && (await chromium.launchServer({ ...options, host: '127.0.0.1' }))
+  return server && { url: server.wsEndpoint(), close: () => server.close() }
 }

@@ -6,7 +6,7 @@ import test from 'node:test'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('what npm start runs first builds the page', () => {
+test('npm start first builds the page', () => {
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts', 'build-web.ts')], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   assert.ok(existsSync(join(root, 'dist', 'web', 'index.html')))

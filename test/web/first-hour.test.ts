@@ -1,12 +1,14 @@
-// What somebody meets in the first hour, on the program as it is shipped and in a real browser.
+// What a new user meets in the first hour, on the shipped program and in a real browser.
 
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { noBrowser, openBrowser } from './browser.ts'
 import { settled } from './site.ts'
 import { openStock, type Stock } from './stock.ts'
-import { ask, message, replies } from './story.ts'
+import { ask, message, replies } from './page-test.ts'
 
 let browser: Browser | undefined
 let stock: Stock
@@ -39,10 +41,23 @@ function first(name: string, tell: (page: Page) => Promise<void>, viewport = { w
   })
 }
 
-first('every suggestion of the first screen is answered without a failed tool', async (page) => {
+first('every suggestion is answered without a failed tool, and opens what it speaks of', async (page) => {
+  const inspector = page.getByRole('complementary', { name: 'Inspector' })
+  const picker = page.getByRole('dialog', { name: 'Choose a model' })
+  assert.equal(await inspector.count(), 0, 'nothing was asked, so the inspector has nothing to show')
+  assert.ok(await page.evaluate('document.documentElement.scrollHeight <= innerHeight'), 'the page itself scrolls')
   const suggestions = page.getByRole('list', { name: 'Suggestions' }).getByRole('button')
   await suggestions.first().waitFor()
   const labels = await suggestions.allTextContents()
+  // What the first message costs is known before it is sent, and what is sent with it can be seen.
+  const estimate = page.locator('.next-cost').getByText(/≈ \d+ tokens, [$\d]/)
+  await message(page).fill('How much is this?')
+  await estimate.waitFor()
+  await page.getByRole('button', { name: 'Inspector' }).click()
+  await inspector.getByText('How much is this?').first().waitFor()
+  await page.getByRole('button', { name: 'Close the inspector' }).click()
+  await message(page).fill('')
+  await estimate.waitFor({ state: 'detached' })
   assert.ok(labels.length > 1)
   for (const label of labels) {
     await page.getByRole('button', { name: 'New conversation' }).click()
@@ -51,7 +66,33 @@ first('every suggestion of the first screen is answered without a failed tool', 
     await settled(page)
     assert.equal(await page.locator('.tool.failed, .notice.failed').count(), 0, label)
     assert.doesNotMatch((await replies(page).allTextContents()).join('\n'), /failed|Error/, label)
+    if (!/switch/.test(label)) continue
+    await picker.waitFor()
+    // Typing selects, and Enter confirms it; an unknown provider is not offered.
+    await page.keyboard.type('no-such-model')
+    assert.ok(await picker.getByRole('button', { name: 'Switch' }).isDisabled())
+    await picker.getByRole('combobox').fill('claude-opus-5')
+    await picker.getByRole('heading', { name: 'anthropic/claude-opus-5' }).waitFor()
+    await page.keyboard.press('Enter')
+    await ask(page, 'What did I say first?')
+    await replies(page).filter({ hasText: 'What is 17 + 25?' }).waitFor()
+    await settled(page)
   }
+  await inspector.waitFor()
+  await replies(page)
+    .last()
+    .getByRole('button', { name: /\d+ in, \d+ out/ })
+    .click()
+  await inspector.getByText('Cache, reported').waitFor()
+  await message(page).fill('And how much is this?')
+  await estimate.waitFor()
+  await inspector.getByLabel('Exact body').check()
+  const messages = inspector.getByRole('group', { name: 'Body' }).locator('summary', { hasText: 'item' }).first()
+  await messages.click()
+  await inspector
+    .getByText(/^"(input|messages)": \[ \d+ items? \]/)
+    .first()
+    .waitFor()
 })
 
 const file = (name: string, mimeType: string, content: string) => ({ name, mimeType, buffer: Buffer.from(content) })
@@ -86,6 +127,14 @@ first('several files that are chosen at once are all attached, and text reaches 
     for (const content of ['alpha', 'beta', 'gamma: 2']) assert.match(text, new RegExp(content), model)
     assert.doesNotMatch(text, /not shown/, model)
   }
+  // What is attached next counts in the estimate before it is sent.
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([file('long.txt', 'text/plain', 'one two three '.repeat(20_000))])
+  await page
+    .locator('.next-cost')
+    .getByText(/≈ \d\d(\.\d)?K tokens/)
+    .waitFor()
 })
 
 first('a file that the model cannot see is marked before it is sent', async (page) => {
@@ -139,11 +188,17 @@ first('formulas, tables and right-to-left text are shown as they are meant', asy
     'مرحبا بالعالم.',
     '',
     '- [x] done',
+    '',
+    '```ts',
+    `const words = '${'long '.repeat(60)}'`,
+    '```',
   ].join('\n')
+  const thought = { type: 'reasoning', text: 'Hm.', durationMs: 12_300 }
   await page.route('**/api/conversations/*/entries*', async (route) => {
     const answer = await route.fetch()
     const body = (await answer.json()) as { items: { message: { role: string; parts: unknown[] } }[] }
-    for (const { message: one } of body.items) if (one.role === 'assistant') one.parts = [{ type: 'text', text: said }]
+    for (const { message: one } of body.items)
+      if (one.role === 'assistant') one.parts = [thought, { type: 'text', text: said }]
     await route.fulfill({ response: answer, json: body })
   })
   await ask(page, 'Hello')
@@ -152,9 +207,15 @@ first('formulas, tables and right-to-left text are shown as they are meant', asy
   await page.reload()
   const text = page.locator('.markdown').filter({ hasText: 'Anthropic' })
   await text.waitFor()
-  assert.deepEqual(await text.locator('p code').allTextContents(), ['a^2 + b_1', 'x_1*y_1*z'])
+  await text.locator('.formula.block math').waitFor()
+  await page.getByText('Thought for 12.3 s').waitFor()
+  assert.deepEqual(await text.locator('p .formula').evaluateAll((all) => all.map((one) => one.getAttribute('title'))), [
+    'a^2 + b_1',
+    'x_1*y_1*z',
+  ])
+  assert.equal(await text.locator('p .formula math msup').count(), 1)
   assert.match((await text.textContent()) ?? '', /for \$5 and \$10\./)
-  assert.equal(await text.locator('pre code').textContent(), '\\int_0^1 x\\,dx')
+  assert.match((await text.locator('.formula.block math').textContent()) ?? '', /∫/)
   const style = (selector: string, property: string) =>
     text
       .locator(selector)
@@ -164,6 +225,37 @@ first('formulas, tables and right-to-left text are shown as they are meant', asy
   assert.match((await style('td:nth-child(2)', 'text-align')) ?? '', /right$/)
   assert.equal(await style('p[dir=auto]:nth-of-type(2)', 'direction'), 'rtl')
   assert.equal(await style('li.task', 'list-style-type'), 'none')
+  const isCut = () => text.locator('pre').evaluate((box) => box.scrollWidth > box.clientWidth)
+  assert.ok(await isCut())
+  await text.getByRole('button', { name: 'Wrap' }).click()
+  await text.locator('pre.wraps').waitFor()
+  assert.ok(!(await isCut()))
+})
+
+first('a named prompt is offered after a slash, asks for its variables, and is sent filled in', async (page) => {
+  const folder = join(stock.home, '.config', 'synapse', 'prompts')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'review.md'),
+    '# Reviews code.\n\nReview this {{language}} code, {{tone:-politely}}:\n\n{{input}}\n',
+  )
+  await message(page).click()
+  await page.keyboard.type('/')
+  await page.getByRole('option', { name: 'Reviews code.' }).waitFor()
+  await page.keyboard.type('rev')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Prompt review' }).waitFor()
+  await page.keyboard.type('Rust')
+  await page.getByLabel('Text').fill('let x = 1')
+  await page.getByRole('button', { name: 'Use', exact: true }).click()
+  await page.locator('#message:focus').waitFor()
+  assert.equal(await message(page).inputValue(), 'Review this Rust code, politely:\n\nlet x = 1')
+  await page.keyboard.press('Enter')
+  await replies(page).filter({ hasText: 'Review this Rust code' }).waitFor()
+  await settled(page)
+  await message(page).fill('/review language=Go tone="in a word" x := 1')
+  await page.keyboard.press('Enter')
+  await replies(page).filter({ hasText: 'Review this Go code, in a word' }).waitFor()
 })
 
 first('a server that is gone is noticed, and that it is back too', async (page) => {

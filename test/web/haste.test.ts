@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Message } from '../../src/core/message.ts'
 import { say, settled, watched } from './site.ts'
-import { ask, eightyWords, idOn, kept, listed, replies, seen, site, story, title } from './story.ts'
+import { ask, eightyWords, idOn, kept, listed, replies, seen, site, pageTest, title } from './page-test.ts'
 
 /** Holds the first answer to such a request back until it is let go. */
 async function heldBack(page: Page, url: RegExp | string, method = 'GET') {
@@ -30,12 +30,12 @@ async function arrived(page: Page, url: RegExp | string, letGo: () => void): Pro
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
 }
 
-story('what starts a run and is clicked twice is done once', async ({ page }) => {
+pageTest('a double click starts a run only once', async ({ page }) => {
   const created = await heldBack(page, /\/api\/conversations$/, 'POST')
-  await page.getByRole('button', { name: 'What is 17 + 25?' }).dblclick()
+  await page.getByRole('button', { name: /^Two tools at once/ }).dblclick()
   await created.asked
   created.letGo()
-  await seen(replies(page), '42')
+  await seen(replies(page), 'clock answered')
   await settled(page)
   assert.equal(created.times(), 1)
   const again = await heldBack(page, /\/retry$/, 'POST')
@@ -48,21 +48,39 @@ story('what starts a run and is clicked twice is done once', async ({ page }) =>
   assert.equal(again.times(), 1)
 })
 
-story('the conversation that was clicked last is the one that is open, whichever is loaded first', async ({ page }) => {
-  const slow = await kept('The slow one')
-  await kept('The quick one')
+pageTest('a search that is typed before the page has loaded stays in the search field', async ({ page }) => {
+  await kept('About quolls')
+  const models = await heldBack(page, '**/api/models')
   await page.reload()
-  const tree = await heldBack(page, `**/api/conversations/${slow}/tree`)
-  await listed(page, 'The slow one').click()
-  await tree.asked
-  await listed(page, 'The quick one').click()
-  await seen(page.getByRole('article', { name: 'You' }), 'Said in The quick one')
-  await arrived(page, `**/api/conversations/${slow}/tree`, tree.letGo)
-  await seen(title(page), 'The quick one')
-  await seen(page.getByRole('article', { name: 'You' }), 'Said in The quick one')
+  await models.asked
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('quo')
+  const preferred = page.waitForResponse('**/api/models/preferred')
+  models.letGo()
+  await (await preferred).finished()
+  await page.keyboard.type('lls')
+  assert.equal(await page.getByRole('searchbox', { name: 'Search everything' }).inputValue(), 'quolls')
+  await seen(page.getByRole('list', { name: 'Search results' }), 'About quolls')
 })
 
-story('what is said while a conversation loads is said in it', async ({ page }) => {
+pageTest(
+  'the conversation that was clicked last is the one that is open, whichever is loaded first',
+  async ({ page }) => {
+    const slow = await kept('The slow one')
+    await kept('The quick one')
+    await page.reload()
+    const tree = await heldBack(page, `**/api/conversations/${slow}/tree`)
+    await listed(page, 'The slow one').click()
+    await tree.asked
+    await listed(page, 'The quick one').click()
+    await seen(page.getByRole('article', { name: 'You' }), 'Said in The quick one')
+    await arrived(page, `**/api/conversations/${slow}/tree`, tree.letGo)
+    await seen(title(page), 'The quick one')
+    await seen(page.getByRole('article', { name: 'You' }), 'Said in The quick one')
+  },
+)
+
+pageTest('a message sent while a conversation loads belongs to that conversation', async ({ page }) => {
   const id = await kept('Still loading')
   const tree = await heldBack(page, `**/api/conversations/${id}/tree`)
   await page.goto(`${site.url}/c/${id}`)
@@ -75,7 +93,7 @@ story('what is said while a conversation loads is said in it', async ({ page }) 
   assert.ok(((await site.store.conversation('local', id))?.entries ?? 0) > 2)
 })
 
-story('what is said right after another model was picked goes to that model', async ({ page }) => {
+pageTest('a message sent right after picking another model goes to that model', async ({ page }) => {
   const id = await kept('To be switched')
   await page.goto(`${site.url}/c/${id}`)
   await seen(title(page), 'To be switched')
@@ -97,7 +115,7 @@ story('what is said right after another model was picked goes to that model', as
   assert.match((await replies(page).getAttribute('aria-label')) ?? '', /gpt-5\.6/)
 })
 
-story('settings that were given to a new conversation are its own, and not those of the next', async ({ page }) => {
+pageTest('settings that were given to a new conversation are its own, and not those of the next', async ({ page }) => {
   const instructions = async () => {
     await page.getByRole('button', { name: 'Settings of this conversation' }).click()
     return page.getByLabel('Instructions')
@@ -111,7 +129,7 @@ story('settings that were given to a new conversation are its own, and not those
   assert.equal(await (await instructions()).inputValue(), '')
 })
 
-story('a conversation that was deleted while no one watched it is not shown any more', async ({ page }) => {
+pageTest('a conversation that was deleted while unwatched is no longer shown', async ({ page }) => {
   const id = await kept('Deleted elsewhere')
   const watch = Promise.withResolvers<void>()
   await page.route('**/watch', async (route) => {
@@ -126,14 +144,47 @@ story('a conversation that was deleted while no one watched it is not shown any 
   await listed(page, 'Deleted elsewhere').waitFor({ state: 'detached' })
 })
 
-story(
+pageTest('a conversation that was deleted between two requests of the page is no longer shown', async ({ page }) => {
+  const id = await kept('Deleted meanwhile')
+  const details = Promise.withResolvers<void>()
+  await page.route('**/watch', () => {})
+  await page.route(`**/api/conversations/${id}/exchanges*`, async (route) => {
+    await details.promise
+    await route.fallback()
+  })
+  // Else the poll of the list removes it.
+  await page.route('**/api/conversations?limit=20', (route) => route.abort())
+  await page.goto(`${site.url}/c/${id}`)
+  await seen(title(page), 'Deleted meanwhile')
+  await listed(page, 'Deleted meanwhile').waitFor()
+  await site.store.deleteConversation('local', id)
+  details.resolve()
+  await seen(title(page), 'New conversation')
+  await listed(page, 'Deleted meanwhile').waitFor({ state: 'detached' })
+})
+
+pageTest(
+  'a conversation that was deleted elsewhere leaves the list, also when another one is open',
+  async ({ page }) => {
+    const id = await kept('Deleted in another window')
+    const other = await kept('Still there')
+    await page.goto(`${site.url}/c/${other}`)
+    await seen(title(page), 'Still there')
+    await listed(page, 'Deleted in another window').waitFor()
+    await site.store.deleteConversation('local', id)
+    await listed(page, 'Deleted in another window').waitFor({ state: 'detached' })
+    await listed(page, 'Still there').waitFor()
+  },
+)
+
+pageTest(
   'a conversation that is deleted while it answers is gone in every tab, without a complaint',
   async ({ page, context }) => {
-    site.says.push([{ type: 'text', text: eightyWords() }])
+    site.replies.push([{ type: 'text', text: eightyWords() }])
     site.hold(12)
     await ask(page, 'Tell me much')
     const other = await context.newPage()
-    const visitor = watched(other, context, site)
+    const session = watched(other, context, site)
     await other.goto(`${site.url}/c/${await idOn(page)}`)
     for (const tab of [page, other]) await seen(tab.getByRole('article', { name: 'Answer, coming' }), 'word3')
     await page.bringToFront()
@@ -141,7 +192,7 @@ story(
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await seen(title(page), 'New conversation')
-    site.flow()
+    site.release()
     for (const tab of [page, other]) {
       await seen(title(tab), 'New conversation')
       await ask(tab, 'Something else')
@@ -149,25 +200,25 @@ story(
       await settled(tab)
       assert.deepEqual(await tab.getByRole('alert').allTextContents(), [])
     }
-    assert.deepEqual(visitor.errors, [])
+    assert.deepEqual(session.errors, [])
   },
 )
 
-story('a conversation that was left while it answered is not said to answer forever', async ({ page }) => {
-  site.says.push([{ type: 'text', text: eightyWords() }])
+pageTest('a conversation that was left while it answered is not said to answer forever', async ({ page }) => {
+  site.replies.push([{ type: 'text', text: eightyWords() }])
   site.hold(12)
   await ask(page, 'Tell me of rivers')
   const link = listed(page, 'Tell me of rivers')
   await seen(link, 'answering')
   await page.getByRole('button', { name: 'New conversation' }).click()
   await seen(title(page), 'New conversation')
-  site.flow()
+  site.release()
   await link.getByText('answering').waitFor({ state: 'detached' })
   await link.click()
   await seen(replies(page), 'word79')
 })
 
-story('of two lists, and of two searches, the one that was asked for last is shown', async ({ page }) => {
+pageTest('of two lists, and of two searches, the one that was asked for last is shown', async ({ page }) => {
   await site.store.createConversation('local', { title: 'In the garden', labels: ['garden'] })
   await kept('Without a label')
   await page.reload()

@@ -1,5 +1,5 @@
-// A hostile model cannot run a script in the page, cannot make it ask anybody else for anything, and cannot leave
-// elements behind that it should not have.
+// A hostile model cannot run a script in the page, cannot make it send requests elsewhere, and cannot leave elements
+// behind that it should not have.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import type { Message } from '../../src/core/message.ts'
+import { thorough } from '../thorough.ts'
 import { noBrowser } from './browser.ts'
 import { payloads } from './payloads.ts'
-import { say, settled, visit } from './site.ts'
-import { browser, site } from './story.ts'
+import { say, settled, openPage } from './site.ts'
+import { browser, site } from './page-test.ts'
 
 /** Every payload as a reply, as thoughts, as what a tool was asked and answered, and as the user's own words. */
 async function conversationOf(texts: readonly string[]): Promise<string> {
@@ -39,7 +40,7 @@ async function conversationOf(texts: readonly string[]): Promise<string> {
   return id
 }
 
-/** Scripts that ran tell by `hit`; anything of the list that is on the page is told as it is. */
+/** Scripts that ran report by `hit`; anything of the list that is on the page is reported unchanged. */
 const trap = 'window.hits = 0; window.hit = () => { window.hits++ }; window.alert = window.hit'
 const poke = `(() => {
   const found = []
@@ -88,33 +89,36 @@ async function lookThrough(page: Page): Promise<{ found: string[]; rows: number 
   }
 }
 
-test(`${payloads.length} hostile texts run no script and ask no one`, async (t) => {
+/** On the page a quarter of them; `npm run test:all` shows all, and the sanitiser below always gets all. */
+const shown = payloads.filter((_, i) => thorough || i % 4 === 0)
+
+test(`${shown.length} hostile texts run no script and make no request`, async (t) => {
   if (!browser) return t.skip(noBrowser)
   assert.ok(payloads.length >= 300)
-  const id = await conversationOf(payloads.map(({ text }) => text))
-  const visitor = await visit(browser, site)
-  const { page, strayed, errors } = visitor
+  const id = await conversationOf(shown.map(({ text }) => text))
+  const session = await openPage(browser, site)
+  const { page, foreignRequests, errors } = session
   await page.setViewportSize({ width: 1440, height: 2600 })
   await page.addInitScript(`${trap}; localStorage.setItem('synapse-inspector', 'closed')`)
   await page.goto(`${site.url}/c/${id}`)
   await page.locator('.reply').first().waitFor()
   const { found, rows } = await lookThrough(page)
-  assert.equal(rows, payloads.length * 2, 'every one of them was on the page')
+  assert.equal(rows, shown.length * 2, 'every one of them was on the page')
   assert.deepEqual([...new Set(found)], [])
   assert.equal(await page.evaluate('window.hits'), 0)
-  assert.deepEqual(strayed, [])
+  assert.deepEqual(foreignRequests, [])
   assert.deepEqual(errors, [])
-  await visitor.context.close()
+  await session.context.close()
 })
 
-test('hostile texts that come in pieces run no script and ask no one', async (t) => {
+test('hostile texts that arrive in pieces run no script and make no request', async (t) => {
   if (!browser) return t.skip(noBrowser)
-  const visitor = await visit(browser, site)
-  const { page, strayed, errors } = visitor
+  const session = await openPage(browser, site)
+  const { page, foreignRequests, errors } = session
   await page.addInitScript(trap)
   await page.reload()
   const text = payloads.filter((_, i) => i % 9 === 0).map((payload) => payload.text)
-  site.says.push([
+  site.replies.push([
     { type: 'reasoning', text: text.slice(0, 10).join('\n\n') },
     { type: 'text', text: text.join('\n\n') },
   ])
@@ -123,9 +127,9 @@ test('hostile texts that come in pieces run no script and ask no one', async (t)
   await settled(page)
   assert.deepEqual(await page.evaluate(poke), [])
   assert.equal(await page.evaluate('window.hits'), 0)
-  assert.deepEqual(strayed, [])
+  assert.deepEqual(foreignRequests, [])
   assert.deepEqual(errors, [])
-  await visitor.context.close()
+  await session.context.close()
 })
 
 test('the sanitiser alone is enough, even where nothing else protects the page', async (t) => {
@@ -156,15 +160,15 @@ test('the sanitiser alone is enough, even where nothing else protects the page',
 
 test('an image of a model is a link that names its host, or waits for a click', async (t) => {
   if (!browser) return t.skip(noBrowser)
-  const visitor = await visit(browser, site)
-  const { page, strayed } = visitor
+  const session = await openPage(browser, site)
+  const { page, foreignRequests } = session
   const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
   const text = [
     '![chart](https://user@evil.example/c.png)',
     `![dot](data:image/png;base64,${dot})`,
     '[bank](https://bank.example@evil.example/)',
   ].join('\n\n')
-  site.says.push([{ type: 'text', text }])
+  site.replies.push([{ type: 'text', text }])
   await say(page, 'Draw')
   const reply = page.getByRole('article', { name: /^Reply from/ })
   await reply.waitFor()
@@ -172,6 +176,6 @@ test('an image of a model is a link that names its host, or waits for a click', 
   assert.equal(await reply.getByRole('img').count(), 0)
   await reply.getByRole('button', { name: 'dot: show' }).click()
   await reply.getByRole('img', { name: 'dot' }).waitFor()
-  assert.deepEqual(strayed, [])
-  await visitor.context.close()
+  assert.deepEqual(foreignRequests, [])
+  await session.context.close()
 })

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { noBrowser, openBrowser } from './browser.ts'
-import { openSite, say, settled, visit } from './site.ts'
+import { noBrowser, openBrowser, remoteName } from './browser.ts'
+import { openSite, say, settled, openPage } from './site.ts'
 
-test('a link to a conversation leads there, once a key was given', async (t) => {
+test('a link to a conversation leads there, once a key was entered', async (t) => {
   const browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
   const guarded = await openSite({ requireKeys: true })
   const { id } = await guarded.store.createConversation('local', { title: 'Behind a key' })
-  const { page, context, errors } = await visit(browser, guarded, { path: `/c/${id}` })
+  const { page, context, errors } = await openPage(browser, guarded, { path: `/c/${id}` })
   const late = Promise.withResolvers<void>()
   try {
     await page.getByLabel('Key', { exact: true }).waitFor()
@@ -25,7 +25,7 @@ test('a link to a conversation leads there, once a key was given', async (t) => 
     )
     await page.getByLabel('Key', { exact: true }).fill(`syn_${'A'.repeat(43)}`)
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByRole('dialog').getByText('This key is not known here.').waitFor()
+    await page.getByRole('dialog').getByText('This key is unknown.').waitFor()
     await page.getByLabel('Key', { exact: true }).fill(guarded.key)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { level: 1, name: 'Behind a key' }).waitFor()
@@ -49,7 +49,7 @@ test('a server that asks for a key is used with one, and the key is in no addres
   const browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
   const guarded = await openSite({ requireKeys: true })
-  const { page, context, strayed, errors } = await visit(browser, guarded)
+  const { page, context, foreignRequests, errors } = await openPage(browser, guarded)
   try {
     const urls: string[] = []
     page.on('request', (request) => urls.push(request.url()))
@@ -63,7 +63,7 @@ test('a server that asks for a key is used with one, and the key is in no addres
     await settled(page)
     assert.ok(urls.some((url) => url.includes('/events')))
     assert.ok(urls.every((url) => !url.includes('syn_')))
-    assert.deepEqual(strayed, [])
+    assert.deepEqual(foreignRequests, [])
     assert.deepEqual(errors, [])
   } finally {
     await context.close()
@@ -72,12 +72,11 @@ test('a server that asks for a key is used with one, and the key is in no addres
   }
 })
 
-test('from another machine, without TLS, everything works but copying, which says so', async (t) => {
-  const name = 'chat.example'
-  const browser = await openBrowser([name])
+test('from another machine, without TLS, everything works except copying, which is reported', async (t) => {
+  const browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
-  const remote = await openSite({ name })
-  const { page, context, strayed, errors } = await visit(browser, remote)
+  const remote = await openSite({ name: remoteName })
+  const { page, context, foreignRequests, errors } = await openPage(browser, remote)
   try {
     assert.equal(await page.evaluate('isSecureContext'), false)
     await page.getByLabel('Key', { exact: true }).fill(remote.key)
@@ -86,16 +85,16 @@ test('from another machine, without TLS, everything works but copying, which say
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') })
     await page.getByRole('list', { name: 'Attached files' }).getByText('a.txt').waitFor()
-    remote.says.push([{ type: 'text', text: 'Here:\n\n```\ncode\n```' }])
+    remote.replies.push([{ type: 'text', text: 'Here:\n\n```\ncode\n```' }])
     await say(page, 'Say something')
     const reply = page.getByRole('article', { name: /^Reply from/ })
     await reply.getByRole('button', { name: 'Copy' }).first().click()
     await reply.getByRole('button', { name: 'Not allowed' }).waitFor()
     await reply.hover()
     await reply.locator('.row-actions').getByRole('button', { name: 'Copy' }).click()
-    await page.getByText('The browser does not allow copying').waitFor({ state: 'attached' })
+    await page.getByText('The browser does not allow access to the clipboard').waitFor({ state: 'attached' })
     await settled(page)
-    assert.deepEqual(strayed, [])
+    assert.deepEqual(foreignRequests, [])
     // The browser's own advice.
     assert.deepEqual(
       errors.filter((error) => !error.startsWith('The Cross-Origin-Opener-Policy header has been ignored')),

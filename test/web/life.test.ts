@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import type { Page, Route } from 'playwright-core'
 import { say, settled, watched } from './site.ts'
-import { ask, eightyWords, idOn, message, replies, seen, site, story } from './story.ts'
+import { ask, eightyWords, idOn, message, replies, seen, site, pageTest } from './page-test.ts'
 
-story(
+pageTest(
   'the first answer comes offline, with a tool call, its arguments, its raw result and its cost',
   async ({ page }) => {
-    await page.getByRole('button', { name: 'What time is it?' }).click()
+    await ask(page, 'What time is it?')
     await seen(replies(page), 'clock answered')
     await settled(page)
     await page.waitForURL(/\/c\//)
@@ -21,55 +21,63 @@ story(
   },
 )
 
-story('a conversation continues with another provider, and what will not cross is told before', async ({ page }) => {
-  site.says.push([
-    { type: 'reasoning', text: 'Let me see.' },
-    { type: 'text', text: 'I thought about it.' },
-  ])
-  await ask(page, 'Think first')
-  await seen(replies(page), 'I thought about it.')
-  await settled(page)
-  await page.getByRole('button', { name: /^Model:/ }).click()
-  const picker = page.getByRole('dialog', { name: 'Choose a model' })
-  await picker.getByRole('combobox').fill('openai/gpt-5.6')
-  await picker.getByRole('combobox').press('ArrowDown')
-  await seen(picker.locator('.crossing'), /dropped.*reasoning/s)
-  await picker.getByRole('button', { name: 'Switch' }).click()
-  await seen(page.locator('.model-button'), 'openai/gpt-5.6')
-  await ask(page, 'What did I say first?')
-  await seen(replies(page), '"Think first"')
-  await settled(page)
-  assert.match((await replies(page).last().getAttribute('aria-label')) ?? '', /gpt-5\.6/)
-})
+pageTest(
+  'a conversation continues with another provider, and what cannot carry over is shown before',
+  async ({ page }) => {
+    site.replies.push([
+      { type: 'reasoning', text: 'Let me see.' },
+      { type: 'text', text: 'I thought about it.' },
+    ])
+    await ask(page, 'Think first')
+    await seen(replies(page), 'I thought about it.')
+    await settled(page)
+    await page.getByRole('button', { name: /^Model:/ }).click()
+    const picker = page.getByRole('dialog', { name: 'Choose a model' })
+    await picker.getByRole('combobox').fill('openai/gpt-5.6')
+    await picker.getByRole('combobox').press('ArrowDown')
+    await seen(picker.locator('.crossing'), /dropped.*reasoning/s)
+    await picker.getByRole('button', { name: 'Switch' }).click()
+    await seen(page.locator('.model-button'), 'openai/gpt-5.6')
+    await ask(page, 'What did I say first?')
+    await seen(replies(page), '"Think first"')
+    await settled(page)
+    assert.match((await replies(page).last().getAttribute('aria-label')) ?? '', /gpt-5\.6/)
+  },
+)
 
-story('the inspector shows the body, its sources and the notes, and two providers side by side', async ({ page }) => {
-  site.says.push([
-    { type: 'reasoning', text: 'A thought.' },
-    { type: 'text', text: 'Said at Anthropic.' },
-  ])
-  await ask(page, 'Inspect me')
-  await settled(page)
-  const inspector = page.getByRole('complementary', { name: 'Inspector' })
-  await seen(inspector.locator('.piece'), 'Inspect me')
-  await seen(inspector.locator('.piece'), 'Said at Anthropic.')
-  await seen(inspector.locator('.request-head'), 'https://api.anthropic.com/v1/messages')
-  await inspector.getByLabel('Beside').selectOption('next openai/gpt-5.6')
-  await seen(inspector.locator('.request-head').nth(1), 'openai/gpt-5.6')
-  const line = inspector.locator('.band').filter({ hasText: 'Said at Anthropic.' })
-  await line.locator('.band-side').nth(1).waitFor()
-  await seen(line.locator('.band-side').nth(1).locator('.note'), /dropped.*reasoning/s)
-  await inspector.getByLabel('Exact body').check()
-  const body = JSON.parse((await inspector.getByRole('group', { name: 'Body' }).first().textContent()) ?? '')
-  assert.equal(body.messages[0].content[0].text, 'Inspect me')
-  await inspector.getByLabel('Exact body').uncheck()
-  await inspector
-    .getByRole('button', { name: /user #1/ })
-    .first()
-    .click()
-  assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'You')
-})
+pageTest(
+  'the inspector shows the body, its sources and the notes, and two providers side by side',
+  async ({ page }) => {
+    site.replies.push([
+      { type: 'reasoning', text: 'A thought.' },
+      { type: 'text', text: 'Said at Anthropic.' },
+    ])
+    await ask(page, 'Inspect me')
+    await settled(page)
+    const inspector = page.getByRole('complementary', { name: 'Inspector' })
+    await seen(inspector.locator('.piece'), 'Inspect me')
+    await seen(inspector.locator('.piece'), 'Said at Anthropic.')
+    await seen(inspector.locator('.request-head'), 'https://api.anthropic.com/v1/messages')
+    await inspector.getByLabel('Compare with').selectOption('next openai/gpt-5.6')
+    await seen(inspector.locator('.request-head').nth(1), 'openai/gpt-5.6')
+    const line = inspector.locator('.band').filter({ hasText: 'Said at Anthropic.' })
+    await line.locator('.band-side').nth(1).waitFor()
+    await seen(line.locator('.band-side').nth(1).locator('.note'), /dropped.*reasoning/s)
+    await inspector.getByLabel('Exact body').check()
+    await seen(inspector.getByRole('group', { name: 'Body' }).first(), /"messages": \[ \d items \]/)
+    for (const button of await inspector.getByRole('button', { name: 'Format' }).all()) await button.click()
+    const body = JSON.parse((await inspector.getByRole('group', { name: 'Body' }).first().textContent()) ?? '')
+    assert.equal(body.messages[0].content[0].text, 'Inspect me')
+    await inspector.getByLabel('Exact body').uncheck()
+    await inspector
+      .getByRole('button', { name: /user #1/ })
+      .first()
+      .click()
+    assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'You')
+  },
+)
 
-story('a request that was sent is shown as it was, with the predicted and the reported cache', async ({ page }) => {
+pageTest('a sent request is shown unchanged, with the predicted and the reported cache', async ({ page }) => {
   await page.getByRole('button', { name: 'Settings of this conversation' }).click()
   await page.getByLabel('Instructions').fill('Always answer with great care. '.repeat(200))
   await page.getByRole('button', { name: 'Save' }).click()
@@ -81,7 +89,7 @@ story('a request that was sent is shown as it was, with the predicted and the re
   const inspector = page.getByRole('complementary', { name: 'Inspector' })
   await seen(inspector.locator('.facts'), 'Cache, reported')
   await seen(inspector.locator('.piece'), /tool_result/)
-  await seen(inspector.locator('.request-head'), 'Against the request before')
+  await seen(inspector.locator('.request-head'), 'Compared with the previous request')
   await seen(inspector.locator('.piece.is-cached'), 'Always answer with great care.')
   const [predicted, reported] = await inspector
     .locator('.facts dd')
@@ -96,7 +104,7 @@ story('a request that was sent is shown as it was, with the predicted and the re
   assert.equal(await requests.count(), 2)
 })
 
-story('the sums of a conversation count every request, also those that are not loaded', async ({ page }) => {
+pageTest('the sums of a conversation count every request, also those that are not loaded', async ({ page }) => {
   await page.route(/exchanges\?limit=100$/, (route) =>
     route.continue({ url: route.request().url().replace('100', '1') }),
   )
@@ -116,7 +124,7 @@ story('the sums of a conversation count every request, also those that are not l
   await seen(page.locator('.usage .facts'), `Input${input}From`)
 })
 
-story('a summary that represents older turns is on the timeline, and can be taken back there', async ({ page }) => {
+pageTest('a summary that represents older turns is on the timeline, and can be taken back there', async ({ page }) => {
   for (const words of ['One', 'Two', 'Three', 'Four']) {
     await ask(page, `${words} is the number. `.repeat(40))
     await settled(page)
@@ -137,7 +145,7 @@ story('a summary that represents older turns is on the timeline, and can be take
   await decisions.getByRole('button', { name: 'Undo' }).waitFor()
 })
 
-story('an edited message is another branch, and both can be switched between', async ({ page }) => {
+pageTest('an edited message is another branch, and both can be switched between', async ({ page }) => {
   await ask(page, 'My name is Ada')
   await seen(replies(page), 'Ada')
   await settled(page)
@@ -156,19 +164,22 @@ story('an edited message is another branch, and both can be switched between', a
   await seen(page.getByRole('article', { name: 'You' }), 'My name is Grace')
 })
 
-story('a run that is over before its request is answered is shown, be it an edit or another try', async ({ page }) => {
-  site.says.push(...['One', 'Two', 'Three'].map((text) => [{ type: 'text' as const, text: `Answer ${text}` }]))
-  await ask(page, 'My name is Ada')
-  await seen(replies(page), 'Answer One')
-  await settled(page)
-  await page.getByRole('article', { name: 'You' }).hover()
-  await page.getByRole('button', { name: 'Edit' }).click()
-  const editor = page.getByRole('textbox', { name: 'Edited message' })
-  await editor.fill('My name is Grace')
-  await answeredBehind(page, 'Answer Two', () => editor.press('Enter'))
-  await replies(page).hover()
-  await answeredBehind(page, 'Answer Three', () => page.getByRole('button', { name: 'Regenerate' }).click())
-})
+pageTest(
+  'a run that is over before its request is answered is shown, be it an edit or another try',
+  async ({ page }) => {
+    site.replies.push(...['One', 'Two', 'Three'].map((text) => [{ type: 'text' as const, text: `Answer ${text}` }]))
+    await ask(page, 'My name is Ada')
+    await seen(replies(page), 'Answer One')
+    await settled(page)
+    await page.getByRole('article', { name: 'You' }).hover()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const editor = page.getByRole('textbox', { name: 'Edited message' })
+    await editor.fill('My name is Grace')
+    await answeredBehind(page, 'Answer Two', () => editor.press('Enter'))
+    await replies(page).hover()
+    await answeredBehind(page, 'Answer Three', () => page.getByRole('button', { name: 'Regenerate' }).click())
+  },
+)
 
 /** Does what starts a run, and holds the server's answer to it back until the reply is shown; it must stay shown. */
 async function answeredBehind(page: Page, words: string, act: () => Promise<void>): Promise<void> {
@@ -186,8 +197,8 @@ async function answeredBehind(page: Page, words: string, act: () => Promise<void
   assert.match((await replies(page).allTextContents()).join(), new RegExp(words))
 }
 
-story('asking again gives another reply beside the first, and a fork continues from the middle', async ({ page }) => {
-  site.says.push([{ type: 'text', text: 'First answer' }], [{ type: 'text', text: 'Second answer' }])
+pageTest('regenerating adds an alternative reply, and a fork continues from the middle', async ({ page }) => {
+  site.replies.push([{ type: 'text', text: 'First answer' }], [{ type: 'text', text: 'Second answer' }])
   await ask(page, 'Answer twice')
   await seen(replies(page), 'First answer')
   await settled(page)
@@ -209,32 +220,32 @@ story('asking again gives another reply beside the first, and a fork continues f
   await page.getByRole('group', { name: 'Version 2 of 2' }).nth(1).waitFor()
 })
 
-story(
+pageTest(
   'a page that is loaded again in the middle of an answer shows it from its beginning to its end',
   async ({ page }) => {
     const words = eightyWords()
-    site.says.push([{ type: 'text', text: words }])
+    site.replies.push([{ type: 'text', text: words }])
     site.hold(12)
     await ask(page, 'Tell me much')
     await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
     await page.reload()
     await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word0 word1')
-    site.flow()
+    site.release()
     await seen(replies(page), 'word79')
     await settled(page)
     assert.equal((await replies(page).locator('.markdown').textContent())?.trim(), words)
   },
 )
 
-story(
+pageTest(
   'a server that is started again in the middle of an answer continues with it, and so does the page',
   async ({ page }) => {
-    site.says.push([{ type: 'text', text: eightyWords() }], [{ type: 'text', text: eightyWords(100) }])
+    site.replies.push([{ type: 'text', text: eightyWords() }], [{ type: 'text', text: eightyWords(100) }])
     site.hold(12)
     await ask(page, 'Tell me much')
     await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
     await site.restart()
-    site.flow()
+    site.release()
     await seen(replies(page), eightyWords(100))
     await settled(page)
     await page.getByRole('group', { name: 'Version 2 of 2' }).waitFor()
@@ -244,43 +255,43 @@ story(
   },
 )
 
-story('an answer can be stopped, what was said is kept, and it can be resumed', async ({ page }) => {
-  site.says.push([{ type: 'text', text: eightyWords() }])
+pageTest('an answer can be stopped, what was said is kept, and it can be resumed', async ({ page }) => {
+  site.replies.push([{ type: 'text', text: eightyWords() }])
   site.hold(12)
   await ask(page, 'Tell me much')
   await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
   await page.getByRole('button', { name: 'Stop' }).click()
-  await seen(page.locator('.notice'), 'Stopped. What was said so far is kept.')
+  await seen(page.locator('.notice'), 'Stopped. The partial reply is saved.')
   await seen(replies(page), 'word3')
-  site.flow()
+  site.release()
   await page.getByRole('button', { name: 'Resume' }).click()
   await seen(replies(page), 'You said: "Continue."')
   await settled(page)
   assert.equal(await page.locator('.notice').count(), 0)
 })
 
-story('two tabs on one conversation follow each other', async ({ page, context }) => {
+pageTest('two tabs on one conversation follow each other', async ({ page, context }) => {
   await ask(page, 'Hello from the first tab')
   await settled(page)
   const other = await context.newPage()
-  const visitor = watched(other, context, site)
+  const session = watched(other, context, site)
   await other.goto(`${site.url}/c/${await idOn(page)}`)
   await seen(other.getByRole('article', { name: 'You' }), 'Hello from the first tab')
-  site.says.push([{ type: 'text', text: eightyWords() }])
+  site.replies.push([{ type: 'text', text: eightyWords() }])
   site.hold(12)
   await say(other, 'Hello from the second tab')
   await seen(page.getByRole('article', { name: 'You' }), 'Hello from the second tab')
   await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
-  site.flow()
+  site.release()
   for (const tab of [page, other]) {
     await seen(replies(tab), 'word79')
     await settled(tab)
     assert.equal(await replies(tab).count(), 2)
   }
-  assert.deepEqual(visitor.errors, [])
+  assert.deepEqual(session.errors, [])
 })
 
-story('what a provider refuses is told with what to do, and another try continues', async ({ page }) => {
+pageTest('a refusal of a provider is shown with what to do, and a retry continues', async ({ page }) => {
   site.emulator.order({ status: 401 })
   await ask(page, 'Will fail')
   await seen(page.getByRole('alert'), 'The provider rejected the API key')
@@ -288,7 +299,7 @@ story('what a provider refuses is told with what to do, and another try continue
   await seen(replies(page), 'Will fail')
 })
 
-story('a search finds what was said, and leads to its place, on another branch too', async ({ page }) => {
+pageTest('a search finds what was said, and leads to its place, on another branch too', async ({ page }) => {
   await ask(page, 'The password is xylophone')
   await settled(page)
   await page.getByRole('article', { name: 'You' }).hover()
@@ -306,7 +317,7 @@ story('a search finds what was said, and leads to its place, on another branch t
   await page.locator('.elsewhere').waitFor({ state: 'detached' })
 })
 
-story('a conversation is renamed, labelled, filtered by its label, and deleted', async ({ page }) => {
+pageTest('a conversation is renamed, labelled, filtered by its label, and deleted', async ({ page }) => {
   await ask(page, 'To be renamed')
   await settled(page)
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
@@ -326,7 +337,7 @@ story('a conversation is renamed, labelled, filtered by its label, and deleted',
   await list.first().waitFor({ state: 'detached' })
 })
 
-story('files go along by button, by paste and by drop', async ({ page }) => {
+pageTest('files go along by button, by paste and by drop', async ({ page }) => {
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
   const attached = page.getByRole('list', { name: 'Attached files' })
   await page.locator('input[type=file]').setInputFiles({
@@ -365,7 +376,7 @@ story('files go along by button, by paste and by drop', async ({ page }) => {
   await seen(replies(page), 'It holds 2 of media')
 })
 
-story('instructions of a conversation are sent', async ({ page }) => {
+pageTest('instructions of a conversation are sent', async ({ page }) => {
   await page.getByRole('button', { name: 'Settings of this conversation' }).click()
   await page.getByLabel('Instructions').fill('Always be brief.')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -373,16 +384,20 @@ story('instructions of a conversation are sent', async ({ page }) => {
   await seen(replies(page), 'Always be brief.')
 })
 
-story('a tool that needs it runs only when it is allowed, also after the page was loaded again', async ({ page }) => {
-  await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
-  const card = page.locator('details.tool')
-  await seen(card, 'May send_mail run with these arguments?')
-  await seen(page.locator('.notice'), 'A tool waits for you')
-  await page.reload()
-  await card.getByRole('button', { name: 'Allow once' }).click()
-  await seen(replies(page), 'sent to "ada@example.com"')
-  await settled(page)
-  await ask(page, 'Use the tool send_mail with {"to":"eve@example.com"}')
-  await card.getByRole('button', { name: 'Do not allow' }).click()
-  await seen(replies(page), 'send_mail failed')
-})
+pageTest(
+  'a tool that needs it runs only when it is allowed, also after the page was loaded again',
+  async ({ page }) => {
+    await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
+    const card = page.locator('details.tool')
+    await seen(card, 'May send_mail run with these arguments?')
+    await seen(page.locator('.notice'), 'A tool waits for you')
+    await page.reload()
+    await card.getByRole('button', { name: 'Allow once' }).click()
+    await seen(replies(page), 'sent to "ada@example.com"')
+    await settled(page)
+    await ask(page, 'Use the tool send_mail with {"to":"eve@example.com"}')
+    await card.getByRole('button', { name: 'Do not allow' }).click()
+    await card.getByRole('button', { name: 'Deny' }).click()
+    await seen(replies(page), 'send_mail failed')
+  },
+)

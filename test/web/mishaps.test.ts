@@ -1,11 +1,11 @@
-// What goes wrong around a conversation is told where it can be read, and nothing is lost by it.
+// Errors around a conversation are shown where they can be read, and nothing is lost.
 
 import assert from 'node:assert/strict'
 import type { Message } from '../../src/core/message.ts'
 import { settled } from './site.ts'
-import { ask, eightyWords, idOn, kept, replies, seen, site, story, title } from './story.ts'
+import { ask, eightyWords, idOn, kept, replies, seen, site, pageTest, title } from './page-test.ts'
 
-story('a look at the tree that fails is told, and made up for at the next change', async ({ page }) => {
+pageTest('a failed request for the tree is reported, and made up for at the next change', async ({ page }) => {
   await ask(page, 'Hello')
   await settled(page)
   const id = await idOn(page)
@@ -22,7 +22,7 @@ story('a look at the tree that fails is told, and made up for at the next change
   }
 })
 
-story('what cannot be read is told, and the other files go along', async ({ page }) => {
+pageTest('an unreadable file is reported, and the other files are attached', async ({ page }) => {
   await page.evaluate(`(() => {
     const read = Blob.prototype.arrayBuffer
     Blob.prototype.arrayBuffer = function () {
@@ -42,7 +42,7 @@ story('what cannot be read is told, and the other files go along', async ({ page
   await seen(replies(page), 'It holds 1 of media')
 })
 
-story('a link to a place that is not there opens the conversation', async ({ page }) => {
+pageTest('a link to a place that is not there opens the conversation', async ({ page }) => {
   const id = await kept('Linked')
   for (const place of ['nowhere', '%E0%A4%A']) {
     await page.goto('about:blank')
@@ -51,7 +51,7 @@ story('a link to a place that is not there opens the conversation', async ({ pag
   }
 })
 
-story('settings that the dialog does not show survive it, and tools that are gone do not', async ({ page }) => {
+pageTest('settings that the dialog does not show survive it, and tools that are gone do not', async ({ page }) => {
   const policy = { maxMessages: 7 }
   const id = await kept('Set elsewhere', { policy, tools: ['gone', 'clock', 'add', 'send_mail'] })
   await page.goto(`${site.url}/c/${id}`)
@@ -65,7 +65,7 @@ story('settings that the dialog does not show survive it, and tools that are gon
   assert.deepEqual(settings, { policy, tools: ['clock', 'add', 'send_mail'], system: 'Be brief.' })
 })
 
-story('settings that the server did not take are still there to be saved again', async ({ page }) => {
+pageTest('settings that the server did not take are still there to be saved again', async ({ page }) => {
   const id = await kept('To be set')
   await page.goto(`${site.url}/c/${id}`)
   await seen(title(page), 'To be set')
@@ -80,7 +80,7 @@ story('settings that the server did not take are still there to be saved again',
   assert.deepEqual((await site.store.conversation('local', id))?.settings, { system: 'Be brief.' })
 })
 
-story('an export that is refused is told, and no file', async ({ page }) => {
+pageTest('a refused export is reported, and no file is saved', async ({ page }) => {
   await ask(page, 'Hello')
   await settled(page)
   await seen(title(page), 'Hello')
@@ -100,7 +100,7 @@ story('an export that is refused is told, and no file', async ({ page }) => {
   assert.equal((await download).suggestedFilename(), 'Hello.jsonl')
 })
 
-story('what cannot be saved is told where it can be read', async ({ page }) => {
+pageTest('what cannot be saved is reported where it can be read', async ({ page }) => {
   await ask(page, 'Hello')
   await settled(page)
   await page.getByRole('button', { name: 'This conversation', exact: true }).click()
@@ -112,12 +112,12 @@ story('what cannot be saved is told where it can be read', async ({ page }) => {
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 
-story('a stream that is refused for a moment is asked for again', async ({ page }) => {
-  site.says.push([{ type: 'text', text: eightyWords() }])
+pageTest('a stream that is refused for a moment is asked for again', async ({ page }) => {
+  site.replies.push([{ type: 'text', text: eightyWords() }])
   await page.route('**/events', (route) => route.fulfill({ status: 429, json: {} }), { times: 1 })
   site.hold(12)
   await ask(page, 'Tell me much')
   await seen(page.getByRole('article', { name: 'Answer, coming' }), 'word3')
-  site.flow()
+  site.release()
   await seen(replies(page), 'word79')
 })

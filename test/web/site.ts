@@ -1,5 +1,8 @@
-// The page on a server of its own, with the emulator behind it: the model's words can be scripted, its stream held and let go.
+// The page on its own server, with the emulator as its provider: replies can be scripted, streams held and released.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { buildWeb } from '../../scripts/build-web.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
@@ -18,15 +21,17 @@ export interface Site {
   /** Good for the site, where it asks for one. */
   key: string
   store: Store
+  /** Where coding agents keep their sessions. */
+  home: string
   emulator: Emulator
-  /** What the model says next, instead of the emulator's own words; once each, in order. */
-  says: (Part[] | ((situation: ResponderInput) => Part[] | undefined))[]
-  /** What the tool `walk` tells, each as it is written; the last one is its result. For one call. */
+  /** The next replies of the model, instead of those of the emulator; each once, in order. */
+  replies: (Part[] | ((situation: ResponderInput) => Part[] | undefined))[]
+  /** The progress values of the tool `walk`, each as it is written; the last one is its result. For one call. */
   steps: WritableStreamDefaultWriter<Json>
-  /** Lets this many chunks of every stream through, and holds the rest until `flow`. */
+  /** Sends this many chunks of every stream, and holds the rest until `release`. */
   hold(chunks: number): void
-  flow(): void
-  /** Stops the server, which parks what is under way, and starts another one at the same place. */
+  release(): void
+  /** Stops the server, which parks active runs, and starts another one at the same address. */
   restart(): Promise<void>
   close(): Promise<void>
 }
@@ -57,10 +62,10 @@ const send: Tool = {
 
 export async function openSite(options: { requireKeys?: boolean; name?: string } = {}): Promise<Site> {
   const { directory } = await buildWeb()
-  const says: Site['says'] = []
+  const replies: Site['replies'] = []
   const emulator = createEmulator({
     reply(situation) {
-      const next = says.shift()
+      const next = replies.shift()
       const parts = typeof next === 'function' ? next(situation) : next
       return parts && { parts }
     },
@@ -74,6 +79,7 @@ export async function openSite(options: { requireKeys?: boolean; name?: string }
     run: () => steps.readable,
   }
   const store = openMemoryStore()
+  const home = mkdtempSync(join(tmpdir(), 'synapse-home-'))
   const { key } = await createKey(store, { owner: 'local' })
   const serve = async (port = 0): Promise<RunningServer> =>
     startServer({
@@ -95,6 +101,7 @@ export async function openSite(options: { requireKeys?: boolean; name?: string }
       offline: true,
       whyOffline: 'Offline: the built-in emulator answers, not a model.',
       page: directory,
+      sessions: { environment: { home, env: {} }, carry: ['synapse', 'carry'] },
       requireKeys: options.requireKeys === true,
       names: options.name === undefined ? [] : [options.name],
     })
@@ -103,19 +110,21 @@ export async function openSite(options: { requireKeys?: boolean; name?: string }
     url: options.name === undefined ? server.url : server.url.replace('127.0.0.1', options.name),
     key,
     store,
+    home,
     emulator,
-    says,
+    replies,
     steps: steps.writable.getWriter(),
     hold: (chunks) => gate.hold(chunks),
-    flow: () => gate.flow(),
+    release: () => gate.release(),
     async restart() {
       await server.stop(0)
       server = await serve(Number(new URL(server.url).port))
     },
     async close() {
-      gate.flow()
+      gate.release()
       await server.stop(0)
       await store.close()
+      rmSync(home, { recursive: true, force: true })
     },
   }
 }
@@ -123,7 +132,7 @@ export async function openSite(options: { requireKeys?: boolean; name?: string }
 interface Gate {
   through(answer: globalThis.Response, signal: AbortSignal | null | undefined): globalThis.Response
   hold(chunks: number): void
-  flow(): void
+  release(): void
 }
 
 function gateOf(): Gate {
@@ -135,7 +144,7 @@ function gateOf(): Gate {
       left = chunks
       open = new Promise((resolve) => (release = resolve))
     },
-    flow() {
+    release() {
       left = Number.POSITIVE_INFINITY
       release()
     },
@@ -159,44 +168,44 @@ function gateOf(): Gate {
   }
 }
 
-export interface Visitor {
+export interface PageSession {
   page: Page
   context: BrowserContext
   /** Everything that the page asked for at another place than the site. */
-  strayed: string[]
+  foreignRequests: string[]
   /** Errors of scripts and of the content security policy. */
   errors: string[]
 }
 
-export async function visit(
+export async function openPage(
   browser: Browser,
-  site: Site,
+  site: Pick<Site, 'url'>,
   options: { dark?: boolean; path?: string } = {},
-): Promise<Visitor> {
+): Promise<PageSession> {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     colorScheme: options.dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  const visitor = watched(page, context, site)
+  const session = watched(page, context, site)
   await page.goto(site.url + (options.path ?? '/'))
   await page.getByRole('textbox', { name: 'Message' }).waitFor()
-  return visitor
+  return session
 }
 
-export function watched(page: Page, context: BrowserContext, site: Site): Visitor {
-  const strayed: string[] = []
+export function watched(page: Page, context: BrowserContext, site: Pick<Site, 'url'>): PageSession {
+  const foreignRequests: string[] = []
   const errors: string[] = []
   page.on('request', (request) => {
     const url = request.url()
-    if (!url.startsWith(site.url) && !url.startsWith('data:') && !url.startsWith('blob:')) strayed.push(url)
+    if (!url.startsWith(site.url) && !url.startsWith('data:') && !url.startsWith('blob:')) foreignRequests.push(url)
   })
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) errors.push(message.text())
   })
-  return { page, context, strayed, errors }
+  return { page, context, foreignRequests, errors }
 }
 
 export async function say(page: Page, words: string): Promise<void> {

@@ -1,4 +1,4 @@
-// The program as it is shipped: `synapse serve` in a process of its own, without keys, in an empty home.
+// The program as it is shipped: `synapse serve` in a separate process, without keys, in an empty home.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,6 +11,8 @@ import { bin } from '../cli/command-line.ts'
 
 export interface Stock {
   url: string
+  /** Its home, and the folder that it was started in. */
+  home: string
   /** Ends it as a crash would. */
   kill(): Promise<void>
   /** Starts it again at the same address, with the same conversations. */
@@ -35,6 +37,7 @@ export async function openStock(env: Record<string, string> = {}): Promise<Stock
   const url = await begin('0')
   const stock: Stock = {
     url,
+    home,
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { settled } from './site.ts'
-import { ask, idOn, replies, seen, site, story } from './story.ts'
+import { ask, idOn, replies, seen, site, pageTest } from './page-test.ts'
 
-story(
-  'what a tool tells is shown while it works, also when the page is loaded again, and then its result',
+pageTest(
+  'the progress of a tool is shown while it works, even after a reload, and then its result',
   async ({ page }) => {
     await ask(page, 'Use the tool walk with {"to":"the sea"}')
     const card = page.locator('details.tool')
@@ -30,7 +30,7 @@ story(
   },
 )
 
-story('a question that is over asks no more, and the conversation can continue', async ({ page }) => {
+pageTest('a question that is over asks no more, and the conversation can continue', async ({ page }) => {
   await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
   const card = page.locator('details.tool')
   await card.getByRole('button', { name: 'Allow once' }).waitFor()
@@ -38,7 +38,7 @@ story('a question that is over asks no more, and the conversation can continue',
   const id = await idOn(page)
   const asked = (await site.store.overlays('local', id)).find(({ kind }) => kind === 'approval-asked')
   assert.ok(asked)
-  // Answered by somebody whose server stopped right then.
+  // Answered by another client whose server stopped right then.
   await site.store.addOverlay('local', id, {
     entryId: asked.entryId,
     kind: 'approval-answered',
@@ -53,7 +53,7 @@ story('a question that is over asks no more, and the conversation can continue',
   await seen(replies(page), 'sent to "ada@example.com"')
 })
 
-story('a fork from a reply that used a tool takes along what the tool answered', async ({ page }) => {
+pageTest('a fork from a reply that used a tool takes along what the tool answered', async ({ page }) => {
   await ask(page, 'What time is it?')
   await seen(replies(page), 'clock answered')
   await settled(page)
@@ -67,3 +67,38 @@ story('a fork from a reply that used a tool takes along what the tool answered',
   const roles = (await site.store.history('local', head ?? '')).map(({ message }) => message.role)
   assert.deepEqual(roles, ['user', 'assistant', 'tool', 'user', 'assistant'])
 })
+
+pageTest(
+  'a tool is denied with a reason, allowed for the conversation, and asks again once that is taken back',
+  async ({ page }) => {
+    await ask(page, 'Use the tool send_mail with {"to":"ada@example.com"}')
+    const card = page.locator('details.tool').last()
+    await card.getByRole('button', { name: 'Do not allow' }).click()
+    await card.getByLabel('Reason, for the model').fill('Not on a Sunday')
+    await card.getByRole('button', { name: 'Deny' }).click()
+    await seen(replies(page).last(), /Not on a Sunday/)
+    await settled(page)
+
+    await ask(page, 'Use the tool send_mail with {"path":"notes.txt","old_string":"one","new_string":"two","to":"bob"}')
+    await seen(card.getByRole('group', { name: 'Changes in notes.txt' }), /- one\s+\+ two/)
+    await card.getByRole('button', { name: 'Allow in this conversation' }).click()
+    await seen(replies(page).last(), 'sent to "bob"')
+    await settled(page)
+    await ask(page, 'Use the tool send_mail with {"to":"carol"}')
+    await seen(replies(page).last(), 'sent to "carol"')
+    await settled(page)
+
+    await page.getByRole('button', { name: 'Settings of this conversation' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Settings of this conversation' })
+    await seen(dialog.getByRole('group', { name: 'Allowed without asking' }), 'send_mail in this conversation')
+    await dialog.getByRole('button', { name: 'Ask again' }).click()
+    await dialog.getByRole('group', { name: 'Allowed without asking' }).waitFor({ state: 'detached' })
+    await dialog.getByRole('checkbox', { name: /^walk/ }).uncheck()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await ask(page, 'Use the tool send_mail with {"to":"dora"}')
+    await card.getByRole('button', { name: 'Allow once' }).waitFor()
+    const { settings } = (await site.store.conversation('local', await idOn(page))) ?? {}
+    assert.ok(Array.isArray(settings?.['tools']) && !settings['tools'].includes('walk'))
+  },
+)

@@ -1,4 +1,4 @@
-// The inspector finds out by itself which message each piece of a body came from: on every wire of every provider.
+// The encoders say which messages each element of a body was made from: on every wire of every provider.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,9 +6,8 @@ import type { Message } from '../../src/core/message.ts'
 import { prepare } from '../../src/runtime/prepare.ts'
 import { bandsOf } from '../../web/inspector/bands.ts'
 import { diffLines } from '../../web/inspector/diff.ts'
-import { fragmentsOf } from '../../web/inspector/fragments.ts'
+import { originsNote, placesIn, readOrigins } from '../../src/context/origins.ts'
 import { inspect } from '../../web/inspector/request.ts'
-import { trace } from '../../web/inspector/trace.ts'
 import { call, calls, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 import { everyTarget, tools } from '../targets.ts'
 
@@ -45,37 +44,55 @@ for (const [name, history] of Object.entries(histories)) {
   test(`every message is found in the body of every provider: ${name}`, () => {
     for (const target of everyTarget) {
       const where = `${target.provider} ${target.protocol} ${target.model}`
-      const { body } = prepare({ messages: history, system: 'Be brief.', tools, ...target })
-      const fragments = fragmentsOf(body)
-      const places = trace(fragments, history)
-      const flat = places.flat()
+      const { body, origins } = prepare({ messages: history, system: 'Be brief.', tools, ...target })
+      assert.ok(origins, where)
+      const list = body[origins.field]
+      assert.ok(Array.isArray(list) && list.length === origins.from.length, where)
+      const places = placesIn(origins)
+      const carried = new Set(places.flat())
       assert.deepEqual(
-        flat.toSorted((a, b) => a - b),
-        flat,
-        `${where}: in order`,
+        [...carried].toSorted((a, b) => a - b),
+        [...history.keys()],
+        `${where}: ${JSON.stringify(places)}`,
       )
-      assert.deepEqual([...new Set(flat)], [...history.keys()], `${where}: ${JSON.stringify(places)}`)
-      for (const [i, fragment] of fragments.entries()) {
-        if (fragment.kind !== 'message') continue
-        const text = JSON.stringify(fragment.value)
-        for (const place of places[i] ?? []) {
-          const words = history[place]?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])) ?? []
-          const isItemOfReply = fragment.isItem === true
-          if (!isItemOfReply) for (const word of words) assert.ok(text.includes(word), `${where}: ${word} in ${text}`)
+      for (const [i, element] of list.entries()) {
+        const text = JSON.stringify(element)
+        for (const word of wordsOf(places[i] ?? [], history)) {
+          const isElsewhere = list.some((other, j) => j !== i && JSON.stringify(other).includes(word))
+          assert.ok(text.includes(word) || isElsewhere, `${where}: ${word} in ${text}`)
         }
       }
     }
   })
 }
 
-test('what is in the log but not in the body is told with its reason', () => {
+/** What the element must hold, or another of the same reply. */
+function wordsOf(places: readonly number[], history: readonly Message[]): string[] {
+  return places.flatMap((place) =>
+    (history[place]?.parts ?? []).flatMap((one) => (one.type === 'text' ? [one.text] : [])),
+  )
+}
+
+test('where the elements of a body came from is stored in runs, and read back', () => {
+  for (const target of everyTarget) {
+    const { origins } = prepare({ messages: long, system: 'Be brief.', tools, ...target })
+    assert.ok(origins)
+    const read = readOrigins({ notes: originsNote(origins) })
+    assert.deepEqual(read, { field: origins.field, places: placesIn(origins) })
+  }
+  assert.equal(readOrigins({ notes: [] }), undefined)
+})
+
+test('what is in the log but not in the body is listed with its reason', () => {
   const messages: Message[] = []
   for (let i = 0; i < 20; i++) messages.push(user(`question ${i}`), reply(`answer ${i}`))
   messages.push(user('the last one'))
-  const { body, notes } = prepare({ messages, provider: 'anthropic', policy: { maxMessages: 10 } })
-  const inspected = inspect({ body, notes, history: messages, isSameModel: false })
+  const { body, notes, origins } = prepare({ messages, provider: 'anthropic', policy: { maxMessages: 10 } })
+  assert.ok(origins)
+  const traced = { field: origins.field, places: placesIn(origins) }
+  const inspected = inspect({ body, notes, origins: traced, history: messages, isSameModel: false })
   assert.ok(inspected.absent.length >= 30)
-  for (const { why } of inspected.absent) assert.match(why.join(), /over 10 messages/)
+  for (const { notes: why } of inspected.absent) assert.match(JSON.stringify(why), /over 10 messages/)
 })
 
 test('the prefix that a cache should know ends at the first piece that changed', () => {
@@ -111,10 +128,12 @@ test('the pieces of a long prompt cost what the whole of it falls under', () => 
   }
 })
 
-test('two wires side by side stand in lines of the same messages', () => {
+test('two wires side by side are aligned by message', () => {
   const [a, b] = ['anthropic', 'openai'].map((provider) => {
-    const { body, notes } = prepare({ messages: long, system: 'Be brief.', tools, provider })
-    return inspect({ body, notes, history: long, isSameModel: false })
+    const { body, notes, origins } = prepare({ messages: long, system: 'Be brief.', tools, provider })
+    assert.ok(origins)
+    const traced = { field: origins.field, places: placesIn(origins) }
+    return inspect({ body, notes, origins: traced, history: long, isSameModel: false })
   })
   assert.ok(a && b)
   const bands = bandsOf([a, b]).filter((band) => band.places.length > 0)
@@ -129,7 +148,7 @@ test('two wires side by side stand in lines of the same messages', () => {
   }
 })
 
-test('a change is told line by line', () => {
+test('a change is shown line by line', () => {
   assert.deepEqual(diffLines('a\nb\nc', 'a\nx\nc\nd'), [
     { kind: 'same', text: 'a' },
     { kind: 'gone', text: 'b' },

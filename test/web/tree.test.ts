@@ -7,7 +7,7 @@ const outline = (id: string, parentId: string | null): EntryOutline => {
   return { id, parentId, depth: 0, role: 'user', at: '2026-11-01T00:00:00.000Z' }
 }
 
-test('an outline that was read before the latest entry came does not take it away again', () => {
+test('an outline that was read before the latest entry does not remove it again', () => {
   const known = treeOf([outline('a', null)])
   addTo(known, outline('b', 'a'))
   const tree = updated(known, [outline('a', null)])
@@ -18,7 +18,7 @@ test('an outline that was read before the latest entry came does not take it awa
   assert.ok(isOnPath(tree, 'a', 'b'))
 })
 
-test('where an entry stands is what the server says, whatever was guessed before', () => {
+test('the position of an entry is what the server reports, whatever was guessed before', () => {
   const known = treeOf([outline('a', null), outline('c', 'a')])
   const tree = updated(known, [outline('a', null), outline('b', 'a'), outline('c', 'b')])
   assert.deepEqual(

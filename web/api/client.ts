@@ -1,11 +1,11 @@
-// One way to the server. Where it asks for a key, the key stays in this tab: it is never in a URL and never in a cookie.
+// The connection to the server. If it requires a key, the key stays in this tab: it is never in a URL or a cookie.
 
 import { signal } from '@preact/signals'
 import type { Failure } from './types.ts'
 
 const keyName = 'synapse-key'
 
-/** The server asked for a key and got none, or not a valid one. */
+/** The server requires a key and got none, or an invalid one. */
 export const keyWanted = signal(false)
 
 export class ApiError extends Error {
@@ -44,7 +44,7 @@ export async function callForText(path: string, signal?: AbortSignal): Promise<s
   return answer.text()
 }
 
-/** The raw answer; throws only where the server cannot be reached. */
+/** The raw response; throws only if the server cannot be reached. */
 export async function reach(method: string, path: string, options: CallOptions = {}): Promise<globalThis.Response> {
   const key = sessionStorage.getItem(keyName)
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
@@ -58,7 +58,7 @@ export async function reach(method: string, path: string, options: CallOptions =
       ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
       ...(options.signal && { signal: options.signal }),
     })
-    // A key that was given since is not asked for again.
+    // A key that was entered since is not asked for again.
     if (answer.status === 401 && key === sessionStorage.getItem(keyName)) keyWanted.value = true
     return answer
   } catch (error) {

@@ -2,25 +2,36 @@
 
 import { call, callForText, failureOf } from './client.ts'
 import type {
+  AgentView,
   Approval,
   CapabilitiesView,
   ConversationChange,
+  ConversationUsage,
   ConversationView,
   EntriesPage,
   Entry,
   Exchange,
+  GrantView,
   Hit,
+  ImportedView,
+  Json,
+  McpServerView,
   ModelView,
   NewMessage,
   Overlay,
   Page,
+  PreferredModels,
+  NextRequest,
   PreparedView,
   PrepareRequest,
+  Prompt,
   ProviderView,
   RunView,
   MessageInput,
+  SessionsView,
   Settings,
   StatusView,
+  ToolView,
   Tree,
   UsageRow,
   Verdict,
@@ -31,8 +42,23 @@ type Query = Record<string, string | number | undefined>
 export const api = {
   status: () => call<StatusView>('GET', '/api/status'),
   providers: async () => (await call<Page<ProviderView>>('GET', '/api/providers')).items,
+  storeKey: (provider: string, key: string) =>
+    call<ProviderView>('POST', `/api/providers/${encodeURIComponent(provider)}/key`, { body: { key } }),
+  removeKey: (provider: string) => call<ProviderView>('DELETE', `/api/providers/${encodeURIComponent(provider)}/key`),
   models: async () => (await call<Page<ModelView>>('GET', '/api/models')).items,
 
+  preferred: () => call<PreferredModels>('GET', '/api/models/preferred'),
+  setFavourite: (body: { model: string; favourite: boolean }) =>
+    call<{ favourites: string[] }>('POST', '/api/models/favourites', { body }),
+  agents: async () => (await call<Page<AgentView>>('GET', '/api/agents')).items,
+  prompts: async () => (await call<Page<Prompt>>('GET', '/api/prompts')).items,
+  tools: async () => (await call<Page<ToolView>>('GET', '/api/tools')).items,
+  mcpServers: async () => (await call<Page<McpServerView>>('GET', '/api/mcp')).items,
+  restartMcp: (name: string) => call<McpServerView>('POST', `/api/mcp/${encodeURIComponent(name)}/restart`),
+  allowMcpTool: (name: string, tool: string) =>
+    call<McpServerView>('POST', `/api/mcp/${encodeURIComponent(name)}/tools/${encodeURIComponent(tool)}/allow`),
+  grants: async () => (await call<Page<GrantView>>('GET', '/api/grants')).items,
+  revokeGrant: (id: string) => call<unknown>('DELETE', `/api/grants/${encodeURIComponent(id)}`),
   capabilities: (model: string) => call<CapabilitiesView>('GET', `/api/capabilities${asked({ model })}`),
 
   conversations: (query: Query = {}) => call<Page<ConversationView>>('GET', `/api/conversations${asked(query)}`),
@@ -59,20 +85,32 @@ export const api = {
   allRuns: (query: Query) => call<Page<RunView>>('GET', `/api/runs${asked(query)}`),
   cancel: (runId: string) => call<unknown>('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`),
 
-  prepare: async (id: string, body: PrepareRequest, signal?: AbortSignal) =>
-    (await call<{ items: PreparedView[] }>('POST', of(id, 'prepare'), { body, ...(signal && { signal }) })).items,
+  /** Without an id, the first request of a new conversation. */
+  prepare: async (id: string | undefined, body: PrepareRequest, signal?: AbortSignal) => {
+    const path = id === undefined ? '/api/prepare' : of(id, 'prepare')
+    return (await call<{ items: PreparedView[] }>('POST', path, { body, ...(signal && { signal }) })).items
+  },
+  prompt: async (id: string, body: NextRequest) =>
+    (await call<{ prompt: string }>('POST', of(id, 'prompt'), { body })).prompt,
   exchanges: (id: string, query: Query) => call<Page<Exchange>>('GET', of(id, 'exchanges') + asked(query)),
   body: (exchangeId: string) => callForText(`/api/exchanges/${encodeURIComponent(exchangeId)}/body`),
+  compact: (id: string) => call<{ overlay: Overlay | null }>('POST', of(id, 'compact'), { body: {} }),
+  import: (content: Json) => call<ImportedView>('POST', '/api/import', { body: { content } }),
+  sessions: () => call<SessionsView>('GET', '/api/sessions'),
+  importSession: (body: { agent: string; id: string }) => call<ImportedView>('POST', '/api/sessions/import', { body }),
+  clientBody: (exchangeId: string) => callForText(`/api/exchanges/${encodeURIComponent(exchangeId)}/client-body`),
   overlays: async (id: string) => (await call<Page<Overlay>>('GET', of(id, 'overlays'))).items,
   setUndone: (id: string, overlayId: string, undone: boolean) =>
     call<Overlay>('PATCH', of(id, 'overlays', overlayId), { body: { undone } }),
 
   search: (query: Query, signal?: AbortSignal) =>
     call<Page<Hit>>('GET', `/api/search${asked(query)}`, { ...(signal && { signal }) }),
+  usageOf: (id: string) => call<ConversationUsage>('GET', of(id, 'usage')),
   usage: async (query: Query) => (await call<{ items: UsageRow[] }>('GET', `/api/usage${asked(query)}`)).items,
 }
 
 export const paths = {
+  compare: (id: string) => of(id, 'compare'),
   watch: (id: string) => of(id, 'watch'),
   events: (runId: string) => `/api/runs/${encodeURIComponent(runId)}/events`,
   blob: (sha256: string) => `/api/blobs/${encodeURIComponent(sha256)}`,
@@ -80,8 +118,8 @@ export const paths = {
 }
 
 /**
- * A request that starts a run may be repeated without starting two. It is, where the answer got lost, and
- * where the run before has told its end but is not quite over yet.
+ * A request that starts a run may be repeated without starting two: if the answer got lost, or if the previous run has
+ * reported its end but is not quite over yet.
  */
 async function startRun(path: string, body: unknown): Promise<RunView> {
   const headers = { 'idempotency-key': newKey() }
@@ -98,7 +136,7 @@ async function startRun(path: string, body: unknown): Promise<RunView> {
 
 const mostTries = 6
 
-/** Without TLS a browser has no `randomUUID`, but it has chance. */
+/** Without TLS a browser has no `randomUUID`, but it has random numbers. */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint32Array(4))].map((piece) => piece.toString(36)).join('-')
 }

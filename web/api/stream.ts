@@ -1,6 +1,6 @@
-// Server-sent events over fetch: EventSource cannot send a key. A broken stream is taken up again after the last event
-// that came, so every event comes once. A hidden tab lets go of its streams (a browser has six connections for one
-// server, over all tabs) and catches up when it is looked at again.
+// Server-sent events over fetch: EventSource cannot send a key. A broken stream is resumed after the last received
+// event, so every event arrives once. A hidden tab closes its streams (a browser has six connections per server, over
+// all tabs) and catches up when it is visible again.
 
 import { createParser } from 'eventsource-parser'
 import { ApiError, reach, refused } from './client.ts'
@@ -11,7 +11,7 @@ export interface Streamed {
   data: string
 }
 
-/** Gives what stops it. `onEnd` is called when there is nothing more to come, with an error if it was refused. */
+/** Returns a function that stops it. `onEnd` is called when nothing more will come, with an error if it was refused. */
 export function follow(
   path: string,
   onEvent: (event: Streamed) => void,
@@ -90,7 +90,7 @@ export function follow(
   }
 }
 
-/** Asked too often is not asked in vain. */
+/** A rate limit is temporary. */
 function isFinal(status: number | undefined): boolean {
   return status !== undefined && status < 500 && status !== 429
 }

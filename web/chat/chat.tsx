@@ -1,18 +1,11 @@
-// The middle of the page: the conversation, and where the next message is written.
+// The middle of the page: the conversation and the composer.
 
 import { useState } from 'preact/hooks'
-import { api, paths } from '../api/routes.ts'
-import { reach, refused } from '../api/client.ts'
-import type { ConversationView, Entry, Reply } from '../api/types.ts'
-import { Dialog, FormDialog } from '../parts/dialog.tsx'
-import { IconButton } from '../parts/icon-button.tsx'
-import { Menu } from '../parts/menu.tsx'
-import { visit } from '../state/address.ts'
+import type { Entry, Reply } from '../api/types.ts'
 import { attach } from '../state/attachments.ts'
 import {
   approvals,
   backToHead,
-  changed,
   current,
   elsewhere,
   goTo,
@@ -21,12 +14,13 @@ import {
   loadAround,
   rows,
   showEnd,
+  tree,
 } from '../state/conversation.ts'
-import { dropListed } from '../state/conversations.ts'
 import { live } from '../state/run.ts'
+import { newestLeaf } from '../state/tree.ts'
 import type { Row } from '../state/rows.ts'
-import { attempt, status } from '../state/session.ts'
-import { inspectorOpen, inspectorWide, sidebarOpen } from '../state/surface.ts'
+import { inspectorWide } from '../state/surface.ts'
+import { ChatHead } from './chat-head.tsx'
 import { Composer } from './composer.tsx'
 import { LiveRow } from './live-row.tsx'
 import { hasNotice, NoticeRow } from './notice-row.tsx'
@@ -64,7 +58,7 @@ export function Chat() {
         void attach([...(event.dataTransfer?.files ?? [])])
       }}
     >
-      <Head />
+      <ChatHead />
       {items.length === 0 ? (
         <Welcome />
       ) : (
@@ -82,6 +76,7 @@ export function Chat() {
           endNotice={approvals.value.size > 0 ? 'A tool waits for your approval' : undefined}
         />
       )}
+      <Onward />
       {elsewhere.value && (
         <div class="elsewhere" role="status">
           <span>You are viewing another branch of this conversation.</span>
@@ -98,9 +93,28 @@ export function Chat() {
   )
 }
 
+/** What follows the last displayed message, after a fork: the earlier replies are a click away. */
+function Onward() {
+  const next = leaf.value === null || live.value ? [] : (tree.value.children.get(leaf.value) ?? [])
+  if (next.length === 0) return null
+  return (
+    <div class="elsewhere" role="status">
+      <span>
+        The next message starts a new branch here.{' '}
+        {next.length === 1 ? 'An earlier reply continues' : 'Earlier replies continue'} from this message:
+      </span>
+      {next.map((id, i) => (
+        <button key={id} type="button" onClick={() => void goTo(newestLeaf(tree.value, id))}>
+          {next.length === 1 ? 'Show it' : `Show ${i + 1} of ${next.length}`}
+        </button>
+      ))}
+    </div>
+  )
+}
+
 const itemsOfRows = new WeakMap<Row, Item>()
 
-/** One item for each row, always the same: the list draws an item again only if it is another. */
+/** One item for each row, always the same object: the list renders an item again only if it is another. */
 function itemOf(row: Row): Item {
   let item = itemsOfRows.get(row)
   if (!item) {
@@ -142,112 +156,4 @@ function load(visible: Item[]): void {
     const missing = row && (row.entry ? row.outlines[1 + row.results.length] : row.outlines[0])
     if (missing) void loadAround(missing.id)
   }
-}
-
-function Head() {
-  const view = current.value
-  const [dialog, setDialog] = useState<'rename' | 'delete' | undefined>()
-  return (
-    <header class="chat-head">
-      <IconButton
-        icon="menu"
-        label="Conversations"
-        class="only-narrow"
-        expanded={sidebarOpen.value}
-        onClick={() => (sidebarOpen.value = !sidebarOpen.value)}
-      />
-      <h1 dir="auto">{view ? (view.title ?? 'Untitled') : 'New conversation'}</h1>
-      {view?.labels.map((label) => (
-        <span key={label} class="label">
-          {label}
-        </span>
-      ))}
-      {status.value?.offline && (
-        <span class="offline" title={status.value.whyOffline ?? ''}>
-          offline emulator
-        </span>
-      )}
-      {view && (
-        <Menu
-          label="This conversation"
-          icon="more"
-          items={[
-            { label: 'Rename and label', run: () => setDialog('rename') },
-            { label: 'Export as Markdown', run: () => void save(view, 'markdown', 'md') },
-            { label: 'Export as HTML', run: () => void save(view, 'html', 'html') },
-            { label: 'Export as JSON Lines', run: () => void save(view, 'synapse', 'jsonl') },
-            { label: 'Delete', run: () => setDialog('delete'), danger: true },
-          ]}
-        />
-      )}
-      <IconButton
-        icon="panel"
-        label="Inspector"
-        pressed={inspectorOpen.value}
-        onClick={() => (inspectorOpen.value = !inspectorOpen.value)}
-      />
-      {view && dialog === 'rename' && <Rename view={view} onClose={() => setDialog(undefined)} />}
-      {view && dialog === 'delete' && <Delete view={view} onClose={() => setDialog(undefined)} />}
-    </header>
-  )
-}
-
-function Rename({ view, onClose }: { view: ConversationView; onClose: () => void }) {
-  const [title, setTitle] = useState(view.title ?? '')
-  const [labels, setLabels] = useState(view.labels.join(', '))
-  async function submit(): Promise<void> {
-    const named = labels
-      .split(',')
-      .map((label) => label.trim())
-      .filter(Boolean)
-    const change = { title: title.trim() || null, labels: [...new Set(named)] }
-    if (await attempt(async () => changed(await api.change(view.id, change)))) onClose()
-  }
-  return (
-    <FormDialog title="Rename and label" onClose={onClose} onSave={() => void submit()}>
-      <label>
-        Title
-        <input value={title} maxLength={500} onInput={(event) => setTitle(event.currentTarget.value)} />
-      </label>
-      <label>
-        Labels, separated by commas
-        <input value={labels} onInput={(event) => setLabels(event.currentTarget.value)} />
-      </label>
-    </FormDialog>
-  )
-}
-
-function Delete({ view, onClose }: { view: ConversationView; onClose: () => void }) {
-  async function remove(): Promise<void> {
-    const done = await attempt(() => api.remove(view.id))
-    if (!done) return
-    onClose()
-    visit('/')
-    dropListed(view.id)
-  }
-  return (
-    <Dialog title="Delete this conversation?" onClose={onClose}>
-      <p>This deletes its messages, requests and files permanently.</p>
-      <div class="buttons">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="danger" onClick={() => void remove()}>
-          Delete
-        </button>
-      </div>
-    </Dialog>
-  )
-}
-
-async function save(view: ConversationView, format: string, ending: string): Promise<void> {
-  await attempt(async () => {
-    const answer = await reach('GET', paths.export(view.id, format))
-    if (!answer.ok) throw await refused(answer)
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(await answer.blob())
-    link.download = `${(view.title ?? view.id).replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.${ending}`
-    link.click()
-    URL.revokeObjectURL(link.href)
-  })
 }

@@ -1,5 +1,4 @@
-// Where the next message is written. Enter sends, Shift and Enter begins a line; while an answer comes, the same button
-// stops it.
+// The message box. Enter sends, Shift and Enter starts a line; while an answer streams, the same button stops it.
 
 import { useRef } from 'preact/hooks'
 import type { Part } from '../api/types.ts'
@@ -7,9 +6,13 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { compact, money } from '../parts/format.ts'
 import { attach, attachments, removeAttachment } from '../state/attachments.ts'
+import { comparing } from '../state/compare.ts'
 import { isUnseen } from '../state/capabilities.ts'
-import { model, rows } from '../state/conversation.ts'
+import { markedPrompt, promptKey, PromptList } from './prompt-list.tsx'
+import { current, model, rows } from '../state/conversation.ts'
 import { nextEstimate } from '../state/inspector.ts'
+import { enqueue, queue, unqueue } from '../state/queue.ts'
+import { expanded } from '../state/prompts.ts'
 import { cancel, live } from '../state/run.ts'
 import { send } from '../state/actions.ts'
 import { changingSettings, draft, editing, pickingModel } from '../state/surface.ts'
@@ -27,12 +30,16 @@ export function Composer() {
         void submit()
       }}
     >
+      <Queue />
       <Attached />
+      <PromptList />
       <textarea
         id="message"
         rows={1}
         dir="auto"
         aria-label="Message"
+        aria-controls={markedPrompt() && 'prompts'}
+        aria-activedescendant={markedPrompt()}
         placeholder="Message"
         value={draft.value}
         onInput={(event) => (draft.value = event.currentTarget.value)}
@@ -43,6 +50,7 @@ export function Composer() {
           void attach([...files])
         }}
         onKeyDown={(event) => {
+          if (!event.isComposing && !event.shiftKey && promptKey(event.key)) return event.preventDefault()
           if (event.key === 'ArrowUp' && isEmpty && !running && editLast()) event.preventDefault()
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()
@@ -59,18 +67,24 @@ export function Composer() {
           aria-hidden="true"
           tabIndex={-1}
           onChange={(event) => {
-            // The list of the field is empty as soon as the field is, and the files are read after that.
+            // The list of the field is emptied with the field, and the files are read after that.
             void attach([...(event.currentTarget.files ?? [])])
             event.currentTarget.value = ''
           }}
         />
         <button type="button" class="model-button" aria-haspopup="dialog" onClick={() => (pickingModel.value = true)}>
           <span class="sr-only">Model: </span>
-          {model.value}
+          <span class="model-name">{model.value}</span>
           <Icon name="down" />
         </button>
         <IconButton icon="gear" label="Settings of this conversation" onClick={() => (changingSettings.value = true)} />
+        <IconButton icon="columns" label="Compare models" disabled={running} onClick={() => (comparing.value = true)} />
         <NextCost />
+        {running && !isEmpty && (
+          <button type="submit" class="round" aria-label="Queue" title="Queue: sent when this answer is done">
+            <Icon name="send" />
+          </button>
+        )}
         {running ? (
           <button type="button" class="round" aria-label="Stop" title="Stop" onClick={() => void cancel()}>
             <Icon name="stop" />
@@ -85,7 +99,7 @@ export function Composer() {
   )
 }
 
-/** Opens the last message of the user for editing. */
+/** Opens the last user message for editing. */
 function editLast(): boolean {
   const last = rows.value.findLast((row) => row.role === 'user')
   if (!last) return false
@@ -94,16 +108,45 @@ function editLast(): boolean {
 }
 
 async function submit(): Promise<void> {
-  if (live.value) return
-  const text = draft.value.trim()
+  const typed = draft.value.trim()
+  const text = expanded(typed)
+  if (text === undefined) return
   const files = attachments.value
   if (text === '' && files.length === 0) return
   const parts: Part[] = [...files.map((file) => file.part), ...(text === '' ? [] : [{ type: 'text', text } as const])]
   draft.value = ''
   attachments.value = []
+  if (live.value) return enqueue(parts)
   if (await send(parts)) return
-  if (draft.value === '') draft.value = text
+  if (draft.value === '') draft.value = typed
   attachments.value = files
+}
+
+function Queue() {
+  const mine = queue.value.filter((one) => one.conversationId === current.value?.id)
+  if (mine.length === 0) return null
+  return (
+    <ul class="queued" aria-label="Queued messages">
+      {mine.map((item, i) => {
+        const text = item.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ')
+        return (
+          <li key={i}>
+            <span dir="auto">{text || 'Files'}</span>
+            <small>{live.value ? 'sent when this answer is done' : 'not sent yet'}</small>
+            <IconButton
+              icon="pencil"
+              label="Edit the queued message"
+              onClick={() => {
+                unqueue(item)
+                draft.value = [draft.value, text].filter(Boolean).join('\n')
+              }}
+            />
+            <IconButton icon="close" label="Remove the queued message" onClick={() => unqueue(item)} />
+          </li>
+        )
+      })}
+    </ul>
+  )
 }
 
 function Attached() {

@@ -1,4 +1,4 @@
-// The answer that is coming: the same parts as a reply, growing.
+// The streaming answer: the same parts as a reply, growing.
 
 import { useEffect, useState } from 'preact/hooks'
 import { Markdown } from '../markdown/markdown.tsx'
@@ -46,12 +46,12 @@ export function LiveRow() {
   )
 }
 
-function Growing({ part, isLast }: { part: LivePart; isLast: boolean }) {
+export function Growing({ part, isLast }: { part: LivePart; isLast: boolean }) {
   const { type } = part.part
   if (type === 'text' || type === 'refusal' || type === 'compaction') return <Markdown text={part.text} />
   if (type === 'reasoning') {
     return (
-      <Thinking open={isLast && !part.done}>
+      <Thinking open={isLast && !part.done} durationMs={part.part.durationMs}>
         <Markdown text={part.text} />
       </Thinking>
     )

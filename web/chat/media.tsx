@@ -1,5 +1,5 @@
-// An attachment or a picture that a model made. Bytes of the log are shown; an address elsewhere is a link. The bytes are
-// fetched by hand: an image element could not bring a key along.
+// An attachment or an image by a model. Bytes of the log are shown; a remote URL is a link. The bytes are fetched
+// explicitly: an image element could not send a key.
 
 import { useEffect, useState } from 'preact/hooks'
 import { reach } from '../api/client.ts'
@@ -50,7 +50,7 @@ function Stored({ sha256, mediaType, name }: { sha256: string; mediaType: string
         made = URL.createObjectURL(new Blob([await answer.arrayBuffer()], { type: safeType(mediaType) }))
         setSource(made)
       } catch {
-        // The name stays as it is: an attachment that cannot be shown is no reason to disturb the conversation.
+        // The name stays: an attachment that cannot be shown must not disturb the conversation.
       }
     }
   }, [sha256, mediaType])

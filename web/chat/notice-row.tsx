@@ -1,18 +1,37 @@
-// Result of the last run, where that is not simply the answer: what went wrong, and what to do about it.
+// The result of the last run, if it is not simply the answer: what went wrong, and what to do about it.
 
 import type { Failure, RunView } from '../api/types.ts'
-import { approvals, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
+import { approvals, current, elsewhere, entries, lastRun, leaf } from '../state/conversation.ts'
 import { live } from '../state/run.ts'
 import { goOn, retry, send } from '../state/actions.ts'
 import { pickingModel } from '../state/surface.ts'
 
 export function hasNotice(): boolean {
   const run = lastRun.value
-  return run !== undefined && live.value === undefined && !elsewhere.value && wordsOf(run) !== undefined
+  if (live.value !== undefined || elsewhere.value) return false
+  return run ? wordsOf(run) !== undefined : isUnanswered()
+}
+
+/** A message without a run: it was imported, or a comparison was interrupted. */
+function isUnanswered(): boolean {
+  const last = leaf.value === null ? undefined : entries.value.get(leaf.value)
+  return last?.message.role === 'user' && current.value?.run === undefined
 }
 
 export function NoticeRow() {
   const run = lastRun.value
+  if (!run && isUnanswered()) {
+    return (
+      <div class="notice" role="status">
+        <p class="notice-what">This message was not answered yet.</p>
+        <div class="buttons">
+          <button type="button" onClick={() => void goOn()}>
+            Answer it
+          </button>
+        </div>
+      </div>
+    )
+  }
   const words = run && wordsOf(run)
   if (!run || words === undefined) return null
   const { failure } = run
@@ -32,7 +51,7 @@ export function NoticeRow() {
   )
 }
 
-/** Behind a reply that was cut off there is nothing to resume: it is gone on from with a word, or asked for again. */
+/** After an interrupted reply there is nothing to resume: it is continued with a message, or regenerated. */
 function WaysOn({ hasFailed }: { hasFailed: boolean }) {
   const last = leaf.value === null ? undefined : entries.value.get(leaf.value)
   const isCut = last?.message.role === 'assistant' && cutOff.has(last.message.stop.reason)
@@ -57,14 +76,14 @@ function WaysOn({ hasFailed }: { hasFailed: boolean }) {
 
 const cutOff: ReadonlySet<string> = new Set(['cancelled', 'interrupted', 'failed'])
 
-/** Not once it was answered, by whomever, or its time is over. */
+/** Not once it was answered, by anyone, or has expired. */
 function isAsking(run: RunView): boolean {
   return run.outcome === 'waiting' && approvals.value.size > 0
 }
 
 function wordsOf(run: RunView): string | undefined {
   if (run.failure) return run.failure.message
-  if (run.outcome === 'cancelled') return 'Stopped. What was said so far is kept.'
+  if (run.outcome === 'cancelled') return 'Stopped. The partial reply is saved.'
   if (isAsking(run)) return 'A tool waits for your approval.'
   if (run.outcome === 'waiting') return 'The request for approval has expired.'
   if (run.outcome === 'stopped') return 'A guard stopped the run: it made no progress or used too much.'
@@ -87,21 +106,21 @@ function adviceFor(failure: Failure): string {
     case 'overloaded':
       return 'The provider is too busy right now. Try again in a moment, or continue with another provider.'
     case 'context-overflow':
-      return 'The conversation is longer than this model takes. Pick a model with a larger window, or a shorter context policy in the settings.'
+      return "The conversation does not fit this model's context window. Pick a model with a larger window, or a shorter context policy in the settings."
     case 'too-large':
-      return 'The request is larger than the provider takes. Remove an attachment, or pick another model.'
+      return "The request exceeds the provider's size limit. Remove an attachment, or pick another model."
     case 'invalid-request':
-      return 'The provider refused the request. The inspector shows the exact body; another model may take it.'
+      return 'The provider refused the request. The inspector shows the exact body; another model may accept it.'
     case 'not-found':
       return 'The provider does not know this model. Pick another one.'
     case 'timeout':
     case 'network':
-      return 'The connection broke. What arrived is kept; try again.'
+      return 'The connection broke. The partial reply is saved; try again.'
     case 'malformed-reply':
-      return 'The answer could not be read to its end. What arrived is kept; try again.'
+      return 'The answer was incomplete. The partial reply is saved; try again.'
     case 'conflict':
-      return 'Somebody else is writing to this conversation. Wait until they are done.'
+      return 'Another process is writing to this conversation. Wait until it is done.'
     default:
-      return 'Try again, or continue with another model: the conversation is kept.'
+      return 'Try again, or continue with another model: the conversation is saved.'
   }
 }

@@ -1,10 +1,12 @@
-// A reply: its words, what it thought, the tools it asked for with what they answered, and what it cost.
+// A reply: its text, its thinking, its tool calls with their results, and its cost.
 
 import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { Entry, Exchange, Part, Reply, ToolResultPart } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
 import { compact, duration, money, share, timeOf } from '../parts/format.ts'
 import { exchangeOfReply } from '../state/conversation.ts'
+import { inspectExchange } from '../state/inspector.ts'
 import { providerName } from '../state/session.ts'
 import type { Row } from '../state/rows.ts'
 import { Markdown } from '../markdown/markdown.tsx'
@@ -38,8 +40,8 @@ const stopWords: Partial<Record<Reply['stop']['reason'], string>> = {
   refusal: 'The model refused to continue.',
   paused: 'The provider paused here; the next run continues.',
   cancelled: 'Stopped here.',
-  interrupted: 'The answer was interrupted here; what arrived is kept.',
-  failed: 'The answer failed here; what arrived is kept.',
+  interrupted: 'The answer was interrupted here; the partial reply is saved.',
+  failed: 'The answer failed here; the partial reply is saved.',
 }
 
 export function ReplyHead({ provider, model, at }: { provider: string; model: string; at?: string }) {
@@ -52,13 +54,13 @@ export function ReplyHead({ provider, model, at }: { provider: string; model: st
   )
 }
 
-function ReplyPart({ part, result }: { part: Part; result: ToolResultPart | undefined }) {
+export function ReplyPart({ part, result }: { part: Part; result: ToolResultPart | undefined }) {
   switch (part.type) {
     case 'text':
       return part.text === '' ? null : <Markdown text={part.text} />
     case 'reasoning':
       return (
-        <Thinking hidden={part.hidden === true && part.text === ''}>
+        <Thinking hidden={part.hidden === true && part.text === ''} durationMs={part.durationMs}>
           {part.text !== '' && <Markdown text={part.text} />}
         </Thinking>
       )
@@ -94,19 +96,40 @@ function ReplyPart({ part, result }: { part: Part; result: ToolResultPart | unde
 export function Thinking({
   hidden,
   open,
+  durationMs,
   children,
 }: {
   hidden?: boolean
   open?: boolean
+  durationMs?: number | undefined
   children: ComponentChildren
 }) {
-  if (hidden) return <p class="thinking-hidden">Reasoning hidden by the provider.</p>
+  const title = durationMs === undefined ? 'Thinking' : `Thought for ${duration(durationMs)}`
+  if (hidden)
+    return (
+      <p class="thinking-hidden">
+        {durationMs === undefined ? 'Reasoning hidden by the provider.' : `${title}, hidden by the provider.`}
+      </p>
+    )
   return (
     <details class="thinking" open={open}>
-      <summary>Thinking</summary>
+      <summary>
+        {title}
+        {open && <Elapsed />}
+      </summary>
       <div class="thinking-text">{children}</div>
     </details>
   )
+}
+
+/** Seconds since it appeared; not announced, or a screen reader would read each of them. */
+function Elapsed() {
+  const [seconds, setSeconds] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((now) => now + 1), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return <span aria-hidden="true">{seconds > 0 ? ` ${seconds} s` : ''}</span>
 }
 
 function Folded({ title, children }: { title: string; children: ComponentChildren }) {
@@ -126,13 +149,18 @@ function Cost({ exchange }: { exchange: Exchange | undefined }) {
   if (!exchange || !usage) return null
   const took = exchange.endedAt ? Date.parse(exchange.endedAt) - Date.parse(exchange.startedAt) : undefined
   return (
-    <p class="cost" title={`${usage.input} tokens in (${usage.cacheRead} from the cache), ${usage.output} out`}>
+    <button
+      type="button"
+      class="cost"
+      title={`${usage.input} tokens in (${usage.cacheRead} from the cache), ${usage.output} out. Show the request.`}
+      onClick={() => inspectExchange(exchange)}
+    >
       <span>
         {compact(usage.input)} in, {compact(usage.output)} out
       </span>
       {usage.cacheRead > 0 && <span>{share(usage.cacheRead, usage.input)} cached</span>}
       {exchange.cost !== undefined && <span>{money(exchange.cost)}</span>}
       {took !== undefined && <span>{duration(took)}</span>}
-    </p>
+    </button>
   )
 }

@@ -1,4 +1,4 @@
-// What can be done with a message: go another way from it, say it again, ask again, look at what was sent.
+// The actions of a message: fork, edit, regenerate, show the request.
 
 import type { Entry, Message } from '../api/types.ts'
 import { api } from '../api/routes.ts'
@@ -12,7 +12,7 @@ import { retry } from '../state/actions.ts'
 import { attempt } from '../state/session.ts'
 import { newestLeaf, siblingsOf } from '../state/tree.ts'
 
-/** `end` is the last entry of what is shown: the reply itself, or a result that a tool gave it. */
+/** `end` is the last displayed entry: the reply itself, or the result of one of its tools. */
 export function ReplyActions({ entry, end }: { entry: Entry; end: string }) {
   const exchange = exchangeOfReply.value.get(entry.id)
   return (

@@ -1,11 +1,12 @@
-// How this conversation is run: instructions, what of it is sent, effort, tools.
+// The settings of a conversation: instructions, context policy, effort, tools.
 
 import { useState } from 'preact/hooks'
 import type { Settings } from '../api/types.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { changeSettings, settings } from '../state/conversation.ts'
-import { status } from '../state/session.ts'
 import { changingSettings } from '../state/surface.ts'
+import { agents, loadToolbox, mcpServers, tools } from '../state/toolbox.ts'
+import { AgentChoice, Grants, McpServers, ToolChoice } from './toolbox-fields.tsx'
 
 const policies: Record<string, string> = {
   '': 'Default',
@@ -14,45 +15,37 @@ const policies: Record<string, string> = {
   full: 'Full: everything',
   small: 'Small: for models with a small window',
 }
-/** A policy in numbers, which only the API can give. */
+/** A custom policy, which only the API can set. */
 const own = 'own'
 const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
+/** The settings in the fields. */
+interface Fields {
+  system: string
+  policy: string
+  effort: string
+  temperature: string
+  maxOutput: string
+  agent: string
+  /** Of the file and command tools; empty: that of the server. */
+  folder: string
+  /** Absent: the default tools of the agent or the server. */
+  tools: string[] | undefined
+}
+
 export function SettingsDialog() {
   const now = settings.value
-  const all = status.value?.tools ?? []
-  const ownPolicy = typeof now.policy === 'object' ? now.policy : undefined
-  const [system, setSystem] = useState(now.system ?? '')
-  const [policy, setPolicy] = useState(ownPolicy ? own : ((now.policy as string | undefined) ?? ''))
-  const [effort, setEffort] = useState<string>(now.options?.effort ?? '')
-  const [temperature, setTemperature] = useState(String(now.options?.temperature ?? ''))
-  const [maxOutput, setMaxOutput] = useState(String(now.options?.maxOutput ?? ''))
-  const [offered, setOffered] = useState(
-    all.map((tool) => tool.name).filter((name) => now.tools?.includes(name) ?? true),
-  )
+  const [fields, setFields] = useState(() => fieldsOf(now))
+  const [loading] = useState(loadToolbox)
+  const change = (part: Partial<Fields>) => setFields({ ...fields, ...part })
 
   function close(): void {
     changingSettings.value = false
   }
 
   async function save(): Promise<void> {
-    const { system: _s, policy: _p, options, tools: _t, ...rest } = now
-    const { effort: _e, temperature: _t2, maxOutput: _m, ...others } = options ?? {}
-    const chosen = efforts.find((one) => one === effort && one !== '')
-    const numbers = {
-      ...(temperature !== '' && { temperature: Number(temperature) }),
-      ...(maxOutput !== '' && { maxOutput: Number(maxOutput) }),
-    }
-    const next: Settings = {
-      ...rest,
-      ...(system.trim() !== '' && { system }),
-      ...(policy !== '' && { policy: ownPolicy && policy === own ? ownPolicy : (policy as 'full') }),
-      ...(offered.length < all.length && { tools: offered }),
-      ...((chosen || options || Object.keys(numbers).length > 0) && {
-        options: { ...others, ...(chosen && { effort: chosen }), ...numbers },
-      }),
-    }
-    if (await changeSettings(next)) close()
+    await loading
+    if (await changeSettings(settingsFrom(now, fields))) close()
   }
 
   return (
@@ -61,79 +54,125 @@ export function SettingsDialog() {
         Instructions
         <textarea
           rows={5}
-          value={system}
+          value={fields.system}
           placeholder="Instructions for the model, sent with every request"
-          onInput={(event) => setSystem(event.currentTarget.value)}
+          onInput={(event) => change({ system: event.currentTarget.value })}
         />
       </label>
-      <label>
-        Context
-        <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
-          {Object.entries(policies).map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-          {ownPolicy && <option value={own}>Custom (set by the API)</option>}
-        </select>
-      </label>
-      <label>
-        Reasoning effort
-        <select value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
-          {efforts.map((name) => (
-            <option key={name} value={name}>
-              {name || 'default'}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Temperature
-        <input
-          type="number"
-          min="0"
-          max="2"
-          step="0.1"
-          placeholder="default"
-          value={temperature}
-          onInput={(event) => setTemperature(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Output limit, in tokens
-        <input
-          type="number"
-          min="1"
-          step="1"
-          placeholder="default"
-          value={maxOutput}
-          onInput={(event) => setMaxOutput(event.currentTarget.value)}
-        />
-      </label>
-      {all.length > 0 && (
-        <fieldset>
-          <legend>Tools</legend>
-          {all.map((tool) => (
-            <label key={tool.name} class="check">
-              <input
-                type="checkbox"
-                checked={offered.includes(tool.name)}
-                onChange={(event) =>
-                  setOffered(
-                    event.currentTarget.checked
-                      ? [...offered, tool.name]
-                      : offered.filter((name) => name !== tool.name),
-                  )
-                }
-              />
-              <span>
-                {tool.name}
-                {tool.description && <small>{tool.description}</small>}
-              </span>
-            </label>
-          ))}
-        </fieldset>
-      )}
+      <Choice label="Context" value={fields.policy} onChange={(policy) => change({ policy })}>
+        {[...Object.entries(policies), ...(typeof now.policy === 'object' ? [[own, 'Custom (set by the API)']] : [])]}
+      </Choice>
+      <Choice label="Reasoning effort" value={fields.effort} onChange={(effort) => change({ effort })}>
+        {efforts.map((name) => [name, name || 'default'])}
+      </Choice>
+      <NumberField
+        label="Temperature"
+        value={fields.temperature}
+        limits={{ min: 0, max: 2, step: 0.1 }}
+        onInput={(temperature) => change({ temperature })}
+      />
+      <NumberField
+        label="Output limit, in tokens"
+        value={fields.maxOutput}
+        limits={{ min: 1, step: 1 }}
+        onInput={(maxOutput) => change({ maxOutput })}
+      />
+      <AgentChoice value={fields.agent} onChange={(agent) => change({ agent })} />
+      <ToolChoice
+        offered={fields.tools}
+        onChange={(tools) => change({ tools })}
+        folder={fields.folder}
+        onFolder={(folder) => change({ folder })}
+      />
+      <McpServers />
+      <Grants />
     </FormDialog>
+  )
+}
+
+function fieldsOf(now: Settings): Fields {
+  const { options, policy } = now
+  return {
+    system: now.system ?? '',
+    policy: typeof policy === 'object' ? own : (policy ?? ''),
+    effort: options?.effort ?? '',
+    temperature: String(options?.temperature ?? ''),
+    maxOutput: String(options?.maxOutput ?? ''),
+    agent: now.agent ?? '',
+    folder: now.folder ?? '',
+    tools: now.tools,
+  }
+}
+
+function settingsFrom(now: Settings, fields: Fields): Settings {
+  const { system: _s, policy: ownPolicy, options, tools: _t, agent: _a, folder: _f, ...rest } = now
+  const { effort: _e, temperature: _t2, maxOutput: _m, ...others } = options ?? {}
+  const effort = efforts.find((one) => one === fields.effort && one !== '')
+  const chosen = {
+    ...(effort && { effort }),
+    ...(fields.temperature !== '' && { temperature: Number(fields.temperature) }),
+    ...(fields.maxOutput !== '' && { maxOutput: Number(fields.maxOutput) }),
+  }
+  const policy = fields.policy === own ? ownPolicy : (fields.policy as 'full')
+  return {
+    ...rest,
+    ...(fields.system.trim() !== '' && { system: fields.system }),
+    ...(fields.policy !== '' && policy !== undefined && { policy }),
+    ...(fields.agent !== '' && { agent: fields.agent }),
+    // A chosen agent sets its model; another one can be picked afterwards.
+    ...(fields.agent !== (now.agent ?? '') && modelOf(fields.agent)),
+    ...(fields.folder.trim() !== '' && { folder: fields.folder.trim() }),
+    ...(fields.tools && { tools: fields.tools.filter(isKnown) }),
+    ...((options || Object.keys(chosen).length > 0) && { options: { ...others, ...chosen } }),
+  }
+}
+
+function modelOf(agent: string): Pick<Settings, 'model'> {
+  const model = agents.value.find(({ name }) => name === agent)?.model
+  return model === undefined ? {} : { model }
+}
+
+/** A removed tool would be refused. */
+function isKnown(name: string): boolean {
+  return tools.value.some((tool) => tool.name === name) || mcpServers.value.some((server) => server.name === name)
+}
+
+function Choice(props: {
+  label: string
+  value: string
+  onChange: (value: string) => void
+  children: (readonly (string | undefined)[])[]
+}) {
+  return (
+    <label>
+      {props.label}
+      <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        {props.children.map(([name, words]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function NumberField(props: {
+  label: string
+  value: string
+  limits: { min: number; max?: number; step: number }
+  onInput: (value: string) => void
+}) {
+  return (
+    <label>
+      {props.label}
+      <input
+        type="number"
+        {...props.limits}
+        placeholder="default"
+        value={props.value}
+        onInput={(event) => props.onInput(event.currentTarget.value)}
+      />
+    </label>
   )
 }

@@ -1,12 +1,12 @@
-// A tool call and its result, side by side in time: what was asked, how long it takes, what came back, raw.
+// A tool call and its result: the arguments, the duration, and the raw result.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Approval, Json, ToolCallPart, ToolResultPart } from '../api/types.ts'
+import type { Json, ToolCallPart, ToolResultPart } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
 import { duration } from '../parts/format.ts'
 import { approvals } from '../state/conversation.ts'
 import { live, tools } from '../state/run.ts'
-import { answer } from '../state/actions.ts'
+import { ApprovalQuestion } from './approval-question.tsx'
 import { Media } from './media.tsx'
 
 export function ToolCard({ call, result }: { call: ToolCallPart; result: ToolResultPart | undefined }) {
@@ -39,7 +39,7 @@ export function ToolCard({ call, result }: { call: ToolCallPart; result: ToolRes
             <pre class="json">{pretty(progress)}</pre>
           </>
         )}
-        {approval && <Question approval={approval} />}
+        {approval && <ApprovalQuestion approval={approval} />}
         {result && <Result result={result} />}
       </div>
     </details>
@@ -66,28 +66,6 @@ function stateOf(call: ToolCallPart, result: ToolResultPart | undefined): State 
   if (running && !running.ended) return { kind: 'running', words: 'running', since: running.startedAt }
   if (approvals.value.has(call.callId)) return { kind: 'waiting', words: 'waits for you' }
   return { kind: 'waiting', words: live.value ? 'waiting' : 'no result' }
-}
-
-/** The answer counts for these very arguments. */
-function Question({ approval }: { approval: Approval }) {
-  return (
-    <div class="question">
-      <p>May {approval.call.name} run with these arguments?</p>
-      <div class="buttons">
-        <button type="button" disabled={live.value !== undefined} onClick={() => void answer(approval, false)}>
-          Do not allow
-        </button>
-        <button
-          type="button"
-          class="primary"
-          disabled={live.value !== undefined}
-          onClick={() => void answer(approval, true)}
-        >
-          Allow once
-        </button>
-      </div>
-    </div>
-  )
 }
 
 function Ticking({ since, words }: { since: number; words: string }) {

@@ -1,4 +1,4 @@
-// What the user said, and saying it in other words: the old words stay, as another branch.
+// A user message, and editing it: the original stays as another branch.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Entry } from '../api/types.ts'

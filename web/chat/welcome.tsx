@@ -1,12 +1,52 @@
-// What is there before anything was said.
+// The empty state of the page.
 
-import { status } from '../state/session.ts'
+import { effect } from '@preact/signals'
+import { comparing } from '../state/compare.ts'
+import { changeSettings, settings } from '../state/conversation.ts'
+import { localModels } from '../state/model-choice.ts'
+import { providers, status } from '../state/session.ts'
 import { send } from '../state/actions.ts'
+import { tab } from '../state/inspector.ts'
+import { live } from '../state/run.ts'
+import { connecting, importing, inspectorOpen, pickingModel } from '../state/surface.ts'
 
-const beginnings = ['What time is it?', 'What is 17 + 25?', 'Think about it: what time is it in Tokyo and Paris?']
+interface Beginning {
+  label: string
+  words: string
+  /** What is opened once it is answered. */
+  after?: () => void
+}
+
+const beginnings: readonly Beginning[] = [
+  { label: 'Two tools at once: the time in Tokyo and Paris', words: 'What time is it in Tokyo and Paris?' },
+  {
+    label: 'Ask, then switch to another model',
+    words: 'What is 17 + 25?',
+    after: () => (pickingModel.value = true),
+  },
+  {
+    label: 'Look at what is sent',
+    words: 'How many messages does this request hold?',
+    after: () => {
+      tab.value = 'request'
+      inspectorOpen.value = true
+    },
+  },
+]
+
+async function begin({ words, after }: Beginning): Promise<void> {
+  if (!(await send([{ type: 'text', text: words }]))) return
+  const stop = effect(() => {
+    if (live.value !== undefined) return
+    after?.()
+    queueMicrotask(() => stop())
+  })
+}
 
 export function Welcome() {
   const offline = status.value?.offline
+  const [local] = localModels.value
+  const canConnect = providers.value.some((one) => one.canStoreKey)
   return (
     <div class="welcome">
       <h2>One conversation, any model, nothing lost.</h2>
@@ -16,19 +56,47 @@ export function Welcome() {
       </p>
       {offline && (
         <p class="hint">
-          {status.value?.whyOffline ?? 'Offline: the built-in emulator answers, not a model.'} It can tell the time, add
-          numbers, and tell what it was sent.
+          {status.value?.whyOffline ?? 'Offline: the built-in emulator answers, not a model.'} The emulator can tell the
+          time, add numbers, and describe the request it received.
         </p>
       )}
-      <ul class="beginnings" aria-label="Suggestions">
-        {beginnings.map((words) => (
-          <li key={words}>
-            <button type="button" onClick={() => void send([{ type: 'text', text: words }])}>
-              {words}
-            </button>
-          </li>
-        ))}
-      </ul>
+      {offline && (
+        <ul class="beginnings" aria-label="Suggestions">
+          {beginnings.map((one) => (
+            <li key={one.label}>
+              <button type="button" onClick={() => void begin(one)}>
+                {one.label}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="buttons first-steps" role="group" aria-label="First steps">
+        {offline && local !== undefined && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => void changeSettings({ ...settings.value, model: local })}
+          >
+            Use {local}
+          </button>
+        )}
+        {canConnect && (
+          <button
+            type="button"
+            class={offline && local === undefined ? 'primary' : ''}
+            onClick={() => (connecting.value = true)}
+          >
+            Connect a provider
+          </button>
+        )}
+        <button type="button" onClick={() => (comparing.value = true)}>
+          Compare models
+        </button>
+        <button type="button" onClick={() => (importing.value = true)}>
+          Import a conversation
+        </button>
+      </div>
     </div>
   )
 }

@@ -1,5 +1,5 @@
-// Two requests side by side. What is in one line is what came from the same messages: wires join and split them
-// differently, so a line holds as many messages as it takes until both sides come out even.
+// Two requests side by side. A line has what came from the same messages: wires merge and split them differently, so a
+// line has as many messages as needed until both sides align.
 
 import type { Absent, Inspected, Piece } from './request.ts'
 
@@ -41,7 +41,12 @@ function messageBands(requests: readonly Inspected[]): Band[] {
       const places = Array.from({ length: last - first + 1 }, (_, i) => first + i)
       band = {
         key: `message-${first}`,
-        title: first < 0 ? 'Before the first message' : places.map((one) => `#${one + 1}`).join(' '),
+        title:
+          first < 0
+            ? requests.every(({ isTraced }) => isTraced)
+              ? 'Before the first message'
+              : 'Messages'
+            : places.map((one) => `#${one + 1}`).join(' '),
         places: first < 0 ? [] : places,
         sides: requests.map(() => ({ pieces: [], absent: [] })),
       }
@@ -62,7 +67,7 @@ interface Home {
   last: number
 }
 
-/** What was added stands with what came before it. */
+/** Additions are grouped with what came before them. */
 function homesOf(pieces: readonly Piece[]): Home[] {
   let at = -1
   return pieces.map((piece) => {
@@ -78,7 +83,7 @@ function homesOf(pieces: readonly Piece[]): Home[] {
   })
 }
 
-/** Stretches that overlap become one. */
+/** Overlapping ranges are merged. */
 function stretchEnds(stretches: [number, number][]): { firstOf: Map<number, number>; lastOf: Map<number, number> } {
   const sorted = stretches.filter(([first]) => first >= 0).sort((a, b) => a[0] - b[0] || a[1] - b[1])
   const firstOf = new Map<number, number>()

@@ -1,5 +1,4 @@
-// Tokens as bars (from the cache, fresh, out) and money as a line. The drawing is for the eye; the table beside it says
-// the same in words.
+// Tokens as bars (cached, fresh, output) and cost as a line. The table next to it has the same data as text.
 
 import { useEffect, useRef } from 'preact/hooks'
 
@@ -38,7 +37,7 @@ export function Chart({ bars, marks, label }: { bars: Bar[]; marks: number[]; la
         <span class="key cached">from the cache</span>
         <span class="key fresh">fresh input</span>
         <span class="key output">output</span>
-        <span class="key money">cost</span>
+        {bars.some((one) => one.cost > 0) && <span class="key money">cost</span>}
       </figcaption>
     </figure>
   )

@@ -1,4 +1,4 @@
-// The lines of two texts, told as kept, gone and new. Quadratic, so only for pieces that a person reads.
+// The lines of two texts, marked as kept, removed and added. Quadratic, so only for pieces that a person reads.
 
 export interface Line {
   kind: 'same' | 'gone' | 'new'

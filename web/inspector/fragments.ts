@@ -1,19 +1,17 @@
-// A request body of any wire, cut into the pieces that a person thinks in: each tool, the system prompt, each message.
-// They come in the order in which providers read and cache them: tools, system, messages.
+// A request body of any wire, split into readable pieces: each tool, the system prompt, each message. They come in the
+// order in which providers read and cache them: tools, system, messages.
 
 import type { Json, JsonObject } from '../api/types.ts'
 
 type FragmentKind = 'settings' | 'tool' | 'system' | 'message'
-export type Speaker = 'system' | 'user' | 'assistant' | 'tool'
+type Speaker = 'system' | 'user' | 'assistant' | 'tool'
 
 export interface Fragment {
   kind: FragmentKind
-  /** Where it is in the body. */
+  /** Its path in the body. */
   path: string
   value: Json
   speaker?: Speaker
-  /** One of several that one reply is written as. */
-  isItem?: boolean
 }
 
 const systemNames = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
@@ -43,19 +41,18 @@ export function fragmentsOf(body: JsonObject): Fragment[] {
   return [{ kind: 'settings', path: '', value: settings }, ...tools, ...system, ...messages]
 }
 
-function spokenBy(item: Json): { speaker: Speaker; isItem?: boolean } {
+function spokenBy(item: Json): { speaker: Speaker } {
   if (!isObject(item)) return { speaker: 'user' }
   const { role, type } = item
   if (role === 'system' || role === 'developer') return { speaker: 'system' }
   if (role === 'tool' || role === 'function') return { speaker: 'tool' }
-  if (role === 'model' || role === 'assistant')
-    return { speaker: 'assistant', ...(type !== undefined && { isItem: true }) }
+  if (role === 'model' || role === 'assistant') return { speaker: 'assistant' }
   if (role === 'user') return { speaker: 'user' }
   if (type === 'user_input') return { speaker: 'user' }
   if (typeof type === 'string' && /^(function_result|.*_output|mcp_approval_response)$/.test(type)) {
-    return type === 'model_output' ? { speaker: 'assistant', isItem: true } : { speaker: 'tool' }
+    return { speaker: type === 'model_output' ? 'assistant' : 'tool' }
   }
-  return { speaker: 'assistant', isItem: true }
+  return { speaker: 'assistant' }
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -3,7 +3,7 @@
 import { IconButton } from '../parts/icon-button.tsx'
 import { money, timeOf } from '../parts/format.ts'
 import { current, exchanges, loadMoreExchanges, model, moreExchanges } from '../state/conversation.ts'
-import { subjects, tab, type Subject } from '../state/inspector.ts'
+import { shown, subjects, tab, type Subject } from '../state/inspector.ts'
 import { providers } from '../state/session.ts'
 import { inspectorOpen, inspectorWide } from '../state/surface.ts'
 import { RequestView } from './request-view.tsx'
@@ -31,18 +31,18 @@ export function Inspector() {
         id="inspector-panel"
         aria-labelledby={`tab-${tab.value}`}
         class="inspector-body"
-        // What scrolls must be reachable by keyboard even when nothing in it is.
+        // A scrollable area must be reachable by keyboard even if nothing in it is.
         tabIndex={0}
       >
         {tab.value === 'usage' ? (
           <UsageView />
-        ) : current.value ? (
+        ) : current.value || shown.value.length > 0 ? (
           <>
             <Subjects />
             <RequestView />
           </>
         ) : (
-          <Introduction />
+          <p class="hint">Write a message to see exactly what the model would receive.</p>
         )}
       </div>
     </aside>
@@ -72,18 +72,6 @@ function switchTab(event: KeyboardEvent): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>(`#tab-${tab.value}`)?.focus())
 }
 
-function Introduction() {
-  return (
-    <div class="introduction">
-      <p>
-        Here you see what is really sent: the exact body of the next request and of every one before it, where each
-        piece comes from, what was left out or changed and why, what it costs, and how much of it a cache should know.
-      </p>
-      <p class="hint">Send a message to see the first one.</p>
-    </div>
-  )
-}
-
 function Subjects() {
   const [first, second] = subjects.value
   return (
@@ -93,7 +81,7 @@ function Subjects() {
         <Choice value={first} onChange={(value) => (subjects.value = [value ?? 'next', second])} />
       </label>
       <label>
-        <span>Beside</span>
+        <span>Compare with</span>
         <Choice
           value={second}
           optional
@@ -130,7 +118,7 @@ function Choice({ value, optional, onChange }: ChoiceProps) {
       {optional && <option value="">nothing</option>}
       <option value="next">Next request, {model.value}</option>
       {exchanges.value.length > 0 && (
-        <optgroup label="Sent">
+        <optgroup label="Requests that were sent">
           {exchanges.value.map((one, i) => (
             <option key={one.id} value={one.id}>
               {`${timeOf(one.startedAt)} ${one.model}${one.cost === undefined ? '' : ` ${money(one.cost)}`}${i === 0 ? ' (last)' : ''}`}
@@ -139,7 +127,7 @@ function Choice({ value, optional, onChange }: ChoiceProps) {
           {moreExchanges.value !== undefined && <option value="more">Load older requests</option>}
         </optgroup>
       )}
-      <optgroup label="Next request, to another provider">
+      <optgroup label="What if: the next request to another provider">
         {others.map((name) => (
           <option key={name} value={`next ${name}`}>
             {name}

@@ -1,9 +1,11 @@
-// JSON to read: indented, with keys, words and numbers told apart.
+// JSON to read: indented, highlighted, and foldable for a whole body.
 
+import { useState } from 'preact/hooks'
 import type { Json } from '../api/types.ts'
+import { plural } from '../parts/format.ts'
 
 const pieces = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\b|\b(true|false|null)\b/g
-/** Longer values are shown without colours. */
+/** Longer values are not highlighted. */
 const longest = 60_000
 
 export function JsonText({ value }: { value: Json }) {
@@ -12,6 +14,49 @@ export function JsonText({ value }: { value: Json }) {
     <pre class="json" tabIndex={0} role="group" aria-label="JSON">
       {text.length > longest ? text : coloured(text)}
     </pre>
+  )
+}
+
+/** The maximum of foldable levels; deeper values are text. */
+const foldedLevels = 3
+/** A shorter value is open at first. */
+const openLength = 4000
+
+/** A body that can be folded, field by field and message by message. */
+export function JsonTree({ value }: { value: Json }) {
+  return (
+    <div class="json tree" tabIndex={0} role="group" aria-label="Body">
+      <Branch value={value} name="" level={0} />
+    </div>
+  )
+}
+
+function Branch({ value, name, level }: { value: Json; name: string; level: number }) {
+  const isFoldable = typeof value === 'object' && value !== null && level < foldedLevels
+  const text = isFoldable && level > 0 ? JSON.stringify(value) : ''
+  const [open, setOpen] = useState(text.length < openLength)
+  const label = name === '' ? '' : <span class="j-key">{name}: </span>
+  if (!isFoldable || Object.keys(value).length === 0) {
+    const leaf = JSON.stringify(value, null, 2)
+    return (
+      <pre class="json leaf">
+        {label}
+        {leaf.length > longest ? leaf : coloured(leaf)}
+      </pre>
+    )
+  }
+  const inner: [string, Json][] = Array.isArray(value)
+    ? value.map((one, i) => [`${i}`, one])
+    : Object.entries(value).flatMap(([key, one]) => (one === undefined ? [] : [[JSON.stringify(key), one]]))
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {label}
+        {Array.isArray(value) ? `[ ${plural(inner.length, 'item')} ]` : `{ ${plural(inner.length, 'field')} }`}
+        {!open && <span class="brief"> {text.slice(0, 80)}</span>}
+      </summary>
+      {open && inner.map(([key, one]) => <Branch key={key} name={key} value={one} level={level + 1} />)}
+    </details>
   )
 }
 

@@ -1,10 +1,12 @@
-// One piece of a body: where it is, which message it came from, what it weighs, and what was done to it on the way.
+// One piece of a body: its path, its message, its tokens, and what was done to it.
 
 import { useState } from 'preact/hooks'
 import type { Note } from '../api/types.ts'
-import { compact, money } from '../parts/format.ts'
-import { jumpTo } from '../state/conversation.ts'
+import { compact, momentOf, money } from '../parts/format.ts'
+import { jumpTo, overlays, setUndone } from '../state/conversation.ts'
 import { inspectorWide } from '../state/surface.ts'
+import { briefly } from './brief.ts'
+import { decisionOf, decisionWords } from './decisions.ts'
 import { diffLines } from './diff.ts'
 import { JsonText } from './json.tsx'
 import type { Absent, Piece } from './request.ts'
@@ -19,6 +21,11 @@ export function PieceCard({ piece, of, isOpen }: { piece: Piece; of: Shown; isOp
           <code class="path">{piece.path || 'options'}</code>
           {piece.change === 'new' && <span class="badge new">new</span>}
           {piece.change === 'changed' && <span class="badge changed">changed</span>}
+          {badges(piece.notes).map((words) => (
+            <span key={words} class="badge folded">
+              {words}
+            </span>
+          ))}
           {!open && <span class="brief">{briefly(piece)}</span>}
           {piece.kind !== 'settings' && (
             <span class="weight">
@@ -32,7 +39,7 @@ export function PieceCard({ piece, of, isOpen }: { piece: Piece; of: Shown; isOp
       {(piece.places.length > 0 || piece.notes.length > 0) && (
         <div class="piece-foot">
           <Sources places={piece.places} of={of} />
-          <Notes notes={piece.notes} />
+          <Notes notes={piece.notes} of={of} />
         </div>
       )}
     </div>
@@ -65,7 +72,13 @@ function show(entryId: string): void {
   jumpTo(entryId)
 }
 
-export function Notes({ notes }: { notes: readonly Note[] }) {
+const badgeWords: Record<string, string> = { 'tool-turns': 'folded', window: 'cut', compaction: 'summary' }
+
+function badges(notes: readonly Note[]): string[] {
+  return [...new Set(notes.flatMap((note) => badgeWords[note.rule ?? ''] ?? []))]
+}
+
+export function Notes({ notes, of }: { notes: readonly Note[]; of: Shown }) {
   if (notes.length === 0) return null
   return (
     <ul class="notes">
@@ -78,6 +91,7 @@ export function Notes({ notes }: { notes: readonly Note[] }) {
               {note.why}
               {note.rule && ` (${note.rule})`}
             </small>
+            <Decided notes={[note]} of={of} />
           </span>
         </li>
       ))}
@@ -85,11 +99,24 @@ export function Notes({ notes }: { notes: readonly Note[] }) {
   )
 }
 
+/** When this was left out, and how to undo it. */
+function Decided({ notes, of }: { notes: readonly Note[]; of: Shown }) {
+  const decided = new Set(notes.flatMap((note) => decisionOf(note, of.entryIds, overlays.value) ?? []))
+  return [...decided].map((one) => (
+    <small key={one.id} class="decided">
+      {decisionWords[one.kind]} since {momentOf(one.at)}.{' '}
+      <button type="button" class="source" onClick={() => void setUndone(one, true)}>
+        Bring back
+      </button>
+    </small>
+  ))
+}
+
 function Difference({ piece }: { piece: Piece }) {
   const lines = diffLines(JSON.stringify(piece.before?.value, null, 2), JSON.stringify(piece.value, null, 2))
   if (!lines) return <JsonText value={piece.value} />
   return (
-    <pre class="json difference" tabIndex={0} role="group" aria-label="Difference to the request before">
+    <pre class="json difference" tabIndex={0} role="group" aria-label="Difference from the previous request">
       {lines.map((line, i) => (
         <span key={i} class={`line ${line.kind}`}>
           {line.kind === 'gone' ? '- ' : line.kind === 'new' ? '+ ' : '  '}
@@ -110,25 +137,14 @@ export function AbsentCard({ absent, of }: { absent: Absent; of: Shown }) {
     <div class="absent">
       <p class="absent-words">{words.slice(0, 140) || message?.role}</p>
       <p class="absent-why">
-        Not sent. {absent.why.join('; ') || 'Its text is not in the body.'}{' '}
+        Not sent. {absent.notes.map((note) => `${note.what}: ${note.why}`).join('; ') || 'Not in the request body.'}{' '}
         {id !== undefined && (
           <button type="button" class="source" onClick={() => show(id)}>
             {message?.role} #{absent.place + 1}
           </button>
         )}
+        <Decided notes={absent.notes} of={of} />
       </p>
     </div>
   )
-}
-
-function briefly({ value }: Piece): string {
-  const strings: string[] = []
-  collect(value)
-  return strings.join(' ').slice(0, 120)
-
-  function collect(one: unknown): void {
-    if (strings.length > 6) return
-    if (typeof one === 'string') strings.push(one)
-    else if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) collect(inner)
-  }
 }

@@ -1,4 +1,4 @@
-// The drawing itself, loaded when a chart is looked at for the first time.
+// The chart itself, loaded when one is first shown.
 
 import uPlot from 'uplot'
 import { compact, money } from '../parts/format.ts'
@@ -6,7 +6,7 @@ import type { Bar } from './chart.tsx'
 
 const height = 190
 
-/** Gives what takes it away again. */
+/** Returns a function that removes it. */
 export function draw(place: HTMLElement, bars: readonly Bar[], marks: readonly number[]): () => void {
   const colour = coloursIn(place)
   const bar = uPlot.paths.bars?.({ size: [0.6, 42], align: 0 })
@@ -18,6 +18,7 @@ export function draw(place: HTMLElement, bars: readonly Bar[], marks: readonly n
     ...(bar && { paths: bar }),
   })
   const axis = { stroke: colour('text-soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
+  const isPaid = bars.some((one) => one.cost > 0)
   const font = `11px ${getComputedStyle(place).fontFamily}`
   // Later series are drawn over earlier ones: the highest sum first.
   const data: uPlot.AlignedData = [
@@ -45,6 +46,7 @@ export function draw(place: HTMLElement, bars: readonly Bar[], marks: readonly n
           ...axis,
           font,
           size: 58,
+          show: isPaid,
           scale: 'money',
           // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- the enum is only a type
           side: 1,
@@ -57,7 +59,13 @@ export function draw(place: HTMLElement, bars: readonly Bar[], marks: readonly n
         series(colour('chart-output')),
         series(colour('chart-fresh')),
         series(colour('chart-cached')),
-        { scale: 'money', stroke: colour('text'), width: 1.5, points: { show: true, size: 5, fill: colour('text') } },
+        {
+          show: isPaid,
+          scale: 'money',
+          stroke: colour('text'),
+          width: 1.5,
+          points: { show: true, size: 5, fill: colour('text') },
+        },
       ],
       hooks: { draw: [(drawn) => drawMarks(drawn, marks, colour('accent'))] },
     },
@@ -87,7 +95,7 @@ function drawMarks(plot: uPlot, marks: readonly number[], stroke: string): void 
   ctx.restore()
 }
 
-/** A canvas cannot read variables of a style sheet: an element is asked what they come out as. */
+/** A canvas cannot read CSS variables: an element provides their values. */
 function coloursIn(place: HTMLElement): (name: string) => string {
   return (name) => {
     const probe = document.createElement('span')

@@ -1,23 +1,30 @@
-// One request, or two side by side: what it weighs and costs, how much of it a cache should know, and every piece of it.
+// One request, or two side by side: tokens and cost, the expected cache hit, and every piece of it.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { failureOf } from '../api/client.ts'
+import type { Json } from '../api/types.ts'
 import { copyText } from '../parts/clipboard.ts'
 import { compact, count, momentOf, money, plural, share } from '../parts/format.ts'
 import { announceCopy } from '../state/announce.ts'
-import { looking, shown, type Shown } from '../state/inspector.ts'
+import { clientOf, looking, shown, subjects, type Shown } from '../state/inspector.ts'
+import { inspectorWide } from '../state/surface.ts'
 import { bandsOf, type Band } from './bands.ts'
+import { JsonTree } from './json.tsx'
 import { AbsentCard, Notes, PieceCard } from './piece-card.tsx'
 
-/** In the middle of a long request, so many lines at once. */
+/** In a long request, this many lines at once. */
 const atOnce = 120
 const few = 14
 
+type View = 'pieces' | 'exact' | 'prompt'
+
 export function RequestView() {
   const [onlyChanges, setOnlyChanges] = useState(false)
-  const [exact, setExact] = useState(false)
+  const [view, setView] = useState<View>('pieces')
   const [limit, setLimit] = useState(atOnce)
   const requests = shown.value.filter((one) => 'inspected' in one)
   const troubles = shown.value.filter((one) => 'trouble' in one)
+  const canShowPrompt = requests.some((one) => one.prompt)
   const hasChanges = requests.some((one) => one.inspected.changes)
   const bands = bandsOf(requests.map((one) => one.inspected)).filter((band) => !onlyChanges || hasChanged(band))
   const left = Math.max(0, bands.length - limit)
@@ -35,11 +42,11 @@ export function RequestView() {
       </div>
       {requests.length > 0 && (
         <div class="request-options">
-          <label class="check">
-            <input type="checkbox" checked={exact} onChange={(event) => setExact(event.currentTarget.checked)} />
-            <span>Exact body</span>
-          </label>
-          {hasChanges && !exact && (
+          <ViewCheck label="Exact body" of="exact" view={view} onChange={setView} />
+          {canShowPrompt && (
+            <ViewCheck label="Prompt as the model sees it" of="prompt" view={view} onChange={setView} />
+          )}
+          {hasChanges && view === 'pieces' && (
             <label class="check">
               <input
                 type="checkbox"
@@ -58,12 +65,16 @@ export function RequestView() {
           ))}
         </div>
       )}
-      {exact ? (
+      {view === 'exact' || (view === 'prompt' && canShowPrompt) ? (
         <div class="bands">
           <div class="band-sides">
-            {requests.map((one) => (
-              <Exact key={one.subject} request={one} />
-            ))}
+            {requests.map((one) =>
+              view === 'exact' ? (
+                <Exact key={one.subject} request={one} />
+              ) : (
+                <ModelPrompt key={one.subject} request={one} />
+              ),
+            )}
           </div>
         </div>
       ) : (
@@ -78,6 +89,26 @@ export function RequestView() {
         </div>
       )}
     </div>
+  )
+}
+
+interface ViewCheckProps {
+  label: string
+  of: View
+  view: View
+  onChange: (view: View) => void
+}
+
+function ViewCheck({ label, of, view, onChange }: ViewCheckProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={view === of}
+        onChange={(event) => onChange(event.currentTarget.checked ? of : 'pieces')}
+      />
+      <span>{label}</span>
+    </label>
   )
 }
 
@@ -119,8 +150,7 @@ function hasChanged(band: Band): boolean {
 }
 
 function Head({ request }: { request: Shown }) {
-  const { inspected, exchange, predicted, reported } = request
-  const tokens = exchange?.usage?.input ?? inspected.tokens
+  const { inspected, exchange } = request
   return (
     <div class="request-head">
       <p class="request-model">
@@ -133,6 +163,44 @@ function Head({ request }: { request: Shown }) {
           {exchange.attempts > 1 && `, ${exchange.attempts} attempts`}
         </p>
       )}
+      {exchange?.clientRequest && (
+        <p class="request-url">
+          For {exchange.clientRequest.client ?? 'a client'} ({exchange.clientRequest.protocol}).{' '}
+          <button
+            type="button"
+            class="source"
+            onClick={() => {
+              subjects.value = [`${clientOf}${exchange.id}`, exchange.id]
+              if (window.innerWidth > 1100) inspectorWide.value = true
+            }}
+          >
+            Show the client's request alongside
+          </button>
+        </p>
+      )}
+      {request.isClient ? <p class="hint">What the client sent, unchanged.</p> : <Weight request={request} />}
+      {inspected.changes && (
+        <p class="hint">
+          Compared with the previous request: {inspected.changes.same} the same, {inspected.changes.changed} changed,{' '}
+          {inspected.changes.added} new, {inspected.changes.gone} removed.
+        </p>
+      )}
+      {request.issues.map((issue) => (
+        <p key={issue} class="warning">
+          The provider would refuse this request: {issue}
+        </p>
+      ))}
+      <Notes notes={inspected.notes} of={request} />
+    </div>
+  )
+}
+
+/** Tokens, cost and cache of a request. */
+function Weight({ request }: { request: Shown }) {
+  const { inspected, exchange, predicted, reported } = request
+  const tokens = exchange?.usage?.input ?? inspected.tokens
+  return (
+    <>
       <dl class="facts">
         <div>
           <dt>{exchange?.usage ? 'Input' : 'Input, about'}</dt>
@@ -151,24 +219,12 @@ function Head({ request }: { request: Shown }) {
         {exchange && (
           <div>
             <dt>Cache, reported</dt>
-            <dd>{reported === undefined ? 'not told' : `${compact(reported)} (${share(reported, tokens)})`}</dd>
+            <dd>{reported === undefined ? 'not reported' : `${compact(reported)} (${share(reported, tokens)})`}</dd>
           </div>
         )}
       </dl>
       <CacheBar tokens={tokens} predicted={predicted ?? 0} reported={reported} />
-      {inspected.changes && (
-        <p class="hint">
-          Against the request before: {inspected.changes.same} the same, {inspected.changes.changed} changed,{' '}
-          {inspected.changes.added} new, {inspected.changes.gone} gone.
-        </p>
-      )}
-      {request.issues.map((issue) => (
-        <p key={issue} class="warning">
-          The provider would refuse it: {issue}
-        </p>
-      ))}
-      <Notes notes={inspected.notes} />
-    </div>
+    </>
   )
 }
 
@@ -190,7 +246,7 @@ function CacheBar({
   )
 }
 
-/** The key is left out of what the page knows: it is named as a variable of the shell. */
+/** The page does not have the key: it is named as a shell variable. */
 function asCurl({ url = '', headers = {}, text }: Shown): string {
   const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
   const lines = Object.entries(headers).map(([name, value]) =>
@@ -202,11 +258,8 @@ function asCurl({ url = '', headers = {}, text }: Shown): string {
 }
 
 function Exact({ request }: { request: Shown }) {
-  const [all, setAll] = useState(false)
   const { text, headers } = request
   const [pretty, setPretty] = useState(true)
-  const whole = pretty ? JSON.stringify(JSON.parse(text), null, 2) : text
-  const shownText = all ? whole : whole.slice(0, 50_000)
   return (
     <div class="band-side exact">
       <div class="buttons">
@@ -230,14 +283,53 @@ function Exact({ request }: { request: Shown }) {
             .join('\n')}
         </pre>
       )}
-      <pre class="json wrap" tabIndex={0} role="group" aria-label="Body">
+      {pretty ? <JsonTree value={JSON.parse(text) as Json} /> : <LongText label="Body" text={text} />}
+    </div>
+  )
+}
+
+/** The prompt that a local model's chat template makes from the request. */
+function ModelPrompt({ request }: { request: Shown }) {
+  const { prompt } = request
+  const [found, setFound] = useState<{ text: string } | { trouble: string }>()
+  useEffect(() => {
+    let isCurrent = true
+    prompt?.().then(
+      (text) => isCurrent && setFound({ text }),
+      (error: unknown) => isCurrent && setFound({ trouble: failureOf(error).message }),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [prompt])
+  if (!prompt) return <p class="band-side hint">The server of this model does not report its prompt.</p>
+  if (!found) return <p class="band-side hint">Asking the server of the model…</p>
+  if ('trouble' in found) return <p class="band-side warning">{found.trouble}</p>
+  return (
+    <div class="band-side exact">
+      <div class="buttons">
+        <button type="button" onClick={() => void copyText(found.text).then(announceCopy)}>
+          Copy the prompt
+        </button>
+      </div>
+      <LongText label="Prompt as the model sees it" text={found.text} />
+    </div>
+  )
+}
+
+function LongText({ label, text }: { label: string; text: string }) {
+  const [all, setAll] = useState(false)
+  const shownText = all ? text : text.slice(0, 50_000)
+  return (
+    <>
+      <pre class="json wrap" tabIndex={0} role="group" aria-label={label}>
         {shownText}
       </pre>
-      {shownText.length < whole.length && (
+      {shownText.length < text.length && (
         <button type="button" class="more" onClick={() => setAll(true)}>
           Show all
         </button>
       )}
-    </div>
+    </>
   )
 }

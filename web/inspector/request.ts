@@ -1,11 +1,10 @@
-// One request as the inspector shows it, whether it was sent or only would be: its pieces with their source, tokens,
-// price and notes, how much of it a cache should know, and how it differs from the one before.
+// One request as the inspector shows it, sent or not: its pieces with their source, tokens, price and notes, the
+// expected cache hit, and the difference from the previous one.
 
-import { estimateTokens } from '../../src/context/count.ts'
 import type { JsonObject, Message, Note, Price } from '../api/types.ts'
 import { fragmentsOf, type Fragment } from './fragments.ts'
 import { ratesFor } from '../../src/providers/price.ts'
-import { trace } from './trace.ts'
+import { weigh } from './weigh.ts'
 
 type Change = 'same' | 'changed' | 'new'
 
@@ -13,25 +12,27 @@ export interface Piece extends Fragment {
   tokens: number
   places: number[]
   notes: Note[]
-  /** Against the request before; absent where there is none on the same wire. */
+  /** Compared with the previous request; absent if there is none on the same wire. */
   change?: Change
   before?: Fragment
-  /** Part of what the cache should know. */
+  /** Part of the expected cache hit. */
   cached: boolean
   /** In US dollars, by estimate. */
   price?: number
 }
 
-/** A message of the log that no piece carries. */
+/** A message of the log that is in no piece. */
 export interface Absent {
   place: number
-  why: string[]
+  notes: Note[]
 }
 
 export interface Inspected {
+  /** The message of each piece is known. */
+  isTraced: boolean
   pieces: Piece[]
   absent: Absent[]
-  /** Notes about no message that is shown. */
+  /** Notes about no visible message. */
   notes: Note[]
   tokens: number
   cachedTokens: number
@@ -43,24 +44,26 @@ export interface ToInspect {
   body: JsonObject
   notes: readonly Note[]
   history: readonly (Message | undefined)[]
+  /** For each element of the list in this field, the positions of its messages; absent for old requests. */
+  origins?: { field: string; places: readonly (readonly number[])[] }
   price?: Price
-  /** The body of the request before, on the same wire. */
+  /** The body of the previous request, on the same wire. */
   before?: JsonObject
   /** Whether that one went to the same model, so that its cache may be warm. */
   isSameModel: boolean
-  /** Tokens of the whole prompt where they are known better: the pieces are then shares of it. */
+  /** Tokens of the whole prompt if they are known better: the pieces are then shares of it. */
   total?: number
   /** Shorter prefixes are not cached. */
   leastCached?: number
 }
 
 export function inspect(asked: ToInspect): Inspected {
-  const { body, notes, history, before, isSameModel, total, leastCached = 0 } = asked
+  const { body, notes, history, origins, before, isSameModel, total, leastCached = 0 } = asked
   const fragments = fragmentsOf(body)
-  const sizes = fragments.map(({ kind, value }) => (kind === 'settings' ? 0 : estimateTokens(JSON.stringify(value))))
+  const sizes = fragments.map(({ kind, value }) => (kind === 'settings' ? 0 : weigh(value)))
   const ratio = total === undefined ? 1 : total / Math.max(1, sum(sizes))
   const price = asked.price && ratesFor(asked.price, sum(sizes) * ratio)
-  const places = trace(fragments, history, placesLeft(notes))
+  const places = placesByPath(origins)
   const old = before && fragmentsOf(before)
   const oldTexts = new Map(old?.map((fragment) => [fragment.path, withoutMarks(fragment)]))
   const told = notesByPlace(notes, history.length)
@@ -73,7 +76,7 @@ export function inspect(asked: ToInspect): Inspected {
     const change: Change = was === undefined ? 'new' : was === withoutMarks(fragment) ? 'same' : 'changed'
     if (fragment.kind !== 'settings' && change !== 'same') isPrefix = false
     const cached = isPrefix && fragment.kind !== 'settings'
-    const mine = places[i] ?? []
+    const mine = [...(places.get(fragment.path) ?? [])]
     const about = [...new Set(mine.flatMap((place) => told.get(place) ?? []))].filter((note) => !noted.has(note))
     for (const note of about) noted.add(note)
     const earlier = change === 'changed' ? old?.find((one) => one.path === fragment.path) : undefined
@@ -97,17 +100,18 @@ export function inspect(asked: ToInspect): Inspected {
   const opening = history.findIndex((message) => message?.role !== 'system')
   const absent: Absent[] = []
   for (const [place, message] of history.entries()) {
-    if (carried.has(place) || place < opening || !message) continue
+    if (!origins || carried.has(place) || place < opening || !message) continue
     const about = told.get(place) ?? []
     for (const note of about) noted.add(note)
-    absent.push({ place, why: about.map((note) => `${note.what}: ${note.why}`) })
+    absent.push({ place, notes: about })
   }
   const counted = pieces.filter((piece) => piece.kind !== 'settings')
   const paths = new Set(fragments.map((fragment) => fragment.path))
   return {
+    isTraced: origins !== undefined,
     pieces,
     absent,
-    notes: notes.filter((note) => !noted.has(note) && note.rule !== 'forecast'),
+    notes: notes.filter((note) => !noted.has(note) && !aboutExchange.has(note.rule ?? '')),
     tokens: sum(counted.map((piece) => piece.tokens)),
     cachedTokens: sum(counted.map((piece) => (piece.cached ? piece.tokens : 0))),
     ...(price && { price: sum(counted.map((piece) => piece.price ?? 0)) }),
@@ -122,19 +126,22 @@ export function inspect(asked: ToInspect): Inspected {
   }
 }
 
+/** Machine-readable notes; people see their content elsewhere on the page. */
+const aboutExchange = new Set(['forecast', 'origins'])
+
 function forget(piece: Piece, price: Pick<Price, 'input'> | undefined): void {
   if (piece.cached && price) piece.price = (price.input * piece.tokens) / 1e6
   piece.cached = false
 }
 
-/** Cache marks move along with the end of a request; what they stand on stays the same. */
+/** Cache marks move with the end of a request; the marked content stays the same. */
 function withoutMarks({ value }: Fragment): string {
   return JSON.stringify(value, (name, inner: unknown) => (cacheMarks.has(name) ? undefined : inner))
 }
 
 const cacheMarks = new Set(['cache_control', 'prompt_cache_breakpoint'])
 
-/** A note is about the message that its place names, or about each of a stretch of them. */
+/** A note concerns the message at its position, or each message in a range. */
 function notesByPlace(notes: readonly Note[], length: number): Map<number, Note[]> {
   const told = new Map<number, Note[]>()
   for (const note of notes) {
@@ -150,15 +157,8 @@ function notesByPlace(notes: readonly Note[], length: number): Map<number, Note[
   return told
 }
 
-/** Stretches that a policy left out whole. */
-function placesLeft(notes: readonly Note[]): Set<number> {
-  const left = new Set<number>()
-  for (const note of notes) {
-    const found = /^messages\[(\d+)(?:\.\.(\d+))?\]$/.exec(note.at ?? '')
-    if (!found || note.kind !== 'dropped' || note.rule !== 'window') continue
-    for (let place = Number(found[1]); place <= Number(found[2] ?? found[1]); place++) left.add(place)
-  }
-  return left
+function placesByPath(origins: ToInspect['origins']): Map<string, readonly number[]> {
+  return new Map(origins?.places.map((places, i) => [`${origins.field}[${i}]`, places]))
 }
 
 function sum(values: readonly number[]): number {

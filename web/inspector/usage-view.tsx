@@ -1,15 +1,24 @@
 // Tokens, money and cache, request by request or day by day: as a chart, and as the table it is made from. Decisions
-// such as a compaction stand on the same timeline, and can be taken back there.
+// such as a compaction are on the same timeline, and can be undone there.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../api/routes.ts'
-import type { Overlay, UsageRow } from '../api/types.ts'
-import { compact, duration, momentOf, money, share, timeOf, whenOf } from '../parts/format.ts'
-import { current, exchanges, loadBeside, loadMoreExchanges, moreExchanges, overlays } from '../state/conversation.ts'
+import type { ConversationUsage, UsageRow } from '../api/types.ts'
+import { compact, duration, dayOf, momentOf, money, plural, share, timeOf } from '../parts/format.ts'
+import {
+  current,
+  exchanges,
+  loadMoreExchanges,
+  moreExchanges,
+  overlays,
+  setUndone,
+  spent,
+} from '../state/conversation.ts'
 import { inspectExchange } from '../state/inspector.ts'
 import { attempt } from '../state/session.ts'
 import { Chart, type Bar } from './chart.tsx'
+import { decisionWords, isDecision } from './decisions.ts'
 
 export function UsageView() {
   const [all, setAll] = useState(current.value === undefined)
@@ -45,10 +54,10 @@ function OfConversation() {
     .map((at) => (at < 0 ? sent.length : at) - 0.5)
   return (
     <>
-      <Totals rows={rows} />
+      <Totals rows={rows} leftOut={spent.value} />
       <Chart bars={bars} marks={marks} label="Tokens and money by request" />
       <Decisions />
-      <Table label="Usage by request" columns={['Time', 'Model', 'In', 'Cached', 'Out', 'Cost', 'Took']}>
+      <Table label="Usage by request" columns={['Time', 'Model', 'Cost', 'In', 'Cached', 'Out', 'Took']}>
         {sent.toReversed().map((one) => (
           <tr key={one.id}>
             <td>
@@ -57,10 +66,10 @@ function OfConversation() {
               </button>
             </td>
             <td>{one.model}</td>
+            <td>{one.cost === undefined ? '' : money(one.cost)}</td>
             <td>{compact(one.usage?.input ?? 0)}</td>
             <td>{share(one.usage?.cacheRead ?? 0, one.usage?.input ?? 0)}</td>
             <td>{compact(one.usage?.output ?? 0)}</td>
-            <td>{one.cost === undefined ? '' : money(one.cost)}</td>
             <td>{one.endedAt ? duration(Date.parse(one.endedAt) - Date.parse(one.startedAt)) : ''}</td>
           </tr>
         ))}
@@ -74,7 +83,7 @@ function OfConversation() {
   )
 }
 
-/** What the server has counted; not all requests need be on the page. */
+/** The server's totals; not all requests need be on the page. */
 function useUsage(query: { conversation?: string | undefined }, because: readonly unknown[]): UsageRow[] {
   const [rows, setRows] = useState<UsageRow[]>([])
   useEffect(() => {
@@ -83,7 +92,7 @@ function useUsage(query: { conversation?: string | undefined }, because: readonl
   return rows
 }
 
-function Totals({ rows }: { rows: UsageRow[] }) {
+function Totals({ rows, leftOut }: { rows: UsageRow[]; leftOut?: ConversationUsage | undefined }) {
   const input = sumOf(rows, 'input')
   return (
     <dl class="facts">
@@ -103,6 +112,18 @@ function Totals({ rows }: { rows: UsageRow[] }) {
         <dt>Output</dt>
         <dd>{compact(sumOf(rows, 'output'))}</dd>
       </div>
+      {leftOut && leftOut.saved > 0 && (
+        <div>
+          <dt>Saved, about</dt>
+          <dd>{money(leftOut.saved)}</dd>
+        </div>
+      )}
+      {leftOut && leftOut.recalls > 0 && (
+        <div>
+          <dt>Recalled</dt>
+          <dd>{plural(leftOut.recalls, 'time')}</dd>
+        </div>
+      )}
     </dl>
   )
 }
@@ -130,16 +151,6 @@ function Table({ label, columns, children }: { label: string; columns: string[];
   )
 }
 
-const decisionWords: Record<string, string> = {
-  compaction: 'A summary replaces earlier messages',
-  fold: 'Old tool turns are shortened to one line each',
-  cut: 'Older messages are not sent',
-  plain: 'Earlier replies are sent as plain text',
-}
-
-/** Other things are kept in the same place, such as what a person allowed: those cannot be taken back here. */
-const isDecision = (overlay: Overlay) => Object.hasOwn(decisionWords, overlay.kind)
-
 function Decisions() {
   const decided = overlays.value.filter(isDecision)
   if (decided.length === 0) return null
@@ -166,13 +177,6 @@ function Decisions() {
   )
 }
 
-async function setUndone(overlay: Overlay, undone: boolean): Promise<void> {
-  await attempt(async () => {
-    await api.setUndone(overlay.conversationId, overlay.id, undone)
-    await loadBeside(overlay.conversationId)
-  })
-}
-
 function Everything() {
   const rows = useUsage({}, [])
   const days = [...new Set(rows.map((row) => row.day))].sort()
@@ -180,7 +184,7 @@ function Everything() {
     const mine = rows.filter((row) => row.day === day)
     const cached = sumOf(mine, 'cacheRead')
     return {
-      label: whenOf(`${day}T12:00:00Z`),
+      label: dayOf(`${day}T12:00:00Z`),
       cached,
       fresh: sumOf(mine, 'input') - cached,
       output: sumOf(mine, 'output'),
@@ -191,16 +195,16 @@ function Everything() {
     <>
       <Totals rows={rows} />
       <Chart bars={bars} marks={[]} label="Tokens and money by day" />
-      <Table label="Usage by day and model" columns={['Day', 'Model', 'Requests', 'In', 'Cached', 'Out', 'Cost']}>
+      <Table label="Usage by day and model" columns={['Day', 'Model', 'Cost', 'Requests', 'In', 'Cached', 'Out']}>
         {rows.map((row) => (
           <tr key={`${row.day} ${row.provider} ${row.model}`}>
             <td>{row.day}</td>
             <td>{row.model}</td>
+            <td>{money(row.cost)}</td>
             <td>{row.exchanges}</td>
             <td>{compact(row.input)}</td>
             <td>{share(row.cacheRead, row.input)}</td>
             <td>{compact(row.output)}</td>
-            <td>{money(row.cost)}</td>
           </tr>
         ))}
       </Table>

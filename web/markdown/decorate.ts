@@ -1,16 +1,18 @@
-// What sanitised Markdown still needs: links that say where they lead, images that wait for a click, code that can be
+// What sanitised Markdown still needs: links that show where they lead, images that wait for a click, code that can be
 // copied. Only elements and text are made here, never HTML.
 
 import { copyText } from '../parts/clipboard.ts'
+import { showFormula } from './formula.ts'
 import { highlight } from './highlight.ts'
 
-/** Each begins on the side of its own script. */
+/** Each is aligned by its own script. */
 const texts = 'p, h1, h2, h3, h4, h5, h6, ul, ol, li, blockquote, th, td, dt, dd, summary'
 
 export function dress(fragment: DocumentFragment): void {
   for (const link of fragment.querySelectorAll('a')) dressLink(link)
   for (const image of fragment.querySelectorAll('img')) image.replaceWith(imageStandIn(image))
-  for (const code of fragment.querySelectorAll<HTMLElement>('pre > code')) dressCode(code)
+  for (const code of fragment.querySelectorAll<HTMLElement>('code.language-math')) void showFormula(code)
+  for (const code of fragment.querySelectorAll<HTMLElement>('pre > code:not(.language-math)')) dressCode(code)
   for (const table of fragment.querySelectorAll('table')) scrollable(table)
   for (const box of fragment.querySelectorAll<HTMLElement>(texts)) box.dir = 'auto'
   for (const item of fragment.querySelectorAll('li')) if (/^[☐☑] /.test(item.textContent)) item.classList.add('task')
@@ -26,7 +28,7 @@ function dressLink(link: HTMLAnchorElement): void {
   link.append(element('span', 'host', host))
 }
 
-/** Where an address leads: never what comes before an `@`, and in the letters that the network uses. */
+/** The host of an address: never what comes before an `@`, and in the letters that the network uses. */
 export function hostOf(href: string): string {
   try {
     const url = new URL(href)
@@ -36,13 +38,13 @@ export function hostOf(href: string): string {
   }
 }
 
-/** Nothing is fetched for a model: an image of its own making is a link to elsewhere, or is shown when asked for. */
+/** Nothing is fetched for a model: an image is a link, or is shown on request. */
 function imageStandIn(image: HTMLImageElement): HTMLElement {
   const source = image.getAttribute('data-src')
   const name = image.alt || 'Image'
   const box = element('span', 'image-stand-in')
   if (source === null) {
-    box.append(`${name} (no address that can be shown)`)
+    box.append(`${name} (address not shown)`)
     return box
   }
   if (!source.startsWith('data:')) {
@@ -71,9 +73,13 @@ function dressCode(code: HTMLElement): void {
   const copy = element('button', 'plain copy', 'Copy') as HTMLButtonElement
   copy.type = 'button'
   copy.addEventListener('click', () => void copyCode(code, copy))
+  const wrap = element('button', 'plain copy', 'Wrap') as HTMLButtonElement
+  wrap.type = 'button'
+  wrap.setAttribute('aria-pressed', 'false')
+  wrap.addEventListener('click', () => wrap.setAttribute('aria-pressed', String(pre.classList.toggle('wraps'))))
   const box = element('div', 'code')
   const bar = element('div', 'code-bar')
-  bar.append(element('span', '', language || 'text'), copy)
+  bar.append(element('span', '', language || 'text'), wrap, copy)
   pre.replaceWith(box)
   focusable(pre, `Code${language && `, ${language}`}`)
   box.append(bar, pre)
@@ -91,7 +97,7 @@ function scrollable(table: HTMLTableElement): void {
   box.append(table)
 }
 
-/** What may be wider than the page can be scrolled with the keyboard too. */
+/** Content wider than the page can be scrolled with the keyboard too. */
 function focusable(box: HTMLElement, label: string): void {
   box.tabIndex = 0
   box.setAttribute('role', 'group')

@@ -1,9 +1,9 @@
-// Colours for code, loaded when the first block that names a language is shown. What the highlighter returns is text
-// like any other, and is sanitised like any other.
+// Syntax highlighting for code, loaded when the first block with a language is shown. The output of the highlighter is
+// untrusted text, and is sanitised like any other.
 
 import { sanitize } from './sanitize.ts'
 
-/** Longer code is shown as it is: colours are not worth a pause. */
+/** Longer code is shown without highlighting, which would take too long. */
 const longest = 50_000
 
 export async function highlight(code: HTMLElement, language: string): Promise<void> {

@@ -4,7 +4,7 @@ import { effect, type ReadonlySignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { markdownIn } from './stream.ts'
 
-/** Between two looks at a growing text; longer texts are looked at less often. */
+/** The time between two renderings of a growing text; longer texts are rendered less often. */
 const leastMs = 40
 
 export function Markdown({ text }: { text: string | ReadonlySignal<string> }) {

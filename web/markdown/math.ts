@@ -1,10 +1,10 @@
-// Formulas in what a model says: `\(…\)`, `\[…\]`, `$$…$$` and `$…$`. Markdown would take their backslashes and stars for its
-// own; here they stay as they were written, and are shown as code.
+// Formulas in model output: `\(…\)`, `\[…\]`, `$$…$$` and `$…$`. Markdown would interpret their backslashes and stars;
+// here they stay unchanged, and are marked to be typeset (formula.ts).
 
 import type { MarkedExtension, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 const block = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n|$)/
-/** A price is no formula: no space inside the dollars, and no digit after them. */
+/** A price is not a formula: no space inside the dollars, and no digit after them. */
 const inline =
   /^(?:\\\(([\s\S]+?)\\\)|\\\[([\s\S]+?)\\\]|\$\$([^$]+?)\$\$|\$(?![\s$])((?:\\.|[^$\n\\])*?[^\s\\$])\$(?![\d$]))/
 
@@ -17,7 +17,7 @@ function formula(
   return {
     name,
     level,
-    // A paragraph is cut where a block may begin: only at the beginning of a line.
+    // A paragraph is split where a block may begin: only at the start of a line.
     start: (source) => {
       const at = source.search(level === 'block' ? /^ {0,3}(?:\$\$|\\\[)/m : /\$|\\[([]/)
       return at < 0 ? undefined : at
@@ -37,7 +37,7 @@ function escaped(text: string): string {
 
 export const math: MarkedExtension = {
   extensions: [
-    formula('block', block, (tex) => `<pre><code class="language-latex">${tex}</code></pre>\n`),
-    formula('inline', inline, (tex) => `<code class="language-latex">${tex}</code>`),
+    formula('block', block, (tex) => `<pre><code class="language-math">${tex}</code></pre>\n`),
+    formula('inline', inline, (tex) => `<code class="language-math">${tex}</code>`),
   ],
 }

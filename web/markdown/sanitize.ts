@@ -1,6 +1,6 @@
-// The last step before anything a model or a tool said becomes part of the page, and the only place where text becomes
-// elements. What is allowed is listed here; everything else is text or nothing. Images lose their address in the inert
-// document already: an image element begins to load before anybody inserts it.
+// The last step before model or tool output becomes part of the page, and the only place where text becomes elements.
+// What is allowed is listed here; everything else is text or nothing. Images lose their address already in the inert
+// document: an image element starts loading before it is inserted.
 
 import DOMPurify, { type Config } from 'dompurify'
 
@@ -8,14 +8,14 @@ const tags = `p br hr h1 h2 h3 h4 h5 h6 strong em b i u s del ins mark sub sup s
   ul ol li dl dt dd table thead tbody tfoot tr th td caption a img details summary span abbr ruby rt rp q`.split(/\s+/)
 const attributes = ['href', 'title', 'src', 'alt', 'align', 'start', 'colspan', 'rowspan', 'class']
 
-/** Only the classes that the Markdown renderer and the highlighter give. */
+/** Only the classes of the Markdown renderer and the highlighter. */
 const allowedClass = /^(?:language-[\w+#.-]{1,40}|hljs(?:-[\w-]{1,40})?(?: [\w-]{1,40}_)*)$/
 const linkScheme = /^(?:https?|mailto):/i
 const imageScheme = /^(?:https?:|data:image\/(?:png|jpeg|gif|webp);base64,)/i
 
 const policy = (window as Window & WithTrustedTypes).trustedTypes?.createPolicy('synapse', {
   createHTML: (html: string) => html,
-  // DOMPurify wants them to be there; nothing may become a script.
+  // DOMPurify requires these hooks; nothing may become a script.
   createScriptURL: refuse,
   createScript: refuse,
 })
@@ -33,6 +33,8 @@ function refuse(): never {
 }
 
 const purify = DOMPurify(window)
+/** Only for formulas: a formula allows what a text does not, and vice versa. */
+const purifyMath = DOMPurify(window)
 
 purify.addHook('afterSanitizeAttributes', (node) => {
   const name = node.nodeName.toLowerCase()
@@ -52,6 +54,25 @@ export function sanitize(html: string): DocumentFragment {
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml'],
+    RETURN_DOM_FRAGMENT: true,
+    ...(policy && { TRUSTED_TYPES_POLICY: policy }),
+  })
+}
+
+const mathTags = `math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover
+  mmultiscripts mprescripts mtable mtr mtd mstyle mpadded mphantom menclose merror semantics`.split(/\s+/)
+const mathAttributes = `display displaystyle scriptlevel mathvariant stretchy symmetric fence separator form largeop
+  movablelimits accent accentunder lspace rspace minsize maxsize width height depth linethickness columnalign rowspacing
+  columnspacing columnlines rowlines rowspan columnspan notation`.split(/\s+/)
+
+/** MathML and nothing else: no links, no styles, no other elements inside. */
+export function sanitizeMath(mathml: string): DocumentFragment {
+  return purifyMath.sanitize(mathml, {
+    ALLOWED_TAGS: mathTags,
+    ALLOWED_ATTR: mathAttributes,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    ALLOWED_NAMESPACES: ['http://www.w3.org/1998/Math/MathML', 'http://www.w3.org/1999/xhtml'],
     RETURN_DOM_FRAGMENT: true,
     ...(policy && { TRUSTED_TYPES_POLICY: policy }),
   })

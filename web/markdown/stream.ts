@@ -1,5 +1,5 @@
-// Markdown that grows. The text is cut into blocks each time, but only blocks that changed are made again: while an
-// answer streams that is the last one. Each block is sanitised on its own, so an element opened in one cannot reach
+// Markdown that grows. The text is split into blocks each time, but only changed blocks are rendered again: while an
+// answer streams that is the last one. Each block is sanitised separately, so an element opened in one cannot reach
 // into the next.
 
 import { Lexer, Marked, type Token, type TokensList } from 'marked'
@@ -19,7 +19,7 @@ marked.use(math)
 const plainTags =
   /<\/?(?:b|br|dd|del|details|dl|dt|em|i|ins|kbd|li|mark|ol|p|q|s|small|strong|sub|summary|sup|u|ul) ?\/?>/gi
 
-/** HTML in Markdown: a few tags without attributes are what they are, all others are shown as they were written. */
+/** HTML in Markdown: a few tags without attributes are allowed, all others are shown as text. */
 function plainTagsOnly(text: string): string {
   let out = ''
   let done = 0
@@ -72,7 +72,7 @@ export function markdownIn(box: HTMLElement): MarkdownView {
   }
 }
 
-/** Nothing where the text is nested deeper than it can be read. */
+/** Undefined if the text is nested too deeply. */
 function lexed(text: string): TokensList | undefined {
   try {
     return new Lexer(marked.defaults).lex(text)

@@ -1,4 +1,4 @@
-// Copying. Browsers have no clipboard for a page that came without TLS from another machine.
+// Copying. Browsers have no clipboard for a page without TLS from another machine.
 
 /** Whether it was allowed. */
 export async function copyText(text: string): Promise<boolean> {

@@ -1,7 +1,8 @@
-// A window over the page: the browser's own, which keeps the focus inside and gives it back.
+// A modal dialog: the browser's own, which keeps the focus inside and restores it.
 
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { trouble } from '../state/session.ts'
 import { IconButton } from './icon-button.tsx'
 import { Trouble } from './error-notice.tsx'
 
@@ -18,7 +19,12 @@ export function Dialog({ title, onClose, class: className, children }: Props) {
     const back = document.activeElement
     dialog.current?.showModal()
     dialog.current?.querySelector<HTMLElement>('form :is(input, textarea)')?.focus()
-    return () => back instanceof HTMLElement && back.isConnected && back.focus()
+    return () => {
+      // It was shown in here, and concerns what was done in here.
+      trouble.value = undefined
+      // After the dialog is closed: until then nothing outside of it can have the focus.
+      queueMicrotask(() => back instanceof HTMLElement && back.isConnected && back.focus())
+    }
   }, [])
   return (
     <dialog
@@ -40,8 +46,13 @@ export function Dialog({ title, onClose, class: className, children }: Props) {
   )
 }
 
-/** A dialog that asks for something and saves it. */
-export function FormDialog({ onSave, children, ...rest }: Props & { onSave: () => void }) {
+/** A dialog with a form. */
+export function FormDialog({
+  onSave,
+  save = 'Save',
+  children,
+  ...rest
+}: Props & { onSave: () => void; save?: string }) {
   return (
     <Dialog {...rest}>
       <form
@@ -57,7 +68,7 @@ export function FormDialog({ onSave, children, ...rest }: Props & { onSave: () =
             Cancel
           </button>
           <button type="submit" class="primary">
-            Save
+            {save}
           </button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-// What went wrong outside a run, until it is put away. A dialog shows it itself: nothing after one can be reached.
+// An error outside a run, until it is dismissed. A dialog shows it itself: nothing behind one can be reached.
 
 import { trouble } from '../state/session.ts'
 import { IconButton } from './icon-button.tsx'

@@ -1,4 +1,4 @@
-// Numbers, money and times in words for people.
+// Numbers, costs and times for people.
 
 const whole = new Intl.NumberFormat('en-US')
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
@@ -37,15 +37,20 @@ export function momentOf(iso: string): string {
   return moment.format(new Date(iso))
 }
 
-/** For a list: the time for today, the day before that, with the year where it is another. */
+/** For a list: the time for today, otherwise the day, with the year if it is another. */
 export function whenOf(iso: string): string {
   const date = new Date(iso)
   const now = new Date()
-  if (date.toDateString() === now.toDateString()) return clock.format(date)
-  return date.getFullYear() === now.getFullYear() ? day.format(date) : dayOfYear.format(date)
+  return date.toDateString() === now.toDateString() ? clock.format(date) : dayOf(iso)
 }
 
-/** The heading that a time is listed under. */
+/** A day, with the year if it is another. */
+export function dayOf(iso: string): string {
+  const date = new Date(iso)
+  return date.getFullYear() === new Date().getFullYear() ? day.format(date) : dayOfYear.format(date)
+}
+
+/** The heading for a time in a list. */
 export function dayGroup(iso: string, now = new Date()): string {
   const date = new Date(iso)
   const midnight = (at: Date) => new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime()

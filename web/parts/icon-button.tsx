@@ -1,4 +1,4 @@
-// A button that is an icon: its name is what a screen reader says and what the pointer shows.
+// A button with an icon: its name is for screen readers and the tooltip.
 
 import { Icon, type IconName } from './icon.tsx'
 

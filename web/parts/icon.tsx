@@ -1,4 +1,4 @@
-// The few icons of the page, drawn with one pen.
+// The icons of the page, drawn with one pen.
 
 const drawings = {
   plus: 'M8 3v10M3 8h10',
@@ -10,6 +10,10 @@ const drawings = {
   fork: 'M4.5 4v8M4.5 8.5c5 0 7-1 7-3.5M4.5 4a1.3 1.3 0 1 0 0-.01M11.5 4a1.3 1.3 0 1 0 0-.01M4.5 13a1.3 1.3 0 1 0 0-.01',
   copy: 'M6 6h7v7H6zM10 6V3H3v7h3',
   eye: 'M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4z',
+  import: 'M8 2.5v7.5M4.8 7 8 10.2 11.2 7M2.5 10.5v2.5h11v-2.5',
+  pin: 'M5.5 2.5h5l-.7 4.2 2.2 2.3H4l2.2-2.3zM8 9v4.5',
+  star: 'M8 2l1.8 3.8 4.2.5-3.1 2.9.8 4.1L8 11.3l-3.7 2 .8-4.1L2 6.3l4.2-.5z',
+  columns: 'M2.5 3h4.5v10H2.5zM9 3h4.5v10H9z',
   left: 'M10 3 5 8l5 5',
   right: 'M6 3l5 5-5 5',
   down: 'M3.5 6 8 10.5 12.5 6',

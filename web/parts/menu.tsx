@@ -1,4 +1,4 @@
-// A button that opens a list of things to do. Arrow keys move, Escape closes, and the focus comes back to the button.
+// A button that opens a list of actions. Arrow keys move, Escape closes, and the focus returns to the button.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icon.tsx'
 export interface MenuItem {
   label: string
   run: () => void
-  /** A file to save instead of something to do. */
+  /** A file to save instead of an action. */
   href?: string
   danger?: boolean
 }

@@ -1,5 +1,6 @@
-// The left side: conversations, labels, and a search over everything that was ever said.
+// The left side: conversations, labels, and a search over all messages.
 
+import { useState } from 'preact/hooks'
 import type { ConversationView, Hit } from '../api/types.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -17,22 +18,36 @@ import {
   loadConversations,
   moreConversations,
   moreHits,
+  pinned,
   searchMore,
   searchText,
 } from '../state/conversations.ts'
 import { theme, type Theme } from '../state/session.ts'
-import { inspectorWide, sidebarOpen } from '../state/surface.ts'
+import { importing, inspectorWide, sidebarOpen } from '../state/surface.ts'
+import { importFiles } from '../state/transfer.ts'
 
 export function Sidebar() {
+  const [over, setOver] = useState(false)
   return (
     <nav
-      class={sidebarOpen.value ? 'sidebar is-open' : 'sidebar'}
+      class={`sidebar ${sidebarOpen.value ? 'is-open' : ''} ${over ? 'is-over' : ''}`}
       aria-label="Conversations"
       inert={inspectorWide.value}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        void importFiles([...(event.dataTransfer?.files ?? [])])
+      }}
     >
       <header class="sidebar-head">
         <span class="brand">Synapse</span>
         <ThemeButton />
+        <IconButton icon="import" label="Import a conversation" onClick={() => (importing.value = true)} />
         <IconButton icon="plus" label="New conversation" onClick={() => visit('/')} />
       </header>
       <div class="search" role="search">
@@ -74,9 +89,18 @@ function ThemeButton() {
 }
 
 function Conversations() {
+  const top = label.value === '' ? pinned.value : []
+  const isTop = new Set(top.map((one) => one.id))
+  const rest = conversations.value.filter((one) => !isTop.has(one.id))
   return (
     <ul class="conversations" onKeyDown={move}>
-      {conversations.value.map((one, i, all) => {
+      {top.map((one, i) => (
+        <li key={one.id}>
+          {i === 0 && <p class="day-group">Pinned</p>}
+          <ConversationLink one={one} />
+        </li>
+      ))}
+      {rest.map((one, i, all) => {
         const group = dayGroup(one.updatedAt)
         const before = all[i - 1]
         return (
@@ -100,7 +124,7 @@ function Conversations() {
 
 function ConversationLink({ one }: { one: ConversationView }) {
   const isOpen = current.value?.id === one.id
-  // What the open conversation does is known at once, the others are asked about now and then.
+  // The state of the open conversation is known at once, the others are polled.
   const isRunning = isOpen ? live.value !== undefined : one.run !== undefined && one.run.state !== 'ended'
   const known = activityOf(one.id)
   const state = isRunning ? 'answering' : isOpen && known === 'answering' ? undefined : known
@@ -112,6 +136,7 @@ function ConversationLink({ one }: { one: ConversationView }) {
       <span class="conversation-about">
         {state && <span class={state === 'failed' ? 'busy failed' : 'busy'}>{state}</span>}
         {whenOf(one.updatedAt)}
+        {one.settings.model !== undefined && ` · ${one.settings.model.slice(one.settings.model.indexOf('/') + 1)}`}
       </span>
     </a>
   )
@@ -175,7 +200,7 @@ function marked({ snippet, marks }: Hit) {
   return out
 }
 
-/** From the search field: Enter opens the first result, the arrow goes to it. */
+/** From the search field: Enter opens the first result, the arrow key moves to it. */
 function intoList(event: KeyboardEvent): void {
   if ((event.key !== 'Enter' && event.key !== 'ArrowDown') || event.isComposing) return
   const first = document.querySelector<HTMLElement>('.sidebar .conversations a')

@@ -1,8 +1,8 @@
-// What a person can do that starts a run: say something, say it in other words, ask again, continue, allow a tool.
+// The actions that start a run: send, edit, regenerate, continue, approve a tool.
 
 import { batch } from '@preact/signals'
 import { api } from '../api/routes.ts'
-import type { Approval, Entry, Part } from '../api/types.ts'
+import type { Approval, Entry, Part, Verdict } from '../api/types.ts'
 import {
   approvals,
   arrived,
@@ -10,7 +10,7 @@ import {
   ensure,
   following,
   leaf,
-  loadBeside,
+  loadDetails,
   place,
   ready,
   showEnd,
@@ -21,7 +21,7 @@ import { attempt } from './session.ts'
 
 const starting = new Set<string>()
 
-/** Who clicks twice wants it once: nothing is started again at a place before it was. Gives whether it was done. */
+/** Ignores a double click: an action does not start again before it has ended. Returns whether it was done. */
 async function start(at: string, what: () => Promise<void>): Promise<boolean> {
   if (starting.has(at)) return false
   starting.add(at)
@@ -31,7 +31,7 @@ async function start(at: string, what: () => Promise<void>): Promise<boolean> {
   return done
 }
 
-/** What the user says, in this conversation or in a new one. Gives whether it was taken. */
+/** Sends a message, in this conversation or in a new one. Returns whether it was accepted. */
 export async function send(parts: Part[]): Promise<boolean> {
   return start(current.value?.id ?? '', async () => {
     const { id } = await ensure()
@@ -63,19 +63,19 @@ export async function retry(entry: Entry): Promise<void> {
   await start(conversationId, async () => moved(conversationId, await api.retry(conversationId, entry.id)))
 }
 
-/** Lets a tool run that waits for a person, or does not. */
-export async function answer({ call, argsHash }: Approval, allowed: boolean): Promise<void> {
+/** Approves or denies a waiting tool call. */
+export async function answer({ call, argsHash }: Approval, verdict: Omit<Verdict, 'argsHash'>): Promise<void> {
   const id = current.value?.id
   if (id === undefined) return
   const isTaken = await start(call.callId, async () => {
-    const run = await api.answer(id, call.callId, { allowed, argsHash })
+    const run = await api.answer(id, call.callId, { ...verdict, argsHash })
     const left = new Map(approvals.value)
     left.delete(call.callId)
     approvals.value = left
     attach(id, run.id)
   })
-  // The question may be over.
-  if (!isTaken) await attempt(() => loadBeside(id))
+  // The question may have expired.
+  if (!isTaken) await attempt(() => loadDetails(id))
 }
 
 export async function goOn(): Promise<void> {
@@ -83,7 +83,7 @@ export async function goOn(): Promise<void> {
   if (id !== undefined) await start(id, async () => attach(id, (await api.goOn(id)).id))
 }
 
-/** A run that began at another place than what was looked at. */
+/** A run that started elsewhere than at the displayed position. */
 async function moved(conversationId: string, run: { id: string; entryId?: string; basedOn: string }): Promise<void> {
   if (current.value?.id !== conversationId) return
   const at = run.entryId ?? run.basedOn

@@ -1,23 +1,24 @@
-// What every conversation is doing, not only the open one: asked for every two seconds while the page is looked at. The
-// same question shows whether the server is there at all.
+// What every conversation is doing, not only the open one: polled every two seconds while the page is visible, with those
+// that others have started or continued. The same requests show whether the server is reachable.
 
-import { computed, effect, signal } from '@preact/signals'
+import { computed, effect, signal, untracked } from '@preact/signals'
 import { failureOf, keyWanted } from '../api/client.ts'
 import { api } from '../api/routes.ts'
 import type { RunView } from '../api/types.ts'
 import { current } from './conversation.ts'
+import { loadChanged } from './conversations.ts'
 
 export type Activity = 'answering' | 'waits for you' | 'failed'
 
 const intervalMs = 2000
-/** The newest runs; what ran before them is at rest. */
+/** The newest runs; earlier ones have ended. */
 const most = 50
 
 /** The newest run of each conversation. */
 const newest = signal<ReadonlyMap<string, RunView>>(new Map())
 /** Since when the server has not answered. */
 export const lostSince = signal<number | undefined>(undefined)
-/** Runs whose end was seen: a failure is news only until somebody has looked at it. */
+/** Runs whose end was seen: a failure is news only until the user has seen it. */
 const looked = signal<ReadonlySet<string>>(new Set())
 
 export function activityOf(conversationId: string): Activity | undefined {
@@ -28,7 +29,7 @@ export function activityOf(conversationId: string): Activity | undefined {
   return run.outcome === 'failed' && !looked.value.has(run.id) ? 'failed' : undefined
 }
 
-/** For the tab title: how many other conversations want something from the user. */
+/** For the tab title: how many other conversations need the user. */
 export const waitingCount = computed(
   () => [...newest.value.keys()].filter((id) => activityOf(id) === 'waits for you').length,
 )
@@ -41,14 +42,17 @@ effect(() => {
 export function watchActivity(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
+  let isLooking = false
+  let isStale = false
   const wake = () => {
     clearTimeout(timer)
-    if (!document.hidden && !stopped) void look()
+    if (isLooking) isStale = true
+    else if (!document.hidden && !stopped) void look()
   }
   document.addEventListener('visibilitychange', wake)
-  // Whoever goes elsewhere wants to see at once what the one they left does.
+  // After navigating away, the state of the previous conversation is shown at once.
   const forget = effect(() => {
-    if (current.value?.id !== '') wake()
+    if (current.value?.id !== '') untracked(wake)
   })
   return () => {
     stopped = true
@@ -57,15 +61,19 @@ export function watchActivity(): () => void {
     document.removeEventListener('visibilitychange', wake)
   }
 
+  /** One at a time: whatever wakes it meanwhile leads to another look, not to a second timer. */
   async function look(): Promise<void> {
+    isLooking = true
+    isStale = false
     if (!keyWanted.value) await refresh()
-    if (!stopped && !document.hidden) timer = setTimeout(() => void look(), intervalMs)
+    isLooking = false
+    if (!stopped && !document.hidden) timer = setTimeout(() => void look(), isStale ? 0 : intervalMs)
   }
 }
 
 async function refresh(): Promise<void> {
   try {
-    const { items } = await api.allRuns({ limit: most })
+    const [{ items }] = await Promise.all([api.allRuns({ limit: most }), loadChanged()])
     const runs = new Map<string, RunView>()
     for (const run of items) if (!runs.has(run.conversationId)) runs.set(run.conversationId, run)
     newest.value = runs

@@ -1,4 +1,4 @@
-// The address says what is open: `/c/<conversation>`, with `#<entry>` for a place in it.
+// The URL shows what is open: `/c/<conversation>`, with `#<entry>` for a position in it.
 
 import { close, open } from './conversation.ts'
 import { trouble } from './session.ts'
@@ -7,7 +7,7 @@ export function addressOf(id: string, entryId?: string): string {
   return `/c/${encodeURIComponent(id)}${entryId === undefined ? '' : `#${encodeURIComponent(entryId)}`}`
 }
 
-/** For links: a click with the left button alone stays on the page. */
+/** For links: a plain left click stays on the page. */
 export function onLink(event: MouseEvent): void {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return
   if (!(event.currentTarget instanceof HTMLAnchorElement)) return
@@ -20,7 +20,7 @@ export function visit(address: string): void {
   void navigate()
 }
 
-/** Opens what the address says. */
+/** Opens what the URL names. */
 export async function navigate(): Promise<void> {
   const id = decoded(/^\/c\/([^/]+)$/.exec(location.pathname)?.[1] ?? '')
   const entryId = decoded(location.hash.slice(1)) || undefined
@@ -30,7 +30,7 @@ export async function navigate(): Promise<void> {
   }
 }
 
-/** Nothing where somebody has written the address by hand, and wrongly. */
+/** Undefined if the URL was typed incorrectly. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -39,7 +39,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A conversation that was just begun gets its address. */
+/** A new conversation gets its URL. */
 export function nameOpened(id: string): void {
   if (location.pathname !== addressOf(id)) history.pushState(null, '', addressOf(id))
 }

@@ -1,4 +1,4 @@
-// What a screen reader is told while things happen: finished paragraphs, not every token.
+// Announcements for screen readers: finished paragraphs, not every token.
 
 import { signal } from '@preact/signals'
 
@@ -12,12 +12,12 @@ export function announce(text: string): void {
 }
 
 export function announceCopy(isCopied: boolean): void {
-  announce(isCopied ? 'Copied' : 'The browser does not allow copying')
+  announce(isCopied ? 'Copied' : 'The browser does not allow access to the clipboard')
 }
 
 let spoken = 0
 
-/** Reads out a growing text, paragraph by paragraph; with the last call what is left of it. */
+/** Announces a growing text, paragraph by paragraph; with the last call the rest of it. */
 export function readOut(text: string, isWhole: boolean): void {
   const end = isWhole ? text.length : text.lastIndexOf('\n\n')
   if (end > spoken) announce(text.slice(spoken, end))

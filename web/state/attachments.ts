@@ -1,4 +1,4 @@
-// Files that go with the next message, by button, paste or drop.
+// The files of the next message, by button, paste or drop.
 
 import { signal } from '@preact/signals'
 import type { MediaPart } from '../api/types.ts'
@@ -15,9 +15,9 @@ export interface Attachment {
 
 export const attachments = signal<Attachment[]>([])
 
-/** The server takes 20 MiB in one request, and base64 makes a third more of it. */
+/** The server accepts 20 MiB in one request, and base64 adds a third. */
 const mostBytes = 14 * 1024 * 1024
-/** And it takes names of this length; the end of one tells what it is. */
+/** And it accepts names of this length; the end of one shows its type. */
 const longestName = 200
 
 let attached = 0
@@ -28,7 +28,7 @@ export async function attach(files: readonly File[]): Promise<void> {
     if (all > mostBytes) {
       trouble.value = {
         kind: 'too-large',
-        message: `${file.name} is too large: a message takes 14 MB of files in all.`,
+        message: `${file.name} is too large: the files of a message are limited to 14 MB in total.`,
       }
       continue
     }
@@ -69,7 +69,7 @@ function typeOf(file: File): string {
     : 'application/octet-stream'
 }
 
-/** As the server decides it: valid UTF-8 without a null character. */
+/** Like the server: valid UTF-8 without a null character. */
 function isText(bytes: Uint8Array): boolean {
   try {
     return !new TextDecoder('utf-8', { fatal: true }).decode(bytes).includes('\u0000')

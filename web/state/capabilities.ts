@@ -1,4 +1,4 @@
-// What the chosen model takes besides text, for the files that go with the next message.
+// What the chosen model accepts besides text, for the files of the next message.
 
 import { effect, signal } from '@preact/signals'
 import { api } from '../api/routes.ts'
@@ -19,7 +19,7 @@ effect(() => {
     .finally(() => asking.delete(name))
 })
 
-/** Text is read by every model; of the rest, only what the model takes. False while that is not known. */
+/** Every model reads text; of the rest, only what the model accepts. False while that is unknown. */
 export function isUnseen({ isText, part }: Attachment): boolean {
   const media = known.value.get(model.value)
   if (isText || !media) return false

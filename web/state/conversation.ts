@@ -1,11 +1,21 @@
-// The conversation that is open: its tree, the entries loaded so far, and the leaf that is looked at. Normally that is
-// the head, and it moves with it; after a jump to a hit on another branch it is not, until somebody goes back or continues
-// from there. Entries are loaded as they come into view.
+// The conversation that is open: its tree, the entries loaded so far, and the displayed leaf. Normally that is the
+// head, and moves with it; after a jump to a search result on another branch it is not, until the user goes back or
+// continues from there. Entries are loaded as they come into view.
 
 import { batch, computed, signal } from '@preact/signals'
+import { failureOf } from '../api/client.ts'
 import { follow } from '../api/stream.ts'
 import { api, paths } from '../api/routes.ts'
-import type { Approval, ConversationView, Entry, Exchange, Overlay, RunView, Settings } from '../api/types.ts'
+import type {
+  Approval,
+  ConversationUsage,
+  ConversationView,
+  Entry,
+  Exchange,
+  Overlay,
+  RunView,
+  Settings,
+} from '../api/types.ts'
 import { dropListed, updateListed } from './conversations.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { attempt, status } from './session.ts'
@@ -16,27 +26,29 @@ export const current = signal<ConversationView | undefined>(undefined)
 const draftSettings = signal<Settings>({})
 export const tree = signal<Tree>(treeOf([]))
 export const leaf = signal<string | null>(null)
-/** What is looked at moves with the head. */
+/** The displayed position moves with the head. */
 export const following = signal(true)
 export const entries = signal<ReadonlyMap<string, Entry>>(new Map())
 export const exchanges = signal<Exchange[]>([])
 export const moreExchanges = signal<string | undefined>(undefined)
-/** Tool calls that wait for a person, by their id. */
+/** Tool calls that wait for approval, by their id. */
 export const approvals = signal<ReadonlyMap<string, Approval>>(new Map())
 export const overlays = signal<Overlay[]>([])
+/** The cost of the conversation so far, and the savings from leaving out a part of it. */
+export const spent = signal<ConversationUsage | undefined>(undefined)
 /** The latest run, when it has ended. */
 export const lastRun = signal<RunView | undefined>(undefined)
-/** The entry to bring into view, and how often that was asked for. */
+/** The entry to scroll to, and a counter of such requests. */
 export const jump = signal<{ entryId: string; times: number } | undefined>(undefined)
 
-/** Grows each time the end of the conversation is to come into view. */
+/** Incremented to scroll to the end of the conversation. */
 export const showEnd = signal(0)
 
 const path = computed(() => pathTo(tree.value, leaf.value))
 export const rows = computed<Row[]>(() => rowsOf(path.value, entries.value))
 export const settings = computed(() => current.value?.settings ?? draftSettings.value)
 export const model = computed(() => settings.value.model ?? status.value?.defaultModel ?? '')
-/** What is looked at is not where the conversation continues. */
+/** The displayed branch is not the one that continues. */
 export const elsewhere = computed(() => !following.value && leaf.value !== current.value?.head)
 export const exchangeOfReply = computed(() => {
   const byReply = new Map<string, Exchange>()
@@ -51,7 +63,7 @@ let opening: Promise<boolean> | undefined
 let saving: Promise<boolean> | undefined
 let onRun: (run: { id: string; state: string }) => void = () => {}
 
-/** Who is to be told of runs; the live part of the page registers itself here. */
+/** The listener for runs; the live part of the page registers itself here. */
 export function whenRunSeen(tell: typeof onRun): void {
   onRun = tell
 }
@@ -70,13 +82,14 @@ export function close(): void {
     exchanges.value = []
     moreExchanges.value = undefined
     overlays.value = []
+    spent.value = undefined
     approvals.value = new Map()
     lastRun.value = undefined
     jump.value = undefined
   })
 }
 
-/** No one tells any more when it ends. */
+/** Its end will no longer be reported. */
 function withoutRun({ run: _run, ...view }: ConversationView): ConversationView {
   return view
 }
@@ -88,32 +101,42 @@ export async function open(id: string, at?: string): Promise<boolean> {
   }
   close()
   const mine = attempt(async () => {
-    const [view, outline, page, runs] = await Promise.all([
-      api.conversation(id),
-      api.tree(id),
-      api.entries(id, { limit: pageSize }),
-      api.runs(id, { limit: 1 }),
-    ])
-    // Somebody went elsewhere meanwhile.
-    if (opening !== mine) return
-    batch(() => {
-      current.value = view
-      tree.value = treeOf(outline.entries)
-      leaf.value = view.head
-      keep(page.items)
-    })
-    if (at !== undefined) jumpTo(at)
-    watch(id)
-    if (view.run) onRun(view.run)
-    await loadBeside(id)
-    const [run] = runs.items
-    if (current.value?.id === id && run?.state === 'ended') lastRun.value ??= run
+    try {
+      // The user may navigate away meanwhile.
+      await load(id, at, () => opening === mine)
+    } catch (error) {
+      // It may have been listed, and even shown, before it was deleted.
+      if (failureOf(error).kind === 'not-found') gone(id)
+      throw error
+    }
   })
   opening = mine
   return mine
 }
 
-/** A conversation comes to be with its first message, so that looking around leaves nothing behind. */
+async function load(id: string, at: string | undefined, isWanted: () => boolean): Promise<void> {
+  const [view, outline, page, runs] = await Promise.all([
+    api.conversation(id),
+    api.tree(id),
+    api.entries(id, { limit: pageSize }),
+    api.runs(id, { limit: 1 }),
+  ])
+  if (!isWanted()) return
+  batch(() => {
+    current.value = view
+    tree.value = treeOf(outline.entries)
+    leaf.value = view.head
+    keep(page.items)
+  })
+  if (at !== undefined) jumpTo(at)
+  watch(id)
+  if (view.run) onRun(view.run)
+  await loadDetails(id)
+  const [run] = runs.items
+  if (current.value?.id === id && run?.state === 'ended') lastRun.value ??= run
+}
+
+/** A conversation is created with its first message, so that looking around leaves nothing behind. */
 export async function ensure(): Promise<ConversationView> {
   if (current.value) return current.value
   const view = await api.create({ settings: draftSettings.value })
@@ -134,7 +157,7 @@ function watch(id: string): void {
       if (event.type === 'deleted') gone(id)
       else if (event.type === 'conversation') void attempt(() => changed(JSON.parse(event.data) as ConversationView))
     },
-    // It was deleted while no one looked.
+    // It was deleted while not displayed.
     (error) => error?.failure.kind === 'not-found' && gone(id),
   )
 }
@@ -144,7 +167,7 @@ function gone(id: string): void {
   dropListed(id)
 }
 
-/** Takes in a conversation's new state, from this tab or another. */
+/** Applies a conversation's new state, from this tab or another. */
 export async function changed(view: ConversationView): Promise<void> {
   if (current.value?.id !== view.id) return
   batch(() => {
@@ -153,7 +176,10 @@ export async function changed(view: ConversationView): Promise<void> {
     followHead()
   })
   if (view.run) onRun(view.run)
-  if (view.head !== null && !tree.value.byId.has(view.head)) await loadTree(view.id)
+  if (view.head === null || tree.value.byId.has(view.head)) return
+  await loadTree(view.id)
+  // A client at a front door has no run whose events would be followed.
+  if (!view.run) await loadDetails(view.id)
 }
 
 export async function loadTree(id: string): Promise<void> {
@@ -165,7 +191,7 @@ export async function loadTree(id: string): Promise<void> {
   })
 }
 
-/** Events of a run may be ahead of the head that is known: then what is looked at stays. */
+/** Events of a run may be ahead of the known head: then the displayed position stays. */
 function followHead(): void {
   const head = current.value?.head ?? null
   if (!following.value) return
@@ -173,7 +199,7 @@ function followHead(): void {
   else if (tree.value.byId.has(head) && !isOnPath(tree.value, head, leaf.value)) leaf.value = head
 }
 
-/** An entry that was just written. */
+/** A new entry. */
 export function arrived(entry: Entry): void {
   if (entry.conversationId !== current.value?.id) return
   batch(() => {
@@ -182,7 +208,7 @@ export function arrived(entry: Entry): void {
   })
 }
 
-/** Makes an entry known, without looking at it. */
+/** Adds an entry, without displaying it. */
 export function place(entry: Entry): void {
   const { id, parentId, depth, at, message } = entry
   keep([entry])
@@ -197,7 +223,7 @@ export function keep(items: readonly Entry[]): void {
 
 const loading = new Set<string>()
 
-/** Loads the page of the path that an entry without its message is on. */
+/** Loads the page of the path with an entry whose message is missing. */
 export async function loadAround(entryId: string): Promise<void> {
   const id = current.value?.id
   const at = path.value.findIndex((entry) => entry.id === entryId)
@@ -207,7 +233,7 @@ export async function loadAround(entryId: string): Promise<void> {
   loading.add(key)
   await attempt(async () => {
     const last = path.value[first + pageSize - 1] ?? path.value.at(-1)
-    // A leaf names the branch, so the page that ends here is the one that leads up to its last entry.
+    // A leaf identifies the branch, so the page that ends here is the one that leads to its last entry.
     const page = await api.entries(id, { leaf: last?.id, limit: pageSize })
     if (current.value?.id === id) keep(page.items)
   })
@@ -225,7 +251,7 @@ export function jumpTo(entryId: string): void {
   })
 }
 
-/** Makes an entry the one that the conversation continues from. */
+/** Makes an entry the head of the conversation. */
 export async function goTo(entryId: string): Promise<void> {
   const id = current.value?.id
   if (id === undefined) return
@@ -244,7 +270,7 @@ export function backToHead(): void {
   })
 }
 
-/** The settings as a whole, as the server takes them. Gives whether it did. */
+/** All settings, in the form of the server. Returns whether they were saved. */
 export async function changeSettings(next: Settings): Promise<boolean> {
   const id = current.value?.id
   if (id === undefined) {
@@ -261,12 +287,13 @@ export async function ready(): Promise<void> {
   await saving
 }
 
-/** What lies beside the log: requests, overlays, questions. */
-export async function loadBeside(id: string): Promise<void> {
-  const [page, decided, asked] = await Promise.all([
+/** Data next to the log: requests, overlays, questions. */
+export async function loadDetails(id: string): Promise<void> {
+  const [page, decided, asked, used] = await Promise.all([
     api.exchanges(id, { limit: 100 }),
     api.overlays(id),
     api.approvals(id),
+    api.usageOf(id),
   ])
   if (current.value?.id !== id) return
   batch(() => {
@@ -275,7 +302,16 @@ export async function loadBeside(id: string): Promise<void> {
     if (older.length === 0) moreExchanges.value = page.next
     exchanges.value = [...page.items, ...older]
     overlays.value = decided
+    spent.value = used
     approvals.value = new Map(asked.map((one) => [one.call.callId, one]))
+  })
+}
+
+/** Undoes a decision about what is sent, or applies it again. */
+export async function setUndone(overlay: Overlay, undone: boolean): Promise<void> {
+  await attempt(async () => {
+    await api.setUndone(overlay.conversationId, overlay.id, undone)
+    await loadDetails(overlay.conversationId)
   })
 }
 

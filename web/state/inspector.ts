@@ -1,20 +1,22 @@
-// What the inspector looks at: up to two requests, each the next one to some model, or one that was sent. They are
+// What the inspector shows: up to two requests, each the next one to some model, or one that was sent. They are
 // prepared, or fetched, when the inspector is open, and again when the conversation or the draft has changed.
 
-import { computed, effect, signal } from '@preact/signals'
+import { batch, computed, effect, signal } from '@preact/signals'
 import { failureOf } from '../api/client.ts'
 import { api } from '../api/routes.ts'
-import type { Exchange, JsonObject, Message, PreparedView, Price } from '../api/types.ts'
+import type { Exchange, JsonObject, Message, NextRequest, PreparedView, Price } from '../api/types.ts'
 import { readForecast } from '../../src/context/forecast.ts'
+import { placesIn, readOrigins } from '../../src/context/origins.ts'
 import { cacheRulesFor } from '../../src/emulator/cache-rules.ts'
 import { inspect, type Inspected } from '../inspector/request.ts'
-import { current, entries, exchanges, keep, leaf, model, settings, tree } from './conversation.ts'
+import { attachments } from './attachments.ts'
+import { current, entries, exchanges, keep, leaf, model, overlays, settings, tree } from './conversation.ts'
 import { live } from './run.ts'
 import { priceOf } from './session.ts'
-import { draft, inspectorOpen } from './surface.ts'
+import { draft, inspectorOpen, opensByItself } from './surface.ts'
 import { pathTo } from './tree.ts'
 
-/** `next`, `next provider/model`, or the id of an exchange. */
+/** `next`, `next provider/model`, the id of an exchange, or `client ` and that id: what a client sent for it. */
 export type Subject = string
 
 export const subjects = signal<[Subject, Subject | undefined]>(['next', undefined])
@@ -26,28 +28,30 @@ export interface Shown {
   protocol: string
   url?: string
   headers?: Record<string, string>
-  /** The body as it is sent, to the byte where it was sent. */
+  /** The exact body, byte for byte if it was sent. */
   text: string
   inspected: Inspected
-  /** By place in the history. */
+  /** By position in the history. */
   entryIds: (string | undefined)[]
   messages: (Message | undefined)[]
   contextWindow?: number
   exchange?: Exchange
-  /** Cached tokens that were expected when it was sent, and that were reported. */
+  /** Expected and reported cached tokens. */
   predicted?: number
   reported?: number
   issues: string[]
+  /** It is a client's request, not one to a provider. */
+  isClient?: boolean
+  /** Asks the server of the model for the prompt of the request; absent if it does not support that. */
+  prompt?: () => Promise<string>
 }
 
 export const shown = signal<(Shown | { subject: Subject; trouble: string })[]>([])
 export const looking = signal(false)
 
-export const nextEstimate = computed(() => {
-  const next = shown.value.find((one) => one.subject === 'next')
-  if (!next || 'trouble' in next || live.value) return undefined
-  return { tokens: next.inspected.tokens, cost: next.inspected.price }
-})
+/** Of the next request, even while another one is shown. */
+const estimated = signal<{ tokens: number; cost: number | undefined } | undefined>(undefined)
+export const nextEstimate = computed(() => (live.value ? undefined : estimated.value))
 
 export function inspectExchange(exchange: Exchange): void {
   inspectorOpen.value = true
@@ -56,6 +60,8 @@ export function inspectExchange(exchange: Exchange): void {
 }
 
 const pauseMs = 350
+/** Messages, while the inspector is closed. */
+const mostEstimated = 400
 /** A long request is not prepared again at every keystroke. */
 const longBody = 500_000
 
@@ -63,19 +69,36 @@ effect(() => {
   const id = current.value?.id
   const wanted = subjects.value
   const words = draft.value.trim()
-  // What a change of which asks for another look.
-  const because = [leaf.value, model.value, settings.value, exchanges.value.length]
-  if (!inspectorOpen.value || id === undefined || live.value || because.length === 0) {
-    if (id === undefined) shown.value = []
+  // Changes that require another update.
+  const files = attachments.value
+  const because = [leaf.value, model.value, settings.value, exchanges.value.length, overlays.value, files]
+  const isBlank = id === undefined && words === '' && files.length === 0
+  if (isBlank || live.value || because.length === 0) {
+    if (isBlank) clear()
     return undefined
   }
-  const isLong = shown.peek().some((one) => 'text' in one && one.text.length > longBody)
+  // When closed, only the estimate next to the message is needed, and a long body is not fetched for it.
+  const isOpen = inspectorOpen.value
+  if (!isOpen && pathTo(tree.value, leaf.value).length > mostEstimated) {
+    clear()
+    return undefined
+  }
+  const isLong =
+    files.some((file) => file.size > longBody) ||
+    shown.peek().some((one) => 'text' in one && one.text.length > longBody)
   const stop = new AbortController()
-  const timer = setTimeout(() => void look(id, wanted, words, stop.signal), isLong ? pauseMs * 5 : pauseMs)
+  const timer = setTimeout(
+    () => void look(id, isOpen ? wanted : ['next', undefined], words, stop.signal),
+    isLong ? pauseMs * 5 : pauseMs,
+  )
   return () => {
     clearTimeout(timer)
     stop.abort()
   }
+})
+
+effect(() => {
+  if (opensByItself.value && exchanges.value.length > 0 && !live.value) inspectorOpen.value = true
 })
 
 effect(() => {
@@ -86,41 +109,45 @@ effect(() => {
   }
 })
 
+function clear(): void {
+  shown.value = []
+  estimated.value = undefined
+}
+
 async function look(
-  id: string,
+  id: string | undefined,
   wanted: [Subject, Subject | undefined],
   words: string,
   signal: AbortSignal,
 ): Promise<void> {
   looking.value = true
   try {
-    const all = wanted.filter((one) => one !== undefined)
+    const shownNow = wanted.filter((one) => one !== undefined)
+    const all = [...new Set([...shownNow, 'next'])]
     const next = all.filter((one) => one.startsWith('next'))
-    const text = words === '' && isAtRest() ? placeholder : words
     const entryId = leaf.value === current.value?.head ? undefined : leaf.value
-    const prepared =
-      next.length === 0
-        ? []
-        : await api.prepare(
-            id,
-            {
-              targets: next.map((one) => ({ model: one === 'next' ? model.value : one.slice('next '.length) })),
-              ...(text !== '' && { text }),
-              ...(entryId && { entryId }),
-            },
-            signal,
-          )
+    const said = { ...nextInput(words), ...(entryId && { entryId }) }
+    const targets = next.map((one) => ({ model: one === 'next' ? model.value : one.slice('next '.length) }))
+    const chosen = id === undefined ? { settings: settings.value } : {}
+    const prepared = await api.prepare(id, { targets, ...chosen, ...said }, signal)
     const made = await Promise.all(
       all.map(async (subject) => {
         try {
           const at = next.indexOf(subject)
-          return at >= 0 ? await showNext(id, subject, prepared[at], text) : await showSent(id, subject)
+          if (at >= 0) return await showNext(id, subject, prepared[at], said)
+          return subject.startsWith(clientOf) ? await showClient(subject) : await showSent(subject)
         } catch (error) {
           return { subject, trouble: failureOf(error).message }
         }
       }),
     )
-    if (!signal.aborted) shown.value = made
+    if (signal.aborted) return
+    const following = made.find((one) => one.subject === 'next')
+    const { tokens, price } = following && 'inspected' in following ? following.inspected : {}
+    batch(() => {
+      shown.value = made.filter((one) => shownNow.includes(one.subject))
+      estimated.value = tokens === undefined ? undefined : { tokens, cost: price }
+    })
   } catch (error) {
     if (!signal.aborted) shown.value = [{ subject: wanted[0], trouble: failureOf(error).message }]
   } finally {
@@ -128,35 +155,47 @@ async function look(
   }
 }
 
-/** Stands for what the user will say, where nothing is written yet. */
+/** A placeholder for the user's next message, if nothing is written yet. */
 const placeholder = '…'
 
-/** The model has said all it wanted: without something new there is nothing to ask it. */
+/** The message to send now: the text, and the attached files. */
+function nextInput(words: string): Pick<NextRequest, 'parts'> {
+  const files = attachments.peek().map((file) => file.part)
+  const text = words === '' && files.length === 0 && isAtRest() ? placeholder : words
+  const parts = [...files, ...(text === '' ? [] : [{ type: 'text' as const, text }])]
+  return parts.length > 0 ? { parts } : {}
+}
+
+/** The model is done: without a new message there is nothing to send. */
 function isAtRest(): boolean {
   const last = leaf.value === null ? undefined : entries.value.get(leaf.value)?.message
   return last?.role === 'assistant' && last.stop.reason !== 'tool-calls'
 }
 
-/** The next request to a model and what it would cost there, with what its cache still has. */
+/** The next request to a model and its cost, with the current cache. */
 export async function previewNext(
   id: string,
   model: string,
   signal: AbortSignal,
 ): Promise<{ prepared: PreparedView; tokens: number; cached: number; cost: number | undefined }> {
-  const words = draft.peek().trim()
-  const text = words === '' && isAtRest() ? placeholder : words
-  const [prepared] = await api.prepare(id, { targets: [{ model }], ...(text !== '' && { text }) }, signal)
-  const { inspected } = await showNext(id, 'next', prepared, text)
-  if (!prepared) throw new Error('The server prepared nothing.')
+  const said = nextInput(draft.peek().trim())
+  const [prepared] = await api.prepare(id, { targets: [{ model }], ...said }, signal)
+  const { inspected } = await showNext(id, 'next', prepared, said)
+  if (!prepared) throw new Error('The server returned no request.')
   return { prepared, tokens: inspected.tokens, cached: inspected.cachedTokens, cost: inspected.price }
 }
 
-async function showNext(id: string, subject: Subject, item: PreparedView | undefined, words: string): Promise<Shown> {
-  if (!item?.body) throw new Error(item?.error?.message ?? 'The server prepared nothing.')
+async function showNext(
+  id: string | undefined,
+  subject: Subject,
+  item: PreparedView | undefined,
+  said: NextRequest,
+): Promise<Shown> {
+  if (!item?.body) throw new Error(item?.error?.message ?? 'The server returned no request.')
   const { entryIds, messages } = await historyTo(id, leaf.value)
-  if (words !== '') {
+  if (said.parts !== undefined) {
     entryIds.push(undefined)
-    messages.push({ role: 'user', parts: [{ type: 'text', text: words }] })
+    messages.push({ role: 'user', parts: said.parts })
   }
   const before = exchanges.value.find((one) => one.provider === item.provider && one.protocol === item.protocol)
   const old = before && (await bodyOf(before))
@@ -167,6 +206,7 @@ async function showNext(id: string, subject: Subject, item: PreparedView | undef
     body: item.body,
     notes: item.notes ?? [],
     history: messages,
+    ...(item.origins && { origins: { field: item.origins.field, places: placesIn(item.origins) } }),
     isSameModel: warm !== undefined,
     ...(warm && { leastCached: warm.minimum }),
     ...(item.estimate && { total: item.estimate.input }),
@@ -186,26 +226,30 @@ async function showNext(id: string, subject: Subject, item: PreparedView | undef
     ...(item.headers && { headers: item.headers }),
     ...(item.contextWindow !== undefined && { contextWindow: item.contextWindow }),
     ...(warm && { predicted: inspected.cachedTokens }),
+    ...(item.showsPrompt &&
+      id !== undefined && { prompt: () => api.prompt(id, { ...said, settings: { model: item.model } }) }),
   }
 }
 
-async function showSent(id: string, subject: Subject): Promise<Shown> {
+async function showSent(subject: Subject): Promise<Shown> {
   const at = exchanges.value.findIndex((one) => one.id === subject)
   const exchange = exchanges.value[at]
-  if (!exchange) throw new Error('This request is not among those that are loaded.')
+  if (!exchange) throw new Error('This request is not loaded.')
   const sent = await bodyOf(exchange)
-  if (!sent) throw new Error('The body of this request is no longer kept.')
-  const { entryIds, messages } = await historyTo(id, exchange.basedOn)
+  if (!sent) throw new Error('The body of this request is no longer stored.')
+  const { entryIds, messages } = await historyTo(exchange.conversationId, exchange.basedOn)
   const before = exchanges.value
     .slice(at + 1)
     .find((one) => one.provider === exchange.provider && one.protocol === exchange.protocol)
   const old = before && (await bodyOf(before))
   const warm = before?.model === exchange.model ? warmSince(before, Date.parse(exchange.startedAt)) : undefined
+  const origins = readOrigins(exchange)
   const price = priceOf(`${exchange.provider}/${exchange.model}`)
   const inspected = inspect({
     body: sent.body,
     notes: exchange.notes,
     history: messages,
+    ...(origins && { origins }),
     isSameModel: warm !== undefined,
     ...(warm && { leastCached: warm.minimum }),
     ...(exchange.usage && { total: exchange.usage.input }),
@@ -227,7 +271,30 @@ async function showSent(id: string, subject: Subject): Promise<Shown> {
   }
 }
 
-/** How the provider caches, if what it kept of a request may still be there at that time. */
+export const clientOf = 'client '
+
+/** The request of a client of another API, unchanged. */
+async function showClient(subject: Subject): Promise<Shown> {
+  const exchange = exchanges.value.find((one) => one.id === subject.slice(clientOf.length))
+  if (!exchange?.clientRequest) throw new Error('This request did not come from a client.')
+  const { client, protocol, path } = exchange.clientRequest
+  const text = await api.clientBody(exchange.id)
+  const body = JSON.parse(text) as JsonObject
+  const inspected = inspect({ body, notes: [], history: [], isSameModel: false })
+  return {
+    subject,
+    model: client ?? 'A client',
+    protocol: `${protocol}, ${path}`,
+    text,
+    inspected,
+    entryIds: [],
+    messages: [],
+    issues: [],
+    isClient: true,
+  }
+}
+
+/** How the provider caches, if its cache of a request may still be valid at that time. */
 function warmSince(before: Exchange, at: number): { minimum: number } | undefined {
   const rules = cacheRulesFor(before.provider, before.model)
   return rules.kind !== 'none' && at - Date.parse(before.startedAt) < rules.lifetimeMs ? rules : undefined
@@ -246,15 +313,15 @@ async function bodyOf(exchange: Exchange): Promise<{ text: string; body: JsonObj
   return made
 }
 
-/** The whole way to an entry: what is not loaded yet is. */
+/** The complete path to an entry: missing parts are loaded. */
 async function historyTo(
-  id: string,
+  id: string | undefined,
   last: string | null,
 ): Promise<{ entryIds: (string | undefined)[]; messages: (Message | undefined)[] }> {
   const path = pathTo(tree.value, last)
-  for (let at = path.length - 1; at >= 0; at--) {
+  for (let at = path.length - 1; at >= 0 && inspectorOpen.value; at--) {
     const outline = path[at]
-    if (!outline || entries.value.has(outline.id)) continue
+    if (id === undefined || !outline || entries.value.has(outline.id)) continue
     const page = await api.entries(id, { leaf: outline.id, limit: 500 })
     if (current.value?.id !== id || page.items.length === 0) break
     keep(page.items)

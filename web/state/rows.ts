@@ -1,5 +1,5 @@
-// What the chat shows one below the other. A row is a message; the results of tools are part of the row of the reply
-// that asked for them. A row that has not changed stays the same object, so that it need not be drawn again.
+// The rows of the chat. A row is a message; tool results are part of the row of their reply. An unchanged row stays the
+// same object, so that it need not be rendered again.
 
 import type { Entry, EntryOutline } from '../api/types.ts'
 
@@ -8,7 +8,7 @@ export interface Row {
   role: EntryOutline['role']
   /** The entry, then the tool results that belong to it. */
   outlines: EntryOutline[]
-  /** Absent where not loaded yet. */
+  /** Absent if not loaded yet. */
   entry: Entry | undefined
   results: Entry[]
 }

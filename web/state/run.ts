@@ -1,6 +1,5 @@
-// The run under way, as its events tell it. The events are read from the first one on, so a page that was reloaded in
-// the middle of an answer, or opened in a second tab, shows the same as the one that asked. What is in the log already
-// (a `message`) takes the place of what was streamed.
+// The active run, from its events. The events are read from the first one on, so a page that was reloaded in the middle
+// of an answer, or opened in a second tab, shows the same as the first. A stored `message` replaces what was streamed.
 
 import { batch, effect, signal } from '@preact/signals'
 import { failureOf } from '../api/client.ts'
@@ -8,7 +7,7 @@ import { api, paths } from '../api/routes.ts'
 import { follow, type Streamed } from '../api/stream.ts'
 import type { Entry, Failure, Json, RunEvent, ToolCallPart } from '../api/types.ts'
 import { announce } from './announce.ts'
-import { approvals, arrived, current, lastRun, leaf, loadBeside, loadTree, tree, whenRunSeen } from './conversation.ts'
+import { approvals, arrived, current, lastRun, leaf, loadDetails, loadTree, tree, whenRunSeen } from './conversation.ts'
 import { withReply, type LiveExchange } from './live-reply.ts'
 import { attempt } from './session.ts'
 
@@ -16,7 +15,7 @@ interface LiveTool {
   call: ToolCallPart
   startedAt: number
   ended: boolean
-  /** What it said before it is done. */
+  /** Its progress so far. */
   progress?: Json
 }
 
@@ -24,15 +23,15 @@ interface Live {
   runId: string
   conversationId: string
   stopping: boolean
-  /** Entries may stand elsewhere than behind the one before, which only the server can tell. */
+  /** Entries may not follow the previous one, which only the server knows. */
   isUnsure: boolean
-  /** The last entry that the run wrote or began from. */
+  /** The last entry that the run wrote or started from. */
   tail?: string
   exchange?: LiveExchange
   retry?: { attempt: number; until: number; failure: Failure }
-  /** The database is away, and the run waits for it. */
+  /** The database is unreachable, and the run waits for it. */
   waiting?: true
-  /** Said on the way: another model is asked, a guard warned. */
+  /** Reported on the way: another model is used, a guard warned. */
   remarks: string[]
 }
 
@@ -46,7 +45,7 @@ whenRunSeen((run) => {
   if (id !== undefined && run.state !== 'ended') attach(id, run.id)
 })
 
-// Somebody went elsewhere, or the conversation is gone.
+// The user navigated away, or the conversation was deleted.
 effect(() => {
   if (live.value && live.value.conversationId !== current.value?.id) detach()
 })
@@ -63,7 +62,9 @@ function detach(): void {
 /** Runs that have ended, with the last entry of each. */
 const over = new Map<string, string | undefined>()
 
-/** The last entry that a run is known to have written, or begun from: it may be quicker than the answer to its start. */
+/**
+ * The last entry that a run is known to have written, or started from: it may arrive before the response to its start.
+ */
 export function reached(runId: string): string | undefined {
   return live.value?.runId === runId ? live.value.tail : over.get(runId)
 }
@@ -97,7 +98,7 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
       void fetchEntry(event.entryId)
       break
     case 'run-resumed':
-      // It may continue beside what it wrote last.
+      // It may continue after another entry than it wrote last.
       live.value = { ...without(now, 'exchange', 'retry'), isUnsure: true }
       break
     case 'request': {
@@ -137,7 +138,9 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
     case 'approval-needed': {
       const { call, argsHash, expiresAt } = event
       approvals.value = new Map(approvals.value).set(call.callId, { call, argsHash, expiresAt })
-      announce(`${call.name} waits for you to allow it`)
+      announce(`${call.name} is waiting for your approval`)
+      // Only the server knows what it would change and where it comes from.
+      void attempt(() => loadDetails(conversationId))
       break
     }
     case 'store-waiting':
@@ -149,7 +152,7 @@ function take(conversationId: string, runId: string, { data }: Streamed): void {
       announce('The database is back')
       break
     case 'fallback':
-      remark(now, `${event.from} could not be asked: ${event.failure.message} ${event.to} is asked instead.`)
+      remark(now, `${event.from} failed: ${event.failure.message} Continuing with ${event.to}.`)
       break
     case 'guard':
       remark(now, event.why)
@@ -171,10 +174,10 @@ function remark(run: Live, words: string): void {
   announce(words)
 }
 
-/** The event does not say where an entry is in the tree; after the last one, unless it is known already. */
-export function entryOf(conversationId: string, id: string, message: Entry['message'], behind: string | null): Entry {
+/** The event does not include the position of an entry in the tree; after the last one, unless it is already known. */
+export function entryOf(conversationId: string, id: string, message: Entry['message'], parent: string | null): Entry {
   const known = tree.value.byId.get(id)
-  const parentId = known ? known.parentId : behind
+  const parentId = known ? known.parentId : parent
   const depth = known?.depth ?? (tree.value.byId.get(parentId ?? '')?.depth ?? -1) + 1
   return { id, conversationId, parentId, depth, message, at: known?.at ?? new Date().toISOString() }
 }
@@ -192,20 +195,20 @@ function without(run: Live, ...names: ('exchange' | 'retry' | 'waiting')[]): Liv
 
 function finish(conversationId: string, runId: string): void {
   over.set(runId, live.value?.tail)
-  // Tools that ran at the same time may have been told in another order than they were written.
+  // Concurrent tools may be reported in another order than they were written.
   const isUnsure = live.value?.isUnsure === true || tools.value.size > 1
   detach()
   void attempt(async () => {
     try {
       const [{ items }] = await Promise.all([
         api.runs(conversationId, { limit: 1 }),
-        loadBeside(conversationId),
+        loadDetails(conversationId),
         isUnsure ? loadTree(conversationId) : undefined,
       ])
       const [run] = items
       if (current.value?.id === conversationId && run?.state === 'ended') lastRun.value = run
     } catch (error) {
-      // The conversation was deleted under its run: that is told by itself.
+      // The conversation was deleted during its run: another event reports that.
       if (failureOf(error).kind !== 'not-found') throw error
     }
   })

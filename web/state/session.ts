@@ -1,4 +1,4 @@
-// What is the same for the whole visit: who serves, who can be asked, and how the page looks.
+// What is the same for the whole session: the server, the models, and the theme.
 
 import { computed, effect, signal } from '@preact/signals'
 import { failureOf, hasKey } from '../api/client.ts'
@@ -8,7 +8,7 @@ import type { Failure, ModelView, Price, ProviderView, StatusView } from '../api
 export const status = signal<StatusView | undefined>(undefined)
 export const providers = signal<ProviderView[]>([])
 export const models = signal<ModelView[]>([])
-/** Something outside a run that went wrong; shown until it is put away. */
+/** An error outside a run; shown until it is dismissed. */
 export const trouble = signal<Failure | undefined>(undefined)
 
 export type Theme = 'auto' | 'light' | 'dark'
@@ -37,14 +37,14 @@ export async function loadSession(): Promise<void> {
   })
 }
 
-/** Does something for a person, and tells them if it could not be done. */
+/** Performs an action, and reports an error if it failed. */
 export async function attempt(what: () => Promise<unknown>): Promise<boolean> {
   try {
     await what()
     return true
   } catch (error) {
     const failure = failureOf(error)
-    // Where no key was given yet, the dialog asks for one: nothing has gone wrong.
+    // If no key was entered yet, the dialog asks for one: that is not an error.
     if (failure.status !== 401 || hasKey()) trouble.value = failure
     return false
   }

@@ -1,21 +1,27 @@
 // What is open on the page besides the conversation.
 
-import { effect, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 
 export const pickingModel = signal(false)
 export const changingSettings = signal(false)
-/** The message that is being edited. */
+export const importing = signal(false)
+export const connecting = signal(false)
+/** The message being edited. */
 export const editing = signal<string | undefined>(undefined)
 export const sidebarOpen = signal(false)
-/** Below this width the inspector covers the conversation, so there it opens only when asked for. */
+/** Below this width the inspector covers the conversation, so there it opens only on request. */
 const isNarrow = matchMedia('(max-width: 1180px)').matches
-export const inspectorOpen = signal(!isNarrow && localStorage.getItem('synapse-inspector') !== 'closed')
+const chosen = localStorage.getItem('synapse-inspector')
+export const inspectorOpen = signal(!isNarrow && chosen === 'open')
+/** Until the user has opened or closed it, the inspector opens automatically once there is something to show. */
+export const opensByItself = signal(!isNarrow && chosen === null)
 /** The inspector over the whole page, for two requests side by side. */
 export const inspectorWide = signal(false)
-/** What is being written, as text; the inspector shows the request it would make. */
+/** The current draft as text; the inspector shows the request it would make. */
 export const draft = signal('')
 
-effect(() => {
-  const state = inspectorOpen.value ? 'open' : 'closed'
-  if (!isNarrow) localStorage.setItem('synapse-inspector', state)
+inspectorOpen.subscribe((isOpen) => {
+  if (isNarrow || isOpen === (localStorage.getItem('synapse-inspector') === 'open')) return
+  opensByItself.value = false
+  localStorage.setItem('synapse-inspector', isOpen ? 'open' : 'closed')
 })

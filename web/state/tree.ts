@@ -1,5 +1,5 @@
-// The tree of a conversation without its messages: which entries there are, and the path that is looked at. It is small
-// enough to be held whole, which is what lets a list of ten thousand messages know its length and its branches.
+// The tree of a conversation without its messages: the entries, and the displayed path. It is small enough to be loaded
+// completely, so that a list of ten thousand messages has a known length and known branches.
 
 import type { EntryOutline } from '../api/types.ts'
 
@@ -14,7 +14,7 @@ export function treeOf(entries: readonly EntryOutline[]): Tree {
   return tree
 }
 
-/** With what the server told: a log is only added to, so what is known beside that has come since it was asked. */
+/** With what the server sent: a log is append-only, so additional known entries have come since the request. */
 export function updated(tree: Tree, entries: readonly EntryOutline[]): Tree {
   const whole = treeOf(entries)
   for (const entry of tree.byId.values()) addTo(whole, entry)
@@ -40,12 +40,12 @@ export function pathTo(tree: Tree, leaf: string | null): EntryOutline[] {
   return path.toReversed()
 }
 
-/** The other ways to continue from the same place, oldest first, with this one among them. */
+/** The alternatives at the same position, oldest first, including this one. */
 export function siblingsOf(tree: Tree, entry: EntryOutline): string[] {
   return (tree.children.get(entry.parentId) ?? []).filter((id) => tree.byId.get(id)?.role === entry.role)
 }
 
-/** Where the way through an entry ends, taking the newest at every fork. */
+/** The end of the path through an entry, taking the newest at every fork. */
 export function newestLeaf(tree: Tree, id: string): string {
   let leaf = id
   for (let next = tree.children.get(leaf)?.at(-1); next !== undefined; next = tree.children.get(leaf)?.at(-1))

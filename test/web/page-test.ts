@@ -1,4 +1,4 @@
-// Stories in a real browser, on the real server: what they are told with. The first import opens both, for one file.
+// Tests in a real browser with a real server. Importing this file opens both, once per test file.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -6,7 +6,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { Message } from '../../src/core/message.ts'
 import { noBrowser, openBrowser } from './browser.ts'
-import { openSite, say, visit, type Site, type Visitor } from './site.ts'
+import { openSite, say, openPage, type Site, type PageSession } from './site.ts'
 
 export let browser: Browser | undefined
 export let site: Site
@@ -20,28 +20,48 @@ after(async () => {
   await site.close()
 })
 
-/** A page of its own for each test, which must end without errors and without having asked anybody else. */
-export function story(name: string, tell: (visitor: Visitor) => Promise<void>): void {
+/** One page for all tests of a file: opening another costs more than most of them. */
+let shared: PageSession | undefined
+
+/** Opens the page as if for the first time for each test, which must end without errors and without requests to other hosts. */
+export function pageTest(name: string, run: (session: PageSession) => Promise<void>): void {
   test(name, async (t) => {
     if (!browser) return t.skip(noBrowser)
-    const visitor = await visit(browser, site)
-    visitor.page.setDefaultTimeout(30_000)
+    const session = await openFresh(browser)
     try {
-      await tell(visitor)
-      assert.deepEqual(visitor.errors, [])
-      assert.deepEqual(visitor.strayed, [])
+      await run(session)
+      assert.deepEqual(session.errors, [])
+      assert.deepEqual(session.foreignRequests, [])
+      shared = session
     } finally {
-      site.says.length = 0
-      site.flow()
-      await visitor.context.close()
+      site.replies.length = 0
+      site.release()
+      // After a failure the state of the page is unknown.
+      if (shared !== session) await session.context.close()
     }
   })
+}
+
+async function openFresh(from: Browser): Promise<PageSession> {
+  const session = shared ?? (await openPage(from, site))
+  session.page.setDefaultTimeout(30_000)
+  if (shared === undefined) return session
+  shared = undefined
+  const { page, context } = session
+  for (const other of context.pages()) if (other !== page) await other.close()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  page.removeAllListeners('download')
+  await context.clearPermissions()
+  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  await page.goto(site.url)
+  await message(page).waitFor()
+  return session
 }
 
 export const replies = (page: Page): Locator => page.getByRole('article', { name: /^Reply from/ })
 export const message = (page: Page): Locator => page.getByRole('textbox', { name: 'Message' })
 
-/** A conversation has its address a moment after it was begun. */
+/** A conversation has its URL a moment after it was created. */
 export async function idOn(page: Page): Promise<string> {
   await page.waitForURL(/\/c\//)
   return new URL(page.url()).pathname.split('/').at(-1) ?? ''
@@ -61,7 +81,7 @@ export const title = (page: Page): Locator => page.getByRole('heading', { level:
 export const listed = (page: Page, name: string): Locator =>
   page.getByRole('navigation', { name: 'Conversations' }).getByRole('link', { name })
 
-/** A conversation that was there before, with one message. */
+/** An existing conversation with one message. */
 export async function kept(name: string, settings: JsonObject = {}): Promise<string> {
   const { id } = await site.store.createConversation('local', { title: name, settings })
   const said: Message = { role: 'user', parts: [{ type: 'text', text: `Said in ${name}` }] }

@@ -1,0 +1,48 @@
+// A client of another API at a front door, as the page shows it while it runs and afterwards.
+
+import assert from 'node:assert/strict'
+import OpenAI from 'openai'
+import { eightyWords, listed, pageTest, replies, seen, site } from './page-test.ts'
+
+pageTest(
+  "a client's conversation is in the list while it is answered, then with the answer, the client and its request",
+  async ({ page }) => {
+    const client = new OpenAI({ baseURL: `${site.url}/v1`, apiKey: 'unused', maxRetries: 0 })
+    site.replies.push([{ type: 'text', text: eightyWords() }])
+    site.hold(12)
+    const stream = await client.chat.completions.create({
+      model: 'anthropic/claude-opus-5',
+      messages: [{ role: 'user', content: 'Tell me about tides' }],
+      stream: true,
+    })
+    const row = listed(page, 'Tell me about tides')
+    await row.click()
+    await seen(page.getByRole('article', { name: 'You' }), 'Tell me about tides')
+    assert.equal(await replies(page).count(), 0)
+    site.release()
+    let text = ''
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? ''
+    assert.equal(text, eightyWords())
+    await seen(replies(page), 'word79')
+    await page.getByText(/^via OpenAI/).waitFor()
+    await replies(page).last().hover()
+    await page.getByRole('button', { name: 'Show the request for this reply' }).last().click()
+    await page.getByRole('button', { name: "Show the client's request alongside" }).click()
+    await seen(page.getByText('What the client sent, unchanged.'), 'unchanged')
+    site.hold(12)
+    const next = client.chat.completions.create({
+      model: 'anthropic/claude-opus-5',
+      messages: [
+        { role: 'user', content: 'Tell me about tides' },
+        { role: 'assistant', content: text },
+        { role: 'user', content: 'And about waves?' },
+      ],
+      stream: true,
+    })
+    await seen(page.getByRole('article', { name: 'You' }), 'And about waves?')
+    assert.equal(await replies(page).count(), 1)
+    site.release()
+    for await (const _ of await next);
+    await replies(page).nth(1).waitFor()
+  },
+)
