@@ -1,17 +1,21 @@
-// The package as a user has it: packed, installed in a folder far from here, with nothing beside it but what it asks for.
+// The package as a user has it: packed, installed in a folder far from here, with only its own dependencies.
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import test, { after } from 'node:test'
+import test, { after, describe } from 'node:test'
 import { promisify } from 'node:util'
+import { createContext, runInContext } from 'node:vm'
+import { build } from 'esbuild'
 import { installPacked } from '../../scripts/install-packed.ts'
 import { newHome } from '../cli/command-line.ts'
 import { packaged } from '../mcp/using.ts'
+import { compiled, exampleNames, examples, linesOf, link, missing, needsMore, output, packages } from './examples.ts'
+import { program as portable } from './portable.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
@@ -41,7 +45,7 @@ test('the command reads its configuration, and an agent has the tools of an MCP 
   assert.match(out, /all__echo/)
 })
 
-test('the server gives the page', async (t) => {
+test('the server serves the page', async (t) => {
   const { env } = newHome(t)
   const server = spawn(process.execPath, [program, 'serve', '--offline', '--port', '0', '--no-open'], {
     env,
@@ -52,7 +56,7 @@ test('the server gives the page', async (t) => {
   assert.match(await (await fetch(url)).text(), /<script type="module"/)
 })
 
-test('the library, its testing part and its AI SDK part are one: an error of one is an error of the other', async () => {
+describe('the library, its testing part and its AI SDK part are one: an error of one is an error of the other', () => {
   const code = `
     import { openSynapse, prepare, SynapseError } from 'synapse'
     import { createEmulator } from 'synapse/testing'
@@ -64,18 +68,36 @@ test('the library, its testing part and its AI SDK part are one: an error of one
     await synapse.close()
     const { url } = prepare({ messages: [], provider: 'openai', model: 'gpt-5.6' })
     console.log(new URL(url).pathname)
+    try { prepare({ messages: [], provider: 'nobody' }) } catch (error) { console.log(error instanceof SynapseError) }
     const provider = aiSdkProvider('mine', { specificationVersion: 'v1' })
     await provider.endpoint('x').catch((error) => console.log(error instanceof SynapseError, error.kind))`
-  writeFileSync(join(folder, 'main.mjs'), code)
-  const { stdout } = await run(process.execPath, ['main.mjs'], { cwd: folder })
-  assert.match(stdout, /clock answered: noon\n\/v1\/responses\ntrue bad-input\n/)
+  const results = /clock answered: noon\n\/v1\/responses\ntrue\ntrue bad-input\n/
+
+  test('as Node imports it', async () => {
+    writeFileSync(join(folder, 'main.mjs'), code)
+    const { stdout } = await run(process.execPath, ['main.mjs'], { cwd: folder })
+    assert.match(stdout, results)
+  })
+
+  test('in one file that a bundler made, far from the package', async (t) => {
+    const { folder: away } = newHome(t)
+    const outfile = join(away, 'bundle.mjs')
+    const stdin = { contents: code, resolveDir: folder }
+    await build({
+      stdin,
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      external: ['pg', '@opentelemetry/api'],
+    })
+    const { stdout } = await run(process.execPath, [outfile], { cwd: away })
+    assert.match(stdout, results)
+  })
 })
 
-test('its types are whole, without any package but those that it names', async () => {
-  for (const name of ['@types/node', '@ai-sdk/provider']) {
-    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
-    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-  }
+test('its types are valid, without any package but those that it names', async () => {
+  link(folder, ['@types/node', ...packages])
   const code = `
     import { openSynapse, type Conversation, type RunEnd } from 'synapse'
     import { createEmulator, type Emulator } from 'synapse/testing'
@@ -87,14 +109,23 @@ test('its types are whole, without any package but those that it names', async (
     // @ts-expect-error: the types are known, so that this is known to be wrong
     export const wrong: number = synapseModel`
   writeFileSync(join(folder, 'main.ts'), code)
-  const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', target: 'es2024', types: ['node'] }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }))
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: folder }).catch(
-    (error: { stdout: string }) => error,
-  )
-  // The types of others are checked too, and are not all in order.
-  assert.doesNotMatch(stdout, /^(main|node_modules.synapse)/m)
+  const inference = readFileSync(join(import.meta.dirname, 'inference.ts'), 'utf8')
+  writeFileSync(join(folder, 'inference.ts'), inference.replace('../../src/index.ts', 'synapse'))
+  const names = exampleNames().filter((name) => !needsMore.includes(name))
+  assert.equal(await compiled(folder, names, ['main.ts', 'inference.ts']), '')
+})
+
+describe('the examples', () => {
+  for (const name of ['chat-bot', 'hand-off', 'custom-wire']) {
+    test(`${name} prints what it should`, async () => {
+      assert.equal(missing(name, await output(folder, name)), undefined)
+    })
+  }
+
+  test('each is short, and is run', () => {
+    assert.deepEqual(exampleNames().toSorted(), Object.keys(examples).toSorted())
+    for (const name of exampleNames()) assert.ok(linesOf(name) <= (name === 'custom-wire' ? 150 : 40), name)
+  })
 })
 
 test('the licences of what is bundled are there', () => {
@@ -102,4 +133,67 @@ test('the licences of what is bundled are there', () => {
     assert.match(readFileSync(join(installed, 'dist', part, 'THIRD-PARTY.txt'), 'utf8'), /Permission is hereby granted/)
   }
   assert.ok(!existsSync(join(installed, 'src')))
+})
+
+describe('synapse/wires without Node', () => {
+  const bundle = async (contents: string, conditions: string[] = []) => {
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: folder },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'iife',
+      platform: 'browser',
+      conditions,
+      logLevel: 'silent',
+    })
+    return outputFiles[0]?.text ?? ''
+  }
+  /** What browsers and Workers both have; nothing of Node. */
+  const globals = { TextEncoder, TextDecoder, URL, URLSearchParams, atob, btoa, structuredClone }
+
+  for (const [where, conditions] of [
+    ['a browser', []],
+    ['Workers', ['workerd', 'worker']],
+  ] as const) {
+    test(`${where}: the same requests, refusals and transcripts as on Node`, async () => {
+      writeFileSync(join(folder, 'wires.mjs'), `${portable}\nconsole.log(globalThis.results)`)
+      const onNode = await run(process.execPath, ['wires.mjs'], { cwd: folder })
+      const code = await bundle(portable, [...conditions])
+      assert.doesNotMatch(code, /"node:|require\(/)
+      const context = createContext({ ...globals })
+      runInContext(code, context)
+      const [here, there] = [onNode.stdout, String(context.results)].map((text) => JSON.parse(text) as unknown)
+      assert.deepEqual(there, here)
+    })
+  }
+
+  test('one wire alone is less than half of the code of them all, and refuses to speak another', async () => {
+    const all = await bundle(`import * as wires from 'synapse/wires'; console.log(wires)`)
+    const one = await bundle(`
+      import { prepare, readTranscript } from 'synapse/wires/anthropic-messages'
+      const { messages } = readTranscript([{ role: 'user', content: 'Hi' }])
+      globalThis.results = JSON.stringify(prepare({ provider: 'anthropic', messages }).body.messages)
+      try { prepare({ provider: 'anthropic', messages, protocol: 'openai-chat' }) } catch (error) { globalThis.why = error.message }`)
+    // The prices and limits of the models are data that each of them needs.
+    const models = JSON.parse(readFileSync(join(root, 'src', 'providers', 'catalogue.json'), 'utf8')) as unknown
+    const [code, allCode] = [one, all].map(({ length }) => length - JSON.stringify(models).length) as [number, number]
+    assert.ok(code < allCode / 2, `${code} of ${allCode}`)
+    const context = createContext({ ...globals })
+    runInContext(one, context)
+    assert.match(String(context.results), /"Hi"/)
+    assert.match(String(context.why), /anthropic/)
+  })
+})
+
+test('stores and schemas have separate entry points', async () => {
+  const code = `
+    import { openMemoryStore } from 'synapse/stores'
+    import agent from 'synapse/schemas/agent.schema.json' with { type: 'json' }
+    const store = await openMemoryStore()
+    const { id } = await store.createConversation('me')
+    console.log((await store.conversation('me', id)).id === id, typeof agent.properties)`
+  writeFileSync(join(folder, 'stores.mjs'), code)
+  const { stdout } = await run(process.execPath, ['stores.mjs'], { cwd: folder })
+  assert.equal(stdout, 'true object\n')
 })
