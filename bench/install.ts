@@ -1,4 +1,5 @@
-// Installs the peers that are measured here, unless they are there already. They belong to this folder alone.
+// Installs the peers that are measured here, unless they are there already, and builds the package as users load it. The
+// peers belong to this folder alone.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,3 +18,5 @@ if (!existsSync(seal) || readFileSync(seal, 'utf8') !== lock) {
   })
   writeFileSync(seal, lock)
 }
+
+execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', 'build.ts')], { stdio: 'inherit' })

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, cpus, loadavg, platform } from 'node:os'
 import { join } from 'node:path'
-import { holds, type Check, type Mode, type Outcome, type Row, type Table } from './row.ts'
+import { holds, isMet, type Check, type Mode, type Outcome, type Row, type Table } from './row.ts'
 
 const file = join(import.meta.dirname, 'RESULTS.md')
 
@@ -39,7 +39,7 @@ function boundOf(check: Check, mode: Mode): string {
   const kept = holds(check, mode)
   const why = !kept && check.excuse !== undefined ? `: ${check.excuse}` : ''
   const value = Number.isFinite(check.value) ? Number(check.value.toPrecision(3)) : 'not measured'
-  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${kept ? 'kept' : '**not kept**'}${why}`
+  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${!kept ? '**not kept**' : isMet(check) ? 'kept' : 'within a tenth'}${why}`
 }
 
 function sectionsIn(text: string): Map<string, string> {
@@ -54,8 +54,8 @@ function head(): string {
   const peers = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
   return `# Results
 
-Made by \`npm run bench\`. Every figure is a ratio within one run, medians of interleaved rounds; times stand beside it
-only for orientation. A bound counts as kept within a tenth of it, unless nothing is measured with a clock.
+Made by \`npm run bench\`. Every figure is a ratio within one run, medians of interleaved rounds; times are next to it
+only for orientation. What is beyond its bound by less than a tenth is called so: a clock is not more exact.
 
 Peers: ${peers.join(', ')}.
 `

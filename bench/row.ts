@@ -46,6 +46,11 @@ export function holds(check: Check, mode: Mode): boolean {
   return check.atLeast ? check.value >= check.bound * (1 - room) : check.value <= check.bound * (1 + room)
 }
 
+/** Whether the bound itself is met, without room for noise. */
+export function isMet({ value, bound, atLeast }: Check): boolean {
+  return atLeast ? value >= bound : value <= bound
+}
+
 export function ratio(value: number | undefined, of: number | undefined): number | string {
   return value === undefined || of === undefined ? '–' : Number((value / of).toPrecision(3))
 }

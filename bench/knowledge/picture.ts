@@ -10,7 +10,7 @@ export interface Point {
   cost: number
   recall: number
   isOurs: boolean
-  /** One of a row of points that are drawn as a line, with this beside it. */
+  /** One of a row of points that are drawn as a line, with this label. */
   short?: string
 }
 

@@ -6,6 +6,7 @@ import type { Sent } from '../money/bill.ts'
 import type { PriceClass } from '../money/classes.ts'
 import { economy, foldAt, full, play, summaryAt, windowOf, type Strategy } from '../money/strategies.ts'
 import type { Trajectory } from '../money/trajectory.ts'
+import { cutResults, onlyDifferences } from './shorter-results.ts'
 import { settingsOf } from '../../src/settings/policy.ts'
 
 export interface Compared {
@@ -29,6 +30,8 @@ export const compared: readonly Compared[] = [
     short: String(keep),
   })),
   ours(economy('economy, results of 4 turns', { maxToolTurns: 4, fold: 'results' })),
+  shorter('economy, results cut at 8,000 characters', (messages) => cutResults(messages, 8000)),
+  shorter('economy, only differences of re-reads', onlyDifferences),
   ours({ name: 'classic', settings: settingsOf('classic') }),
   other('clear results at 100k, keep 3', {
     ...foldAt(100_000, 3),
@@ -41,6 +44,12 @@ export const compared: readonly Compared[] = [
 function ours(strategy: Strategy): Compared {
   const sent = (trajectory: Trajectory, price: PriceClass) => play(strategy, trajectory, price)
   return { name: strategy.name, recalls: true, isOurs: true, sent }
+}
+
+/** The default policy over results that were shortened when they were written. */
+function shorter(name: string, change: (messages: readonly Message[]) => Message[]): Compared {
+  const { sent, ...rest } = ours(economy(name, settingsOf('economy')))
+  return { ...rest, isOurs: false, sent: (one, price) => sent({ ...one, messages: change(one.messages) }, price) }
 }
 
 /** Others put the same few words where a result was. */

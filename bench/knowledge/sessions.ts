@@ -18,8 +18,8 @@ interface Kind {
   system: number
   /** A fact, and the sentence of a result that says it. */
   facts: readonly [fact: string, sentence: string][]
-  /** What else the results say. */
-  filler: readonly string[]
+  /** What else the results say, in each line. */
+  filler: readonly string[] | ((random: () => number) => string)
   ask: string
   needed: string
 }
@@ -37,7 +37,7 @@ const support: Kind = {
     ['1,249.50', 'A refund of 1,249.50 EUR was approved by finance.'],
     ['https://status.example.com/incidents/8831', 'See https://status.example.com/incidents/8831 for the outage.'],
     ['Antofagasta', 'The parcel waits at the warehouse in Antofagasta.'],
-    ['2026-03-17', 'The contract ends on 2026-03-17 unless it is renewed.'],
+    ['17 March 2026', 'The contract ends on 17 March 2026 unless it is renewed.'],
     ['billing@northwind.example', 'Invoices go to billing@northwind.example only.'],
     ['GOLD_PLUS', 'The customer was moved to the plan GOLD_PLUS.'],
     ['90182040', 'The best number to call is +49 30 90182040 in the morning.'],
@@ -113,6 +113,60 @@ const research: Kind = {
   needed: 'Note the detail from the earlier source in the draft.',
 }
 
+const researchChinese: Kind = {
+  id: 'research, Chinese',
+  tool: 'read_source',
+  system: 5000,
+  facts: [
+    ['慕容雪', '第一项研究由慕容雪主持。'],
+    ['41.7', '他们报告的平均盐度为41.7。'],
+    ['青海湖', '采样地点在青海湖附近。'],
+    ['2019年', '观测从2019年开始，没有中断。'],
+    ['https://data.example.cn/sets/kelp-44', '原始数据：https://data.example.cn/sets/kelp-44（公开）。'],
+    ['318份', '样本较小，只有318份。'],
+    ['双盲对照', '采用的方法：双盲对照。'],
+    ['诸葛明远', '数据由“诸葛明远”整理。'],
+    ['海豚科技有限公司', '第二个地点由海豚科技有限公司负责日常维护工作。'],
+    ['pH8.13', '对照组一直保持 pH8.13 的水平。'],
+  ],
+  filler: [
+    '引言重复了已知的内容。',
+    '方法按照通常的方式描述。',
+    '作者讨论了研究的局限。',
+    '还需要更多的工作才能确定。',
+    '图中显示了同样的趋势。',
+    '结果和以前的工作一致。',
+  ],
+  ask: '请阅读下一份资料。',
+  needed: '请在草稿里写下之前资料中的细节。',
+}
+
+/** Long lists of the same kind of value around the one that counts. */
+const records: Kind = {
+  id: 'records, JSON',
+  tool: 'get_customer',
+  system: 3000,
+  facts: [
+    ['Marisol Etxeberria', '  "account_manager": "Marisol Etxeberria",'],
+    ['RMA-77120-X', '  "return": "RMA-77120-X",'],
+    ['1249.50', '  "refund_approved": 1249.50,'],
+    ['https://status.example.com/incidents/8831', '  "see": "https://status.example.com/incidents/8831",'],
+    ['Antofagasta', '  "warehouse": "Antofagasta",'],
+    ['net_45_days', '  "terms": "net_45_days",'],
+    ['billing@northwind.example', '  "invoices_to": "billing@northwind.example",'],
+    ['GOLD_PLUS', '  "plan": "GOLD_PLUS",'],
+    ['+49 30 90182040', '  "phone": "+49 30 90182040",'],
+    ['Oyelaran Adebayo', '  "complaint_by": "Oyelaran Adebayo",'],
+  ],
+  filler(random) {
+    const number = (digits: number) => String(Math.floor((1 + 9 * random()) * 10 ** (digits - 1)))
+    const day = `2026-0${1 + Math.floor(random() * 9)}-${10 + Math.floor(random() * 18)}`
+    return `  { "sku": "K-${number(5)}", "price": ${number(3)}.00, "date": "${day}", "status": "delivered" },`
+  },
+  ask: 'Look at the next customer.',
+  needed: 'Write down what we found about this before.',
+}
+
 const coding: Kind = {
   id: 'coding',
   tool: 'read_file',
@@ -143,7 +197,7 @@ const coding: Kind = {
 }
 
 export function madeUpSessions(): Session[] {
-  return [support, supportChinese, research, coding].map(session)
+  return [support, supportChinese, research, researchChinese, records, coding].map(session)
 }
 
 /** Facts come up in the first third, and each is needed once, in the last third. */
@@ -156,7 +210,10 @@ function session(kind: Kind, seed: number): Session {
   for (let turn = 0; turn < turns; turn++) {
     const said = kind.facts[turn / 2]
     const needed = kind.facts[(turn - 40) / 2]
-    const lines = Array.from({ length: fillerSentences }, () => pick(kind.filler))
+    const { filler } = kind
+    const lines = Array.from({ length: fillerSentences }, () =>
+      typeof filler === 'function' ? filler(random) : pick(filler),
+    )
     if (said) lines.splice(Math.floor(random() * fillerSentences), 0, said[1])
     messages.push({ role: 'user', parts: [{ type: 'text', text: needed ? kind.needed : kind.ask }] })
     if (needed) facts.set(replies.length, needed[0])

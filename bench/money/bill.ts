@@ -14,7 +14,7 @@ export interface Sent {
   places: readonly number[]
   cacheAfter: readonly number[]
   at: number
-  /** What is paid beside it, such as for a summary, in tokens of uncached input. */
+  /** Additional costs, such as for a summary, in tokens of uncached input. */
   aside?: number
 }
 

@@ -1,4 +1,4 @@
-// All strategies over a set of trajectories and all classes of prices: one cost for each, and the optimum beside them.
+// All strategies over a set of trajectories and all classes of prices: one cost for each, and the optimum.
 
 import { billerFor } from './bill.ts'
 import type { PriceClass } from './classes.ts'

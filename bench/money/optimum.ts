@@ -3,7 +3,7 @@
 //
 // It is granted a cache that holds the whole of the last request, whatever marks would do. Folds leave no holes here: a
 // policy that folds newer turns and keeps older ones could even be cheaper. Where a cache gives only whole units, the
-// optimum has only those too: no one could have more.
+// optimum has only those too: more is not possible.
 
 import { estimateMessage } from '../../src/context/count.ts'
 import type { Message } from '../../src/core/message.ts'

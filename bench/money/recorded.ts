@@ -1,4 +1,4 @@
-// Recorded conversations as trajectories. They are kept beside the repository, not in it, and each format has its own
+// Recorded conversations as trajectories. They are stored next to the repository, not in it, and each format has its own
 // place for usage and times.
 //
 // The growth of the recorded prompt between two requests is the last reply and what was new. What it has beyond the
@@ -30,11 +30,34 @@ const files: Record<string, string> = {
   B12: 'claude-code/git-sync-0c2a854b89080.json',
 }
 
+/** Sessions that no setting was chosen by. */
+const heldOut: Record<string, string> = {
+  H01: 'claude-code/cli-00c9e23510162.json',
+  H02: 'claude-code/cli-5d107d1338860.json',
+  H03: 'claude-code/cli-63bd3f9b02f21.json',
+  H04: 'claude-code/cli-7d66f047ac980.json',
+  H05: 'claude-code/git-sync-516fe4e511700.json',
+  H06: 'codex/git-sync-16bfc6ff68450.json',
+  H07: 'codex/git-sync-1f94173214101.json',
+  H08: 'codex/git-sync-27633b8ca5951.json',
+  H09: 'mini-swe-agent/deepseek_reasoner_dev--pvlib__pvlib-python-1606.json',
+  H10: 'mini-swe-agent/deepseek_bench1--django__django-14997.json',
+  H11: 'tau2-bench/telecom-gpt41-017.json',
+  H12: 'tau2-bench/retail-gpt41-011.json',
+}
+
 /** None where the recordings are not on this machine. */
 export function recordedTrajectories(): Trajectory[] {
-  return existsSync(folder)
-    ? Object.entries(files).map(([id, file], seed) => recorded(id, join(folder, file), seed))
-    : []
+  return trajectories(files)
+}
+
+export function heldOutTrajectories(): Trajectory[] {
+  return trajectories(heldOut)
+}
+
+function trajectories(named: Record<string, string>): Trajectory[] {
+  if (!existsSync(folder)) return []
+  return Object.entries(named).map(([id, file], seed) => recorded(id, join(folder, file), seed))
 }
 
 function recorded(id: string, file: string, seed: number): Trajectory {

@@ -1,5 +1,5 @@
 // Conversations of the usual shapes, made up: for machines without recordings. They differ in what decides about money:
-// how long they are, how much of them is results, how many calls stand side by side, and how long people pause.
+// how long they are, how much of them is results, how many calls are parallel, and how long people pause.
 
 import type { Message, Part } from '../../src/core/message.ts'
 import { gapsFor, type Clues } from './gaps.ts'

@@ -18,7 +18,7 @@ export const clock: ToolSpec = {
 
 export class Sent extends Error {}
 
-/** A network that keeps the last body it was given, and answers that it was not liked: no one tries that again. */
+/** A network that stores the last body, and answers with a refusal, which no client retries. */
 export function listening(): { fetch: typeof fetch; last(): string | undefined } {
   let body: string | undefined
   return {

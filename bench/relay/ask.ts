@@ -3,7 +3,7 @@
 import { Agent, globalAgent, request } from 'node:http'
 import type { Asked } from './contender.ts'
 
-/** What came of one stream. */
+/** The outcome of one stream. */
 interface Received {
   at: bigint[]
   chunks: Buffer[]

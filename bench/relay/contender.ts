@@ -19,6 +19,8 @@ export interface Contender {
   asks(streams: number, events: number, pauseMs: number): Promise<Asked[]>
   /** Bytes that it holds in memory now. */
   resident(): number
+  /** Milliseconds of processor time that it has used. */
+  processorMs(): number
   stop(): void
 }
 
@@ -54,19 +56,7 @@ export async function portkey(upstream: string): Promise<Contender> {
 
 /** Each stream is a turn of a conversation of its own, which is there already, as it would be in use. */
 export async function synapse(upstream: string, home: string): Promise<Contender> {
-  const kinds = [
-    [200, 0],
-    [200, 100],
-  ] as const
-  const config = join(home, 'synapse.yaml')
-  const rows = kinds.map(
-    ([events, pause]) => `  - { id: up-${events}-${pause}, baseUrl: '${upstream}/${events}/${pause}' }`,
-  )
-  writeFileSync(config, `model: up-200-0/m\nproviders:\n${rows.join('\n')}\n`)
-  const script = join(folder, 'relay', 'serve.ts')
-  const args = ['serve', '--port', '0', '--no-open', '--config', config, '--db', join(home, 'chats.db')]
-  const child = started([script, ...args], { HOME: home })
-  const origin = await said(child)
+  const { child, origin } = await serving(upstream, home)
   return {
     name: 'synapse serve',
     ...measures(child),
@@ -84,17 +74,63 @@ export async function synapse(upstream: string, home: string): Promise<Contender
   }
 }
 
+/**
+ * Clients of OpenAI's API. `unchanged`: the stream asks for its usage, so that its bytes pass through; without that each
+ * event is read, and written again.
+ */
+export async function synapseDoor(upstream: string, home: string, unchanged: boolean): Promise<Contender> {
+  const { child, origin } = await serving(upstream, home)
+  return {
+    name: `synapse serve, ${unchanged ? 'passed through' : 'translated'}`,
+    ...measures(child),
+    async asks(streams, events, pauseMs) {
+      const about = unchanged ? { stream_options: { include_usage: true } } : {}
+      const messages = [{ role: 'user', content: 'Tell me much.' }]
+      const body = JSON.stringify({ model: `up-${events}-${pauseMs}/m`, stream: true, ...about, messages })
+      return Array.from({ length: streams }, () => ({ url: `${origin}/v1/chat/completions`, headers: {}, body }))
+    },
+  }
+}
+
+/** `synapse serve` from its source, with the upstream as a provider for each kind of stream. */
+async function serving(upstream: string, home: string): Promise<{ child: ChildProcess; origin: string }> {
+  const kinds = [
+    [1, 0],
+    [200, 0],
+    [200, 100],
+  ] as const
+  const config = join(home, 'synapse.yaml')
+  const rows = kinds.map(
+    ([events, pause]) => `  - { id: up-${events}-${pause}, baseUrl: '${upstream}/${events}/${pause}' }`,
+  )
+  writeFileSync(config, `model: up-200-0/m\nproviders:\n${rows.join('\n')}\n`)
+  const script = join(folder, 'relay', 'serve.ts')
+  const args = ['serve', '--port', '0', '--no-open', '--config', config, '--db', join(home, 'chats.db')]
+  const child = started([script, ...args], { HOME: home })
+  return { child, origin: await said(child) }
+}
+
 function chatAsks(urlOf: (path: string) => string, headers: Record<string, string>): Contender['asks'] {
   const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'Tell me much.' }] })
   return async (streams, events, pauseMs) =>
     Array.from({ length: streams }, () => ({ url: urlOf(`/${events}/${pauseMs}/chat/completions`), headers, body }))
 }
 
-function measures(child: ChildProcess): Pick<Contender, 'resident' | 'stop'> {
+/** Ticks of the kernel's clock in a second. */
+const ticks = 100
+
+function measures(child: ChildProcess): Pick<Contender, 'resident' | 'processorMs' | 'stop'> {
   return {
     resident() {
       const [, kilobytes = 'NaN'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
       return Number(kilobytes) * 1024
+    },
+    processorMs() {
+      // The name of the program, in brackets, may hold anything.
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
+      return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticks
     },
     stop: () => child.kill('SIGKILL'),
   }

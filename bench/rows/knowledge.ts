@@ -5,10 +5,11 @@ import { recallSpec } from '../../src/run/recall.ts'
 import { add, measureKnowledge, nothing, textOf, type Knowledge } from '../knowledge/measure.ts'
 import { drawFrontier } from '../knowledge/picture.ts'
 import { compared, preset, type Compared } from '../knowledge/policies.ts'
+import { playThroughRunLoop } from '../knowledge/run-loop.ts'
 import { madeUpSessions, type Session } from '../knowledge/sessions.ts'
 import { billerFor, type Sent } from '../money/bill.ts'
 import { classes, type PriceClass } from '../money/classes.ts'
-import { recordedTrajectories } from '../money/recorded.ts'
+import { heldOutTrajectories, recordedTrajectories } from '../money/recorded.ts'
 import type { Trajectory } from '../money/trajectory.ts'
 import type { Check, Row, Table } from '../row.ts'
 
@@ -17,19 +18,16 @@ export const knowledge: Row = {
   about:
     'What a request still knows, and what it costs. Recall: of the specific words in the arguments of a call that had occurred before, the share that is in the request which the call answers; far: only words last seen ten or more requests earlier; miss: replies per 100 that need something that is not there; lines: the same for whole lines. The sum over all sessions, relative to the full history with a cache (Anthropic, 5 minutes).',
 
-  run({ quick }) {
+  async run({ quick }) {
     const recorded = quick ? [] : recordedTrajectories()
     const made = madeUpSessions()
     const price = classes[0] as PriceClass
     const tables: Table[] = []
     const checks: Check[] = []
     if (recorded.length > 0) {
-      const measured = compared.map((policy) => measure(policy, recorded, price))
-      const [whole] = measured
-      const lines = measured.map((one) => ({ ...one, cost: one.cost / (whole?.cost ?? 1) }))
-      tables.push({ title: 'Recorded sessions (B01–B12)', head, lines: lines.map(lineOf) })
-      const ours = lines.find(({ policy }) => policy.name === preset)
-      checks.push(...targets(ours?.known ?? nothing, ours?.cost ?? Number.NaN))
+      const lines = measureAll(recorded, price)
+      tables.push(tableOf('Recorded sessions (B01–B12)', lines))
+      checks.push(...targets(lines))
       drawFrontier(
         lines.map(({ policy, known, cost }) => ({
           name: policy.name,
@@ -39,6 +37,14 @@ export const knowledge: Row = {
           ...(policy.short !== undefined && { short: policy.short }),
         })),
       )
+      const others = measureAll(heldOutTrajectories(), price)
+      tables.push(tableOf('Other recorded sessions, by which nothing was chosen (H01–H12)', others))
+      checks.push(...named('held out', targets(others).slice(0, 2)))
+    }
+    if (recorded.length > 0) {
+      const { table, checks: kept } = await throughRunLoop(recorded, price)
+      tables.push(table)
+      checks.push(...kept)
     }
     const facts = compared.map((policy) => ({ policy, shares: made.map((one) => factsIn(policy, one, price)) }))
     tables.push({
@@ -50,7 +56,7 @@ export const knowledge: Row = {
     for (const [i, { id }] of made.entries()) {
       checks.push({ what: `facts, ${id}`, value: own[i] ?? Number.NaN, bound: 0.98, atLeast: true, exact: true })
     }
-    return Promise.resolve({ tables, checks, remarks })
+    return { tables, checks, remarks }
   },
 }
 
@@ -67,6 +73,17 @@ interface Measured {
   cost: number
 }
 
+/** Each policy over the same sessions; costs relative to the first one. */
+function measureAll(trajectories: readonly Trajectory[], price: PriceClass): Measured[] {
+  const measured = compared.map((policy) => measure(policy, trajectories, price))
+  const whole = measured[0]?.cost ?? 1
+  return measured.map((one) => ({ ...one, cost: one.cost / whole }))
+}
+
+function tableOf(title: string, lines: readonly Measured[]): Table {
+  return { title, head, lines: lines.map((one) => [one.policy.name, ...lineOf(one.known, one.cost)]) }
+}
+
 function measure(policy: Compared, trajectories: readonly Trajectory[], price: PriceClass): Measured {
   let known = nothing
   let cost = 0
@@ -79,14 +96,32 @@ function measure(policy: Compared, trajectories: readonly Trajectory[], price: P
   return { policy, known, cost }
 }
 
+/** The same sessions as a program would have them: the library, its run loop with tools, and an emulator that bills. */
+async function throughRunLoop(sessions: readonly Trajectory[], price: PriceClass) {
+  let known = nothing
+  const cost = { full: 0, economy: 0 }
+  const lines: (string | number)[][] = []
+  for (const session of sessions) {
+    const full = await playThroughRunLoop(session, 'full', price)
+    const economy = await playThroughRunLoop(session, 'economy', price)
+    const own = measureKnowledge(session, economy.sent)
+    known = add(known, own)
+    cost.full += full.cost
+    cost.economy += economy.cost
+    lines.push([session.id, ...lineOf(own, economy.cost / full.cost)])
+  }
+  lines.push(['sum', ...lineOf(known, cost.economy / cost.full)])
+  const table: Table = { title: 'Through the run loop, default policy', head: ['session', ...head.slice(1)], lines }
+  return { table, checks: named('run loop', targetsOf(known, cost.economy / cost.full)) }
+}
+
 function withRecall<T extends Trajectory>({ recalls }: Compared, trajectory: T): T {
   return recalls ? { ...trajectory, system: trajectory.system + estimateHead([], [recallSpec]) } : trajectory
 }
 
-function lineOf({ policy, known, cost }: Measured): (string | number)[] {
-  const share = (part: number, of: number) => (part / of).toFixed(3)
+function lineOf(known: Knowledge, cost: number): (string | number)[] {
+  const share = (part: number, of: number) => (of === 0 ? '–' : (part / of).toFixed(3))
   return [
-    policy.name,
     cost.toFixed(3),
     share(known.present, known.needed),
     share(known.farPresent, known.farNeeded),
@@ -95,7 +130,16 @@ function lineOf({ policy, known, cost }: Measured): (string | number)[] {
   ]
 }
 
-function targets(known: Knowledge, cost: number): Check[] {
+function named(where: string, checks: readonly Check[]): Check[] {
+  return checks.map((check) => ({ ...check, what: `${where}: ${check.what}` }))
+}
+
+function targets(lines: readonly Measured[]): Check[] {
+  const ours = lines.find(({ policy }) => policy.name === preset)
+  return targetsOf(ours?.known ?? nothing, ours?.cost ?? Number.NaN)
+}
+
+function targetsOf(known: Knowledge, cost: number): Check[] {
   const recall = known.present / known.needed
   const far = known.farPresent / known.farNeeded
   return [

@@ -11,7 +11,7 @@ import { ratio, type Row } from '../row.ts'
 export const plan: Row = {
   name: 'plan',
   about:
-    'What the presets `classic` and `economy` leave of a history, without writing it, in a conversation that continues; LangChain `trimMessages` beside it, which is also to keep the last 20 messages.',
+    'What the presets `classic` and `economy` leave of a history, without writing it, in a conversation that continues; compared with LangChain `trimMessages`, which also keeps the last 20 messages, and with `pruneMessages` of the AI SDK, which removes tool calls and results before the last 20 messages and counts nothing.',
 
   async run({ quick }) {
     const sizes = quick ? [200, 2000] : [200, 2000, 20_000]
@@ -83,7 +83,11 @@ function firstSight(history: readonly Message[]): number {
  */
 async function trimming(quick: boolean, history: readonly Message[]): Promise<Contender[]> {
   const names = { byNumber: 'LangChain trimMessages, by number', byTokens: 'LangChain trimMessages, by tokens' }
-  if (quick) return Object.values(names).map((name) => ({ name, why: 'not installed' }))
+  const pruned = 'AI SDK pruneMessages'
+  if (quick) return [...Object.values(names), pruned].map((name) => ({ name, why: 'not installed' }))
+  const { pruneMessages } = await import('ai')
+  const { aiSdkMessages } = await import('../peers/ai-sdk.ts')
+  const messages = aiSdkMessages(history)
   const { trimMessages } = await import('@langchain/core/messages')
   const { langchainMessages } = await import('../peers/langchain.ts')
   const theirs = langchainMessages(history)
@@ -99,5 +103,6 @@ async function trimming(quick: boolean, history: readonly Message[]): Promise<Co
       name: names.byTokens,
       run: () => trimMessages(theirs, { ...settings, maxTokens: tokens, tokenCounter: byTokens }),
     },
+    { name: pruned, run: () => pruneMessages({ messages, toolCalls: 'before-last-20-messages' }) },
   ]
 }

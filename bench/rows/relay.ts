@@ -70,7 +70,7 @@ const peer = '@portkey-ai/gateway'
 
 function excuse(size: number): string {
   return size === 1
-    ? 'a stream is a turn of a conversation: about ten durable commits come before, beside and after its 200 events, each waits for the one before, and they take up to half of the time; the others keep nothing'
+    ? 'a stream is a turn of a conversation: about ten durable commits come before, during and after its 200 events, each waits for the one before, and they take up to half of the time; the others keep nothing'
     : 'each stream is a turn of a conversation: three fifths of its processor time go into the turn itself (its message, its request, its reply with the search index, in about ten durable writes), however few events it has; the others keep nothing'
 }
 

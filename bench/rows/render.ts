@@ -93,7 +93,7 @@ export const render: Row = {
             ]),
       ],
       remarks: [
-        'Peers are called as their users call them, up to the moment the body leaves them; that includes what they do for a call beside rendering. All end in bytes, as they are sent.',
+        'Peers are called as their users call them, up to the moment the body leaves them; that includes what they do for a call besides rendering. All end in bytes, as they are sent.',
         'Tokens are counted when a message is first seen, and not again here.',
       ],
     }

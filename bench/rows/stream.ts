@@ -6,7 +6,7 @@ import { median, timeInTurn, type Contender } from '../measure.ts'
 import type { Row } from '../row.ts'
 import type { Chunked } from '../stream/chunked.ts'
 import { madeStream } from '../stream/made.ts'
-import type { StreamPeer } from '../stream/peers.ts'
+import type { StreamPeer } from '../stream/answering.ts'
 import { floor, ours } from '../stream/readers.ts'
 import { recordedStreams } from '../stream/recorded.ts'
 
@@ -58,7 +58,7 @@ export const stream: Row = {
         { what: '16 KB per network chunk, median of all', value: median(ratios.large), bound: 1.3, excuse },
       ],
       remarks: [
-        `“Made” is one reply of 4,000 deltas and a tool call, by the emulator. “Recorded” are ${recordings} streams that providers have sent, short ones mostly, one after the other and again until 100 MB are read; they are kept beside the repository, and left out where they are absent.`,
+        `“Made” is one reply of 4,000 deltas and a tool call, by the emulator. “Recorded” are ${recordings} streams that providers have sent, short ones mostly, one after the other and again until 100 MB are read; they are stored next to the repository, and left out where they are absent.`,
         'Peers start from a response and hand out their own events, so they carry a response body stream besides. “–” where a peer does not speak the wire, or gives up on one of the streams.',
       ],
     }

@@ -1,5 +1,5 @@
 // A large archive, the same in every run: as many conversations as wanted, of ten messages each, in words that are as
-// common and as rare as those of a language, with some words whose number is known beside them.
+// common and as rare as those of a language, plus some words with a known count.
 
 import type { Message } from '../../src/core/message.ts'
 

@@ -7,18 +7,22 @@ import { inChunks, type Chunked } from './chunked.ts'
 
 const sentence = 'The log shows that the cache was never warmed up again, so each request was paid in full. '
 
-/** Text in about as many deltas as given, and one tool call. */
-export function madeStream(protocol: Wire, deltas: number): Chunked {
+const call = {
+  type: 'tool-call' as const,
+  callId: 'call_1',
+  name: 'read_file',
+  input: { path: 'src/index.ts', reason: sentence },
+}
+
+/** Text in about as many deltas as given, and one tool call; `textOnly`: for a run, which would answer the call. */
+export function madeStream(protocol: Wire, deltas: number, textOnly = false): Chunked {
   const text = sentence.repeat(Math.ceil((deltas * 12) / sentence.length)).slice(0, deltas * 12)
   const reply: Reply = {
     role: 'assistant',
-    parts: [
-      { type: 'text', text },
-      { type: 'tool-call', callId: 'call_1', name: 'read_file', input: { path: 'src/index.ts', reason: sentence } },
-    ],
+    parts: [{ type: 'text', text }, ...(textOnly ? [] : [call])],
     native: [],
     origin: { protocol: 'elsewhere', provider: 'elsewhere', model: 'a-model' },
-    stop: { reason: 'tool-calls' },
+    stop: { reason: textOnly ? 'done' : 'tool-calls' },
   }
   const profile = {
     model: 'a-model',
@@ -30,7 +34,7 @@ export function madeStream(protocol: Wire, deltas: number): Chunked {
   const lines = protocol.split(protocol.whole(reply, profile), 12).map((chunk) => {
     const json = JSON.stringify(chunk)
     if (framing.kind === 'ndjson') return `${json}\n`
-    const named = framing.named && typeof chunk === 'object' && chunk && 'type' in chunk
+    const named = framing.kind === 'sse' && framing.named && typeof chunk === 'object' && chunk && 'type' in chunk
     return `${named ? `event: ${String(chunk.type)}\n` : ''}data: ${json}\n\n`
   })
   if (framing.kind === 'sse' && framing.done !== undefined) lines.push(`data: ${framing.done}\n\n`)

@@ -7,11 +7,7 @@ import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatOpenAI } from '@langchain/openai'
 import { streamText } from 'ai'
 import OpenAI from 'openai'
-
-export interface StreamPeer {
-  name: string
-  read(protocol: string, chunks: readonly Uint8Array[]): Promise<number>
-}
+import { answering, type StreamPeer } from './answering.ts'
 
 const apiKey = 'none'
 const prompt = 'Go.'
@@ -65,20 +61,6 @@ export const streamPeers: readonly StreamPeer[] = [
     },
   },
 ]
-
-function answering(chunks: readonly Uint8Array[]): typeof fetch {
-  return () => {
-    let next = 0
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        const chunk = chunks[next++]
-        if (chunk) controller.enqueue(chunk)
-        else controller.close()
-      },
-    })
-    return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
-  }
-}
 
 async function drained(stream: AsyncIterable<unknown>): Promise<number> {
   let seen = 0

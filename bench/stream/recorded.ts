@@ -1,4 +1,4 @@
-// Streams as providers have really sent them, from the recorded traffic that is kept beside the repository.
+// Streams as providers have really sent them, from the recorded traffic next to the repository.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

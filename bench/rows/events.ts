@@ -1,0 +1,61 @@
+// What a streamed event costs through the entry points that users call, ours and others'.
+
+import { allWires } from '../../src/wires/all.ts'
+import { median, timeInTurn } from '../measure.ts'
+import type { Row } from '../row.ts'
+import { apiReaders } from '../stream/api.ts'
+import { madeStream } from '../stream/made.ts'
+import { floor } from '../stream/readers.ts'
+
+const spoken = new Set(['openai-chat', 'openai-responses', 'anthropic-messages'])
+const chunkings = { events: 'one event', large: '16 KB' } as const
+
+export const events: Row = {
+  name: 'events',
+  about:
+    'A streamed reply of 3,000 deltas through the public API of each library, from the response to the last event that its user gets; decoding, splitting and `JSON.parse` alone = 1. Processor time; ours also stores the turn.',
+
+  async run({ quick }) {
+    const { readers, close } = await apiReaders()
+    const peers = [...readers, ...(quick ? [] : (await import('../stream/peers.ts')).streamPeers)]
+    const through = peers.map((): number[] => [])
+    const lines: (string | number)[][] = []
+    for (const protocol of allWires()) {
+      if (!spoken.has(protocol.id)) continue
+      const stream = madeStream(protocol, quick ? 1000 : 3000, true)
+      for (const size of ['events', 'large'] as const) {
+        const [least, ...timed] = await timeInTurn([
+          { name: 'floor', run: () => floor(protocol, stream[size]) },
+          ...peers.map((peer) => ({ name: peer.name, run: () => peer.read(protocol.id, stream[size]) })),
+        ])
+        const ratios = timed.map(({ ms = Number.NaN }) => ms / (least?.ms ?? Number.NaN))
+        for (const [i, one] of ratios.entries()) through[i]?.push(one)
+        const us = ((least?.ms ?? 0) / stream.events.length) * 1000
+        lines.push([protocol.id, chunkings[size], us.toFixed(2), ...ratios.map((one) => one.toFixed(1))])
+      }
+    }
+    await close()
+    const [memory = [], sqlite = [], official = []] = through
+    return {
+      tables: [{ head: ['wire', 'network chunk', 'floor, µs per event', ...peers.map(({ name }) => name)], lines }],
+      checks: [
+        { what: 'in memory, median', value: median(memory), bound: 2.5, excuse },
+        { what: 'in SQLite, median', value: median(sqlite), bound: 3, excuse },
+        ...(quick
+          ? []
+          : [
+              {
+                what: 'in memory / the official SDK, the worst of all',
+                value: Math.max(...memory.map((ours, i) => ours / (official[i] ?? Number.NaN))),
+                bound: 1,
+                excuse: sdkExcuse,
+              },
+            ]),
+      ],
+    }
+  },
+}
+
+const excuse =
+  'a new conversation with one turn is started, planned and stored around each stream, about 2 ms or a quarter of it at 3,000 events; a third is the floor itself; the rest decodes each event into parts, journals it and hands it out by an async iterator. In SQLite the commits of turn and journal are another quarter. Tried: one loop with callbacks instead of nested generators (half), deltas joined before they are journalled'
+const sdkExcuse = 'the SDK of Anthropic hands out parsed JSON as it is: no parts, no journal, no stored turn'

@@ -1,0 +1,62 @@
+// A whole loop with a tool, through the entry points that users call, ours and others'.
+
+import { loops } from '../api/loops.ts'
+import { runInTurn, startUpstream } from '../api/processes.ts'
+import { ratio, type Row } from '../row.ts'
+
+const steps = 50
+const floor = 'hand-written `fetch` loop'
+
+const flat =
+  'the profile is flat: a quarter plans the request (folds, what is visible, what is cached), an eighth is the store, an eighth encodes and decodes, the rest is HTTP, events and checks, and no function takes more than a thirtieth by itself'
+const durable =
+  'in addition, three durable commits for each step (reply, start of the tool, result with the next request), of which the wait for the disk is a part of the processor time'
+
+export const loop: Row = {
+  name: 'loop',
+  about: `A question, ${steps} tool calls with results of 1 KB, and the answer: streamed from a server on loopback, each library called as its users call it, in a process of its own. Processor time of the main thread per turn; a loop written by hand over \`fetch\` = 1.`,
+
+  async run({ quick }) {
+    const upstream = await startUpstream()
+    try {
+      const names = Object.keys(loops).filter((name) => !quick || name === floor || name.startsWith('Synapse'))
+      const measured = await runInTurn(names, `${upstream.origin}/${steps}/1000`, quick ? 3 : 9)
+      const times = new Map(measured.map(({ name, ms }) => [name, (ms ?? Number.NaN) / (steps + 1)]))
+      const least = times.get(floor) ?? Number.NaN
+      const ours = times.get('Synapse, memory') ?? Number.NaN
+      const peers = [...times].filter(([name, ms]) => name !== floor && !name.startsWith('Synapse') && ms > 0)
+      const best = peers.toSorted(([, a], [, b]) => a - b)[0]
+      return {
+        tables: [
+          {
+            head: ['who', 'ms per turn', '× by hand', 'ms to load', 'resident at the end, MB'],
+            lines: measured
+              .toSorted((a, b) => (a.ms ?? Infinity) - (b.ms ?? Infinity))
+              .map(({ name, why, loadMs, rssMb }) => {
+                const ms = times.get(name)
+                if (why !== undefined) return [name, why, '–', '–', '–']
+                return [name, Number(ms?.toPrecision(3)), ratio(ms, least), Math.round(loadMs ?? 0), rssMb ?? 0]
+              }),
+          },
+        ],
+        checks: [
+          { what: 'in memory, × by hand', value: ours / least, bound: 1.8, excuse: flat },
+          {
+            what: 'SQLite, × by hand',
+            value: (times.get('Synapse, SQLite') ?? Number.NaN) / least,
+            bound: 3,
+            excuse: durable,
+          },
+          ...(best
+            ? [{ what: `in memory / the fastest peer (${best[0]})`, value: ours / best[1], bound: 1, excuse: flat }]
+            : []),
+        ],
+        remarks: [
+          'No peer stores anything, checks a history for pairs, counts tokens, knows prices or notices a loop that repeats itself; SQLite is durable after every step, and stands here for orientation.',
+        ],
+      }
+    } finally {
+      upstream.stop()
+    }
+  },
+}
