@@ -1,5 +1,5 @@
-// Request bodies as unchanged clients sent them, kept beside the repository. Tests that need them are skipped where they
-// are absent.
+// Request bodies as unchanged clients sent them, stored next to the repository. Tests that need them are skipped where
+// they are absent.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,6 +16,8 @@ export const noBodies: string | false = existsSync(folder)
 export interface ClientBody {
   name: string
   url: string
+  /** As far as they say who asks. */
+  headers: Record<string, string>
   body: JsonObject
   provider: string
   protocol: string
@@ -31,10 +33,18 @@ export const clientBodies: ClientBody[] = noBodies
     )
 
 async function read(file: string): Promise<ClientBody> {
-  const { url, body } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { url: string; body: JsonObject }
+  const { url, headers, body } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as ClientBody
   const route = await routeOf('POST', new URL(url, 'http://127.0.0.1'), new Headers())
   const operation = route?.operation
   if (!route || operation?.do !== 'reply') throw new Error(`${file}: ${url} is no request for a reply`)
   const model = operation.model ?? (typeof body.model === 'string' ? body.model : '')
-  return { name: file.replace('.json', ''), url, body, provider: route.provider, protocol: route.protocol, model }
+  return {
+    name: file.replace('.json', ''),
+    url,
+    headers,
+    body,
+    provider: route.provider,
+    protocol: route.protocol,
+    model,
+  }
 }

@@ -1,4 +1,4 @@
-// Recorded traffic that is kept beside the repository, not in it. Tests that need it are skipped where it is absent.
+// Recorded traffic that is stored next to the repository, not in it. Tests that need it are skipped where it is absent.
 
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'

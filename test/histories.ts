@@ -6,7 +6,7 @@ export function user(...parts: (string | UserMessage['parts'][number])[]): UserM
   return { role: 'user', parts: parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)) }
 }
 
-/** A reply made elsewhere: no wire can send it in its own words. */
+/** A reply from elsewhere: no wire can send it natively. */
 export function reply(...parts: (string | Part | Part[])[]): Reply {
   const list = parts.flatMap((part): Part[] =>
     typeof part === 'string' ? [{ type: 'text', text: part }] : [part].flat(),

@@ -1,4 +1,4 @@
-// What some tests need beside Node: the programs of a PostgreSQL server, and Chromium. They are looked for, and where
+// What some tests need besides Node: the programs of a PostgreSQL server, and Chromium. They are looked for, and where
 // the machine has Debian's packages and we may install them, they are installed; PostgreSQL also comes in a package of
 // npm. Without them those tests are skipped, and say so.
 
@@ -8,14 +8,26 @@ import { join } from 'node:path'
 import { findChromium } from './chromium.ts'
 import { findPostgres, packagedPostgres } from './store/postgres-server.ts'
 
-const missing = () => [...(findPostgres() ? [] : ['postgresql']), ...(findChromium() ? [] : ['chromium'])]
-const mayInstall = process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0
+const missing = () => [
+  ...(findPostgres() ? [] : ['postgresql']),
+  ...(findChromium() ? [] : ['chromium-headless-shell']),
+]
 
-if (missing().length > 0 && mayInstall) installPackages(missing())
-if (!findPostgres()) fetchPostgres()
-const without = missing()
-if (without.length > 0) {
-  console.error(`Not on this machine: ${without.join(' and ')}. The tests that need them are skipped.`)
+export function setUp(): void {
+  if (missing().length > 0 && mayInstall()) {
+    installPackages(missing())
+    // Where the distribution has no browser without a window.
+    if (!findChromium()) installPackages(['chromium'])
+  }
+  if (!findPostgres()) fetchPostgres()
+  const without = missing()
+  if (without.length > 0) {
+    console.error(`Not on this machine: ${without.join(' and ')}. The tests that need them are skipped.`)
+  }
+}
+
+function mayInstall(): boolean {
+  return process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0
 }
 
 function installPackages(names: readonly string[]): void {

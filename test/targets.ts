@@ -2,6 +2,7 @@
 
 import type { ToolSpec } from '../src/core/context.ts'
 import { rows } from '../src/providers/rows.ts'
+import { thorough } from './thorough.ts'
 
 export interface TestTarget {
   provider: string
@@ -9,7 +10,7 @@ export interface TestTarget {
   model: string
 }
 
-/** Models with rules of their own, beside each provider's default. */
+/** Models with special rules, in addition to each provider's default. */
 const special: TestTarget[] = [
   { provider: 'anthropic', protocol: 'anthropic-messages', model: 'claude-sonnet-4-5' },
   { provider: 'anthropic', protocol: 'anthropic-messages', model: 'claude-opus-4-6' },
@@ -23,10 +24,23 @@ const special: TestTarget[] = [
 
 export const everyTarget: TestTarget[] = [
   ...rows.flatMap((row) =>
-    row.wires.map((wire) => ({ provider: row.id, protocol: wire.protocol, model: row.defaultModel ?? 'a-model' })),
+    row.wires.map((wire) => ({
+      provider: row.id,
+      protocol: wire.protocol,
+      model: wire.defaultModel ?? row.defaultModel ?? 'a-model',
+    })),
   ),
   ...special,
 ]
+
+/** Of the many hosts of one wire some, for suites that take long: `npm run test:all` tries them all. */
+export const someTargets: TestTarget[] = everyTarget.filter(
+  (target, i) =>
+    thorough ||
+    special.includes(target) ||
+    i % 4 === 0 ||
+    everyTarget.findIndex(({ protocol }) => protocol === target.protocol) === i,
+)
 
 export const tools: ToolSpec[] = [
   {

@@ -1,5 +1,5 @@
-// Real coding agents for tests: pinned versions from the registry, each with a home of its own, an empty environment,
-// and a recorder on loopback in place of the provider. Claude Code is used only where the user has installed it.
+// Real coding agents for tests: pinned versions from the registry, each with its own home, an empty environment, and a
+// recorder on loopback in place of the provider. Claude Code is used only where the user has installed it.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -150,7 +150,7 @@ export function programOf(agent: string): { path: string } | { missing: string }
   return { path: agent === 'opencode' ? nativeOpencode(folder, path) : path }
 }
 
-/** Its package starts a script after the installation, which here is not run: the program lies beside it. */
+/** Its package starts a script after the installation, which is not run here: the program is next to it. */
 function nativeOpencode(folder: string, fallback: string): string {
   const arch = process.arch === 'x64' ? 'x64' : 'arm64'
   const native = join(folder, 'node_modules', `opencode-${process.platform}-${arch}`, 'bin', 'opencode')

@@ -17,7 +17,7 @@ export interface Client {
   setUp(baseUrl: string): { files: Record<string, string>; env: Record<string, string> }
   /** The command line that asks one question and ends. */
   args(ask: Ask): string[]
-  /** What it does when a stream ends in the middle: it asks again, tells of it, or takes what came for the answer. */
+  /** What it does when a stream ends in the middle: it retries, reports it, or accepts the partial answer. */
   onCut: 'asks again' | 'reports' | 'accepts'
   /** A question that makes the emulator call the tool that reads `a.txt` in this folder. */
   readsFile(folder: string): string
@@ -53,7 +53,7 @@ export async function install(client: Client): Promise<string> {
   const file = join(folder, 'node_modules', client.file)
   if (existsSync(file)) return file
   mkdirSync(cache, { recursive: true })
-  // In a folder of its own first, so that one that was interrupted is not taken for one that is done.
+  // In a separate folder first, so that an interrupted one is not mistaken for a finished one.
   const making = mkdtempSync(`${folder}-`)
   writeFileSync(join(making, 'package.json'), '{"private":true}')
   const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${client.package}@${client.version}`]
@@ -81,7 +81,7 @@ export function homeFor(client: Client, baseUrl: string): Home & { close(): void
   return { home, cwd, env, close: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
-/** A port where no one listens: what goes anywhere else than to this machine ends there. */
+/** A port without a listener: requests to anything but this machine end there. */
 const nowhere = 'http://127.0.0.1:9'
 const local = '127.0.0.1,localhost'
 
@@ -100,7 +100,7 @@ export async function run(client: Client, where: Home, ask: Ask, timeoutMs: numb
     ...where.env,
   }
   return new Promise((resolve, reject) => {
-    // In a process group of its own, so that what it started ends with it.
+    // In a separate process group, so that child processes end with it.
     const child = spawn(file, client.args(ask), {
       cwd: where.cwd,
       env,
@@ -168,6 +168,20 @@ export const codex: Client = {
   readsFile: () => 'use the tool exec_command with {"cmd":"cat a.txt"}',
 }
 
+/** Codex with one of its newest models: it declares its tools in items, and runs them from a script. */
+export const codexNewest: Client = {
+  ...codex,
+  setUp(baseUrl) {
+    const { files, env } = codex.setUp(baseUrl)
+    const changed = Object.entries(files).map(([path, text]) => [path, text.replace('gpt-5.5', 'gpt-6.1-sol')])
+    return { files: Object.fromEntries(changed) as Record<string, string>, env }
+  },
+  readsFile: () => {
+    const input = 'const { output } = await tools.exec_command({ cmd: "cat a.txt" }); text(output)'
+    return `use the tool functions__exec with ${JSON.stringify({ input })}`
+  },
+}
+
 /** Codex with the provider that is built into it: it tries a WebSocket first, and writes metadata on its items. */
 export const codexBuiltIn: Client = {
   ...codex,
@@ -221,6 +235,26 @@ export const opencode: Client = {
     ...(/(^| )\d/.test(prompt) ? [prompt] : prompt.split(' ')),
   ],
   readsFile: (folder) => `use the tool read with ${JSON.stringify({ filePath: join(folder, 'a.txt') })}`,
+}
+
+const opencodeModels = { openai: 'gpt-5.4', google: 'gemini-2.5-pro' }
+const opencodePaths = { openai: '/openai/v1', google: '/google/v1beta' }
+
+/** opencode with the client of another provider, as it has them built in. */
+export function opencodeOn(provider: 'openai' | 'google'): Client {
+  const model = `${provider}/${opencodeModels[provider]}`
+  return {
+    ...opencode,
+    setUp(baseUrl) {
+      const options = { baseURL: `${baseUrl}${opencodePaths[provider]}`, apiKey: 'key' }
+      const models = { [opencodeModels[provider]]: { reasoning: true, tool_call: true } }
+      const config = { autoupdate: false, share: 'disabled', model, small_model: model }
+      const files = {
+        '.config/opencode/opencode.json': JSON.stringify({ ...config, provider: { [provider]: { options, models } } }),
+      }
+      return { files, env: opencode.setUp(baseUrl).env }
+    },
+  }
 }
 
 export const gemini: Client = {

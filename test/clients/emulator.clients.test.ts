@@ -96,7 +96,7 @@ for (const client of clients) {
   })
 }
 
-/** One client in a home of its own, with a file to read, gone when the test is over. */
+/** One client in its own home, with a file to read, removed after the test. */
 async function sceneOf(t: TestContext, client: Client): Promise<Scene> {
   await install(client)
   const emulator = await serveEmulator()

@@ -19,7 +19,7 @@ const unknown: [string, string, RegExp][] = [
 ]
 
 for (const [path, type, words] of unknown) {
-  test(`${path} is not found, in the words of its host`, async () => {
+  test(`${path} is not found, with the error of its host`, async () => {
     const response = await createEmulator().fetch(`http://127.0.0.1${path}`, { method: 'POST', body: '{}' })
     assert.equal(response.status, 404)
     assert.equal(response.headers.get('content-type'), type)

@@ -78,7 +78,7 @@ describe('messages', () => {
     assert.ok(message.usage.input_tokens > 0 && message.usage.output_tokens > 0)
   })
 
-  test('thinking that is not to be shown is there by its signature alone, and comes back so', async (t) => {
+  test('hidden thinking has only its signature, and is sent back with it', async (t) => {
     const { anthropic } = await client(t)
     const thinking = { type: 'adaptive', display: 'omitted' } as const
     const question: Anthropic.MessageParam = { role: 'user', content: 'Hello' }
@@ -89,7 +89,7 @@ describe('messages', () => {
     await anthropic.messages.create({ model: bound, max_tokens: 4000, thinking, messages })
   })
 
-  test('a refusal is the client’s own error, with the words of the provider', async (t) => {
+  test('a refusal is an error of the official client, with the message of the provider', async (t) => {
     const { anthropic } = await client(t)
     const messages: Anthropic.MessageParam[] = [
       { role: 'user', content: 'x' },
@@ -192,7 +192,7 @@ describe('thinking that is bound to its prefix', () => {
     ['the tools', () => ({ tools: tools.slice(1) })],
   ]
 
-  test('what was not changed is accepted, also with other cache marks and settings', async (t) => {
+  test('an unchanged body is accepted, even with other cache marks and settings', async (t) => {
     const { anthropic, messages } = await conversation(t)
     messages[messages.length - 1] = {
       role: 'user',
@@ -251,7 +251,7 @@ describe('thinking that is bound to its prefix', () => {
     await assert.rejects(turn(anthropic, [...without(3), ...later]), Anthropic.BadRequestError)
   })
 
-  test('changed words are found out on every model; a signature that is made up too', async (t) => {
+  test('changed text is detected on every model, and so is an invented signature', async (t) => {
     const { anthropic } = await client(t)
     const first = await anthropic.messages.create({
       model: 'claude-opus-5',
@@ -367,7 +367,7 @@ describe('context editing and compaction', () => {
     ]).flat(),
   ]
 
-  test('old tool results are cleared, the newest stay, and the reply says so', async (t) => {
+  test('old tool results are cleared, the newest stay, and the reply reports it', async (t) => {
     const { anthropic } = await client(t)
     const edit = {
       type: 'clear_tool_uses_20250919' as const,
@@ -396,7 +396,7 @@ describe('context editing and compaction', () => {
     }
   })
 
-  test('counting tells the size before and after', async (t) => {
+  test('counting returns the size before and after', async (t) => {
     const { anthropic } = await client(t)
     const edits = [{ type: 'clear_tool_uses_20250919' as const, trigger: { type: 'tool_uses' as const, value: 5 } }]
     const count = await anthropic.beta.messages.countTokens({
@@ -491,7 +491,7 @@ describe('context editing and compaction', () => {
   })
 })
 
-test('a prompt that does not fit is refused in the words that clients look for', async (t) => {
+test('a prompt that does not fit is refused with the error that clients expect', async (t) => {
   const { anthropic } = await client(t, { contextWindow: 1000 })
   await assert.rejects(
     anthropic.messages.create({ model, max_tokens: 100, messages: [{ role: 'user', content: 'x'.repeat(8000) }] }),

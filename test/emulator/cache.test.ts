@@ -77,7 +77,7 @@ describe('what breaks a prefix', () => {
   test('another effort', () => assert.equal(read({ ...base, reasoning_effort: 'low' }), 0))
   test('a later message breaks only what follows it', () =>
     assert.ok(read({ ...base, messages: [say(3000), reply(11), say(10)] }) >= 2944))
-  test('a long text that changes at its end keeps its beginning', () => {
+  test('a long text that changes at its end shares its beginning', () => {
     const body = { ...base, messages: [{ role: 'user', content: `${words(2900)}end` }] }
     const found = read(body)
     assert.ok(found >= 2816 && found < 3000, String(found))
@@ -89,13 +89,13 @@ describe('what breaks a prefix', () => {
 })
 
 describe('limits of automatic caches', () => {
-  test('a short prompt is neither kept nor found', () => {
+  test('a short prompt is neither cached nor found', () => {
     const { send } = cacheOf('openai', 'gpt-4o', 'openai-chat')
     send(chat(say(500)))
     assert.equal(send(chat(say(500), reply(10), say(2000))).read, 0)
   })
 
-  test('an entry dies when no one has used it for long enough, and every use prolongs it', () => {
+  test('an entry expires when it is unused for long enough, and every use prolongs it', () => {
     const { send } = cacheOf('openai', 'gpt-4o', 'openai-chat')
     const body = chat(say(2000))
     send(body, 0)
@@ -123,7 +123,7 @@ describe('whole units (DeepSeek)', () => {
     assert.equal(send(chat(a, say(100, 'd'))).read, Math.floor(size(chat(a)) / 64) * 64)
   })
 
-  test('the end of an answer is a unit of its own', () => {
+  test('the end of an answer is a separate unit', () => {
     const { send, answered } = cacheOf('deepseek', 'deepseek-v4-flash', 'openai-chat')
     send(chat(a))
     answered(chat(a, reply(200)))
@@ -282,7 +282,7 @@ describe('marks (Anthropic)', () => {
     assert.equal(send({ ...one, tools: [] }).read, 0)
   })
 
-  test('one mark on the whole request stands on its last block and moves along', () => {
+  test('one mark on the whole request is on its last block and moves along', () => {
     const { send } = open()
     const first = body([turn('user', block(2000))], mark())
     const second = body([turn('user', block(2000)), turn('assistant', block(5)), turn('user', block(5))], mark())
@@ -297,7 +297,7 @@ describe('marks (Anthropic)', () => {
   })
 })
 
-test('a picture counts the same whatever its size', () => {
+test('an image counts the same whatever its size', () => {
   const picture = (bytes: number): JsonObject =>
     chat({
       role: 'user',

@@ -1,5 +1,5 @@
-// What providers offer beside replies: stored chat completions, explicit caches of Gemini, Ollama's other endpoints, and
-// the fields that Groq adds to a stream. With the official clients where there is one.
+// What providers offer besides replies: stored chat completions, explicit caches of Gemini, Ollama's other endpoints,
+// and the fields that Groq adds to a stream. With the official clients where there is one.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -58,7 +58,7 @@ test('an explicit cache of Gemini comes before the contents of a request, until 
   await assert.rejects(google.models.generateContent(ask), /CachedContent not found/)
 })
 
-test('Ollama answers a prompt without roles, whole or in pieces, and tells about a model', async (t) => {
+test('Ollama answers a prompt without roles, complete or streamed, and describes a model', async (t) => {
   const { url } = await served(t)
   const ollama = new Ollama({ host: `${url}/ollama` })
   const ask = { model: 'llama3.3', prompt: 'What is 2 + 3?', system: 'Be brief.' }

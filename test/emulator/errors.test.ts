@@ -26,6 +26,11 @@ const requests: Record<string, (content: string) => { path: string; body: object
     body: { contents: [{ role: 'user', parts: [{ text }] }] },
   }),
   'gemini-interactions': (input) => ({ path: '/v1beta/interactions', body: { model: 'gemini-3.8-flash', input } }),
+  'bedrock-converse': (text) => ({
+    path: '/model/us.amazon.nova-2-lite-v1%3A0/converse',
+    body: { messages: [{ role: 'user', content: [{ text }] }] },
+  }),
+  'cohere-chat': (content) => ({ path: '/v2/chat', body: { model: 'a-model', messages: [{ role: 'user', content }] } }),
   'ollama-chat': (content) => ({
     path: '/api/chat',
     body: { model: 'a-model', truncate: false, messages: [{ role: 'user', content }] },
@@ -67,7 +72,7 @@ describe('every provider, on every wire', () => {
   }
 })
 
-test('state that is gone is known as such', async () => {
+test('deleted state is recognised', async () => {
   const emulator = createEmulator()
   const lost: [path: string, body: object][] = [
     ['/openai/v1/responses', { model: 'gpt-5.6', input: 'Hi', previous_response_id: 'resp_1' }],

@@ -11,9 +11,11 @@ import { callsOf, textOf, type Message, type Reply } from '../../src/core/messag
 import type { Usage } from '../../src/core/usage.ts'
 import { textIn } from '../../src/wires/shared/json-fields.ts'
 import { resolve, type Endpoint } from '../../src/providers/resolve.ts'
+import { readRecording } from '../../src/transport/recording.ts'
 import { createEmulator, type Emulator } from '../../src/testing.ts'
 import { result, user } from '../histories.ts'
-import { everyTarget, tools, type TestTarget } from '../targets.ts'
+import { everyTarget, someTargets, tools, type TestTarget } from '../targets.ts'
+import { thorough } from '../thorough.ts'
 
 const nameOf = (target: TestTarget) => `${target.provider} ${target.protocol} ${target.model}`
 
@@ -36,7 +38,9 @@ async function ask(emulator: Emulator, target: TestTarget, messages: Message[], 
     headers: { ...endpoint.headers, ...encoded.headers },
     body: JSON.stringify(encoded.body),
   })
-  const text = await response.text()
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const isBinary = response.headers.get('content-type') === 'application/vnd.amazon.eventstream'
+  const text = bytes.toString(isBinary ? 'base64' : 'utf8')
   assert.equal(response.status, 200, `${nameOf(target)}: ${text}`)
   const origin = {
     protocol: protocol.id,
@@ -48,7 +52,11 @@ async function ask(emulator: Emulator, target: TestTarget, messages: Message[], 
     toolNames: encoded.toolNames,
     callId: (n) => `${messages.length}-${n}`,
   })
-  const chunks = stream ? chunksIn(text) : protocol.split(JSON.parse(text) as Json)
+  const chunks = isBinary
+    ? readRecording(protocol, text).chunks
+    : stream
+      ? chunksIn(text)
+      : protocol.split(JSON.parse(text) as Json)
   return fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
 }
 
@@ -109,29 +117,31 @@ describe('the same reply, streamed and in one piece', () => {
   }
 })
 
-test('one conversation goes through all of them, each time with tools, and no one refuses it', async () => {
+test('one conversation goes through all of them, each time with tools, and none refuses it', async () => {
   const emulator = createEmulator()
   const [first] = everyTarget
   assert.ok(first)
   const messages: Message[] = []
   await turn(emulator, first, messages, 'I like tea.')
-  for (const target of [...everyTarget, ...everyTarget.toReversed()]) {
+  for (const target of [...someTargets, ...(thorough ? everyTarget.toReversed() : [])]) {
     await turn(emulator, target, messages, 'What time is it in Paris and Tokyo?')
   }
-  for (const target of everyTarget) {
+  for (const target of someTargets) {
     const last = await turn(emulator, target, [...messages], 'What did I say first?')
     assert.match(textOf(last.parts), /"I like tea\."/, nameOf(target))
   }
 })
 
 test('the provider changes between a call and its result, to every other wire', async () => {
-  for (const from of everyTarget) {
+  // Calls are continued on one target of each wire; `npm run test:all` tries all pairs.
+  const targets = thorough ? everyTarget : [...new Map(everyTarget.map((one) => [one.protocol, one])).values()]
+  for (const from of someTargets) {
     const emulator = createEmulator()
     const messages: Message[] = [user('What time is it in Paris?')]
     const { reply } = await ask(emulator, from, messages)
     messages.push(reply)
     for (const call of callsOf(reply)) messages.push(result(call.callId, 'noon', call.name))
-    for (const to of everyTarget) {
+    for (const to of targets) {
       const after = await ask(emulator, to, messages)
       assert.match(textOf(after.reply.parts), /answered: noon/, `${nameOf(from)} → ${nameOf(to)}`)
     }

@@ -50,14 +50,14 @@ for (const wire of Object.keys(wires)) {
   describe(`faults on ${wire}`, () => {
     const emulator = createEmulator()
 
-    test('a status with its headers, in the words of the provider', async () => {
+    test('a status with its headers, with the error body of the provider', async () => {
       const reply = await post(emulator, wire, { status: 429, headers: { 'retry-after': '7' } })
       assert.equal(reply.status, 429)
       assert.equal(reply.headers.get('retry-after'), '7')
       assert.match(await reply.text(), /rate limit|exhausted|too many|exceed/i)
     })
 
-    test('a status with a body of one’s own', async () => {
+    test('a status with a custom body', async () => {
       const reply = await post(emulator, wire, { status: 418, body: { teapot: true } })
       assert.deepEqual([reply.status, await reply.json()], [418, { teapot: true }])
     })
@@ -88,7 +88,7 @@ for (const wire of Object.keys(wires)) {
       await assert.rejects(reply.text(), TypeError)
     })
 
-    test('signs of life and nothing else, until the reader gives up', async () => {
+    test('only keep-alives, until the reader gives up', async () => {
       const stop = new AbortController()
       const reply = await post(emulator, wire, { keepAliveAt: 1, keepAliveMs: 1 }, { stream: true }, stop.signal)
       let signs = 0
@@ -128,7 +128,7 @@ describe('ordering', () => {
     assert.match(await said('{"status":"429"}'), /^400 .*status must be a number/)
   })
 
-  test('a delay is waited for, and can be given up', async () => {
+  test('a delay is awaited, and can be aborted', async () => {
     const waited: number[] = []
     const emulator = createEmulator({ sleep: async (ms) => void waited.push(ms) })
     assert.equal((await post(emulator, 'openai-chat', { delayMs: 5000 })).status, 200)
@@ -137,7 +137,7 @@ describe('ordering', () => {
     await assert.rejects(post(createEmulator(), 'openai-chat', { delayMs: 60_000 }, {}, stop), { name: 'AbortError' })
   })
 
-  test('the state that a request names can be gone', async () => {
+  test('the state that a request names can be deleted', async () => {
     const emulator = createEmulator()
     const first = (await (await post(emulator, 'openai-responses', undefined, {})).json()) as { id: string }
     const next = { previous_response_id: first.id }
@@ -154,7 +154,7 @@ describe('ordering', () => {
   })
 })
 
-describe('what the official clients make of them', () => {
+describe('how the official clients handle them', () => {
   test('they try again as the headers say, and succeed', async (t) => {
     const emulator = await served(t)
     const openai = new OpenAI({ apiKey: 'any', baseURL: `${emulator.url}/openai/v1`, maxRetries: 2 })

@@ -22,7 +22,7 @@ async function client(t: TestContext, options: ServeOptions = {}) {
 }
 
 describe('generateContent', () => {
-  test('a tool loop: the signature comes with the first call, and must come back with it', async (t) => {
+  test('a tool loop: the signature comes with the first call, and must be sent back with it', async (t) => {
     const { ai } = await client(t)
     const contents: Content[] = [{ role: 'user', parts: [{ text: 'What is 17 + 25 and what is 1 + 2?' }] }]
     const first = await ai.models.generateContent({ model, contents, config })
@@ -58,7 +58,7 @@ describe('generateContent', () => {
     await assert.rejects(resend('made-up'), /Thought signature is not valid/)
   })
 
-  test('streaming, with thoughts where they are asked for', async (t) => {
+  test('streaming, with thoughts on request', async (t) => {
     const { ai } = await client(t)
     const stream = await ai.models.generateContentStream({
       model,
@@ -78,7 +78,7 @@ describe('generateContent', () => {
     assert.match(thought, /The last question is "Hello"/)
   })
 
-  test('a refusal is the client’s own error, with the words of the provider', async (t) => {
+  test('a refusal is an error of the official client, with the message of the provider', async (t) => {
     const { ai } = await client(t)
     const orphan: Content = { role: 'user', parts: [{ functionResponse: { name: 'add', response: { output: 'x' } } }] }
     await assert.rejects(ai.models.generateContent({ model, contents: [orphan], config }), (error) => {

@@ -45,7 +45,7 @@ describe('mistral chat', () => {
     assert.match(text, /add answered: 42/)
   })
 
-  test('a refusal has the words of the provider', async (t) => {
+  test('a refusal has the error message of the provider', async (t) => {
     const { client } = await mistral(t)
     const messages = [
       { role: 'user' as const, content: 'x' },
@@ -83,7 +83,7 @@ describe('mistral conversations', () => {
     assert.match(JSON.stringify(done.outputs), /add answered: 42/)
   })
 
-  test('streamed, branched from an entry, and gone', async (t) => {
+  test('streamed, branched from an entry, and deleted', async (t) => {
     const { client, emulator } = await mistral(t)
     const stream = await client.beta.conversations.startStream({ model, inputs: 'I like tea.' })
     const types: string[] = []
@@ -111,7 +111,7 @@ describe('mistral conversations', () => {
     )
   })
 
-  test('what belongs to the conversation cannot be sent again', async (t) => {
+  test('what is stored with the conversation cannot be sent again', async (t) => {
     const { client, emulator } = await mistral(t)
     const { conversationId } = await client.beta.conversations.start({ model, inputs: 'Hi' })
     const reply = await fetch(`${emulator.url}/mistral/v1/conversations/${conversationId}`, {
@@ -147,13 +147,13 @@ describe('ollama', () => {
     assert.ok((last?.prompt_eval_count ?? 0) > 0)
   })
 
-  test('thinking is shown where it is asked for', async (t) => {
+  test('thinking is shown on request', async (t) => {
     const client = await ollama(t)
     const reply = await client.chat({ model: 'qwen3', messages: [{ role: 'user', content: 'Hi' }], think: true })
     assert.match(reply.message.thinking ?? '', /The last question is "Hi"/)
   })
 
-  test('a prompt that is too long loses its beginning, and no one is told', async (t) => {
+  test('a prompt that is too long silently loses its beginning', async (t) => {
     const client = await ollama(t)
     const messages = [
       { role: 'system', content: 'Be brief.' },

@@ -1,5 +1,5 @@
-// The public compliance suite of Open Responses, run against the emulator. It is kept beside the repository; without it
-// the test is skipped.
+// The public compliance suite of Open Responses, run against the emulator. It is stored next to the repository; without
+// it the test is skipped.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -89,7 +89,7 @@ describe('chat completions', () => {
     }
   })
 
-  test('a refusal is the client’s own error, with the words of the provider', async (t) => {
+  test('a refusal is an error of the official client, with the message of the provider', async (t) => {
     const openai = await client(t)
     const orphan = { role: 'tool', tool_call_id: 'call_1', content: 'x' } as const
     await assert.rejects(openai.chat.completions.create({ model: 'gpt-4o', messages: [orphan] }), (error) => {
@@ -114,7 +114,7 @@ describe('chat completions', () => {
     assert.equal(reply.usage?.completion_tokens, 20)
   })
 
-  test('reasoning has the name that each host gives it, and none at OpenAI', async (t) => {
+  test('reasoning has the field name of each host, and none at OpenAI', async (t) => {
     const { url } = await served(t)
     const fields = ['reasoning_content', 'reasoning', 'reasoning_details']
     for (const [path, expected] of [
@@ -141,7 +141,7 @@ describe('chat completions', () => {
 })
 
 describe('keys', () => {
-  test('a wrong key and a missing one are refused in the words of each provider', async (t) => {
+  test('an invalid key and a missing one are refused with the error of each provider', async (t) => {
     const { url } = await served(t)
     const said = async (path: string, headers: Record<string, string>) => {
       const reply = await fetch(url + path, { method: 'POST', headers, body: '{}' })
@@ -174,7 +174,7 @@ describe('keys', () => {
     }
   })
 
-  test('local servers want none', async (t) => {
+  test('local servers need none', async (t) => {
     const { url } = await served(t)
     for (const path of ['/ollama/api/chat', '/llama.cpp/v1/chat/completions', '/vllm/v1/chat/completions']) {
       const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: false })
@@ -182,7 +182,7 @@ describe('keys', () => {
     }
   })
 
-  test('the client gets its own error for a wrong key', async (t) => {
+  test('the official client throws its own error for a wrong key', async (t) => {
     const openai = await client(t, '/openai/v1', 'wrong')
     await assert.rejects(openai.models.list(), OpenAI.AuthenticationError)
   })

@@ -24,7 +24,7 @@ async function client(t: TestContext, options: ServeOptions = {}) {
 const callsIn = (response: OpenAI.Responses.Response) => response.output.filter((item) => item.type === 'function_call')
 
 describe('responses', () => {
-  test('a stateless tool loop, with encrypted reasoning sent back as it came', async (t) => {
+  test('a stateless tool loop, with encrypted reasoning sent back unchanged', async (t) => {
     const { openai } = await client(t)
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'What is 17 + 25?' }]
     const base = { model, tools, store: false, reasoning: { effort: 'low' as const } }
@@ -57,7 +57,7 @@ describe('responses', () => {
     assert.equal(calls.status, 'completed')
   })
 
-  test('what a chain cannot hold is refused in the provider’s words', async (t) => {
+  test('what a chain cannot contain is refused with the error message of the provider', async (t) => {
     const { openai } = await client(t)
     const orphan = { type: 'function_call_output', call_id: 'call_1', output: 'x' } as const
     await assert.rejects(
@@ -178,7 +178,7 @@ describe('the chain of previous_response_id', () => {
     await assert.rejects(openai.responses.retrieve(first.id), OpenAI.NotFoundError)
   })
 
-  test('hosts without state refuse it each in their own way, or never notice', async (t) => {
+  test('hosts without state refuse it each differently, or ignore it', async (t) => {
     const { url } = await served(t)
     const go = (host: string) =>
       new OpenAI({ apiKey: 'any', baseURL: `${url}/${host}/v1`, maxRetries: 0 }).responses.create({
@@ -194,7 +194,7 @@ describe('the chain of previous_response_id', () => {
 })
 
 describe('lists of items', () => {
-  test('are read newest first, or in the order that is asked for, page by page', async (t) => {
+  test('are read newest first, or in the requested order, page by page', async (t) => {
     const { openai } = await client(t)
     const said = Array.from({ length: 25 }, (_, i) => `Message ${i}`)
     const items = said.map((content) => ({ role: 'user' as const, content }))
@@ -228,7 +228,7 @@ describe('lists of items', () => {
 })
 
 describe('the response object', () => {
-  test('says what was asked for, streamed or not', async (t) => {
+  test('repeats the request, streamed or not', async (t) => {
     const { openai } = await client(t)
     const asked = {
       model,
@@ -268,7 +268,7 @@ describe('the response object', () => {
 })
 
 describe('conversations', () => {
-  test('what is said is kept in the conversation, and items can be added and taken away', async (t) => {
+  test('messages are stored in the conversation, and items can be added and deleted', async (t) => {
     const { openai } = await client(t)
     const { id } = await openai.conversations.create({ items: [{ role: 'user', content: 'I like tea.' }] })
     const ask = { model, conversation: id, input: 'What did I say first?' }
@@ -292,7 +292,7 @@ describe('conversations', () => {
     await assert.rejects(openai.responses.create(ask), OpenAI.NotFoundError)
   })
 
-  test('two at once: the second is told to come back', async () => {
+  test('of two concurrent requests, the second is asked to retry', async () => {
     const { fetch } = createEmulator()
     const openai = new OpenAI({ apiKey: 'any', fetch, maxRetries: 0 })
     const { id } = await openai.conversations.create()

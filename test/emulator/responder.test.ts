@@ -42,8 +42,8 @@ function callsFor(question: string, tools: ToolSpec[], rest: Partial<ResponderIn
   )
 }
 
-describe('what the brain says', () => {
-  test('no one can take it for a model', () => {
+describe('what the responder answers', () => {
+  test('it cannot be mistaken for a model', () => {
     const text = wordsFor([user('Who are you?')])
     assert.match(text, /offline emulator, not a model/)
     assert.ok(text.includes('"Who are you?"'))
@@ -52,7 +52,7 @@ describe('what the brain says', () => {
     }
   })
 
-  test('it repeats what was said first in this very request, and nothing that was not sent', () => {
+  test('it repeats the first message of this request, and nothing that was not sent', () => {
     const whole = [user('I like tea.'), reply('Good.'), user('And jam.'), reply('Good.'), user('What did I say first?')]
     assert.ok(wordsFor(whole).endsWith('"I like tea."'))
     assert.ok(wordsFor(whole.slice(2)).endsWith('"And jam."'))
@@ -63,12 +63,12 @@ describe('what the brain says', () => {
     )
   })
 
-  test('it counts messages by who they are from', () => {
+  test('it counts messages by their role', () => {
     const messages = [user('a'), reply(call('c', 'x')), result('c', '1', 'x'), reply('b'), user('How many messages?')]
     assert.match(wordsFor(messages), /5 messages: 2 from you, 2 from me, 1 with tool results/)
   })
 
-  test('it knows its instructions and a name that it was told', () => {
+  test('it knows its instructions and a name from the conversation', () => {
     assert.match(
       wordsFor([user('What are your instructions?')], { system: [{ type: 'text', text: 'Be brief.' }] }),
       /"Be brief\."/,
@@ -103,8 +103,8 @@ describe('what the brain says', () => {
   })
 })
 
-describe('what the brain calls', () => {
-  test('a tool that tells the time, by name or by description', () => {
+describe('what the responder calls', () => {
+  test('a tool for the time, by name or by description', () => {
     const described = { ...clock, name: 'w', description: 'Reads the clock.' }
     assert.deepEqual(callsFor('What time is it?', [add, clock]), [['get_current_time', {}]])
     assert.deepEqual(callsFor('What is the time?', [add, described]), [['w', {}]])
@@ -180,7 +180,7 @@ describe('what the brain calls', () => {
     ])
   })
 
-  test('two things at once are parallel calls, or one after the other where that is not allowed', () => {
+  test('two requests at once are parallel calls, or sequential ones if those are not allowed', () => {
     const question = 'What time is it, and what is 2 + 3?'
     const both = [
       ['get_current_time', {}],
@@ -199,7 +199,7 @@ describe('what the brain calls', () => {
     assert.deepEqual(next, [{ type: 'tool-call', callId: '', name: 'calculator', input: { a: 2, b: 3 } }])
   })
 
-  test('any tool that is named, with the JSON that is given', () => {
+  test('any named tool, with the given JSON', () => {
     const tools = [clock, add, { name: 'fs.read', input: { type: 'object' } }]
     assert.deepEqual(callsFor('Use the tool fs.read with {"path":"a}b","deep":{"x":[1]}} now', tools), [
       ['fs.read', { path: 'a}b', deep: { x: [1] } }],
@@ -221,7 +221,7 @@ describe('what the brain calls', () => {
     assert.deepEqual(callsFor('What time is it?', [clock], { requested: none }), ['text'])
   })
 
-  test('results are told in words, also failed ones', () => {
+  test('results are repeated as text, including failed ones', () => {
     const messages = [
       user('What time is it, and what is 2 + 3?'),
       reply(call('c1', 'get_current_time'), call('c2', 'calculator', { a: 2, b: 3 })),
@@ -234,7 +234,7 @@ describe('what the brain calls', () => {
 })
 
 describe('how the brain reasons', () => {
-  test('when it is told to think, or the request wants it; never when the request forbids it', () => {
+  test('if it is asked to think, or the request enables it; never if the request forbids it', () => {
     const types = (question: string, reasoning: 'on' | 'off' | 'free') =>
       asked([user(question)], { requested: { toolChoice: 'auto', parallelTools: true, reasoning } }).map(
         (part) => part.type,
@@ -246,7 +246,7 @@ describe('how the brain reasons', () => {
   })
 })
 
-test('a summary tells what the user said, which tools ran and how it ended', () => {
+test('a summary has the user messages, the tools that ran and the end', () => {
   const text = summaryOf([
     user('Plan a trip.'),
     reply(call('c', 'search')),

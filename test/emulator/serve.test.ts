@@ -9,14 +9,14 @@ const headers = { authorization: 'Bearer secret-key', 'content-type': 'applicati
 const ask = (content: string, rest: object = {}) =>
   JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }], ...rest })
 
-describe('behind HTTP', () => {
+describe('over HTTP', () => {
   test('it is bound to the loopback interface, on a port that was free', async (t) => {
     const [a, b] = [await served(t), await served(t)]
     assert.match(a.url, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.notEqual(a.url, b.url)
   })
 
-  test('a given port is used, and a taken one is one clear sentence', async (t) => {
+  test('a given port is used, and one in use is one clear sentence', async (t) => {
     const first = await served(t)
     await assert.rejects(
       serveEmulator({ port: Number(new URL(first.url).port) }),
@@ -24,7 +24,7 @@ describe('behind HTTP', () => {
     )
   })
 
-  test('a reader that goes away in the middle leaves it working', async (t) => {
+  test('a reader that disconnects in the middle leaves it working', async (t) => {
     const { url } = await served(t)
     for (let i = 0; i < 5; i++) {
       const stop = new AbortController()
@@ -76,7 +76,7 @@ describe('behind HTTP', () => {
     await assert.rejects(reply.text())
   })
 
-  test('what is not HTTP’s business is answered plainly', async (t) => {
+  test('other HTTP requests get a plain answer', async (t) => {
     const { url } = await served(t)
     const about = (await (await fetch(url)).json()) as { note: string; providers: string[] }
     assert.match(about.note, /not a model/)
@@ -135,8 +135,8 @@ describe('where requests go', () => {
   })
 })
 
-describe('what is kept of a request', () => {
-  test('what was asked and how it was answered, and no key', async (t) => {
+describe('what is recorded of a request', () => {
+  test('the request and the status, and no key', async (t) => {
     const emulator = await served(t, { keep: 2 })
     for (const text of ['one', 'two', 'three']) {
       await fetch(`${emulator.url}/v1/chat/completions?key=secret-key`, { method: 'POST', headers, body: ask(text) })
@@ -173,7 +173,7 @@ describe('what is kept of a request', () => {
 })
 
 describe('options', () => {
-  test('a scripted reply takes the place of the brain, and may leave some to it', async (t) => {
+  test('a scripted reply replaces the responder, and may leave some requests to it', async (t) => {
     const emulator = await served(t, {
       reply: ({ messages, provider }) =>
         messages.length > 1
@@ -199,12 +199,12 @@ describe('options', () => {
     assert.match(await send(more), /not a model/)
   })
 
-  test('a key is not asked for where that is switched off', async (t) => {
+  test('no key is required if that is switched off', async (t) => {
     const emulator = await served(t, { requireKey: false })
     assert.equal((await fetch(`${emulator.url}/v1/chat/completions`, { method: 'POST', body: ask('Hi') })).status, 200)
   })
 
-  test('the same request twice has two ids, and another emulator gives the same two', async (t) => {
+  test('the same request twice has two ids, and another emulator issues the same two', async (t) => {
     const ids = async () => {
       const emulator = await served(t)
       const send = async () =>

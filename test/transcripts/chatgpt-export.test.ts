@@ -106,7 +106,7 @@ test('the branch that was last shown is read; all that ChatGPT did for one quest
   ])
 })
 
-test('the same file comes back, as a list or as one conversation', () => {
+test('the same file is restored, as a list or as one conversation', () => {
   const several: Json = [conversation, { title: 'other', mapping: {} }]
   for (const file of [[conversation], conversation, several]) {
     assert.deepEqual(chatgptExportFormat.write(chatgptExportFormat.read(file).messages), file)
@@ -122,12 +122,12 @@ test('other branches are left in the file, with a note', () => {
   assert.equal(notes[0]?.what, '1 messages of other branches')
 })
 
-test('without a current node the newest leaf counts', () => {
+test('without a current node the newest leaf is used', () => {
   const { current_node: _, ...old } = conversation
   assert.equal(chatgptExportFormat.read([old]).messages.length, 4)
 })
 
-test('new messages are hung behind the current node, the same way each time', () => {
+test('new messages are appended to the current node, the same way each time', () => {
   const { messages } = chatgptExportFormat.read([conversation])
   const more = [
     ...messages,
@@ -150,7 +150,7 @@ test('new messages are hung behind the current node, the same way each time', ()
   assert.deepEqual(chatgptExportFormat.write(again.messages), written)
 })
 
-test('messages from elsewhere make a conversation of their own', () => {
+test('messages from elsewhere make a new conversation', () => {
   const written = chatgptExportFormat.write([
     { role: 'system', parts: [{ type: 'text', text: 'be kind' }] },
     user('hi', { type: 'media', mediaType: 'image/png', data: { kind: 'url', url: 'https://x.test/a.png' } }),
@@ -179,7 +179,7 @@ test('messages from elsewhere make a conversation of their own', () => {
   )
 })
 
-test('tools, sounds, citations and pieces that no one knows', () => {
+test('tools, audio, citations and unknown pieces', () => {
   const { messages } = chatgptExportFormat.read({
     mapping: mapping(
       by('user', {
@@ -242,7 +242,7 @@ test('tools, sounds, citations and pieces that no one knows', () => {
   assert.deepEqual(messages[1]?.role === 'assistant' && messages[1].stop, { reason: 'length', raw: 'max_tokens' })
 })
 
-test('what is not readable is named by its place', () => {
+test('unreadable input is named by its position', () => {
   assert.throws(() => chatgptExportFormat.read([{ title: 'x' }]), /\$\[0\] should be a conversation/)
   assert.throws(
     () => chatgptExportFormat.read({ mapping: {}, current_node: 'gone' }),

@@ -64,7 +64,7 @@ test('the lines of one message are one reply, even with a result between them', 
   assert.deepEqual(messages[4]?.parts, [{ type: 'text', text: 'Two files.', from: 0 }])
 })
 
-test('what a tool really returned is kept beside what the model was told', () => {
+test('the actual result of a tool is stored next to what the model received', () => {
   const { messages } = format.read(log)
   assert.deepEqual(messages[2]?.parts, [
     {
@@ -87,7 +87,7 @@ test('sidechains and the client’s own errors are left out, with a note', () =>
   )
 })
 
-test('the whole file comes back, with the lines that are no messages in their places', () => {
+test('the whole file is restored, with lines that are not messages in their positions', () => {
   assert.deepEqual(format.write(format.read(log).messages), log)
 })
 
@@ -107,7 +107,7 @@ test('messages of ours continue from the last line of the log', () => {
   )
 })
 
-test('a log is told from other lists, and a broken one is refused with its line', () => {
+test('a log is distinguished from other lists, and a broken one is refused with its line', () => {
   assert.ok(format.recognise(log))
   assert.ok(!format.recognise([{ role: 'user', content: 'x' }]))
   assert.ok(!format.recognise([{ type: 'user', text: 'x' }]))

@@ -131,7 +131,7 @@ test('a conversation from elsewhere is written as chat messages, results with th
   )
 })
 
-test('an export is told from other JSON, and a broken one is refused with its place', () => {
+test('an export is distinguished from other JSON, and a broken one is refused with its position', () => {
   assert.ok(format.recognise(exported))
   assert.ok(format.recognise(chat))
   assert.ok(format.recognise({ conversations: exported }))

@@ -62,11 +62,11 @@ test('the items of a session are its messages, with the model of their turn', ()
   )
 })
 
-test('the whole file comes back, line by line', () => {
+test('the whole file is restored, line by line', () => {
   assert.deepEqual(codexFormat.write(codexFormat.read(lines).messages), lines)
 })
 
-test('what was said after the session is added after it, at the time of its last line', () => {
+test('messages after the session are appended to it, at the time of its last line', () => {
   const { messages } = codexFormat.read(lines)
   const written = codexFormat.write([
     ...messages,
@@ -113,13 +113,13 @@ test('sessions from before the lines had payloads are read too', () => {
   assert.deepEqual(codexFormat.write(messages), old)
 })
 
-test('other lists of lines are not taken for sessions', () => {
+test('other lists of lines are not mistaken for sessions', () => {
   assert.equal(codexFormat.recognise([{ type: 'user', message: {}, uuid: 'x' }]), false)
   assert.equal(codexFormat.recognise([{ role: 'user', content: 'Hi' }]), false)
   assert.equal(codexFormat.recognise({ payload: {} }), false)
 })
 
-test('what cannot be read says where', () => {
+test('an unreadable line is named', () => {
   assert.throws(() => codexFormat.read([{ type: 'session_meta', payload: {} }, 7]), /line 2 should be an object/)
   assert.throws(() => codexFormat.read({}), /\$ should be a list of lines/)
 })

@@ -70,7 +70,7 @@ test('a session file of Gemini CLI is read as what its contents say', () => {
   assert.equal((messages[1] as Reply).origin.model, 'gemini-3.5-flash')
 })
 
-test('of a session log, later records of one id count, and what was taken back does not', () => {
+test('in a session log, later records of one id replace earlier ones, and rewound ones are dropped', () => {
   const lines: Json = [
     session,
     records[0] ?? null,

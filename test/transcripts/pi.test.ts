@@ -67,7 +67,7 @@ const session: Json[] = [
   entry('10', '9', { type: 'label', targetId: '9', label: 'good' }),
 ]
 
-test('the branch that the session stands on is read; lines of others stay in the file', () => {
+test('the current branch of the session is read; lines of others stay in the file', () => {
   const { messages, notes } = piFormat.read(session)
   assert.deepEqual(
     messages.map(({ role, parts }) => [role, parts.map((part) => part.type).join()]),
@@ -120,7 +120,7 @@ test('a reply knows its wire, provider and model, and Anthropic’s own blocks w
   assert.deepEqual(last?.role === 'assistant' && [last.origin.protocol, last.native], ['openai-responses', []])
 })
 
-test('the whole file comes back, line for line', () => {
+test('the whole file is restored, line by line', () => {
   assert.deepEqual(piFormat.write(piFormat.read(session).messages), session)
 })
 
@@ -215,7 +215,7 @@ test('a branch whose beginning is missing is read from there on, with a note', (
   assert.equal(notes[0]?.at, '$[1]')
 })
 
-test('messages from elsewhere make a session of their own, without the system prompt and foreign thinking', () => {
+test('messages from elsewhere make a new session, without the system prompt and foreign thinking', () => {
   const messages = [
     user(
       'a',
@@ -248,7 +248,7 @@ test('messages from elsewhere make a session of their own, without the system pr
   assert.deepEqual(piFormat.write(again), written)
 })
 
-test('what is not a session is refused by its place', () => {
+test('a file that is not a session is refused with the position of the problem', () => {
   assert.throws(() => piFormat.read([{ type: 'message' }]), /\$\[0\] should be the header/)
   assert.throws(() => piFormat.read([header, 'x']), /\$\[1\] should be an object/)
   assert.throws(() => piFormat.read([header, { type: 'message' }]), /\$\[1\]\.message should be an object/)

@@ -26,7 +26,7 @@ test('any history: written, read and written again is the same', () => {
   )
 })
 
-test('what was imported from elsewhere can still be written back there', () => {
+test('an imported transcript can still be written in its original format', () => {
   const foreign = [
     { role: 'user', content: 'x' },
     { role: 'assistant', content: 'y', prefix: false },

@@ -46,7 +46,7 @@ for (const [name, open, skip] of stores) {
     await Promise.all([store.close(), elsewhere.close()])
   })
 
-  test(`${name}: what is here already is refused as a whole; a copy has ids of its own`, { skip }, async (t) => {
+  test(`${name}: an existing conversation is refused as a whole; a copy has new ids`, { skip }, async (t) => {
     const store = await open(t)
     const id = await richConversation(store)
     const before = await archiveOf(store, id)
@@ -73,7 +73,7 @@ for (const [name, open, skip] of stores) {
   })
 }
 
-test('a file cut at every byte of its last lines keeps the lines before, with a note', async (t) => {
+test('a file cut at every byte of its last lines keeps the earlier lines, with a note', async (t) => {
   const store = openMemoryStore()
   const id = await richConversation(store)
   const lines = await archiveOf(store, id)
@@ -147,7 +147,7 @@ for (const [what, values, expected] of hostile) {
   })
 }
 
-test('a version that is not known, more entries than a conversation has, and a line without end are refused', async (t) => {
+test('an unknown version, more entries than a conversation can have, and an endless line are refused', async (t) => {
   const counts = { entries: 100_001, exchanges: 0, toolRuns: 0, overlays: 0 }
   await assert.rejects(onlyOne(t, sealing()({ ...manifest, counts })), /more than 100000 entries/)
   await assert.rejects(onlyOne(t, sealing()({ ...manifest, 'synapse-archive': 2, counts })), /version 2/)
@@ -162,7 +162,7 @@ test('a version that is not known, more entries than a conversation has, and a l
   }, /Line 1 is not UTF-8/)
 })
 
-test('ten thousand entries come and go, whatever their shape', async (t) => {
+test('ten thousand entries are exported and imported, whatever their shape', async (t) => {
   const seal = sealing()
   const counts = { entries: 10_000, exchanges: 0, toolRuns: 0, overlays: 0 }
   const lines = [seal({ ...manifest, conversation: { ...manifest.conversation, head: 'e9999' }, counts })]

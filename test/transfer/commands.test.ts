@@ -5,10 +5,11 @@ import { readFile as readText } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newHome } from '../cli/command-line.ts'
+import { noTerminal, openTerminal } from '../cli/pseudo-terminal.ts'
 
 const hasPipes = process.platform !== 'win32'
 
-test('a conversation goes from one store to another and is the same there', async (t) => {
+test('a conversation moves from one store to another unchanged', async (t) => {
   const { synapse, folder } = newHome(t)
   await synapse(['--offline', '-m', 'anthropic', 'What is 17 + 25?'])
   await synapse(['--offline', '-c', '-m', 'openai/gpt-5.6', 'What did I say first?'])
@@ -22,7 +23,7 @@ test('a conversation goes from one store to another and is the same there', asyn
   assert.equal((await synapse(['export', id, ...there])).out, readFileSync(file, 'utf8'))
   const twice = await synapse(['import', file, ...there])
   assert.equal(twice.code, 2)
-  assert.match(twice.err, /is here already.*--copy/)
+  assert.match(twice.err, /already exists.*--copy/)
   assert.equal(
     (await synapse(['import', '--copy', '--label', 'second', '-', ...there], { input: readFileSync(file, 'utf8') }))
       .code,
@@ -53,25 +54,28 @@ test('one bad file among several: nothing at all is imported', async (t) => {
   assert.match(cut.out, /2 entries/)
 })
 
-test('what is here already is refused, and the rest of a backup is taken', async (t) => {
+test('an existing conversation is refused, and the rest of a backup is imported', async (t) => {
   const { synapse, folder } = newHome(t)
   for (const question of ['one', 'two', 'three']) await synapse(['--offline', question])
   const ids = (await synapse(['log'])).out.trimEnd().split('\n')
-  await synapse(['export', '--all', '-o', 'all.jsonl'])
+  assert.equal((await synapse(['export', '--all', '-o', 'all.jsonl'])).err, '3 conversations exported to all.jsonl.\n')
   const db = ['--db', join(folder, 'there.db')]
   await synapse(['export', ids[1]?.slice(0, 36) ?? '', '-o', 'two.jsonl'])
   await synapse(['import', 'two.jsonl', ...db])
   const { code, out, err } = await synapse(['import', 'all.jsonl', ...db])
   assert.equal(code, 2)
   assert.equal(out.trimEnd().split('\n').length, 2)
-  assert.match(err, /^synapse: Conversation \S+ is here already\.[^\n]*\n$/)
+  assert.match(
+    err,
+    /^synapse: Conversation \S+ already exists\.[^\n]*\n2 conversations imported\. 1 conversation existed already\.\n$/,
+  )
   assert.deepEqual((await synapse(['log', ...db])).out.trimEnd().split('\n'), ids)
 })
 
 test('a file that cannot be read is named, and a pipe as what it is', async (t) => {
   const { synapse, folder } = newHome(t)
   const db = ['--db', join(folder, 'there.db')]
-  // No one can read its beginning, whoever they are.
+  // Its beginning cannot be read by anyone.
   const unreadable = '/proc/self/mem'
   if (existsSync(unreadable)) {
     const { code, err } = await synapse(['import', unreadable, ...db])
@@ -80,7 +84,7 @@ test('a file that cannot be read is named, and a pipe as what it is', async (t) 
   }
   const piped = await synapse(['import', '-', ...db], { input: 'oops' })
   assert.equal(piped.code, 2)
-  assert.match(piped.err, /^synapse: what was piped in: This is not JSON/)
+  assert.match(piped.err, /^synapse: standard input: This is not JSON/)
 })
 
 test('Markdown, HTML, transcripts and a redacted archive come out; a failed export leaves no file', async (t) => {
@@ -104,29 +108,33 @@ test('Markdown, HTML, transcripts and a redacted archive come out; a failed expo
   assert.ok(readdirSync(folder).every((name) => !name.endsWith('.part')))
 })
 
-test('an export to a link or a pipe goes where it leads, and leaves it there', { skip: !hasPipes }, async (t) => {
-  const { synapse, folder } = newHome(t)
-  await synapse(['--offline', 'Hello'])
-  const [id = ''] = (await synapse(['log'])).out.split(' ')
-  const [file, link, pipe] = ['chat.md', 'link.md', 'pipe'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ]
-  writeFileSync(file, 'before')
-  symlinkSync(file, link)
-  assert.equal((await synapse(['export', id, '--format', 'markdown', '-o', link])).code, 0)
-  assert.ok(lstatSync(link).isSymbolicLink())
-  assert.match(readFileSync(file, 'utf8'), /Hello/)
-  spawnSync('mkfifo', [pipe])
-  const [read, { code, err }] = await Promise.all([
-    readText(pipe, 'utf8'),
-    synapse(['export', id, '--format', 'markdown', '-o', pipe]),
-  ])
-  assert.equal(code, 0, err)
-  assert.equal(read, readFileSync(file, 'utf8'))
-  assert.ok(lstatSync(pipe).isFIFO())
-})
+test(
+  'an export to a link or a pipe is written to its target, and leaves it in place',
+  { skip: !hasPipes },
+  async (t) => {
+    const { synapse, folder } = newHome(t)
+    await synapse(['--offline', 'Hello'])
+    const [id = ''] = (await synapse(['log'])).out.split(' ')
+    const [file, link, pipe] = ['chat.md', 'link.md', 'pipe'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    writeFileSync(file, 'before')
+    symlinkSync(file, link)
+    assert.equal((await synapse(['export', id, '--format', 'markdown', '-o', link])).code, 0)
+    assert.ok(lstatSync(link).isSymbolicLink())
+    assert.match(readFileSync(file, 'utf8'), /Hello/)
+    spawnSync('mkfifo', [pipe])
+    const [read, { code, err }] = await Promise.all([
+      readText(pipe, 'utf8'),
+      synapse(['export', id, '--format', 'markdown', '-o', pipe]),
+    ])
+    assert.equal(code, 0, err)
+    assert.equal(read, readFileSync(file, 'utf8'))
+    assert.ok(lstatSync(pipe).isFIFO())
+  },
+)
 
 test('other formats become new conversations', async (t) => {
   const { synapse, folder } = newHome(t)
@@ -143,7 +151,7 @@ test('other formats become new conversations', async (t) => {
     [['import', 'nothing.json'], /There is no file nothing\.json/],
     [['import'], /Name the file/],
     [['import', '.'], /is a folder/],
-    [['import', 'chat.json', '--from', 'word'], /no format "word"/],
+    [['import', 'chat.json', '--from', 'word'], /Unknown format "word"/],
     [['export'], /Name one conversation/],
     [['export', 'nope'], /no conversation nope/],
   ]
@@ -155,7 +163,7 @@ test('other formats become new conversations', async (t) => {
   }
 })
 
-test('search finds what was said and what tools did, narrowed by kind, tool, provider and time', async (t) => {
+test('search finds messages and tool calls, filtered by kind, tool, provider and time', async (t) => {
   const { synapse } = newHome(t)
   await synapse(['--offline', '-m', 'anthropic', 'What is 17 + 25?'])
   await synapse(['--offline', '-m', 'openai', 'Tell me about the platypus \u001B[2J.'])
@@ -184,7 +192,7 @@ test('search finds what was said and what tools did, narrowed by kind, tool, pro
   assert.equal((await synapse(['search', 'x', '--after', 'yesterday'])).code, 2)
 })
 
-test('delete takes the words out of the file, and asks before', async (t) => {
+test('delete removes the text from the file, and asks before', async (t) => {
   const { synapse, folder } = newHome(t)
   const db = ['--db', join(folder, 'chats.db')]
   await synapse(['--offline', 'The secretquokka sleeps.', ...db])
@@ -212,4 +220,12 @@ test('migrate says what there is to do, and does it', async (t) => {
   const again = await synapse(['migrate', '--check', ...db])
   assert.equal(again.code, 0)
   assert.match(again.out, /up to date/)
+})
+
+test('on a terminal, migrate shows its steps and how much is done', { skip: noTerminal }, async (t) => {
+  const screen = openTerminal(t, newHome(t), ['migrate'])
+  await screen.see(/step 1 of (\d+): 0 %/)
+  await screen.see(/step 2 of \d+: \d+ %/)
+  await screen.see(/now it is \d+ \(\d+ steps in \d+\.\d s\)/)
+  assert.equal(await screen.ended, 0)
 })

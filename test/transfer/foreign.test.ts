@@ -29,7 +29,7 @@ const chatgpt = {
   },
 }
 
-test('a ChatGPT export comes with all its conversations and all their branches', async () => {
+test('a ChatGPT export is imported with all its conversations and all their branches', async () => {
   const empty = { ...chatgpt, mapping: { root: chatgpt.mapping.root } }
   const read = readForeign([chatgpt, empty, { ...chatgpt, title: 'Again' }], undefined, now)
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('a ChatGPT tree that bites its tail ends where it begins to repeat', () => 
   assert.ok((read?.archive.entries.length ?? 0) <= 8)
 })
 
-test('a Claude export comes with all its conversations', () => {
+test('a Claude export is imported with all its conversations', () => {
   const one = (name: string) => ({
     uuid: name,
     name,

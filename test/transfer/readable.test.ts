@@ -60,7 +60,7 @@ function entriesWith(text: string): Entry[] {
 }
 
 for (const text of hostile) {
-  test(`the HTML file holds ${JSON.stringify(text)} as text and as nothing else`, () => {
+  test(`the HTML file contains ${JSON.stringify(text)} as text only`, () => {
     const html = toHtml({ id: 'c', title: text }, entriesWith(text))
     const tags = [...html.matchAll(/<\/?([a-z0-9!-]+)([^>]*)>/gi)]
     const known = /^(!doctype|html|head|meta|title|style|body|h1|h2|article|time|div|pre|details|summary|p|a|img)$/i
@@ -75,7 +75,7 @@ for (const text of hostile) {
   })
 }
 
-test('what was said can be read in the HTML file, and addresses are links to where they say', () => {
+test('messages can be read in the HTML file, and URLs are links to themselves', () => {
   const html = toHtml(
     { id: 'c', title: 'A & B' },
     entriesWith('See https://example.org/a?b=1&c=2. Or mailto:ada@example.org!'),
