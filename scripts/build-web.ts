@@ -1,5 +1,5 @@
-// Bundles web/ into dist/web: hashed names, minified, an index.html without inline script or style. Does nothing when
-// neither the sources nor the lock file have changed since the last time; several processes may build at once.
+// Bundles web/ into dist/web: hashed names, minified, an index.html without inline script or style. Does nothing if
+// neither the sources nor the lock file have changed; several processes may build at once.
 
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -10,15 +10,22 @@ import { noticesFor } from './notices.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist', 'web')
 
-/** What the page has in common with the library. */
-const shared = ['context/count.ts', 'context/forecast.ts', 'emulator/cache-rules.ts', 'providers/price.ts']
+/** What the page shares with the library. */
+const shared = [
+  'context/count.ts',
+  'context/files.ts',
+  'context/forecast.ts',
+  'context/origins.ts',
+  'emulator/cache-rules.ts',
+  'providers/price.ts',
+]
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { built, bytes } = await buildWeb()
   if (built) console.error(`The page: dist/web, ${Math.round(bytes / 1024)} kB`)
 }
 
-/** Gives where the page is, whether it had to be built, and how large it is. */
+/** Returns the path of the page, whether it had to be built, and its size. */
 export async function buildWeb(): Promise<{ directory: string; built: boolean; bytes: number }> {
   const stamp = await stampOfSources()
   const kept = await readFile(join(target, 'stamp'), 'utf8').catch(() => '')
@@ -28,12 +35,13 @@ export async function buildWeb(): Promise<{ directory: string; built: boolean; b
   for (const [name, content] of files) await replace(join(target, name), content)
   await replace(join(target, 'stamp'), stamp)
   for (const name of await readdir(join(target, 'assets'))) {
-    if (!files.has(`assets/${name}`)) await rm(join(target, 'assets', name), { force: true })
+    // A name with a leading dot is a draft, maybe of another process.
+    if (!files.has(`assets/${name}`) && !name.startsWith('.')) await rm(join(target, 'assets', name), { force: true })
   }
   return { directory: target, built: true, bytes: [...files.values()].reduce((sum, file) => sum + file.length, 0) }
 }
 
-/** What the bundle is made of: the page, what it shares with the library, and the packages by their lock. */
+/** The inputs of the bundle: the page, what it shares with the library, and the packages by their lock. */
 async function stampOfSources(): Promise<string> {
   const hash = createHash('sha256')
   const web = await readdir(join(root, 'web'), { recursive: true, withFileTypes: true })
@@ -86,7 +94,7 @@ async function bundle(): Promise<Map<string, Uint8Array>> {
   return files
 }
 
-/** Whole or not at all: a server may be reading. */
+/** Completely or not at all: a server may be reading. */
 async function replace(file: string, content: Uint8Array | string): Promise<void> {
   const draft = join(dirname(file), `.${basename(file)}.${process.pid}`)
   await writeFile(draft, content)

@@ -1,12 +1,13 @@
-// Makes what the package ships of src/: dist/js, a few bundled files, and dist/types. The packages that src/ imports are
-// bundled too, less what no one calls, with their licences beside them.
+// Builds the package from src/: dist/js, a few bundled files, dist/portable, the wires for use outside Node, and
+// dist/types. The packages that src/ imports are bundled too, without unused code, with their licences.
 //
-// Every file lies in dist/js, as deep as a file in a folder of src/: paths from `import.meta.url` hold for both.
+// Every file is in dist/js, as deep as a file in a folder of src/: paths from `import.meta.url` work for both.
 
 import { execFileSync } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { globSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { noticesFor } from './notices.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -21,17 +22,33 @@ const library = source('index.ts')
 const firstOf: Record<string, string[]> = {
   cli: [source('cli', 'main.ts'), source('cli', 'commands', 'ask.ts')],
   emulator: [source('emulator', 'handle.ts')],
+  'one-wire': [source('wires', 'all.ts')],
+  wires: [source('wires', 'all.ts')],
   store: [source('store', 'open.ts'), source('store', 'memory.ts')],
 }
+
+/** Less to parse: a sixth of the time of an import. Lines stay short enough for a useful stack trace. */
+const compact = { minify: true, lineLimit: 160 } as const
+
+/** How the two ways load the wires, see `wiresAtFirstCall`. */
+const loadWires = `const { createRequire } = process.getBuiltinModule('node:module')
+let loaded
+export const wires = () => (loaded ??= createRequire(import.meta.url)('./wires.js'))
+`
+const importWires = `import * as loaded from './wires.js'
+export const wires = () => loaded
+`
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
   entryPoints: {
     index: library,
     cli: source('cli', 'main.ts'),
-    // By a dot, `fewFiles` knows what comes after the library.
+    // With a dot, `fewFiles` recognises what comes after the library.
     testing: './src/testing.ts',
     'ai-sdk': './src/ai-sdk.ts',
+    stores: './src/stores.ts',
+    ...wireEntries('.'),
   },
   outdir: target,
   bundle: true,
@@ -39,18 +56,39 @@ const { outputFiles, metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node22.13',
-  external: ['@opentelemetry/api', 'pg'],
-  // Some of the packages are CommonJS, and ask for modules of Node.
+  external: ['@opentelemetry/api', 'pg', '#wires'],
+  // Some of the packages are CommonJS, and require modules of Node.
   banner: { js: 'const require = process.getBuiltinModule;' },
-  plugins: [fewFiles()],
+  plugins: [wiresAtFirstCall(), fewFiles(), dataAsText()],
+  ...compact,
   metafile: true,
   write: false,
   logLevel: 'warning',
 })
-await rm(target, { recursive: true, force: true })
-await mkdir(target, { recursive: true })
-for (const { path, text } of outputFiles) await writeFile(path, withoutImportsOfNode(text))
-await writeFile(join(target, 'THIRD-PARTY.txt'), noticesFor(root, metafile))
+await writeAll(target, outputFiles, metafile, (text) => withoutImportsOfNode(ascii(text)))
+await writeFile(join(target, 'wires-at-first-call.js'), loadWires)
+await writeFile(join(target, 'wires-at-once.js'), importWires)
+
+const portable = await build({
+  absWorkingDir: root,
+  entryPoints: wireEntries(root),
+  outdir: join(root, 'dist', 'portable'),
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+  target: 'es2022',
+  alias: { 'node:crypto': source('portable', 'crypto.ts') },
+  inject: [source('portable', 'buffer.ts')],
+  chunkNames: 'shared-[hash]',
+  plugins: [dataAsText()],
+  ...compact,
+  metafile: true,
+  write: false,
+  logLevel: 'warning',
+})
+await writeAll(join(root, 'dist', 'portable'), portable.outputFiles, portable.metafile)
 
 await rm(join(root, 'dist', 'types'), { recursive: true, force: true })
 execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], {
@@ -58,10 +96,33 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
   stdio: 'inherit',
 })
 
+/** `synapse/wires`, and each wire alone. */
+function wireEntries(folder: string): Record<string, string> {
+  const alone = globSync('*.ts', { cwd: source('one-wire') }).map((file) => [
+    `wires/${file.slice(0, -3)}`,
+    `${folder}/src/one-wire/${file}`,
+  ])
+  return { wires: `${folder}/src/wires.ts`, ...(Object.fromEntries(alone) as Record<string, string>) }
+}
+
+async function writeAll(
+  folder: string,
+  files: readonly OutputFile[],
+  about: Metafile,
+  change = (text: string) => text,
+): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  for (const { path, text } of files) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, change(text))
+  }
+  await writeFile(join(folder, 'THIRD-PARTY.txt'), noticesFor(root, about))
+}
+
 /**
  * esbuild makes one file for each set of entries that share a module, and every dynamic import is an entry: the library
- * alone would be fifty files, and files are what a start costs. So whatever is loaded later begins with all that the
- * library has, and with the first of its folder: each of those is one file then.
+ * alone would be fifty files, and the number of files determines the start time. So everything that is loaded later
+ * begins with all of the library, and with the first of its folder: each of those is then one file.
  */
 function fewFiles(): Plugin {
   return {
@@ -85,12 +146,56 @@ function fewFiles(): Plugin {
 }
 
 /**
- * An import of a module of Node makes a name of everything in it, and so loads all that it would else load when asked:
- * web crypto with `node:crypto`, the promises with `node:fs`. This way only what is wanted is touched.
+ * The functions of the package root that work on every wire are synchronous, so they cannot import the wires
+ * dynamically, and those are more than half of the code. Node requires them with the first call; bundlers follow
+ * imports only, so the `imports` of package.json give them `wires-at-once.js`.
+ */
+function wiresAtFirstCall(): Plugin {
+  const users = new Set([library, source('runtime', 'portable-messages.ts')])
+  return {
+    name: 'wires-at-first-call',
+    setup({ onLoad, onResolve }) {
+      onResolve({ filter: /\/(runtime\/prepare|transcripts\/index)\.ts$/ }, ({ importer, resolveDir, path }) =>
+        users.has(importer) ? { path: join(resolveDir, path), namespace: 'first-call' } : undefined,
+      )
+      onLoad({ filter: /./, namespace: 'first-call' }, async ({ path }) => {
+        const exported = Object.entries((await import(path)) as Record<string, unknown>)
+        const lines = exported.map(([name, value]) =>
+          typeof value === 'function'
+            ? `export const ${name} = (...given) => wires().${name}(...given)`
+            : `export const ${name} = ${JSON.stringify(value)}`,
+        )
+        return { contents: ["import { wires } from '#wires'", ...lines].join('\n') }
+      })
+    },
+  }
+}
+
+/** JSON is parsed faster than JavaScript. */
+function dataAsText(): Plugin {
+  return {
+    name: 'data-as-text',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.json$/ }, async ({ path }) => {
+        const data = JSON.stringify(JSON.parse(await readFile(path, 'utf8')))
+        return { contents: `export default JSON.parse(${JSON.stringify(data)})`, loader: 'js' }
+      })
+    },
+  }
+}
+
+/** A single other character makes V8 store the whole file with two bytes per character. */
+function ascii(text: string): string {
+  return text.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/**
+ * An import of a Node module reads all its properties, and so loads what it would otherwise load on use: web crypto
+ * with `node:crypto`, the promises with `node:fs`. This way only what is needed is read.
  */
 function withoutImportsOfNode(text: string): string {
   const wanted: string[] = []
-  const rest = text.replaceAll(/^import \{([^}]+)\} from "(node:[^"]+)";\n/gm, (_, names: string, from: string) => {
+  const rest = text.replaceAll(/\bimport\{([^{}"]+)\}\s?from\s?"(node:[^"]+)";/g, (_, names: string, from: string) => {
     wanted.push(`const {${names.replaceAll(' as ', ': ')}} = process.getBuiltinModule("${from}");\n`)
     return ''
   })

@@ -1,4 +1,4 @@
-// Finds words in code, messages and docs for which the field has a standard term, and says which. Run by `npm run check`.
+// Finds words in code, messages and docs for which the field has a standard term, and names it. Run by `npm run check`.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,10 +7,12 @@ const root = join(import.meta.dirname, '..')
 const places = ['src/**/*.ts', 'web/**/*.{ts,tsx}', 'docs/**/*.md', 'bench/**/*.ts', 'scripts/**/*.ts', '*.md']
 const self = join('scripts', 'check-words.ts')
 
-/** What is found → what to say instead. */
+/** What is found → what to write instead. */
 const words: readonly [RegExp, string][] = [
   [/\b(go|goes|went|going) on\b(?! (disk|to|the|a)\b)/i, 'continue'],
-  [/\bunless told\b/i, 'by default'],
+  [/\bunless (told|said)\b/i, 'by default'],
+  [/\bwhat it comes to\b/i, 'the result'],
+  [/\bis right[.:]/i, 'is valid'],
   [/\b(stands?|stood) (right |directly )?behind\b/i, 'comes after'],
   [/\b(stands?|stood) before\b/i, 'comes before'],
   [/\bright behind\b/i, 'right after'],
@@ -19,7 +21,18 @@ const words: readonly [RegExp, string][] = [
   [/\bat home\b/i, 'local'],
   [/\bfor ever\b/i, 'forever'],
   [/\banew\b/i, 'again'],
-  [/\bnobody\b/i, 'no one'],
+  [/\b(nobody|somebody|whoever)\b/i, 'the user, the caller, the client, or a passive sentence'],
+  [/\bno one\b(?! (allowed|was there))/i, 'nothing, or name who'],
+  [/\bbeside\b/i, 'next to, besides, with or in addition to'],
+  [/\bstands? (beside|apart|side by side|there|where|alone)\b/i, 'is'],
+  [/\bunder way\b/i, 'active or in progress'],
+  [/\bbroke off\b/i, 'was interrupted'],
+  [/\bgo(es)? out\b/i, 'is sent'],
+  [/\bcame of\b/i, 'the result or outcome of'],
+  [/\bin (its|their) own words\b/i, 'unchanged, natively or with its error message'],
+  [/\b(is|are|was|stays) away\b/i, 'unreachable or unavailable'],
+  [/\bput right\b/i, 'repair'],
+  [/\bat any moment\b/i, 'at any time'],
   [/\btold as text\b/i, 'written as text'],
   [/\bis not right\b/i, 'is not valid'],
   [/\bmay it run\b/i, 'allow this call'],

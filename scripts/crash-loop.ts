@@ -1,9 +1,9 @@
-// The long proof of what a crash and an outage cost, on the source or on the package as it is published:
+// The long test of crashes and outages, on the source or on the published package:
 //
-//   node scripts/crash-loop.ts [--packed] [--kills=1000] [--outages=200]
+// node scripts/crash-loop.ts [--packed] [--kills=1000] [--outages=200]
 //
-// Kills processes at random moments on SQLite and on PostgreSQL, then takes PostgreSQL away from live runs in random ways.
-// Ends with 1 where anything was lost, doubled or failed. The checks themselves are in test/crash.
+// Kills processes at random moments on SQLite and on PostgreSQL, then takes PostgreSQL away from live runs in random
+// ways. Exits with 1 if anything was lost, doubled or failed. The checks themselves are in test/crash.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

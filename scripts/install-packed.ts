@@ -1,5 +1,5 @@
-// Installs the package as a user would, from what `npm pack` makes, but without a registry: what it depends on is copied
-// from here. For the test of the package and for the bench.
+// Installs the package as a user would, from the output of `npm pack`, but without a registry: its dependencies are
+// copied from here. For the test of the package and for the bench.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** Gives the folder of the package, in the node_modules of the given one. `others` are installed beside it. */
+/** Returns the folder of the package, in the node_modules of the given one. `others` are installed too. */
 export function installPacked(folder: string, others: readonly string[] = []): string {
   const modules = join(folder, 'node_modules')
   const installed = join(modules, 'synapse')

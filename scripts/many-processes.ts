@@ -1,7 +1,7 @@
-// How much several Synapse processes get done on one store: each runs conversations with a tool call, one after the
-// other, with the emulator in the model's place, so that nothing but Synapse and the database is measured.
+// The throughput of several Synapse processes on one store: each runs conversations with a tool call, one at a time,
+// with the emulator in place of a model, so that only Synapse and the database are measured.
 //
-//   node scripts/many-processes.ts PLACE [PROCESSES=4] [SECONDS=10]
+// node scripts/many-processes.ts PLACE [PROCESSES=4] [SECONDS=10]
 //
 // PLACE is a file or postgres://user@host/database.
 

@@ -1,4 +1,4 @@
-// The licences of the packages that a bundle contains, as they ask: their text goes wherever their code goes.
+// The licences of the packages in a bundle, as they require: their text is shipped with their code.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

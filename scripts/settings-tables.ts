@@ -28,7 +28,7 @@ export const pages = ['docs/context.md', 'docs/configuration.md', 'docs/http-api
   (path) => new URL(`../${path}`, import.meta.url),
 )
 
-/** The page with its tables as they should be. */
+/** The page with its current tables. */
 export function withTables(page: string): string {
   return page.replaceAll(
     /(<!-- settings: (\w+) -->\n)[^]*?(<!-- \/settings -->)/g,
@@ -48,7 +48,7 @@ function tableOf(fields: Fields): string {
   return [written[0], `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...written.slice(1)].join('\n')
 }
 
-/** What may be written, in a few words. */
+/** The allowed values, in a few words. */
 function kindOf(rule: Rule): string {
   if (rule.anyOf) return [...new Set(rule.anyOf.map(kindOf))].join(', ')
   if (rule.enum) return rule.enum.map((value) => `\`${value}\``).join(', ')
@@ -60,7 +60,7 @@ function kindOf(rule: Rule): string {
   return rule.type === 'boolean' ? '`true`, `false`' : rule.otherwise ? 'model' : 'text'
 }
 
-/** A long map has a table of its own. */
+/** A large object has its own table. */
 function mapOf(keys: readonly string[]): string {
   return keys.length > 3 ? 'settings' : `\`{ ${keys.join(', ')} }\``
 }
