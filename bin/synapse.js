@@ -10,6 +10,12 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exit(2)
 }
 
+// Node 22 calls its SQLite experimental, on the screen of every command; which versions are safe is checked elsewhere.
+const { emitWarning } = process
+process.emitWarning = (warning, ...about) => {
+  if (!String(warning).startsWith('SQLite is an experimental')) emitWarning.call(process, warning, ...about)
+}
+
 // What was compiled for one start is kept for the next: most of a start from source is reading TypeScript.
 module.enableCompileCache?.()
 
