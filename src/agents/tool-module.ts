@@ -16,8 +16,8 @@ async function load(path: string): Promise<Record<string, unknown>> {
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
-    const said = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
-    throw new Error(`cannot be loaded: ${said}${isModuleInCommonJs(error) ? hint : ''}`, { cause: error })
+    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
+    throw new Error(`cannot be loaded: ${reason}${isModuleInCommonJs(error) ? hint : ''}`, { cause: error })
   }
 }
 

@@ -14,8 +14,8 @@ export function fetchFrom(model: LanguageModelV4): typeof globalThis.fetch {
       return new globalThis.Response(bytes, { headers: { 'content-type': 'application/x-ndjson' } })
     } catch (error) {
       if (signal?.aborted) throw error
-      const { status = 500, headers = {}, ...told } = errorOf(error)
-      return globalThis.Response.json({ error: told }, { status, headers })
+      const { status = 500, headers = {}, ...failure } = errorOf(error)
+      return globalThis.Response.json({ error: failure }, { status, headers })
     }
   }
 }

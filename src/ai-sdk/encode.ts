@@ -78,7 +78,7 @@ function writeMessage(message: Message, writing: Writing): WireMessage {
     case 'system':
       return { role: 'system', content: message.parts.map((part) => part.text).join('\n') }
     case 'user':
-      return { role: 'user', content: message.parts.flatMap((part) => writeSaid(part, writing)) }
+      return { role: 'user', content: message.parts.flatMap((part) => writeContent(part, writing)) }
     case 'tool':
       return { role: 'tool', content: writeResults(message, writing) }
     case 'assistant':
@@ -86,7 +86,7 @@ function writeMessage(message: Message, writing: Writing): WireMessage {
   }
 }
 
-function writeSaid(part: Part, { note }: Writing): JsonObject[] {
+function writeContent(part: Part, { note }: Writing): JsonObject[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
@@ -132,8 +132,8 @@ function writeReply(reply: Reply, { idOf, replayed, note }: Writing): JsonObject
         return part.text ? [{ type: 'text', text: `${summaryLabel}\n${part.text}` }] : []
       case 'server-tool':
         if (part.output !== undefined) {
-          const told = JSON.stringify({ input: part.input ?? null, output: part.output })
-          return [{ type: 'text', text: `[Server Tool] ${part.name} ${told}` }]
+          const json = JSON.stringify({ input: part.input ?? null, output: part.output })
+          return [{ type: 'text', text: `[Server Tool] ${part.name} ${json}` }]
         }
     }
     dropped++

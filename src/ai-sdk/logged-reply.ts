@@ -55,9 +55,9 @@ const busy = new Set<string>()
 
 export async function loggedReply(runtime: Runtime, call: LoggedCall): Promise<LoggedReply> {
   const { store, owner } = runtime
-  const { system, said } = withoutSystem(call.messages)
+  const { system, rest } = withoutSystem(call.messages)
   const settings = settingsFor(call, system)
-  const place = await placeOf(runtime, call, said, settings)
+  const place = await placeOf(runtime, call, rest, settings)
   const { conversationId } = place
   const events = channel<RunEvent>()
   const notes: Note[] = []
@@ -103,12 +103,12 @@ export async function loggedReply(runtime: Runtime, call: LoggedCall): Promise<L
 }
 
 /** The system prompt of the SDK comes first in its prompt, and belongs to the settings. */
-function withoutSystem(messages: readonly Message[]): { system: string; said: Message[] } {
+function withoutSystem(messages: readonly Message[]): { system: string; rest: Message[] } {
   const first = messages.findIndex(({ role }) => role !== 'system')
-  const said = first < 0 ? [] : messages.slice(first)
-  if (said.length === 0) throw badInput('The prompt has no messages: give at least one.')
+  const rest = first < 0 ? [] : messages.slice(first)
+  if (rest.length === 0) throw badInput('The prompt has no messages: give at least one.')
   const system = messages.slice(0, first).map(({ parts }) => textOf(parts))
-  return { system: system.join('\n\n'), said }
+  return { system: system.join('\n\n'), rest }
 }
 
 function settingsFor(call: LoggedCall, system: string): RunSettings {
@@ -141,7 +141,7 @@ interface Place {
 async function placeOf(
   { store, owner }: Runtime,
   { conversationId: named, latest }: LoggedCall,
-  said: readonly Message[],
+  messages: readonly Message[],
   settings: RunSettings,
 ): Promise<Place> {
   const id = named ?? latest?.conversationId
@@ -150,28 +150,28 @@ async function placeOf(
     throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${named}.` })
   const at = latest && latest.conversationId === stored?.id ? latest.entryId : stored?.head
   const path = at ? await store.history(owner, at) : []
-  const common = commonLength(path, said)
+  const common = commonLength(path, messages)
   const isLeased = stored && named === undefined && (await store.lease(owner, stored.id)) !== undefined
   if (stored && !isLeased && (named !== undefined || !busy.has(stored.id))) {
     // At once, before another call can check.
     busy.add(stored.id)
-    return { conversationId: stored.id, parentId: path[common - 1]?.id ?? null, append: said.slice(common) }
+    return { conversationId: stored.id, parentId: path[common - 1]?.id ?? null, append: messages.slice(common) }
   }
   // Two concurrent calls are two conversations: the second begins with a copy of what both have in common.
-  const first = said.find((message) => message.role === 'user')
+  const first = messages.find((message) => message.role === 'user')
   const created = await store.createConversation(owner, {
     ...(first && { title: titleOf(first) }),
     settings: { ...settingsToStore(settings), client: 'ai-sdk' } satisfies JsonObject,
   })
-  return { conversationId: created.id, parentId: null, append: said }
+  return { conversationId: created.id, parentId: null, append: messages }
 }
 
-function commonLength(path: readonly Entry[], said: readonly Message[]): number {
-  const differs = said.findIndex((message, i) => {
+function commonLength(path: readonly Entry[], messages: readonly Message[]): number {
+  const differs = messages.findIndex((message, i) => {
     const entry = path[i]
     return !entry || visible(entry.message) !== visible(message)
   })
-  return differs < 0 ? said.length : differs
+  return differs < 0 ? messages.length : differs
 }
 
 /** What the user of the SDK sees of a message. Reasoning and ids may change in an application. */
@@ -183,9 +183,9 @@ function visible(message: Message): string {
   return JSON.stringify([message.role, textOf(message.parts), media, calls, results])
 }
 
-async function append(store: Store, owner: string, { conversationId, parentId, append: said }: Place, held: Held) {
+async function append(store: Store, owner: string, { conversationId, parentId, append: messages }: Place, held: Held) {
   let parent = parentId
-  const entries = said.map((message) => {
+  const entries = messages.map((message) => {
     const entry = { id: uuidv7(), message, parentId: parent, head: 'move' as const }
     parent = entry.id
     return entry

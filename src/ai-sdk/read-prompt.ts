@@ -30,8 +30,8 @@ export function readPrompt(prompt: LanguageModelV4Prompt, replies: ReadonlyMap<s
 
 /** The references to replies in a store, in the order of the prompt. */
 export function referencesIn(prompt: LanguageModelV4Prompt): Reference[] {
-  const said = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []))
-  return said.flatMap(({ providerOptions }) => referenceIn(providerOptions?.[ourKey]) ?? [])
+  const content = prompt.flatMap((message) => (message.role === 'assistant' ? message.content : []))
+  return content.flatMap(({ providerOptions }) => referenceIn(providerOptions?.[ourKey]) ?? [])
 }
 
 function referenceIn(value: unknown): Reference | undefined {
@@ -86,21 +86,21 @@ function base64Of(data: Uint8Array | string): string {
   return typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 }
 
-type Said = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 
-function readReply(content: Said, replies: ReadonlyMap<string, Reply>): Reply {
+function readReply(content: AssistantContent, replies: ReadonlyMap<string, Reply>): Reply {
   const parts = content.flatMap(replyPart)
   for (const { providerOptions } of content) {
     const own = providerOptions?.[ourKey]
-    const kept = readKept(own) ?? replies.get(referenceIn(own)?.entryId ?? '')
-    if (kept && visible(kept.parts) === visible(parts)) return kept
+    const stored = embeddedReply(own) ?? replies.get(referenceIn(own)?.entryId ?? '')
+    if (stored && visible(stored.parts) === visible(parts)) return stored
   }
   const reason = parts.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
   const origin = { protocol: 'ai-sdk', provider: 'elsewhere', model: '' }
   return { role: 'assistant', parts, native: [], origin, stop: { reason } }
 }
 
-function replyPart(part: Said[number]): Part[] {
+function replyPart(part: AssistantContent[number]): Part[] {
   switch (part.type) {
     case 'text':
       return [{ type: 'text', text: part.text }]
@@ -131,7 +131,7 @@ function visible(parts: readonly Part[]): string {
   ])
 }
 
-function readKept(value: unknown): Reply | undefined {
+function embeddedReply(value: unknown): Reply | undefined {
   const reply = isObject(value) ? value['reply'] : undefined
   if (!isObject(reply) || !Array.isArray(reply['parts']) || !Array.isArray(reply['native'])) return undefined
   return isObject(reply['origin']) && isObject(reply['stop']) ? (jsonOf(reply) as object as Reply) : undefined

@@ -51,10 +51,10 @@ export async function openChatSession(values: SessionFlags): Promise<ChatSession
     const endpoint = await endpoints({ offline, rows, aliases: setup.config?.aliases })
     await endpoint(settings.model, settings.protocol)
     // An agent's instructions are in its file.
-    const told = agent ? { agent: agent.agent.name } : settings.system && { system: settings.system }
+    const instructions = agent ? { agent: agent.agent.name } : settings.system && { system: settings.system }
     const origin = await conversationOrigin(setup, stored, agent?.bound)
     const tools = values['no-tools'] ? { tools: [] } : values.tool && !agent ? { tools: values.tool } : {}
-    const keep = { model: settings.model, ...told, ...tools, origin }
+    const keep = { model: settings.model, ...instructions, ...tools, origin }
     await (stored
       ? local.store.updateConversation(local.owner, id, { settings: { ...stored.settings, ...keep } })
       : local.store.createConversation(local.owner, { id, settings: keep }))

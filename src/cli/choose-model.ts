@@ -17,7 +17,7 @@ export interface Choice {
 
 export async function chooseModel(request: {
   asked: string | undefined
-  kept: string | undefined
+  stored: string | undefined
   /** The default of synapse.yaml. */
   configured?: string | undefined
   offline: boolean
@@ -28,7 +28,7 @@ export async function chooseModel(request: {
   aliases?: Aliases | undefined
 }): Promise<Choice> {
   const { env, keys, offline, rows, aliases } = request
-  const typed = request.asked ?? request.kept ?? usualModel(env) ?? request.configured
+  const typed = request.asked ?? request.stored ?? usualModel(env) ?? request.configured
   const named = typed === undefined ? undefined : await fullModelName(typed, { env, keys, rows, aliases })
   const withKey = rows.find((row) => hasKey(row, env, keys))
   if (named !== undefined) {

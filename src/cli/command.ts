@@ -28,9 +28,9 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    const [said = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const [problem = '', ...more] = (error instanceof Error ? error.message : String(error)).split('\n')
     // The last line of Node's message says what to write instead.
     const instead = more.length > 0 ? ` ${more.at(-1)}` : '.'
-    throw badInput(`${said.split('. ', 1)[0]}${instead} --help lists the options.`)
+    throw badInput(`${problem.split('. ', 1)[0]}${instead} --help lists the options.`)
   }
 }

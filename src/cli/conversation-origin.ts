@@ -20,12 +20,12 @@ export async function conversationOrigin(
   confirm: (question: string) => Promise<boolean | undefined> = askYesOrNo,
 ): Promise<JsonObject> {
   const here = realpathSync(process.cwd())
-  const kept = isObject(stored?.settings['origin']) ? stored.settings['origin'] : {}
-  const origin: JsonObject = { ...kept, ...(agent && { agent }) }
+  const previous = isObject(stored?.settings['origin']) ? stored.settings['origin'] : {}
+  const origin: JsonObject = { ...previous, ...(agent && { agent }) }
   if (!stored) return { ...origin, folder: here }
   const host = setup.offline ? undefined : await hostOfFolder(setup)
-  if (host === undefined || isInside(kept['folder'], setup.config?.file)) return origin
-  const where = typeof kept['folder'] === 'string' ? `in ${kept['folder']}` : 'in an unknown folder'
+  if (host === undefined || isInside(previous['folder'], setup.config?.file)) return origin
+  const where = typeof previous['folder'] === 'string' ? `in ${previous['folder']}` : 'in an unknown folder'
   const line = `This conversation was started elsewhere (${where}); its history is sent to ${host}, as set in ${setup.config?.file}.`
   const { isInteractive, tell } = await import('./trusted.ts')
   if (!isInteractive()) {

@@ -49,7 +49,7 @@ export async function reach(
   async function choose(): Promise<{ about: Reach; endpoint: Runtime['endpoint'] }> {
     const { model, offline, whyOffline } = await chooseModel({
       asked: values.model,
-      kept: undefined,
+      stored: undefined,
       configured: config?.model,
       offline: values.offline === true,
       env: process.env,

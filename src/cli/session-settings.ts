@@ -72,7 +72,7 @@ export async function sessionSettings(
   const rows = await rowsFor(local.store, config)
   const { model, ...answers } = await chooseModel({
     asked: values.model,
-    kept: own?.model ?? text(stored?.settings['model']),
+    stored: own?.model ?? text(stored?.settings['model']),
     configured: config?.model,
     offline: values.offline === true,
     env: process.env,

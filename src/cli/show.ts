@@ -39,7 +39,7 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
   const kinds = new Map<number, string>()
   let lineOpen = false
   /** The current reply has some output. */
-  let said = false
+  let hasOutput = false
   let thoughtOpen = false
   let thought = 0
   return { show, end: closeLine }
@@ -50,7 +50,7 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
     if (event.type === 'request') {
       kinds.clear()
       thought = 0
-      said = false
+      hasOutput = false
     }
     const line = lineFor(event)
     if (line !== undefined) tell(line)
@@ -63,7 +63,7 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
     if (event.outcome === 'length') tell('The answer was cut off at the output limit.')
     if (event.answer && 'problem' in event.answer) tell(event.answer.problem)
     if (event.failure) writeTo(err, `${style.red(neutral(event.failure.message))}\n`)
-    if (event.failure && said) tell('The answer was interrupted; the partial reply is saved.')
+    if (event.failure && hasOutput) tell('The answer was interrupted; the partial reply is saved.')
   }
 
   function showPart(event: ReplyEvent): void {
@@ -92,7 +92,7 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
   function write(text: string): void {
     if (text === '') return
     if (thoughtOpen) closeLine()
-    said = true
+    hasOutput = true
     if (markdown) {
       markdown.push(text)
       lineOpen = markdown.open

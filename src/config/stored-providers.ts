@@ -40,7 +40,7 @@ export async function dropProvider(store: Store, id: string): Promise<boolean> {
 }
 
 /** The ids of the stored ones. */
-export async function keptProviders(store: Store): Promise<string[]> {
+export async function storedProviderIds(store: Store): Promise<string[]> {
   const { items } = await store.records(owner, kind, { limit: 500 })
   return items.map(({ id }) => id)
 }

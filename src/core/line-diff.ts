@@ -64,7 +64,7 @@ function middle(old: readonly string[], next: readonly string[]): DiffLine[] {
 
 /** Long unchanged stretches lose their middle. */
 function folded(lines: readonly DiffLine[]): DiffLine[] {
-  const kept: DiffLine[] = []
+  const shown: DiffLine[] = []
   let same: DiffLine[] = []
   for (const line of lines) {
     if (line.sign === ' ') {
@@ -72,17 +72,17 @@ function folded(lines: readonly DiffLine[]): DiffLine[] {
       continue
     }
     flush()
-    kept.push(line)
+    shown.push(line)
   }
   flush()
-  return kept
+  return shown
 
   function flush(): void {
-    if (same.length <= 2 * around + 1) kept.push(...same)
+    if (same.length <= 2 * around + 1) shown.push(...same)
     else {
-      kept.push(...same.slice(0, around))
-      kept.push({ sign: '…', text: `${same.length - 2 * around} lines as before` })
-      kept.push(...same.slice(-around))
+      shown.push(...same.slice(0, around))
+      shown.push({ sign: '…', text: `${same.length - 2 * around} lines as before` })
+      shown.push(...same.slice(-around))
     }
     same = []
   }

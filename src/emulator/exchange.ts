@@ -119,12 +119,12 @@ function replyOf(situation: ResponderInput, given: Partial<Reply>, { service, re
   const stopped = given.stop ? undefined : stoppedAt(made, requested.stop ?? [])
   const parts = stopped?.parts ?? made
   const cut = given.stop ? undefined : limited(parts, requested.maxOutput ?? Number.POSITIVE_INFINITY, count)
-  const said = cut ?? parts
-  const reason = cut ? 'length' : said.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
+  const sent = cut ?? parts
+  const reason = cut ? 'length' : sent.some((part) => part.type === 'tool-call') ? 'tool-calls' : 'done'
   const native = given.native ?? []
   return {
     role: 'assistant',
-    parts: said,
+    parts: sent,
     native,
     origin: given.origin ?? { protocol: native.length > 0 ? protocol : 'emulator', provider, model },
     stop: given.stop ?? { reason, ...(stopped && !cut && { sequence: stopped.sequence }) },
@@ -155,17 +155,17 @@ function stoppedAt(
 /** The parts that fit the requested length; undefined if all of them do. A call that does not fit is not made. */
 function limited(parts: readonly Part[], most: number, count: (text: string) => number): Part[] | undefined {
   let left = most
-  const kept: Part[] = []
+  const fitting: Part[] = []
   for (const part of parts) {
     const size = sizeOf(part, count)
     if (size > left) {
       if (left > 0 && (part.type === 'text' || part.type === 'reasoning')) {
-        kept.push({ ...part, text: part.text.slice(0, left * 4).toWellFormed() })
+        fitting.push({ ...part, text: part.text.slice(0, left * 4).toWellFormed() })
       }
-      return kept
+      return fitting
     }
     left -= size
-    kept.push(part)
+    fitting.push(part)
   }
   return undefined
 }

@@ -97,8 +97,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       const { method, url, headers, signal } = request
       signal.throwIfAborted()
       const text = method === 'GET' || method === 'HEAD' ? '' : await request.text()
-      const { status, headers: told, body } = await receive({ method, url: new URL(url), headers, signal, text })
-      return new globalThis.Response(body, { status, headers: told })
+      const { status, headers: answered, body } = await receive({ method, url: new URL(url), headers, signal, text })
+      return new globalThis.Response(body, { status, headers: answered })
     },
     async answer(url, { method, headers, body = '', signal = new AbortController().signal }) {
       signal.throwIfAborted()

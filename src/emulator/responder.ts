@@ -49,19 +49,19 @@ interface Turn {
 }
 
 function currentTurn(messages: readonly Message[]): Turn {
-  const said = messages.map((message) =>
+  const userTexts = messages.map((message) =>
     message.role === 'user'
       ? message.parts.flatMap((part) => (part.type === 'text' && part.text.trim() !== '' ? [part.text.trim()] : []))
       : [],
   )
-  const last = said.findLastIndex((texts) => texts.length > 0)
+  const last = userTexts.findLastIndex((texts) => texts.length > 0)
   const after = messages.slice(last + 1)
   return {
-    question: said[last]?.join('\n') ?? '',
+    question: userTexts[last]?.join('\n') ?? '',
     calls: after.flatMap(callsOf),
     results: after.flatMap((message) => (message.role === 'tool' ? message.parts : [])),
     // Wires that merge adjacent messages leave texts of different times in one.
-    earlier: said.flat().slice(0, -1),
+    earlier: userTexts.flat().slice(0, -1),
   }
 }
 
@@ -170,7 +170,7 @@ function thoughtOf(situation: ResponderInput, turn: Turn, calls: readonly Wanted
 
 /** A summary of a conversation in a few lines: its beginning, the calls, its end. */
 export function summaryOf(messages: readonly Message[]): string {
-  const said = messages.filter((message) => message.role === 'user').map((message) => textOf(message.parts).trim())
+  const userTexts = messages.filter((message) => message.role === 'user').map((message) => textOf(message.parts).trim())
   const calls = messages.flatMap(callsOf)
   const names = [...new Set(calls.map((call) => call.name))]
   const reply = messages.findLast((message) => message.role === 'assistant' && textOf(message.parts) !== '')
@@ -180,7 +180,7 @@ export function summaryOf(messages: readonly Message[]): string {
   return [
     ...summaries,
     `${emulatorLabel} Summary of ${messages.length} messages.`,
-    ...said.filter((text) => text !== '').map((text) => `The user said: ${JSON.stringify(shortened(text, 120))}`),
+    ...userTexts.filter((text) => text !== '').map((text) => `The user said: ${JSON.stringify(shortened(text, 120))}`),
     names.length > 0 ? `Tools were called ${calls.length} times: ${names.join(', ')}.` : '',
     reply ? `The last answer was: ${JSON.stringify(shortened(textOf(reply.parts), 200))}` : '',
   ]

@@ -290,8 +290,8 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T> {
 }
 
 function quoted(link: Link | undefined): string {
-  const said = link?.lastWords()
-  return said ? `; it said: ${said.slice(0, 300)}` : ''
+  const output = link?.lastWords()
+  return output ? `; it said: ${output.slice(0, 300)}` : ''
 }
 
 function codeOf(error: unknown): unknown {

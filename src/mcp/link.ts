@@ -19,7 +19,7 @@ export interface Link {
 }
 
 export const defaultMaxBytes = 4_000_000
-const kept = 2000
+const maxErrorText = 2000
 
 export async function openLink(server: McpServer, env: Readonly<Record<string, string | undefined>>): Promise<Link> {
   const maxBytes = server.maxOutputBytes ?? defaultMaxBytes
@@ -70,7 +70,7 @@ export async function openLink(server: McpServer, env: Readonly<Record<string, s
 function tail(stream: Stream | null): () => string {
   let text = ''
   stream?.on('data', (chunk: Buffer) => {
-    text = (text + chunk.toString('utf8')).slice(-kept)
+    text = (text + chunk.toString('utf8')).slice(-maxErrorText)
   })
   return () => text.trim().split('\n').at(-1)?.trim() ?? ''
 }

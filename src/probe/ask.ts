@@ -60,8 +60,8 @@ async function once(request: ProbeRequest, { name, transport, signal }: Asking):
     const text = await textOf(reply, limits.replySize)
     const { status } = reply
     if (status >= 200 && status < 300) return { status, text }
-    const said: Json = jsonIn(text) ?? text
-    return { status, text, failure: readFailure({ status, body: said, headers: Object.fromEntries(reply.headers) }) }
+    const answer: Json = jsonIn(text) ?? text
+    return { status, text, failure: readFailure({ status, body: answer, headers: Object.fromEntries(reply.headers) }) }
   } catch (error) {
     signal?.throwIfAborted()
     return {

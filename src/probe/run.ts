@@ -124,9 +124,9 @@ const comparedWithIssues: Compare = async (asked, { issues, ...step }, request, 
   const { status } = asked
   const sameStatus = issues.filter((issue) => issue.status === status)
   if (sameStatus.length === 0) return refusedInstead(asked)
-  const said = messageOf(asked.text)
-  const isSame = sameStatus.some(({ message }) => sameWords(message, said))
-  return { outcome: isSame ? 'as-expected' : 'differs', observed: `${status} ${said}` }
+  const answer = messageOf(asked.text)
+  const isSame = sameStatus.some(({ message }) => sameWords(message, answer))
+  return { outcome: isSame ? 'as-expected' : 'differs', observed: `${status} ${answer}` }
 }
 
 function refusedInstead({ status, text, failure }: Asked): Observed {
@@ -211,8 +211,8 @@ function messagesIn(value: Json): string[] {
 const messageFields = new Set(['error', 'message', 'msg', 'detail', 'details', 'loc'])
 
 /** Numbers, quotes and ids differ from request to request: the sentence around them is compared. */
-function sameWords(expected: string, said: string): boolean {
-  return sentence(said).includes(sentence(expected))
+function sameWords(expected: string, actual: string): boolean {
+  return sentence(actual).includes(sentence(expected))
 }
 
 function sentence(text: string): string {

@@ -26,7 +26,7 @@ interface Asked {
   task: LongRead
 }
 
-interface Said {
+interface WorkerReply {
   number: number
   answer?: LongAnswer
   failure?: Failure
@@ -44,7 +44,7 @@ export function longReads(address: string | undefined): LongReads {
     if (worker) return worker
     const made = new Worker(new URL(import.meta.url), { workerData: { mark, address }, env: process.env })
     made.unref()
-    made.on('message', ({ number: of, answer, failure }: Said) => {
+    made.on('message', ({ number: of, answer, failure }: WorkerReply) => {
       const one = waiting.get(of)
       waiting.delete(of)
       if (answer) one?.resolve(answer)
@@ -101,9 +101,9 @@ function answerTasks(port: NonNullable<typeof parentPort>, address: string): voi
     try {
       const opened = await (store ??= openStore(address))
       const answer = await readLong(opened.within?.(awayMs) ?? opened, task)
-      port.postMessage({ number, answer } satisfies Said, [answer.bytes.buffer as ArrayBuffer])
+      port.postMessage({ number, answer } satisfies WorkerReply, [answer.bytes.buffer as ArrayBuffer])
     } catch (error) {
-      port.postMessage({ number, failure: asFailure(error) } satisfies Said, [])
+      port.postMessage({ number, failure: asFailure(error) } satisfies WorkerReply, [])
     }
   }
 }

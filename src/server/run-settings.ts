@@ -19,25 +19,30 @@ export type WholeSettings = Settings & { model: string }
 type Defaults = Pick<ServerContext, 'toolbox' | 'defaultModel' | 'defaultPolicy'>
 
 /** Settings that the command line wrote apply as far as they have the same names. */
-export function mergeSettings(server: Defaults, owner: string, kept: JsonObject, given: Settings = {}): WholeSettings {
+export function mergeSettings(
+  server: Defaults,
+  owner: string,
+  stored: JsonObject,
+  given: Settings = {},
+): WholeSettings {
   const known: Settings = {}
-  for (const [name, value] of Object.entries(kept)) {
+  for (const [name, value] of Object.entries(stored)) {
     const read = settingsSchema.safeParse({ [name]: value })
     if (read.success) Object.assign(known, read.data)
   }
   const { defaultModel: model, defaultPolicy: policy } = server
   const agent = given.agent ?? known.agent
-  const file = agent === undefined ? undefined : agentOf(server, owner, agent, given.agent === undefined ? kept : {})
+  const file = agent === undefined ? undefined : agentOf(server, owner, agent, given.agent === undefined ? stored : {})
   if (!file) delete known.agent
   return { model, ...(policy !== undefined && { policy }), ...file?.settings, ...known, ...given } as WholeSettings
 }
 
 /** A conversation stays with the file of its agent: if it used another file, it is continued without the agent. */
-function agentOf(server: Defaults, owner: string, name: string, kept: JsonObject): AgentFile | undefined {
-  const origin = isObject(kept['origin']) ? kept['origin'] : {}
+function agentOf(server: Defaults, owner: string, name: string, stored: JsonObject): AgentFile | undefined {
+  const origin = isObject(stored['origin']) ? stored['origin'] : {}
   const bound = isObject(origin['agent']) ? origin['agent']['file'] : undefined
   const isHere = bound !== undefined && bound === fileOf(server, owner, name)
-  return kept['agent'] === undefined || isHere ? server.toolbox(owner).agent(name) : undefined
+  return stored['agent'] === undefined || isHere ? server.toolbox(owner).agent(name) : undefined
 }
 
 function fileOf(server: Defaults, owner: string, name: string): string | undefined {
@@ -48,9 +53,14 @@ function fileOf(server: Defaults, owner: string, name: string): string | undefin
 }
 
 /** What a conversation stores: with an agent, also the file and the content that it is bound to. */
-export function settingsToKeep(server: ServerContext, owner: string, settings: Settings, kept: JsonObject): JsonObject {
+export function settingsToStore(
+  server: ServerContext,
+  owner: string,
+  settings: Settings,
+  stored: JsonObject,
+): JsonObject {
   const plain = JSON.parse(JSON.stringify(settings)) as JsonObject
-  const { agent: _, ...origin } = isObject(kept['origin']) ? kept['origin'] : {}
+  const { agent: _, ...origin } = isObject(stored['origin']) ? stored['origin'] : {}
   const file = settings.agent === undefined ? undefined : server.toolbox(owner).agent(settings.agent)
   const bound = file && { agent: { file: file.path, sha256: file.sha256, named: false } }
   const place = { ...origin, ...bound }

@@ -92,7 +92,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const keysRequired = options.requireKeys === true || !isLoopback(host) || names.length > 0
   if (keysRequired) await needKeys(store, host)
   const limits = { ...defaultLimits, ...options.limits }
-  const told = changes()
+  const listeners = changes()
   const { endpoint, tools = [] } = options
   const toolboxes = onePerOwner(options.toolbox ?? (() => openToolbox({ usual: () => tools })))
   const toolbox = toolboxes.of
@@ -100,11 +100,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     store,
     endpoint,
     toolbox,
-    settingsOf: (owner, kept) => mergeSettings({ ...options, toolbox }, owner, kept),
+    settingsOf: (owner, stored) => mergeSettings({ ...options, toolbox }, owner, stored),
     maxRuns: limits.runs,
     maxQueued: limits.queued,
     log,
-    changed: told.tell,
+    changed: listeners.tell,
   })
   const reads = longReads(options.address)
   const server: ServerContext = {
@@ -130,7 +130,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits,
     runs,
     longReads: reads,
-    changes: told,
+    changes: listeners,
     log,
   }
   const app = createApp({

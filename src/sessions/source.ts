@@ -195,12 +195,12 @@ async function linesSource(
         : scanned.head,
     notes: [...notes, ...scanned.notes],
     digest: hash.digest('hex'),
-    *messages(told) {
+    *messages(report) {
       const read = format.reader(whole, scanned)
-      for (const { line, value } of readSpans(path, spans, counting, told)) yield* read(value, line)
+      for (const { line, value } of readSpans(path, spans, counting, report)) yield* read(value, line)
     },
-    *lines(told) {
-      for (const { value } of readSpans(path, spans, spans.keys(), told)) yield value
+    *lines(report) {
+      for (const { value } of readSpans(path, spans, spans.keys(), report)) yield value
     },
   }
 }

@@ -70,22 +70,22 @@ interface HookSays {
   deny?: string
 }
 
-type Said<T> = T | undefined | void | Promise<T | undefined | void>
+type HookResult<T> = T | undefined | void | Promise<T | undefined | void>
 
 /** Functions of the application around the steps of a run. What they change or deny is an event, and noted. */
 export interface Hooks {
   /** Before a request: another system prompt or options for this one. If denied, the run fails with that sentence. */
   beforeRequest?(
     about: HookPlace & { step: number; kind: 'ask' | 'answer'; model: string; messages: readonly Message[] },
-  ): Said<HookSays & { system?: string; options?: Options }>
+  ): HookResult<HookSays & { system?: string; options?: Options }>
   /** After a reply, which is in the log. If denied, the run stops there, and none of its calls is run. */
-  afterReply?(about: HookPlace & { reply: Reply }): Said<HookSays>
+  afterReply?(about: HookPlace & { reply: Reply }): HookResult<HookSays>
   /** Before a tool: other arguments. If denied, the model is told the reason. */
-  beforeTool?(about: HookPlace & { call: ToolCallPart }): Said<HookSays & { input?: Json }>
+  beforeTool?(about: HookPlace & { call: ToolCallPart }): HookResult<HookSays & { input?: Json }>
   /** After a tool: another result, such as one without secrets. If denied, the reason is the result. */
   afterTool?(
     about: HookPlace & { call: ToolCallPart; result: ToolResultPart },
-  ): Said<HookSays & { output?: string | readonly (TextPart | MediaPart)[] }>
+  ): HookResult<HookSays & { output?: string | readonly (TextPart | MediaPart)[] }>
 }
 
 /** Limits of a run. The first one reached ends it, with an event that names it and the reason. */

@@ -124,14 +124,14 @@ function plainText(content: JsonObject): string {
   return content.parts.filter((part) => typeof part === 'string').join('\n')
 }
 
-type Said = TextPart | MediaPart | OpaquePart
+type ContentPart = TextPart | MediaPart | OpaquePart
 
-function contentParts(content: JsonObject, message: JsonObject): (UserMessage['parts'][number] & Said)[] {
+function contentParts(content: JsonObject, message: JsonObject): (UserMessage['parts'][number] & ContentPart)[] {
   const { content_type: type } = content
   const about = isObject(message.metadata) ? message.metadata : {}
   if (type === 'text' || type === 'multimodal_text') {
     const parts = Array.isArray(content.parts) ? content.parts : []
-    return parts.flatMap((part): Said[] => {
+    return parts.flatMap((part): ContentPart[] => {
       if (typeof part !== 'string') return [pieceOf(part, about)]
       return part === '' ? [] : [{ type: 'text', text: part, ...citationsIn(about) }]
     })
@@ -148,7 +148,7 @@ function citationsIn(about: JsonObject): { citations?: Json[] } {
 }
 
 /** Files are named, not contained: the export has them as separate files, if at all. */
-function pieceOf(piece: Json, about: JsonObject): Said {
+function pieceOf(piece: Json, about: JsonObject): ContentPart {
   const type = isObject(piece) && typeof piece.content_type === 'string' ? piece.content_type : 'part'
   if (!isObject(piece)) return { type: 'opaque', kind: `chatgpt-export/${type}`, data: piece }
   if (type === 'audio_transcription' && typeof piece.text === 'string') return { type: 'text', text: piece.text }

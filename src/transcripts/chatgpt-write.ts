@@ -43,13 +43,13 @@ function nodeMessages(message: Message): JsonObject[] {
   switch (message.role) {
     case 'system':
       return [
-        said(
+        textMessage(
           'system',
           message.parts.map((part) => part.text),
         ),
       ]
     case 'user':
-      return [said('user', message.parts.map(wordsOf))]
+      return [textMessage('user', message.parts.map(wordsOf))]
     case 'assistant': {
       const metadata: JsonObject = message.origin.model === '' ? {} : { model_slug: message.origin.model }
       return message.parts.flatMap(replyNodes).map((node) => ({ ...node, metadata }))
@@ -59,7 +59,7 @@ function nodeMessages(message: Message): JsonObject[] {
   }
 }
 
-function said(role: string, parts: Json[]): JsonObject {
+function textMessage(role: string, parts: Json[]): JsonObject {
   return {
     author: { role, name: null, metadata: {} },
     create_time: null,
@@ -73,7 +73,7 @@ function said(role: string, parts: Json[]): JsonObject {
 
 function answered(name: string, text: string): JsonObject {
   return {
-    ...said('tool', []),
+    ...textMessage('tool', []),
     author: { role: 'tool', name, metadata: {} },
     content: { content_type: 'execution_output', text },
   }
@@ -81,7 +81,7 @@ function answered(name: string, text: string): JsonObject {
 
 function asked(name: string, input: Json): JsonObject {
   return {
-    ...said('assistant', []),
+    ...textMessage('assistant', []),
     content: { content_type: 'code', language: 'json', text: JSON.stringify(input) },
     recipient: name,
   }
@@ -91,7 +91,7 @@ function replyNodes(part: Part): JsonObject[] {
   switch (part.type) {
     case 'reasoning': {
       const thoughts = [{ summary: '', content: part.text }]
-      return [{ ...said('assistant', []), content: { content_type: 'thoughts', thoughts } }]
+      return [{ ...textMessage('assistant', []), content: { content_type: 'thoughts', thoughts } }]
     }
     case 'tool-call':
       return [asked(part.name, part.malformed ?? part.input)]
@@ -102,7 +102,7 @@ function replyNodes(part: Part): JsonObject[] {
       return [question, answered(part.name, text)]
     }
     default:
-      return [said('assistant', [wordsOf(part)])]
+      return [textMessage('assistant', [wordsOf(part)])]
   }
 }
 

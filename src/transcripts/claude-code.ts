@@ -109,20 +109,20 @@ function replyIdOf(line: JsonObject | undefined): string | undefined {
   return typeof reply === 'string' ? reply : undefined
 }
 
-function readGroup(said: readonly JsonObject[], start: number, book: CallBook): Message[] {
-  const spoken = said.filter((line) => line.type === 'assistant')
+function readGroup(group: readonly JsonObject[], start: number, book: CallBook): Message[] {
+  const spoken = group.filter((line) => line.type === 'assistant')
   const messages: Message[] = []
   if (spoken.length > 0) {
     const blocks: Block[] = []
     const fields: JsonObject = {}
     for (const line of spoken) {
       const message = line.message as JsonObject
-      blocks.push(...blocksOf(message.content, `line ${start + said.indexOf(line) + 1}.message.content`))
+      blocks.push(...blocksOf(message.content, `line ${start + group.indexOf(line) + 1}.message.content`))
       for (const [field, value] of Object.entries(message)) if (value !== null) fields[field] = value
     }
     messages.push(readReply(blocks, replyMetadata(fields, ''), book))
   }
-  for (const line of said) if (line.type === 'user') messages.push(...readUserLine(line, start, book))
+  for (const line of group) if (line.type === 'user') messages.push(...readUserLine(line, start, book))
   return messages
 }
 

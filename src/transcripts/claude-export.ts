@@ -44,12 +44,12 @@ function conversationsIn(json: JsonObject): Json[] | undefined {
 function read(json: Json): Transcript {
   const notes: Note[] = []
   const { list, path, model } = chosen(json, notes)
-  const kept = branchOf(list, path, notes)
+  const branch = branchOf(list, path, notes)
   const book = callBook()
   const messages: Message[] = []
   let carried: Json[] = []
   for (const [index, message] of list.entries()) {
-    if (!kept.has(message)) {
+    if (!branch.has(message)) {
       carried.push(message)
       continue
     }
@@ -107,24 +107,24 @@ function branchOf(list: readonly JsonObject[], path: string, notes: Note[]): Set
   const byId = new Map(list.map((message) => [message.uuid, message]))
   const linked = list.filter(({ parent_message_uuid }) => typeof parent_message_uuid === 'string').length
   if (linked < list.length - 1) return new Set(list)
-  const kept = new Set<JsonObject>()
-  for (let message = list.at(-1); message && !kept.has(message); message = byId.get(message.parent_message_uuid)) {
-    kept.add(message)
+  const branch = new Set<JsonObject>()
+  for (let message = list.at(-1); message && !branch.has(message); message = byId.get(message.parent_message_uuid)) {
+    branch.add(message)
   }
-  if (kept.size < list.length) {
-    const what = `${list.length - kept.size} messages of other branches`
+  if (branch.size < list.length) {
+    const what = `${list.length - branch.size} messages of other branches`
     notes.push({ kind: 'dropped', what, why: 'the branch that ends last is read', at: path })
   }
-  return kept
+  return branch
 }
 
 function readChatMessage(message: JsonObject, path: string, model: string, book: CallBook): Message[] {
   const blocks = Array.isArray(message.content) ? message.content.filter(isBlock) : []
   const text = typeof message.text === 'string' ? message.text : ''
-  const said: Block[] = blocks.length > 0 ? blocks : text === '' ? [] : [{ type: 'text', text }]
-  if (message.sender === 'human') return [{ role: 'user', parts: [...said.map(readHuman), ...filesOf(message)] }]
+  const content: Block[] = blocks.length > 0 ? blocks : text === '' ? [] : [{ type: 'text', text }]
+  if (message.sender === 'human') return [{ role: 'user', parts: [...content.map(readHuman), ...filesOf(message)] }]
   if (message.sender !== 'assistant') throw unreadable(id, `${path}.sender`, 'human or assistant')
-  return readAssistant(said, model, message, book)
+  return readAssistant(content, model, message, book)
 }
 
 function readHuman(block: Block): UserMessage['parts'][number] {
@@ -172,7 +172,7 @@ function readAssistant(blocks: readonly Block[], model: string, message: JsonObj
       continue
     }
     flushResults()
-    const part = readSaid(block, book)
+    const part = readBlock(block, book)
     parts.push(part)
   }
   flushResults()
@@ -182,7 +182,7 @@ function readAssistant(blocks: readonly Block[], model: string, message: JsonObj
 
 const noId = 'call'
 
-function readSaid(block: Block, book: CallBook): Part {
+function readBlock(block: Block, book: CallBook): Part {
   switch (block.type) {
     case 'text': {
       const citations = Array.isArray(block.citations) && block.citations.length > 0 ? block.citations : undefined

@@ -94,8 +94,8 @@ function scan(): SessionScan {
       if (item || isAbout || line.type === 'compacted') all.push(index)
       if (line.type !== 'compacted') return
       compactions++
-      const kept = Array.isArray(payload.replacement_history) ? [] : lines.filter(({ isUser }) => isUser)
-      lines = [...kept, { index, isUser: false, begins: false }]
+      const userLines = Array.isArray(payload.replacement_history) ? [] : lines.filter(({ isUser }) => isUser)
+      lines = [...userLines, { index, isUser: false, begins: false }]
     },
     end(whole) {
       const notes: Note[] = []
@@ -161,9 +161,9 @@ function writer(session: NewSession, after?: JsonObject) {
     },
     add(step: Step): JsonObject[] {
       if (step.kind === 'user') {
-        const said = step.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+        const text = step.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
         return [
-          line(step.at, 'event_msg', { type: 'user_message', message: said }),
+          line(step.at, 'event_msg', { type: 'user_message', message: text }),
           item(step.at, { type: 'message', role: 'user', content: step.parts.map(content) }),
         ]
       }
@@ -181,10 +181,10 @@ function replyLines(part: ReplyStep['parts'][number]): [type: string, payload: J
     const { id, name, input } = part
     return [['response_item', { type: 'function_call', name, arguments: JSON.stringify(input), call_id: id }]]
   }
-  const said = { type: 'output_text', text: part.text }
+  const output = { type: 'output_text', text: part.text }
   return [
     ['event_msg', { type: 'agent_message', message: part.text }],
-    ['response_item', { type: 'message', role: 'assistant', content: [said] }],
+    ['response_item', { type: 'message', role: 'assistant', content: [output] }],
   ]
 }
 

@@ -77,10 +77,10 @@ function scan(): SessionScan {
         }
       }
       if (isObject(line.$set) && Array.isArray(line.$set.messages)) {
-        const kept = new Set(recordsIn(line).map((record) => keyOf(record, index)))
+        const remaining = new Set(recordsIn(line).map((record) => keyOf(record, index)))
         for (const key of records.keys()) {
           drop(key)
-          if (!kept.has(key)) left++
+          if (!remaining.has(key)) left++
         }
         records.clear()
       }

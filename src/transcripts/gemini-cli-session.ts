@@ -12,14 +12,14 @@ export function isSession(json: Json): boolean {
 }
 
 export function sessionEntries(record: JsonObject): GivenContent[] {
-  const said = listOf(record.content).map((part): Json => (typeof part === 'string' ? { text: part } : part))
-  if (record.type === 'user') return [{ content: { role: 'user', parts: said } }]
+  const content = listOf(record.content).map((part): Json => (typeof part === 'string' ? { text: part } : part))
+  if (record.type === 'user') return [{ content: { role: 'user', parts: content } }]
   // What the model never saw: update notices, displayed errors.
   if (record.type !== 'gemini') return []
   const calls = listOf(record.toolCalls).filter(isObject)
   const parts: Json[] = [
     ...listOf(record.thoughts).filter(isObject).map(thoughtPart),
-    ...said.filter((part) => !isObject(part) || part.text !== ''),
+    ...content.filter((part) => !isObject(part) || part.text !== ''),
     ...calls.map(({ id, name, args }) => ({
       functionCall: { ...(id !== undefined && { id }), name, args: args ?? {} },
     })),

@@ -94,8 +94,8 @@ function parse(text: string): { value: Json; notes: Note[] } {
       } catch {
         const isLast = lines.slice(index + 1).every((later) => later.trim() === '')
         if (isLast && values.length > 0) return { value: values, notes: [torn(index + 1)] }
-        const said = error instanceof Error ? error.message : String(error)
-        throw values.length > 0 ? badInput(`Line ${index + 1} is not JSON.`) : badInput(`This is not JSON: ${said}.`)
+        const reason = error instanceof Error ? error.message : String(error)
+        throw values.length > 0 ? badInput(`Line ${index + 1} is not JSON.`) : badInput(`This is not JSON: ${reason}.`)
       }
     }
     return { value: values, notes: [] }

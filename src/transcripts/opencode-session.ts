@@ -68,8 +68,8 @@ function sinceCompaction(lines: readonly number[], places: readonly (Place | und
     const summary = lines.findIndex((_, i) => i > at && place(i)?.summary === true && place(i)?.parentId === id)
     if (summary < 0) continue
     const tail = compaction.tail === undefined ? -1 : lines.findIndex((_, i) => place(i)?.id === compaction.tail)
-    const kept = tail >= 0 && tail < at ? lines.slice(tail, at) : []
-    return [...lines.slice(at, summary + 1), ...kept, ...lines.slice(summary + 1)]
+    const recent = tail >= 0 && tail < at ? lines.slice(tail, at) : []
+    return [...lines.slice(at, summary + 1), ...recent, ...lines.slice(summary + 1)]
   }
   return [...lines]
 }
@@ -109,8 +109,8 @@ function fileIn(part: JsonObject): MediaPart[] {
 /** A failed reply is not sent again, unless it was stopped after some output. */
 function isDropped(info: JsonObject, parts: readonly JsonObject[]): boolean {
   if (!isObject(info.error)) return false
-  const hasSaid = parts.some(({ type }) => type !== 'step-start' && type !== 'reasoning')
-  return !(info.error.name === 'MessageAbortedError' && hasSaid)
+  const hasOutput = parts.some(({ type }) => type !== 'step-start' && type !== 'reasoning')
+  return !(info.error.name === 'MessageAbortedError' && hasOutput)
 }
 
 function readReply(info: JsonObject, parts: readonly JsonObject[], whole: boolean): Message[] {

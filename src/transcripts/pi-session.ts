@@ -34,7 +34,7 @@ interface Place {
   parentId: string | undefined
   isMessage: boolean
   isCompaction: boolean
-  firstKept: string | number | undefined
+  firstRemaining: string | number | undefined
 }
 
 function scan(): SessionScan {
@@ -42,13 +42,13 @@ function scan(): SessionScan {
   const places: Place[] = []
   return {
     see(line, index) {
-      const kept = line.firstKeptEntryId ?? line.firstKeptEntryIndex
+      const remaining = line.firstKeptEntryId ?? line.firstKeptEntryIndex
       places[index] = {
         id: index > 0 ? stringAt(line, 'id') : undefined,
         parentId: stringAt(line, 'parentId'),
         isMessage: line.type === 'message' || line.type === 'custom_message' || line.type === 'branch_summary',
         isCompaction: line.type === 'compaction',
-        firstKept: typeof kept === 'string' || typeof kept === 'number' ? kept : undefined,
+        firstRemaining: typeof remaining === 'string' || typeof remaining === 'number' ? remaining : undefined,
       }
       time(timeAt(line.timestamp))
       if (line.type === 'session') set({ id: stringAt(line, 'id'), cwd: stringAt(line, 'cwd') })
@@ -76,8 +76,9 @@ function afterCompaction(path: readonly number[], places: readonly Place[]): num
   const at = path.findLastIndex((index) => places[index]?.isCompaction)
   const compaction = path[at]
   if (compaction === undefined) return [...path]
-  const kept = places[compaction]?.firstKept
-  const first = typeof kept === 'number' ? kept : places.findIndex(({ id }) => id !== undefined && id === kept)
+  const remaining = places[compaction]?.firstRemaining
+  const first =
+    typeof remaining === 'number' ? remaining : places.findIndex(({ id }) => id !== undefined && id === remaining)
   const from = first < 0 ? at : path.findIndex((index) => index >= first)
   const before = path.slice(from, at).filter((index) => !places[index]?.isCompaction)
   return [compaction, ...(from < 0 ? [] : before), ...path.slice(at + 1)]
@@ -96,7 +97,7 @@ function writer(session: NewSession, after?: JsonObject) {
     parentId = id
     return placed
   }
-  const said = (at: string, message: JsonObject): JsonObject => entry(at, { type: 'message', message })
+  const messageEntry = (at: string, message: JsonObject): JsonObject => entry(at, { type: 'message', message })
   return {
     open(): JsonObject[] {
       if (after) return []
@@ -108,9 +109,12 @@ function writer(session: NewSession, after?: JsonObject) {
     },
     add(step: Step): JsonObject[] {
       if (step.kind === 'user') {
-        return [said(step.at, { role: 'user', content: step.parts.map(block), timestamp: Date.parse(step.at) })]
+        return [messageEntry(step.at, { role: 'user', content: step.parts.map(block), timestamp: Date.parse(step.at) })]
       }
-      return [said(step.at, replyMessage(step)), ...step.results.map((one) => said(one.at, resultMessage(one)))]
+      return [
+        messageEntry(step.at, replyMessage(step)),
+        ...step.results.map((one) => messageEntry(one.at, resultMessage(one))),
+      ]
     },
     close: () => [],
   }

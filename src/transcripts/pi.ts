@@ -89,11 +89,11 @@ function placeOfSummary(
   found: readonly Found[],
 ): [start: number, deleteCount: 0] {
   const { firstKeptEntryId: id, firstKeptEntryIndex: index } = entry
-  let kept = line
-  if (typeof id === 'string') kept = lines.findIndex((candidate) => candidate.id === id)
-  else if (typeof index === 'number') kept = index
-  if (kept < 0) kept = line
-  const start = found.findIndex((candidate) => !candidate.isSummary && candidate.line >= kept)
+  let firstLine = line
+  if (typeof id === 'string') firstLine = lines.findIndex((candidate) => candidate.id === id)
+  else if (typeof index === 'number') firstLine = index
+  if (firstLine < 0) firstLine = line
+  const start = found.findIndex((candidate) => !candidate.isSummary && candidate.line >= firstLine)
   return [start < 0 ? found.length : start, 0]
 }
 

@@ -28,11 +28,11 @@ export function readSession(format: SessionFormat, lines: readonly JsonObject[],
     return messages.length > 0 ? [{ line, messages }] : []
   })
   let next = 0
-  const messages = found.flatMap(({ line, messages: said }, index) => {
+  const messages = found.flatMap(({ line, messages: contents }, index) => {
     const end = index === found.length - 1 ? lines.length : Math.max(next, line + 1)
     const value: Json[] = lines.slice(next, end)
     next = end
-    return sourced(format.id, value, said)
+    return sourced(format.id, value, contents)
   })
   return { messages, notes: [...notes, ...scanned.notes] }
 }

@@ -180,7 +180,7 @@ function replyTexts(part: Exclude<Part, ToolCallPart>, left: Tally): TextPart[] 
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return said(part.text)
+      return textParts(part.text)
     case 'reasoning':
       left.add('thinking', 1)
       return []
@@ -211,7 +211,7 @@ function summaryText(text: string | undefined): TextPart {
 function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
   switch (part.type) {
     case 'text':
-      return said(part.text)
+      return textParts(part.text)
     case 'media':
       return shown(part, left)
     case 'compaction':
@@ -223,7 +223,7 @@ function userParts(part: Part, left: Tally): (TextPart | MediaPart)[] {
 }
 
 /** Some providers refuse a text of only blanks, and all of them refuse invalid characters. */
-function said(text: string): TextPart[] {
+function textParts(text: string): TextPart[] {
   return isBlank(text) ? [] : [{ type: 'text', text: cleanText(text, '', []) }]
 }
 

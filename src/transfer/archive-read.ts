@@ -125,12 +125,12 @@ function cutOff({ archive, ids, counts }: Reading, line: number | undefined): Re
   const has = (id: string | null) => id !== null && ids.has(id)
   const { branch, ...about } = conversation
   const head = has(conversation.head) ? conversation.head : (entries.at(-1)?.id ?? null)
-  const kept = branches.filter(({ entryId }) => has(entryId))
-  const stays = head === conversation.head && branch !== undefined && kept.some(({ name }) => name === branch)
+  const valid = branches.filter(({ entryId }) => has(entryId))
+  const stays = head === conversation.head && branch !== undefined && valid.some(({ name }) => name === branch)
   const missing = Number(counts['entries']) - entries.length
   const at = line === undefined ? {} : { at: `line ${line}` }
   return {
-    archive: { ...archive, conversation: { ...about, head, ...(stays && { branch }) }, branches: kept },
+    archive: { ...archive, conversation: { ...about, head, ...(stays && { branch }) }, branches: valid },
     notes: [
       {
         kind: 'dropped',

@@ -61,7 +61,7 @@ const optionKeys: Record<
 }
 
 /** The allowed settings of an imported conversation. */
-const kept: Record<string, (value: Json) => Json | undefined> = {
+const allowed: Record<string, (value: Json) => Json | undefined> = {
   model: text,
   system: text,
   protocol: text,
@@ -75,7 +75,7 @@ function importedSettings(given: JsonObject): { settings: JsonObject; dropped: N
   const dropped: Note[] = []
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue
-    const read = Object.hasOwn(kept, name) ? kept[name]?.(value) : undefined
+    const read = Object.hasOwn(allowed, name) ? allowed[name]?.(value) : undefined
     if (read !== undefined) settings[name] = read
     if (JSON.stringify(read) !== JSON.stringify(value)) dropped.push(droppedSetting(name, value))
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { dropProvider, keepProvider, keptProviders, rowsFor } from '../../src/config/stored-providers.ts'
+import { dropProvider, keepProvider, storedProviderIds, rowsFor } from '../../src/config/stored-providers.ts'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { rows as builtIn } from '../../src/providers/rows.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -91,7 +91,7 @@ test('a file takes precedence over the store, and the store over what is built i
   const both = await rowsFor(store, { rows: [ofFile, ...builtIn.slice(1)], ownIds: ['openai'] })
   assert.equal(both.find(({ id }) => id === 'openai')?.defaultModel, 'of-file')
   assert.ok(both.some(({ id }) => id === 'work'))
-  assert.deepEqual((await keptProviders(store)).toSorted(), ['openai', 'work'])
+  assert.deepEqual((await storedProviderIds(store)).toSorted(), ['openai', 'work'])
   assert.equal(await dropProvider(store, 'work'), true)
   assert.equal(await dropProvider(store, 'work'), false)
 })

@@ -6,7 +6,7 @@ import { isObject, type Fragment } from './fragments.ts'
 const longest = 140
 
 export function briefly({ kind, value }: Pick<Fragment, 'kind' | 'value'>): string {
-  const words = kind === 'settings' ? settingsIn(value) : kind === 'tool' ? toolIn(value) : said(value)
+  const words = kind === 'settings' ? settingsIn(value) : kind === 'tool' ? toolIn(value) : messageText(value)
   const line = words.replaceAll(/\s+/g, ' ').trim()
   return line.length > longest ? `${line.slice(0, longest)}…` : line
 }
@@ -46,9 +46,9 @@ function textOf(value: Json | undefined): string {
 }
 
 /** The text of a message, and its other content by type. */
-function said(value: Json | undefined): string {
+function messageText(value: Json | undefined): string {
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(said).filter(Boolean).join(' ')
+  if (Array.isArray(value)) return value.map(messageText).filter(Boolean).join(' ')
   if (!isObject(value)) return ''
   return callIn(value) || partIn(value)
 }
@@ -66,8 +66,8 @@ function callIn(value: JsonObject): string {
 function partIn(value: JsonObject): string {
   const inner =
     value['text'] ?? value['thinking'] ?? value['output'] ?? value['content'] ?? value['parts'] ?? value['summary']
-  const calls = said(value['tool_calls'])
-  const words = [said(inner), calls].filter(Boolean).join(' ')
+  const calls = messageText(value['tool_calls'])
+  const words = [messageText(inner), calls].filter(Boolean).join(' ')
   if (words !== '') return words
   const response = value['functionResponse']
   if (isObject(response)) return JSON.stringify(response['response'])

@@ -66,7 +66,7 @@ export function inspect(asked: ToInspect): Inspected {
   const places = placesByPath(origins)
   const old = before && fragmentsOf(before)
   const oldTexts = new Map(old?.map((fragment) => [fragment.path, withoutMarks(fragment)]))
-  const told = notesByPlace(notes, history.length)
+  const notesAt = notesByPlace(notes, history.length)
   const noted = new Set<Note>()
   let isPrefix = isSameModel && old !== undefined
 
@@ -77,7 +77,7 @@ export function inspect(asked: ToInspect): Inspected {
     if (fragment.kind !== 'settings' && change !== 'same') isPrefix = false
     const cached = isPrefix && fragment.kind !== 'settings'
     const mine = [...(places.get(fragment.path) ?? [])]
-    const about = [...new Set(mine.flatMap((place) => told.get(place) ?? []))].filter((note) => !noted.has(note))
+    const about = [...new Set(mine.flatMap((place) => notesAt.get(place) ?? []))].filter((note) => !noted.has(note))
     for (const note of about) noted.add(note)
     const earlier = change === 'changed' ? old?.find((one) => one.path === fragment.path) : undefined
     const rate = cached ? (price?.cacheRead ?? price?.input) : price?.input
@@ -101,7 +101,7 @@ export function inspect(asked: ToInspect): Inspected {
   const absent: Absent[] = []
   for (const [place, message] of history.entries()) {
     if (!origins || carried.has(place) || place < opening || !message) continue
-    const about = told.get(place) ?? []
+    const about = notesAt.get(place) ?? []
     for (const note of about) noted.add(note)
     absent.push({ place, notes: about })
   }
@@ -143,18 +143,18 @@ const cacheMarks = new Set(['cache_control', 'prompt_cache_breakpoint'])
 
 /** A note concerns the message at its position, or each message in a range. */
 function notesByPlace(notes: readonly Note[], length: number): Map<number, Note[]> {
-  const told = new Map<number, Note[]>()
+  const byPlace = new Map<number, Note[]>()
   for (const note of notes) {
     const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
     if (!found) continue
     const to = Math.min(Number(found[2] ?? found[1]), length - 1)
     for (let place = Number(found[1]); place <= to; place++) {
-      const here = told.get(place)
+      const here = byPlace.get(place)
       if (here) here.push(note)
-      else told.set(place, [note])
+      else byPlace.set(place, [note])
     }
   }
-  return told
+  return byPlace
 }
 
 function placesByPath(origins: ToInspect['origins']): Map<string, readonly number[]> {

@@ -35,15 +35,15 @@ async function start(at: string, what: () => Promise<void>): Promise<boolean> {
 export async function send(parts: Part[]): Promise<boolean> {
   return start(current.value?.id ?? '', async () => {
     const { id } = await ensure()
-    const said = parts.filter((part) => part.type === 'text' || part.type === 'media')
+    const content = parts.filter((part) => part.type === 'text' || part.type === 'media')
     const parentId = leaf.value
     if (parentId !== current.value?.head && parentId !== null) await api.change(id, { head: parentId })
     following.value = true
     showEnd.value++
-    const run = await api.send(id, { parts: said, parentId })
+    const run = await api.send(id, { parts: content, parentId })
     if (current.value?.id !== id) return
     if (run.entryId !== undefined && !tree.value.byId.has(run.entryId)) {
-      arrived(entryOf(id, run.entryId, { role: 'user', parts: said }, parentId))
+      arrived(entryOf(id, run.entryId, { role: 'user', parts: content }, parentId))
     }
     attach(id, run.id)
   })

@@ -42,7 +42,7 @@ export const comparison = signal<Comparison | undefined>(undefined)
 
 let stop = new AbortController()
 
-type Told =
+type CompareEvent =
   | { type: 'started' | 'ended' }
   | { type: 'candidate'; index: number; event: RunEvent }
   | { type: 'answered'; index: number; leaf: string; outcome: string; cost: number; message?: string }
@@ -72,7 +72,7 @@ function columnOf(model: string): Column {
 }
 
 async function follow(id: string, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-  const parser = createParser({ onEvent: ({ data }) => batch(() => take(JSON.parse(data) as Told)) })
+  const parser = createParser({ onEvent: ({ data }) => batch(() => take(JSON.parse(data) as CompareEvent)) })
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) parser.feed(chunk.value)
@@ -86,14 +86,14 @@ async function follow(id: string, body: ReadableStream<Uint8Array<ArrayBuffer>>)
   })
 }
 
-function take(told: Told): void {
-  if (!('index' in told)) return
-  const column = comparison.value?.columns[told.index]
+function take(event: CompareEvent): void {
+  if (!('index' in event)) return
+  const column = comparison.value?.columns[event.index]
   if (!column) return
-  if (told.type === 'candidate') column.value = withEvent(column.value, told.event)
+  if (event.type === 'candidate') column.value = withEvent(column.value, event.event)
   else {
     const { exchange: _, ...rest } = column.value
-    const { leaf, outcome, cost, message } = told
+    const { leaf, outcome, cost, message } = event
     column.value = {
       ...rest,
       leaf,

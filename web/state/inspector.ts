@@ -126,15 +126,15 @@ async function look(
     const all = [...new Set([...shownNow, 'next'])]
     const next = all.filter((one) => one.startsWith('next'))
     const entryId = leaf.value === current.value?.head ? undefined : leaf.value
-    const said = { ...nextInput(words), ...(entryId && { entryId }) }
+    const request = { ...nextInput(words), ...(entryId && { entryId }) }
     const targets = next.map((one) => ({ model: one === 'next' ? model.value : one.slice('next '.length) }))
     const chosen = id === undefined ? { settings: settings.value } : {}
-    const prepared = await api.prepare(id, { targets, ...chosen, ...said }, signal)
+    const prepared = await api.prepare(id, { targets, ...chosen, ...request }, signal)
     const made = await Promise.all(
       all.map(async (subject) => {
         try {
           const at = next.indexOf(subject)
-          if (at >= 0) return await showNext(id, subject, prepared[at], said)
+          if (at >= 0) return await showNext(id, subject, prepared[at], request)
           return subject.startsWith(clientOf) ? await showClient(subject) : await showSent(subject)
         } catch (error) {
           return { subject, trouble: failureOf(error).message }
@@ -178,9 +178,9 @@ export async function previewNext(
   model: string,
   signal: AbortSignal,
 ): Promise<{ prepared: PreparedView; tokens: number; cached: number; cost: number | undefined }> {
-  const said = nextInput(draft.peek().trim())
-  const [prepared] = await api.prepare(id, { targets: [{ model }], ...said }, signal)
-  const { inspected } = await showNext(id, 'next', prepared, said)
+  const request = nextInput(draft.peek().trim())
+  const [prepared] = await api.prepare(id, { targets: [{ model }], ...request }, signal)
+  const { inspected } = await showNext(id, 'next', prepared, request)
   if (!prepared) throw new Error('The server returned no request.')
   return { prepared, tokens: inspected.tokens, cached: inspected.cachedTokens, cost: inspected.price }
 }
@@ -189,13 +189,13 @@ async function showNext(
   id: string | undefined,
   subject: Subject,
   item: PreparedView | undefined,
-  said: NextRequest,
+  request: NextRequest,
 ): Promise<Shown> {
   if (!item?.body) throw new Error(item?.error?.message ?? 'The server returned no request.')
   const { entryIds, messages } = await historyTo(id, leaf.value)
-  if (said.parts !== undefined) {
+  if (request.parts !== undefined) {
     entryIds.push(undefined)
-    messages.push({ role: 'user', parts: said.parts })
+    messages.push({ role: 'user', parts: request.parts })
   }
   const before = exchanges.value.find((one) => one.provider === item.provider && one.protocol === item.protocol)
   const old = before && (await bodyOf(before))
@@ -227,7 +227,7 @@ async function showNext(
     ...(item.contextWindow !== undefined && { contextWindow: item.contextWindow }),
     ...(warm && { predicted: inspected.cachedTokens }),
     ...(item.showsPrompt &&
-      id !== undefined && { prompt: () => api.prompt(id, { ...said, settings: { model: item.model } }) }),
+      id !== undefined && { prompt: () => api.prompt(id, { ...request, settings: { model: item.model } }) }),
   }
 }
 
@@ -301,15 +301,15 @@ function warmSince(before: Exchange, at: number): { minimum: number } | undefine
 }
 
 const bodies = new Map<string, { text: string; body: JsonObject }>()
-const keptBodies = 20
+const cachedBodies = 20
 
 async function bodyOf(exchange: Exchange): Promise<{ text: string; body: JsonObject } | undefined> {
-  const kept = bodies.get(exchange.id)
-  if (kept) return kept
+  const cached = bodies.get(exchange.id)
+  if (cached) return cached
   const text = await api.body(exchange.id)
   const made = { text, body: JSON.parse(text) as JsonObject }
   bodies.set(exchange.id, made)
-  for (const key of bodies.keys()) if (bodies.size > keptBodies) bodies.delete(key)
+  for (const key of bodies.keys()) if (bodies.size > cachedBodies) bodies.delete(key)
   return made
 }
 

@@ -86,10 +86,10 @@ export function attach(conversationId: string, runId: string): void {
   )
 }
 
-type Told = RunEvent | { type: 'run-resumed' }
+type StreamedEvent = RunEvent | { type: 'run-resumed' }
 
 function take(conversationId: string, runId: string, { data }: Streamed): void {
-  const event = JSON.parse(data) as Told
+  const event = JSON.parse(data) as StreamedEvent
   const now = live.value
   if (!now || now.runId !== runId) return
   switch (event.type) {

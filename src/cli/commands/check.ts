@@ -53,10 +53,10 @@ FILE may be - to read standard input.`,
     if (values.json) {
       printJson({ format: transcript.format, protocol, issues, notes, left }, 2)
     } else {
-      const said = issues.map((issue) => `${issue.status} ${issue.message} (${issue.rule})`)
+      const problems = issues.map((issue) => `${issue.status} ${issue.message} (${issue.rule})`)
       const lines = [
         issues.length === 0 ? `${row.name} would accept it unchanged.` : `${row.name} would refuse it:`,
-        ...said.map((line) => `  ${line}`),
+        ...problems.map((line) => `  ${line}`),
         ...(notes.length > 0 ? ['Synapse would change:', ...notes.map((note) => `  ${noteLine(note)}`)] : []),
       ]
       print(`${neutral(lines.join('\n'))}\n`)

@@ -136,10 +136,10 @@ function stateIn(values: Settings): JsonObject {
 async function remove(id: string, values: Settings): Promise<void> {
   const local = await openLocalStore(values)
   try {
-    const { dropProvider, keptProviders } = await import('../../config/stored-providers.ts')
+    const { dropProvider, storedProviderIds } = await import('../../config/stored-providers.ts')
     if (!(await dropProvider(local.store, id))) {
-      const kept = await keptProviders(local.store)
-      throw badInput(`No provider "${id}" is stored; stored providers: ${kept.join(', ') || 'none'}.`)
+      const stored = await storedProviderIds(local.store)
+      throw badInput(`No provider "${id}" is stored; stored providers: ${stored.join(', ') || 'none'}.`)
     }
     print(`Removed ${id}.\n`)
   } finally {

@@ -53,7 +53,7 @@ like any others. At the end it prints the cost and how to open the conversation.
       const rows = await rowsFor(local.store, config)
       const choice = await chooseModel({
         asked: values.model,
-        kept: undefined,
+        stored: undefined,
         configured: config?.model,
         offline: values.offline === true,
         env: process.env,

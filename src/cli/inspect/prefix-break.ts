@@ -41,8 +41,8 @@ const markFields: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_
 function unmarked(value: Json): Json {
   if (Array.isArray(value)) return value.map(unmarked)
   if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([key, field]) => field !== undefined && !markFields.has(key))
-  return Object.fromEntries(kept.map(([key, field]) => [key, unmarked(field ?? null)]))
+  const fields = Object.entries(value).filter(([key, field]) => field !== undefined && !markFields.has(key))
+  return Object.fromEntries(fields.map(([key, field]) => [key, unmarked(field ?? null)]))
 }
 
 /** The path in a JSON text that a character belongs to. */

@@ -49,10 +49,10 @@ export function inspectLines(looked: Preview, width: number, style: Style): stri
 /** A few lines for a chat. */
 export function contextLines(looked: Preview, width: number, style: Style): string[] {
   const fates = Map.groupBy(looked.explained.messages, (message) => message.fate)
-  const told = [...fates].map(([fate, messages]) => `${messages.length} ${fate}`)
+  const counts = [...fates].map(([fate, messages]) => `${messages.length} ${fate}`)
   return [
     ...headLines(looked, width, style),
-    clip(`${count(looked.explained.messages.length)} messages in the log: ${told.join(', ') || 'none'}`, width),
+    clip(`${count(looked.explained.messages.length)} messages in the log: ${counts.join(', ') || 'none'}`, width),
     ...reasons(looked.explained.messages, width, style),
   ]
 }

@@ -94,8 +94,8 @@ async function switchModel(typed: string, { session, say, ask }: SlashContext): 
   )
   session.settings.model = model
   delete session.settings.protocol
-  const kept = { ...info.settings, model, origin }
-  await store.updateConversation(owner, session.conversation.id, { settings: kept })
+  const settings = { ...info.settings, model, origin }
+  await store.updateConversation(owner, session.conversation.id, { settings })
   say(`Continuing with ${neutral(model)}.`)
 }
 

@@ -19,7 +19,7 @@ import { lastingContext, type ServerContext } from '../context.ts'
 import { doorOf } from '../doors/door.ts'
 import { respondTo } from '../doors/respond.ts'
 import { route, type Call, type Route } from '../route.ts'
-import { checkRun, mergeSettings, settingsToKeep } from '../run-settings.ts'
+import { checkRun, mergeSettings, settingsToStore } from '../run-settings.ts'
 import { checkCapacity, releaseSlot, takeSlot } from '../run-stream.ts'
 import { eventStream } from '../runs/sse.ts'
 import { settings as settingsSchema, type Settings } from '../schema.ts'
@@ -149,8 +149,8 @@ async function conversationFor({ server, owner, body, request }: Call<unknown, C
   const found = chat && (await store.conversation(owner, textIn(chat.data, 'conversationId')))
   if (found) return found
   const client = request.headers.get('user-agent')?.slice(0, 200)
-  const kept = settingsToKeep(server, owner, body.settings ?? {}, {})
-  return store.createConversation(owner, { settings: { ...kept, ...(client && { client }) } })
+  const settings = settingsToStore(server, owner, body.settings ?? {}, {})
+  return store.createConversation(owner, { settings: { ...settings, ...(client && { client }) } })
 }
 
 interface Place {
@@ -197,9 +197,9 @@ function isOf({ startedAt }: RunView, { message, at }: Entry): boolean {
 function newEntries(messages: readonly UiMessage[], after: string | null) {
   let parentId = after
   return messages.flatMap((message) => {
-    const said = messageOf(message)
-    if (said.parts.length === 0) return []
-    const entry: NewEntry & { id: string } = { id: uuidv7(), message: said, parentId, head: 'move' }
+    const content = messageOf(message)
+    if (content.parts.length === 0) return []
+    const entry: NewEntry & { id: string } = { id: uuidv7(), message: content, parentId, head: 'move' }
     parentId = entry.id
     return [{ uiId: message.id, entry }]
   })

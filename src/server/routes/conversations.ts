@@ -7,7 +7,7 @@ import { json } from '../answer.ts'
 import { audit } from '../audit.ts'
 import type { ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
-import { checkSettings, settingsToKeep } from '../run-settings.ts'
+import { checkSettings, settingsToStore } from '../run-settings.ts'
 import { conversationChange, conversationsQuery, fork, newConversation } from '../schema.ts'
 import { conversationView, pageSchema, type ConversationView } from '../views.ts'
 
@@ -38,7 +38,7 @@ export const conversationRoutes: readonly Route[] = [
       await checkSettings(server, principal, settings)
       const path = from ? await pathTo(server.store, owner, from) : []
       const { id } = await server.store.createConversation(owner, {
-        settings: settingsToKeep(server, owner, settings, {}),
+        settings: settingsToStore(server, owner, settings, {}),
         ...(title !== undefined && { title }),
         ...(labels && { labels }),
       })
@@ -68,11 +68,11 @@ export const conversationRoutes: readonly Route[] = [
       const { head, settings, ...plain } = body
       const id = param('id')
       if (settings) await checkSettings(server, principal, settings)
-      const { settings: kept } = await viewOf(server, owner, id)
+      const { settings: stored } = await viewOf(server, owner, id)
       if (head !== undefined) await server.store.setHead(owner, id, { entryId: head })
       await server.store.updateConversation(owner, id, {
         ...plain,
-        ...(settings && { settings: settingsToKeep(server, owner, settings, kept) }),
+        ...(settings && { settings: settingsToStore(server, owner, settings, stored) }),
       })
       server.changes.tell(id)
       return json(await viewOf(server, owner, id))

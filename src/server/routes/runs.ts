@@ -197,8 +197,8 @@ async function grantFor(
   throw badInput(`The tool of the call ${callId} is not available now, so the call can only be allowed once.`)
 }
 
-function entryOf(said: MessageInput, place: { parentId?: string | null; head?: 'move' }) {
-  return { id: uuidv7(), message: userMessage(said), ...place }
+function entryOf(input: MessageInput, place: { parentId?: string | null; head?: 'move' }) {
+  return { id: uuidv7(), message: userMessage(input), ...place }
 }
 
 async function entryIn({ server, owner, param }: Call<unknown, unknown>): Promise<Entry> {

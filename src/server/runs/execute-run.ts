@@ -22,7 +22,7 @@ export interface RunExecutor {
   toolbox: (owner: string) => Toolbox
   paths: ReturnType<typeof pathCache>
   /** The settings of a run from what a conversation keeps. */
-  settingsOf: (owner: string, kept: JsonObject) => StoredRun['settings']
+  settingsOf: (owner: string, stored: JsonObject) => StoredRun['settings']
 }
 
 export interface ExecutedRun {
@@ -42,9 +42,9 @@ export async function executeRun(
   const place = { store, owner, conversationId }
   let tools: RunTools
   try {
-    const kept = run.settings.agent === undefined ? {} : await keptSettings()
+    const stored = run.settings.agent === undefined ? {} : await storedSettings()
     // A run that is taken up again after it was handed over continues with the agent it was handed to.
-    const settings = wasHandedOver(kept, run.id) ? settingsOf(owner, kept) : run.settings
+    const settings = wasHandedOver(stored, run.id) ? settingsOf(owner, stored) : run.settings
     tools = await runTools(toolbox(owner), place, settings, handOver)
   } catch (error) {
     return { end: { type: 'run-end', outcome: 'failed', usage: noUsage, failure: asFailure(error) } }
@@ -81,14 +81,14 @@ export async function executeRun(
     ...(cost !== undefined && { cost }),
   }
 
-  async function keptSettings(): Promise<JsonObject> {
+  async function storedSettings(): Promise<JsonObject> {
     return (await store.conversation(owner, conversationId))?.settings ?? {}
   }
 
   async function handOver(agent: string): Promise<RunSettings> {
-    const kept = settingsAfterHandoff(toolbox(owner).agent(agent), await keptSettings(), run.id)
-    await store.updateConversation(owner, conversationId, { settings: kept })
-    return (await runTools(toolbox(owner), place, settingsOf(owner, kept), handOver)).settings
+    const settings = settingsAfterHandoff(toolbox(owner).agent(agent), await storedSettings(), run.id)
+    await store.updateConversation(owner, conversationId, { settings })
+    return (await runTools(toolbox(owner), place, settingsOf(owner, settings), handOver)).settings
   }
 
   async function pay(): Promise<void> {

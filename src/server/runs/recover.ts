@@ -56,9 +56,9 @@ async function recoverOne(runs: Runs, owner: string, runId: string): Promise<voi
 async function closeStream({ store, events }: Runs, run: StoredRun): Promise<void> {
   const { outcome, usage, failure } = run
   const end = { type: 'run-end', outcome, usage, ...(failure && { failure }) } as ServedEvent
-  const isKept = await store.stream(run.owner, run.id, 0, 1)
+  const stream = await store.stream(run.owner, run.id, 0, 1)
   // A run that has ended accepts nothing more.
-  if (isKept) await (await events.open(run.owner, run.conversationId, run.id)).end(end)
+  if (stream) await (await events.open(run.owner, run.conversationId, run.id)).end(end)
   await store.deleteRecord(serverOwner, recordKind.open, run.id)
 }
 

@@ -21,7 +21,7 @@ interface Watching {
 export function runSource(store: Store, owner: string, runId: string, { live, isUnderWay }: Watching): EventSource {
   const elsewhere = signs(store, runId)
   const { outages } = store
-  let told: Outage | undefined
+  let reported: Outage | undefined
   return {
     async read(from) {
       const stream = live()
@@ -45,9 +45,9 @@ export function runSource(store: Store, owner: string, runId: string, { live, is
     },
     notice() {
       const outage = outages?.current()
-      if (outage?.since === told?.since) return undefined
-      const waitedMs = told ? Date.now() - Date.parse(told.since) : 0
-      told = outage
+      if (outage?.since === reported?.since) return undefined
+      const waitedMs = reported ? Date.now() - Date.parse(reported.since) : 0
+      reported = outage
       const event: RunEvent = outage ? { type: 'store-waiting', ...outage } : { type: 'store-back', waitedMs }
       return unnumbered(JSON.stringify(event))
     },

@@ -26,20 +26,20 @@ export function contextEdits(
 
 function clearing(turns: readonly Turn<Item>[], cleared: number, thinks: boolean): JsonObject[] {
   const uses = turns.flatMap(({ items }) => items.filter(({ block }) => block.type === 'tool_use'))
-  const kept = uses.filter(({ message }) => message >= cleared).length
+  const remaining = uses.filter(({ message }) => message >= cleared).length
   const thoughts = turns.flatMap(({ items }) => items.find(({ block }) => isThinking(block)) ?? [])
-  const keptThoughts = thoughts.filter(({ message }) => message >= cleared).length
+  const remainingThoughts = thoughts.filter(({ message }) => message >= cleared).length
   return [
     // Must come first if requested at all, and keeps at least one turn (checked 2026-11).
-    ...(thinks && thoughts.length > keptThoughts
-      ? [{ type: 'clear_thinking_20251015', keep: { type: 'thinking_turns', value: Math.max(1, keptThoughts) } }]
+    ...(thinks && thoughts.length > remainingThoughts
+      ? [{ type: 'clear_thinking_20251015', keep: { type: 'thinking_turns', value: Math.max(1, remainingThoughts) } }]
       : []),
-    ...(uses.length > kept
+    ...(uses.length > remaining
       ? [
           {
             type: 'clear_tool_uses_20250919',
-            trigger: { type: 'tool_uses', value: Math.max(1, kept) },
-            keep: { type: 'tool_uses', value: kept },
+            trigger: { type: 'tool_uses', value: Math.max(1, remaining) },
+            keep: { type: 'tool_uses', value: remaining },
           },
         ]
       : []),

@@ -97,9 +97,9 @@ function sampling(thinking: Thinking, writer: Writer): JsonObject {
 
 function stopSequences(writer: Writer): string[] {
   const { stop = [] } = writer.target.options
-  const kept = stop.filter((sequence) => !isBlank(sequence))
-  if (kept.length < stop.length) {
+  const sequences = stop.filter((sequence) => !isBlank(sequence))
+  if (sequences.length < stop.length) {
     writer.notes.push({ kind: 'dropped', what: 'blank stop sequences', why: 'the wire refuses them' })
   }
-  return kept
+  return sequences
 }

@@ -122,13 +122,13 @@ function checkEnd(body: JsonObject, messages: readonly WireMessage[], model: Mod
 }
 
 function checkLoop(messages: readonly WireMessage[], report: Report): void {
-  const said = messages.filter(({ role }) => role !== 'system')
+  const turns = messages.filter(({ role }) => role !== 'system')
   const onlyResults = (message: WireMessage | undefined) =>
     message?.role === 'user' && message.content.some((block) => block.type === 'tool_result')
   let first: WireMessage | undefined
   let thinks = false
-  let inLoop = onlyResults(said.at(-1)) || said.at(-1)?.role === 'assistant'
-  for (const message of said.toReversed()) {
+  let inLoop = onlyResults(turns.at(-1)) || turns.at(-1)?.role === 'assistant'
+  for (const message of turns.toReversed()) {
     if (!inLoop) break
     if (message.role === 'assistant') {
       first = message

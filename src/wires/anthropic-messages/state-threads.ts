@@ -54,14 +54,14 @@ export function createThreads(): Threads {
     keep({ body: sent, owner, now, replyId }, body, reply, from) {
       if (!isObject(sent.thread)) return
       if (from) from.continued = 'done'
-      const kept: StoredThread = {
+      const thread: StoredThread = {
         ...(body.system !== undefined && { system: body.system }),
         ...(body.tools !== undefined && { tools: body.tools }),
         messages: [...unmarkedMessages(body.messages), { role: 'assistant', content: reply.content ?? [] }],
         fixed: fixedIn(body),
         continued: 'no',
       }
-      stored.put(replyId, owner, kept, now)
+      stored.put(replyId, owner, thread, now)
     },
   }
 

@@ -35,14 +35,14 @@ export function createAnthropicState(): ServerState {
 function seen(incoming: Incoming, body: JsonObject): Seen {
   checkCompactionBlocks(incoming, body)
   const dropped = checkedThinking(incoming, body)
-  const kept = afterCompaction(mapBlocks(body, (block, i, j) => (has(dropped, i, j) ? undefined : block)))
-  const { body: trimmed, applied } = edited(kept, incoming.count)
+  const remaining = afterCompaction(mapBlocks(body, (block, i, j) => (has(dropped, i, j) ? undefined : block)))
+  const { body: trimmed, applied } = edited(remaining, incoming.count)
   const compaction = compactionFor(incoming, trimmed)
   return {
     view: compaction?.view ?? trimmed,
     finish(whole) {
-      const said = Array.isArray(whole.content) && !compaction?.alone ? whole.content.filter(isObject) : []
-      const content = [...(compaction ? [compaction.block] : []), ...said]
+      const blocks = Array.isArray(whole.content) && !compaction?.alone ? whole.content.filter(isObject) : []
+      const content = [...(compaction ? [compaction.block] : []), ...blocks]
       return {
         ...whole,
         content: signThinking(shownThinking(content, body), body, incoming.model),

@@ -119,13 +119,13 @@ export function keepThinking(
     const what = `thinking of ${broken.size} earlier replies`
     writer.notes.push({ kind: 'dropped', what, why, rule: 'R-19', ...(at !== undefined && { at }) })
   }
-  const kept = broken.size > 0 ? withoutThinking(turns, (message) => broken.has(message)) : turns
-  if (!binding.unproven) return { turns: kept, thinking }
+  const remaining = broken.size > 0 ? withoutThinking(turns, (message) => broken.has(message)) : turns
+  if (!binding.unproven) return { turns: remaining, thinking }
   const why = 'it is not known what some thinking was an answer to; what does not fit is to be ignored'
   writer.notes.push({ kind: 'added', what: 'thinking.block_binding', why, rule: 'R-19' })
   const block_binding = { prefix_mismatch_behavior: 'drop_block' }
   const config = { ...(thinking.config ?? { type: 'adaptive' }), block_binding }
-  return { turns: kept, thinking: { ...thinking, config } }
+  return { turns: remaining, thinking: { ...thinking, config } }
 }
 
 function withoutThinking(turns: readonly Turn<Item>[], dropped: (message: number) => boolean): Turn<Item>[] {

@@ -20,13 +20,13 @@ export function declareTools(context: Context, writer: Writer): Declared {
     return { tools: [], historyOnly: false }
   }
   if (context.tools.length > 0) {
-    const kept = context.tools.slice(0, capabilities.maxTools)
-    if (kept.length < context.tools.length) {
-      const what = `${context.tools.length - kept.length} tools after the first ${kept.length}`
+    const offered = context.tools.slice(0, capabilities.maxTools)
+    if (offered.length < context.tools.length) {
+      const what = `${context.tools.length - offered.length} tools after the first ${offered.length}`
       writer.notes.push({ kind: 'dropped', what, why: 'the model takes no more' })
     }
     const dialect = toolDialects[quirks.toolSchema ?? 'anthropic']
-    const tools = kept.map((tool, index) => {
+    const tools = offered.map((tool, index) => {
       const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, writer.notes)
       return {
         name: writer.names.toWire(tool.name),

@@ -71,13 +71,13 @@ export function encodeResults(message: ToolMessage, at: string, write: Writing):
 }
 
 function result(part: ToolResultPart, content: JsonObject[], { target, wireId }: Writing): JsonObject {
-  const said = content.length > 0 ? content : [textBlock(emptyResultText)]
+  const blocks = content.length > 0 ? content : [textBlock(emptyResultText)]
   // Models whose results support media also support a status; for the others it is written into the text.
   const hasStatus = target.capabilities.resultMedia.length > 0
   return {
     toolResult: {
       toolUseId: wireId(part.callId),
-      content: part.failed && !hasStatus ? failedInWords(said) : said,
+      content: part.failed && !hasStatus ? failedInWords(blocks) : blocks,
       ...(part.failed && hasStatus && { status: 'error' }),
     },
   }

@@ -48,9 +48,9 @@ export function readBlock(start: JsonObject): BlockReader<JsonObject> {
       if (kind === 'reasoningContent') return { block: reasoning(given, text.join(''), signature.join(''), redacted) }
       if (kind === 'toolResult' && results.length > 0) return { block: { toolResult: { ...given, content: results } } }
       if (kind !== 'text') return { block: { [kind]: { ...given, ...inside(other, kind) } } }
-      const said = text.join('')
-      if (citations.length === 0) return { block: { text: said } }
-      return { block: { citationsContent: { ...(said !== '' && { content: [{ text: said }] }), citations } } }
+      const joined = text.join('')
+      if (citations.length === 0) return { block: { text: joined } }
+      return { block: { citationsContent: { ...(joined !== '' && { content: [{ text: joined }] }), citations } } }
     },
   }
 }

@@ -59,12 +59,12 @@ function checkTurns(messages: readonly WireMessage[], report: Report): void {
       report('BC-6', says)
     }
   }
-  const said = messages.filter(({ role }) => role !== 'system')
-  if (said[0]?.role !== 'user') {
+  const turns = messages.filter(({ role }) => role !== 'system')
+  if (turns[0]?.role !== 'user') {
     const says = 'A conversation must start with a user message.'
     report('BC-1', `${says} Try again with a conversation that starts with a user message.`)
   }
-  if (said.some(({ role }, index) => index > 0 && role === said[index - 1]?.role)) {
+  if (turns.some(({ role }, index) => index > 0 && role === turns[index - 1]?.role)) {
     const says = 'A conversation must alternate between user and assistant roles.'
     report('BC-2', `${says} Make sure the conversation alternates between user and assistant roles and try again.`)
   }

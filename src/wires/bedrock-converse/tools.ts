@@ -16,13 +16,13 @@ export function encodeTools(context: Context, ran: ReadonlySet<string>, write: W
     if (context.tools.length > 0) notes.push({ kind: 'dropped', what: 'tools', why: 'the model takes none' })
     return undefined
   }
-  const kept = context.tools.slice(0, capabilities.maxTools)
-  if (kept.length < context.tools.length) {
-    const what = `${context.tools.length - kept.length} tools after the first ${kept.length}`
+  const offered = context.tools.slice(0, capabilities.maxTools)
+  if (offered.length < context.tools.length) {
+    const what = `${context.tools.length - offered.length} tools after the first ${offered.length}`
     notes.push({ kind: 'dropped', what, why: 'the model takes no more' })
   }
   const dialect = toolDialects[quirks.toolSchema ?? 'anthropic']
-  const tools = kept.map((tool, index) => {
+  const tools = offered.map((tool, index) => {
     const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
     return spec(write.names.toWire(tool.name), schema, description || undefined)
   })

@@ -104,14 +104,15 @@ export function endMessage(message: Assembly, whole: boolean): { native: JsonObj
   closeContent(message, whole)
   // In the order of their parts, by which each is found again when it is sent back.
   const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
-  const kept = whole ? calls : calls.filter((call) => endedCalls.has(call))
-  for (const call of calls) endCall(message, call, kept.includes(call), opened.get(call) ?? beginCall(message, call))
-  return { native: nativeMessage(message, whole, kept), calls: calls.length }
+  const complete = whole ? calls : calls.filter((call) => endedCalls.has(call))
+  for (const call of calls)
+    endCall(message, call, complete.includes(call), opened.get(call) ?? beginCall(message, call))
+  return { native: nativeMessage(message, whole, complete), calls: calls.length }
 }
 
 function nativeMessage(message: Assembly, whole: boolean, calls: readonly GatheredCall[]): JsonObject[] {
-  const blocks = message.blocks.filter(isKept)
-  const plan = message.plan && isKept(message.plan) ? message.plan.pieces.join('') : ''
+  const blocks = message.blocks.filter(hasEnded)
+  const plan = message.plan && hasEnded(message.plan) ? message.plan.pieces.join('') : ''
   if (!whole && blocks.length === 0 && calls.length === 0 && plan === '') return []
   const native: JsonObject = {
     role: 'assistant',
@@ -148,7 +149,7 @@ function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof ope
   return openCall(message, call)
 }
 
-function isKept({ ended }: Growing): boolean {
+function hasEnded({ ended }: Growing): boolean {
   return ended
 }
 

@@ -117,7 +117,7 @@ export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
   if (!isObject(whole)) return [whole]
   const [first, ...others] = listOf(whole.candidates)
   if (!isObject(first) || !hasParts(first)) return [whole]
-  const { content, index = 0, ...said } = first
+  const { content, index = 0, ...outcome } = first
   const { parts: all, ...role } = content
   const { candidates: _, usageMetadata, promptFeedback, ...frame } = whole
 
@@ -129,7 +129,7 @@ export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
   }
   return chunks.map((parts, place): Json => {
     const last = place === chunks.length - 1
-    const candidate = { content: { ...role, parts }, ...(last && said), index }
+    const candidate = { content: { ...role, parts }, ...(last && outcome), index }
     return {
       candidates: last ? [candidate, ...others] : [candidate],
       ...(last && usageMetadata !== undefined && { usageMetadata }),

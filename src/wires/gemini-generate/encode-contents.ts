@@ -18,18 +18,18 @@ import type { GeminiContent, GeminiPart } from './types.ts'
 /** `whole`: a request, with missing turns added at either end. `bare`: these messages and no more. */
 export function encodeContents(context: Context, write: Writing, extent: 'whole' | 'bare'): GeminiContent[] {
   const turns: Turn<GeminiPart>[] = []
-  let stretch: Said[] = []
+  let stretch: EncodedInput[] = []
   const endStretch = () => {
     const turn = stretchOf(stretch)
     if (turn.items.length > 0) turns.push(turn)
     stretch = []
   }
 
-  const said = (message: Exclude<Message, Reply>, at: string) => encodeSaid(message, at, write)
+  const encodeOne = (message: Exclude<Message, Reply>, at: string) => encodeInput(message, at, write)
   const replied = (reply: Reply, at: string) => replyTurn(reply, at, write)
   for (const [index, message] of context.messages.entries()) {
     if (message.role !== 'assistant') {
-      stretch.push(write.cached(message, index, said))
+      stretch.push(write.cached(message, index, encodeOne))
       continue
     }
     endStretch()
@@ -57,30 +57,30 @@ function replyTurn(reply: Reply, at: string, write: Writing): Turn<GeminiPart> {
 }
 
 /** What one message between two replies contributes to their content. */
-interface Said {
+interface EncodedInput {
   at: string
   responses: GeminiPart[]
   media: GeminiPart[]
   rest: GeminiPart[]
   /** The merged content, with the messages after it. */
-  turn?: { of: readonly Said[]; turn: Turn<GeminiPart> }
+  turn?: { of: readonly EncodedInput[]; turn: Turn<GeminiPart> }
 }
 
-function stretchOf(said: readonly Said[]): Turn<GeminiPart> {
-  const known = said[0]?.turn
-  if (known?.of.length === said.length && known.of.every((one, i) => one === said[i])) return known.turn
+function stretchOf(inputs: readonly EncodedInput[]): Turn<GeminiPart> {
+  const known = inputs[0]?.turn
+  if (known?.of.length === inputs.length && known.of.every((one, i) => one === inputs[i])) return known.turn
   const items = [
-    ...said.flatMap(({ responses }) => responses),
-    ...said.flatMap(({ media }) => media),
-    ...said.flatMap(({ rest }) => rest),
+    ...inputs.flatMap(({ responses }) => responses),
+    ...inputs.flatMap(({ media }) => media),
+    ...inputs.flatMap(({ rest }) => rest),
   ]
-  const from = said.filter(isSent).flatMap(({ at }) => fromPlace(at))
-  const turn = turnOf('user', items, said[0]?.at ?? '', from)
-  if (said[0]) said[0].turn = { of: said, turn }
+  const from = inputs.filter(isSent).flatMap(({ at }) => fromPlace(at))
+  const turn = turnOf('user', items, inputs[0]?.at ?? '', from)
+  if (inputs[0]) inputs[0].turn = { of: inputs, turn }
   return turn
 }
 
-function isSent({ responses, media, rest }: Said): boolean {
+function isSent({ responses, media, rest }: EncodedInput): boolean {
   return responses.length + media.length + rest.length > 0
 }
 
@@ -90,7 +90,7 @@ function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> 
   return (reply.opening ??= turnOf('user', [{ text: continueText }], ''))
 }
 
-function encodeSaid(message: Exclude<Message, Reply>, at: string, write: Writing): Said {
+function encodeInput(message: Exclude<Message, Reply>, at: string, write: Writing): EncodedInput {
   if (message.role === 'tool') {
     const results = message.parts.map((part) => encodeResult(part, at, write))
     const responses = results.map(({ response }) => response)

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { put, putIn, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { role: 'user', parts: [{ text: 'Say ok.' }] }
-const said: JsonObject = { role: 'model', parts: [{ text: 'Ok.' }] }
+const modelTurn: JsonObject = { role: 'model', parts: [{ text: 'Ok.' }] }
 const call: JsonObject = { functionCall: { name: 'clock', args: { zone: 'UTC' } } }
 const signed: JsonObject = { ...call, thoughtSignature: 'c2lnbmVk' }
 const response: JsonObject = { functionResponse: { name: 'clock', response: { output: '12:00' } } }
@@ -26,13 +26,13 @@ export const refusedRequests: readonly RefusedCheck[] = [
     'a history that opens with a call',
     contents({ role: 'model', parts: [signed] }, { role: 'user', parts: [response] }),
   ),
-  refused('G-3', 'a response without its call', contents(user, said, { role: 'user', parts: [response] })),
+  refused('G-3', 'a response without its call', contents(user, modelTurn, { role: 'user', parts: [response] })),
   refused(
     'G-4',
     'one response to two calls',
     contents(user, { role: 'model', parts: [signed, call] }, { role: 'user', parts: [response] }),
   ),
-  refused('G-5', 'the model has the last word', contents(user, said)),
+  refused('G-5', 'the model has the last word', contents(user, modelTurn)),
   refused(
     'G-6',
     'a call without its signature',

@@ -26,8 +26,8 @@ const reasons: Partial<Record<string, StopReason>> = {
 
 /** A malformed call, an invented tool: the same request often succeeds the next time. */
 export function badFinish(finish: string, message: string | undefined): Failure {
-  const said = message === undefined ? '' : `: ${message}`
-  return { kind: 'malformed-reply', message: `The model's answer ended with ${finish}${said}`, code: finish }
+  const detail = message === undefined ? '' : `: ${message}`
+  return { kind: 'malformed-reply', message: `The model's answer ended with ${finish}${detail}`, code: finish }
 }
 
 export function finishFor(reason: StopReason, raw: string | undefined): string | undefined {

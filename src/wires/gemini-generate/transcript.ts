@@ -164,17 +164,17 @@ function readMedia({ inlineData, fileData }: JsonObject): MediaPart | undefined 
 }
 
 function readResult({ id: alias, name, response, parts }: JsonObject, calls: OpenCalls): ToolResultPart {
-  const said = typeof name === 'string' ? name : ''
+  const toolName = typeof name === 'string' ? name : ''
   const known = isObject(response) ? response : {}
   const failed = known.error !== undefined && known.output === undefined
-  const told = known.output ?? known.error
-  const plain = typeof told === 'string' && Object.keys(known).length === 1
-  const text = plain ? told : Object.keys(known).length === 0 ? '' : JSON.stringify(told ?? known)
+  const output = known.output ?? known.error
+  const plain = typeof output === 'string' && Object.keys(known).length === 1
+  const text = plain ? output : Object.keys(known).length === 0 ? '' : JSON.stringify(output ?? known)
   const media = listOf(parts).flatMap((part) => (isObject(part) ? (readMedia(camelPart(part)) ?? []) : []))
   return {
     type: 'tool-result',
-    callId: calls.answered(typeof alias === 'string' && alias !== '' ? alias : undefined, said),
-    name: said,
+    callId: calls.answered(typeof alias === 'string' && alias !== '' ? alias : undefined, toolName),
+    name: toolName,
     output: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...media],
     ...(!plain && response !== undefined && { value: response }),
     ...(failed && { failed }),

@@ -36,9 +36,9 @@ export function writer(profile: StreamProfile): StreamWriter {
       const body = whole({ ...reply, native: [] }, { ...profile, usage })
       const { candidates, usageMetadata = {} } = isObject(body) ? body : {}
       const [candidate] = Array.isArray(candidates) ? candidates : []
-      const { content: _content, ...said } = isObject(candidate) ? candidate : {}
+      const { content: _content, ...outcome } = isObject(candidate) ? candidate : {}
       // Clients read the content of every chunk.
-      const last = { content: { parts: [{ text: '' }], role: 'model' }, ...said }
+      const last = { content: { parts: [{ text: '' }], role: 'model' }, ...outcome }
       return [...out, { candidates: [last], usageMetadata, ...frame }]
     },
     fail: (issue) => [errorBody(issue)],

@@ -82,10 +82,10 @@ function signed(steps: Step[], at: string, { notes }: Writing): Step[] {
 function build(reply: Reply, at: string, write: Writing): Step[] {
   noteReasoning(reply, at, write)
   const steps: Step[] = []
-  let said: Content[] = []
+  let content: Content[] = []
   const speak = () => {
-    if (said.length > 0) steps.push({ type: 'model_output', content: said })
-    said = []
+    if (content.length > 0) steps.push({ type: 'model_output', content })
+    content = []
   }
   for (const part of withSources(reply, at, write.notes).parts) {
     const step = ownStep(part, at, write)
@@ -93,7 +93,7 @@ function build(reply: Reply, at: string, write: Writing): Step[] {
       speak()
       steps.push(step)
     } else {
-      said.push(...replyPieces(part, at, write))
+      content.push(...replyPieces(part, at, write))
     }
   }
   speak()

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { put, putIn, refused, type RefusedCheck } from '../shared/refused-check.ts'
 
 const user: JsonObject = { type: 'user_input', content: [{ type: 'text', text: 'Say ok.' }] }
-const said: JsonObject = { type: 'model_output', content: [{ type: 'text', text: 'Ok.' }] }
+const modelOutput: JsonObject = { type: 'model_output', content: [{ type: 'text', text: 'Ok.' }] }
 const call: JsonObject = {
   type: 'function_call',
   id: 'call_1',
@@ -35,8 +35,8 @@ export const refusedRequests: readonly RefusedCheck[] = [
   refused('I-4', 'a step type that does not exist', put({ input: [{ type: 'thinking_aloud' }] })),
   refused('I-5', 'in the background, and not stored', put({ background: true, store: false })),
   refused('G-2', 'a history that opens with a call', input(call, result)),
-  refused('G-3', 'a result without its call', input(user, said, result)),
-  refused('G-5', 'the model has the last word', input(user, said)),
+  refused('G-3', 'a result without its call', input(user, modelOutput, result)),
+  refused('G-5', 'the model has the last word', input(user, modelOutput)),
   refused(
     'G-6',
     'a call without its signature',

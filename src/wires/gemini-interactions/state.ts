@@ -31,9 +31,9 @@ export function createInteractionsState(): ServerState {
     open(incoming): Opened {
       const { body: sent, owner, now, replyId, model } = incoming
       const { previous_interaction_id: id, ...rest } = sent
-      const kept = typeof id === 'string' ? interactions.get(id, owner, now) : undefined
-      if (typeof id === 'string' && !kept) throw unknownInteraction(id)
-      const body = kept ? { ...rest, input: [...kept.steps, ...stepsOf(sent.input)] } : rest
+      const previous = typeof id === 'string' ? interactions.get(id, owner, now) : undefined
+      if (typeof id === 'string' && !previous) throw unknownInteraction(id)
+      const body = previous ? { ...rest, input: [...previous.steps, ...stepsOf(sent.input)] } : rest
       return {
         body,
         see() {

@@ -77,11 +77,11 @@ function readSteps(steps: readonly Json[], path: string, model: string): Message
   }
 
   const messages: Message[] = []
-  let said: JsonObject[] = []
+  let replySteps: JsonObject[] = []
   const endReply = () => {
     turn++
-    if (said.length > 0) messages.push(...sourced(id, said, [readReply(said, model, nameCall)]))
-    said = []
+    if (replySteps.length > 0) messages.push(...sourced(id, replySteps, [readReply(replySteps, model, nameCall)]))
+    replySteps = []
   }
   for (const [index, step] of steps.entries()) {
     if (!isObject(step) || typeof step.type !== 'string') {
@@ -91,7 +91,7 @@ function readSteps(steps: readonly Json[], path: string, model: string): Message
     if (step.type === 'user_input') messages.push(...sourced(id, step, readInput(step, answer)))
     else if (step.type === 'function_result') {
       messages.push(...sourced(id, step, [{ role: 'tool' as const, parts: [readResult(step, answer)] }]))
-    } else said.push(step)
+    } else replySteps.push(step)
   }
   endReply()
   return messages

@@ -113,13 +113,13 @@ function addText(message: Assembly, block: Block, text: string): void {
   growPart(message, block.part, text)
 }
 
-/** Ends the open block; `kept`: it is in the native message. */
-function closeBlock(message: Assembly, kept: boolean): void {
+/** Ends the open block; `isNative`: it is in the native message. */
+function closeBlock(message: Assembly, isNative: boolean): void {
   const { open } = message
   message.open = undefined
   if (open?.part === undefined) return
   const part = partOf(open, textOfRuns(open))
-  endPart(message, open.part, kept ? { ...part, from: 0 } : part)
+  endPart(message, open.part, isNative ? { ...part, from: 0 } : part)
 }
 
 function addCall(message: Assembly, fragment: JsonObject): void {
@@ -141,11 +141,12 @@ export function endMessage(message: Assembly, whole: boolean): { native: JsonObj
   closeBlock(message, dangling === undefined)
   // In the order of their parts, by which each is found again when it is sent back: a name may arrive late, or never.
   const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
-  const kept = whole ? calls : calls.slice(0, -1)
-  for (const call of calls) endCall(message, call, kept.includes(call), opened.get(call) ?? beginCall(message, call))
+  const complete = whole ? calls : calls.slice(0, -1)
+  for (const call of calls)
+    endCall(message, call, complete.includes(call), opened.get(call) ?? beginCall(message, call))
   const finished = blocks.filter((candidate) => candidate !== dangling)
-  const isEmpty = finished.length === 0 && kept.length === 0
-  const native = isEmpty && !(whole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, kept)]
+  const isEmpty = finished.length === 0 && complete.length === 0
+  const native = isEmpty && !(whole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, complete)]
   return { native, calls: calls.length }
 }
 

@@ -45,23 +45,25 @@ async function handleMistral(
   if (id === undefined) {
     if (method !== 'POST') return { body: { data: [] } }
     const { inputs, stream: _stream, store: _store, ...head } = body
-    return { exchanged: await said(stored, newId, { head, entries: [], createdAt: iso(now) }, inputs, visit) }
+    return {
+      exchanged: await continueConversation(stored, newId, { head, entries: [], createdAt: iso(now) }, inputs, visit),
+    }
   }
-  const kept = stored.get(id, owner, now)
-  if (!kept) throw notFound(`Conversation ${id} not found.`)
+  const conversation = stored.get(id, owner, now)
+  if (!conversation) throw notFound(`Conversation ${id} not found.`)
   if (method === 'DELETE') {
     stored.delete(id, owner)
     return { body: {} }
   }
-  if (method === 'GET') return { body: readBack(id, kept, part) }
+  if (method === 'GET') return { body: readBack(id, conversation, part) }
   if (part === 'restart') {
-    const from = kept.entries.findIndex((entry) => entry.id === body.from_entry_id)
+    const from = conversation.entries.findIndex((entry) => entry.id === body.from_entry_id)
     if (from < 0) throw notFound(`Entry ${textIn(body.from_entry_id)} not found.`)
-    const fork = { ...kept, entries: kept.entries.slice(0, from + 1), createdAt: iso(now) }
-    return { exchanged: await said(stored, newId, fork, body.inputs, visit) }
+    const fork = { ...conversation, entries: conversation.entries.slice(0, from + 1), createdAt: iso(now) }
+    return { exchanged: await continueConversation(stored, newId, fork, body.inputs, visit) }
   }
   refuseHead(body)
-  return { exchanged: await said(stored, id, kept, body.inputs, visit) }
+  return { exchanged: await continueConversation(stored, id, conversation, body.inputs, visit) }
 }
 
 /** Documented as 404; the text is not recorded. */
@@ -69,7 +71,7 @@ function notFound(message: string): Refusal {
   return new Refusal(404, { object: 'error', message, type: 'not_found', param: null, code: null })
 }
 
-async function said(
+async function continueConversation(
   stored: MistralConversations,
   id: string,
   conversation: StoredConversation,
@@ -118,13 +120,19 @@ function refuseHead(body: JsonObject): void {
   throw new Refusal(422, { detail })
 }
 
-function readBack(id: string, kept: StoredConversation, part: string | undefined): Json {
-  if (part === 'history') return { object: 'conversation.history', conversation_id: id, entries: kept.entries }
+function readBack(id: string, conversation: StoredConversation, part: string | undefined): Json {
+  if (part === 'history') return { object: 'conversation.history', conversation_id: id, entries: conversation.entries }
   if (part === 'messages') {
-    const messages = kept.entries.filter((entry) => textIn(entry.type).startsWith('message.'))
+    const messages = conversation.entries.filter((entry) => textIn(entry.type).startsWith('message.'))
     return { object: 'conversation.messages', conversation_id: id, messages }
   }
-  return { object: 'conversation', id, created_at: kept.createdAt, updated_at: kept.createdAt, ...kept.head }
+  return {
+    object: 'conversation',
+    id,
+    created_at: conversation.createdAt,
+    updated_at: conversation.createdAt,
+    ...conversation.head,
+  }
 }
 
 function entriesOf(inputs: Json | undefined, seed: string, now: number): JsonObject[] {

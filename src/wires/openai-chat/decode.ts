@@ -254,9 +254,9 @@ function closeParts(state: State, whole: boolean, hasNative: boolean): void {
 function closeCall(state: State, call: GatheredCall, whole: boolean): void {
   const { index, callId } = state.opened.get(call) ?? openCall(state, call)
   const text = call.pieces.join('')
-  const kept = whole || isWhole(call)
-  const input = kept || text !== '' ? readArguments(text) : { input: {}, malformed: '' }
-  endPart(state, index, { ...callHead(state, call, callId), ...input, ...(kept && { from: 0 }) })
+  const complete = whole || isWhole(call)
+  const input = complete || text !== '' ? readArguments(text) : { input: {}, malformed: '' }
+  endPart(state, index, { ...callHead(state, call, callId), ...input, ...(complete && { from: 0 }) })
 }
 
 function citationsOf({ assembly, citations }: State): Json[] {

@@ -43,12 +43,12 @@ function detailsBack(reply: Reply, sameModel: boolean, drop: (why: string, what?
   if (!Array.isArray(native.reasoning_details) || native.reasoning_details.length === 0) {
     return sameModel && typeof native.reasoning === 'string' ? { reasoning: native.reasoning } : {}
   }
-  const kept = replayableDetails(native.reasoning_details, sameModel)
-  if (kept.length < native.reasoning_details.length) {
-    const what = `${native.reasoning_details.length - kept.length} entries of reasoning_details`
+  const replayable = replayableDetails(native.reasoning_details, sameModel)
+  if (replayable.length < native.reasoning_details.length) {
+    const what = `${native.reasoning_details.length - replayable.length} entries of reasoning_details`
     drop('encrypted and signed ones are good only for the model that made them, and some are refused unsigned', what)
   }
-  return kept.length > 0 ? { reasoning_details: kept } : {}
+  return replayable.length > 0 ? { reasoning_details: replayable } : {}
 }
 
 /** In the host's original form, whatever its field was: vLLM has renamed it. */
@@ -58,8 +58,8 @@ function reasoningText(reply: Reply, field: string): string | undefined {
     const text = native[name]
     if (typeof text === 'string' && text !== '') return text
   }
-  const said = reply.parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('')
-  return said === '' ? undefined : said
+  const thoughts = reply.parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('')
+  return thoughts === '' ? undefined : thoughts
 }
 
 function nativeOf(reply: Reply): JsonObject {

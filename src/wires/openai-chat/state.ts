@@ -52,16 +52,16 @@ function visitCompletion(
   { id, part }: Endpoint,
   { method, body, owner, now, query }: EndpointRequest,
 ): Json {
-  const kept = (one: string) => service.stored.get(one, owner, now)
+  const find = (one: string) => service.stored.get(one, owner, now)
   if (id === undefined) {
     const model = query.get('model')
     const list = service.idsOf(owner).flatMap((one) => {
-      const whole = kept(one)?.whole
+      const whole = find(one)?.whole
       return whole ? [whole] : []
     })
     return pageOf(model === null ? list : list.filter((one) => one.model === model), ascending(query))
   }
-  const found = kept(id)
+  const found = find(id)
   if (!found) throw openaiRefusal(404, `Completion with id '${id}' not found.`)
   if (part === 'messages') return pageOf(found.messages, ascending(query))
   if (method === 'DELETE') {

@@ -66,8 +66,8 @@ function userContent(message: UserMessage): JsonObject[] {
 
 function results(message: ToolMessage, ids: ReadonlyMap<string, string>): JsonObject[] {
   return message.parts.map((result) => {
-    const said = result.output.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-    const text = result.failed && !said.startsWith('Error: ') ? `Error: ${said}` : said
+    const output = result.output.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    const text = result.failed && !output.startsWith('Error: ') ? `Error: ${output}` : output
     const media = result.output.flatMap((part) => (part.type === 'media' ? [mediaContent(part)] : []))
     const content = contentOf(text === '' && media.length > 0 ? media : [textPart(text), ...media])
     return { role: 'tool', tool_call_id: ids.get(result.callId) ?? result.callId, content }

@@ -197,8 +197,8 @@ function assistantMessage(value: JsonObject, at: string): JsonObject {
 function wireCall(call: Json, at: string): JsonObject {
   if (!isObject(call)) throw unreadable(protocolId, at, 'an object')
   if (call.function !== undefined || call.custom !== undefined) {
-    const { index: _index, ...kept } = call
-    return kept
+    const { index: _index, ...fields } = call
+    return fields
   }
   if (typeof call.name !== 'string') throw unreadable(protocolId, at, 'a call with a function or a name')
   const { id, name, args } = readCall(call)
@@ -234,9 +234,9 @@ function idsOf(value: JsonObject): string[] {
 function about(value: JsonObject): { finish: string; model?: string; replyId?: string } {
   const response = isObject(value.extra) && isObject(value.extra.response) ? value.extra.response : {}
   const [choice] = Array.isArray(response.choices) ? response.choices : []
-  const told = [choice, value.raw_data].find((from) => isObject(from) && typeof from.finish_reason === 'string')
+  const source = [choice, value.raw_data].find((from) => isObject(from) && typeof from.finish_reason === 'string')
   return {
-    finish: isObject(told) && typeof told.finish_reason === 'string' ? told.finish_reason : 'stop',
+    finish: isObject(source) && typeof source.finish_reason === 'string' ? source.finish_reason : 'stop',
     ...(typeof response.model === 'string' && { model: response.model }),
     ...(typeof response.id === 'string' && { replyId: response.id }),
   }

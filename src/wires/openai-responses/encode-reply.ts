@@ -26,7 +26,7 @@ export function writeReply(reply: Reply, at: string, scope: ReplyScope): Written
 /** Reasoning of another issuer stays in the log: as assistant text, models would begin to imitate it. */
 function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
   const { notes, target } = scope
-  const said: Item[] = []
+  const content: Item[] = []
   const called: Item[] = []
   const calls: WrittenCall[] = []
   let open: { item: Item; from: number | undefined } | undefined
@@ -35,7 +35,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
     notes.push({ kind: 'dropped', what, why, at, ...(rule && { rule }) })
   const change = (what: string, why: string) => notes.push({ kind: 'changed', what, why, at })
   const push = (item: Item) => {
-    said.push(item)
+    content.push(item)
     open = undefined
     if (called.length > 0) moved = true
   }
@@ -118,7 +118,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
     )
   }
   if (moved) change('order of calls and text', 'calls go last: some servers want their outputs right after them')
-  return { items: [...said, ...called], calls }
+  return { items: [...content, ...called], calls }
 }
 
 /** What the server takes as the name of a tool. */

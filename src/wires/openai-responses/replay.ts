@@ -41,7 +41,7 @@ interface Planned {
   item: Item
   from: number
   /** The item to send back, still with its id; absent: it cannot be sent. */
-  kept?: Item
+  sendable?: Item
   changed?: boolean
   call?: WrittenCall
   /** The number of the rule that keeps a reasoning or compaction item from being sent. */
@@ -54,18 +54,18 @@ export function replay(reply: Reply, at: string, scope: ReplyScope): WrittenRepl
     isObject(item) ? [planItem(item, from, reply, at, calls.get(from), scope)] : [],
   )
   const whole = goesWhole(plan, scope)
-  const items = whole ? plan.flatMap(({ kept }) => (kept ? [kept] : [])) : loosely(plan, reply, at, scope)
+  const items = whole ? plan.flatMap(({ sendable }) => (sendable ? [sendable] : [])) : loosely(plan, reply, at, scope)
   const usedIds: string[] = []
   const asked: string[] = []
-  for (const { kept } of plan) {
-    if (!kept) continue
-    const id = stringIn(kept, 'id')
+  for (const { sendable } of plan) {
+    if (!sendable) continue
+    const id = stringIn(sendable, 'id')
     if (whole && id !== undefined) usedIds.push(id)
-    const key = answerKey(kept)
-    if (key !== undefined && items.includes(kept)) asked.push(key)
+    const key = answerKey(sendable)
+    if (key !== undefined && items.includes(sendable)) asked.push(key)
   }
   noteReasoning(plan, items, at, scope)
-  const sent = plan.flatMap(({ call, kept }) => (call && kept ? [withCallerOf(kept, call)] : []))
+  const sent = plan.flatMap(({ call, sendable }) => (call && sendable ? [withCallerOf(sendable, call)] : []))
   return { items, calls: sent, usedIds, asked }
 }
 
@@ -95,7 +95,7 @@ function planItem(
   if (type === 'reasoning') return planReasoning(clean, item, from, reply, scope)
   if (type === 'compaction') {
     const readable = stringIn(item, 'encrypted_content') && sameModel(reply.origin.model, scope.target.model)
-    return readable ? { item, from, kept: clean } : { item, from, rule: 'R7' }
+    return readable ? { item, from, sendable: clean } : { item, from, rule: 'R7' }
   }
   if (call) {
     const sound =
@@ -109,9 +109,9 @@ function planItem(
     const changed = clean !== tidy || Object.keys(fields).length > 0
     if ('call_id' in fields) noteId(item, at, scope)
     if ('name' in fields) noteName(item, name ?? '', at, scope)
-    return { item, from, kept: { ...clean, ...fields }, changed, call: call.call }
+    return { item, from, sendable: { ...clean, ...fields }, changed, call: call.call }
   }
-  return canGoBack(item, reply, scope) ? { item, from, kept: clean, changed: clean !== tidy } : { item, from }
+  return canGoBack(item, reply, scope) ? { item, from, sendable: clean, changed: clean !== tidy } : { item, from }
 }
 
 /** A model may call an undeclared tool, under a name that is refused when it is sent back (C8). */
@@ -147,9 +147,9 @@ function planReasoning(clean: Item, item: Item, from: number, reply: Reply, scop
     quirks.echoReasoning === 'always' ||
     (quirks.echoReasoning === 'tool-turns' && reply.parts.some((part) => part.type === 'tool-call'))
   if (echoed && objectsIn(item, 'content').length > 0) {
-    return { item, from, kept: { ...rest, content, ...(own && { encrypted_content: cipher }) } }
+    return { item, from, sendable: { ...rest, content, ...(own && { encrypted_content: cipher }) } }
   }
-  if (own) return { item, from, kept: { ...rest, encrypted_content: cipher } }
+  if (own) return { item, from, sendable: { ...rest, encrypted_content: cipher } }
   return { item, from, rule: typeof cipher === 'string' && cipher !== '' ? 'R7' : 'R6' }
 }
 
@@ -197,12 +197,12 @@ function isRefusal(item: Item): boolean {
 /** Only OpenAI's own servers store items under their ids; every other one accepts them without (recorded for xAI). */
 function goesWhole(plan: readonly Planned[], scope: ReplyScope): boolean {
   if (!isOpenAI(scope.target.provider)) return false
-  if (!plan.every(({ kept, changed }) => kept && !changed)) return false
+  if (!plan.every(({ sendable, changed }) => sendable && !changed)) return false
   const last = plan.at(-1)
   if (last && typeOf(last.item) === 'reasoning') return false
   const ids = plan.flatMap(({ item }) => stringIn(item, 'id') ?? [])
   if (new Set(ids).size < ids.length || ids.some((id) => scope.isUsed(id))) return false
-  return plan.every(({ item }) => idFits(item)) && plan.some(({ kept }) => kept && needsId(kept))
+  return plan.every(({ item }) => idFits(item)) && plan.some(({ sendable }) => sendable && needsId(sendable))
 }
 
 function idFits(item: Item): boolean {
@@ -220,23 +220,23 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
   const items: Item[] = []
   const calls = new Set<Item>()
   for (const planned of plan) {
-    const { kept, from, call } = planned
+    const { sendable, from, call } = planned
     const type = typeOf(planned.item)
-    if (kept && factsOf(type).idOptional) {
-      const loose = withoutId(withCaller(kept, at, scope), `${at}.native[${from}]`)
-      planned.kept = loose
+    if (sendable && factsOf(type).idOptional) {
+      const loose = withoutId(withCaller(sendable, at, scope), `${at}.native[${from}]`)
+      planned.sendable = loose
       if (call) calls.add(loose)
       items.push(loose)
     } else {
-      delete planned.kept
-      if (planned.rule === undefined) items.push(...told(planned.item, from, reply, at, scope))
+      delete planned.sendable
+      if (planned.rule === undefined) items.push(...itemAsText(planned.item, from, reply, at, scope))
     }
   }
   while (items.length > 0 && typeOf(items.at(-1) ?? {}) === 'reasoning') {
     const last = items.pop()
-    const planned = plan.find(({ kept }) => kept === last)
+    const planned = plan.find(({ sendable }) => sendable === last)
     if (planned) {
-      delete planned.kept
+      delete planned.sendable
       planned.rule = 'R4'
     }
   }
@@ -248,7 +248,7 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
 }
 
 /** An item that cannot be sent back, as text if it has any. */
-function told(item: Item, from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
+function itemAsText(item: Item, from: number, reply: Reply, at: string, scope: ReplyScope): Item[] {
   const type = typeOf(item)
   if (type === 'message') return refusalItems(from, reply, at, scope)
   for (const part of reply.parts) {
@@ -346,7 +346,7 @@ function noteName(item: Item, name: Json, at: string, scope: ReplyScope): void {
 }
 
 function noteReasoning(plan: readonly Planned[], items: readonly Item[], at: string, scope: ReplyScope): void {
-  const left = plan.filter(({ kept, rule }) => rule !== undefined && !(kept && items.includes(kept)))
+  const left = plan.filter(({ sendable, rule }) => rule !== undefined && !(sendable && items.includes(sendable)))
   const rule = left[0]?.rule
   if (rule === undefined) return
   const what = [...new Set(left.map(({ item }) => typeOf(item)))].join(' and ')

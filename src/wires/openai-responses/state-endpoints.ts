@@ -44,35 +44,40 @@ export function handleConversation(service: ResponsesState, operation: Endpoint,
     service.conversations.put(made, owner, conversation, now)
     return conversationBody(made, conversation)
   }
-  const kept = service.conversations.get(id, owner, now)
-  if (!kept) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
-  if (part === 'items') return handleItems(id, kept, item, visit)
+  const conversation = service.conversations.get(id, owner, now)
+  if (!conversation) throw openaiRefusal(404, `Conversation with id '${id}' not found.`, { param: 'conversation' })
+  if (part === 'items') return handleItems(id, conversation, item, visit)
   if (method === 'DELETE') {
     service.conversations.delete(id, owner)
     return { id, object: 'conversation.deleted', deleted: true }
   }
-  if (method === 'POST') kept.metadata = body.metadata ?? kept.metadata
-  return conversationBody(id, kept)
+  if (method === 'POST') conversation.metadata = body.metadata ?? conversation.metadata
+  return conversationBody(id, conversation)
 }
 
-function handleItems(id: string, kept: StoredConversation, item: string | undefined, visit: EndpointRequest): Json {
+function handleItems(
+  id: string,
+  conversation: StoredConversation,
+  item: string | undefined,
+  visit: EndpointRequest,
+): Json {
   const { method, body, seed, query } = visit
   if (item !== undefined) {
-    const at = kept.items.findIndex((one) => one.id === item)
-    const found = kept.items[at]
+    const at = conversation.items.findIndex((one) => one.id === item)
+    const found = conversation.items[at]
     if (!found) throw openaiRefusal(404, `Item with id '${item}' not found.`)
     if (method !== 'DELETE') return found
-    kept.items.splice(at, 1)
-    return conversationBody(id, kept)
+    conversation.items.splice(at, 1)
+    return conversationBody(id, conversation)
   }
-  if (method !== 'POST') return pageOf(kept.items, query)
+  if (method !== 'POST') return pageOf(conversation.items, query)
   const items = newItems(body, seed)
   // Checked 2026-11: at most 20 in one call.
   if (items.length > 20) {
     const message = `Invalid 'items': array too long. Expected an array with maximum length 20, but got an array with length ${items.length} instead.`
     throw openaiRefusal(400, message, { param: 'items', code: 'array_above_max_length' })
   }
-  kept.items.push(...items)
+  conversation.items.push(...items)
   return listOf(items)
 }
 
@@ -116,11 +121,11 @@ function newItems(body: JsonObject, seed: string): JsonObject[] {
   return objectsIn(body.items).map((item, i) => withItemId(item, lettersFrom(`${seed} ${i}`, 24)))
 }
 
-function conversationBody(id: string, kept: StoredConversation): JsonObject {
+function conversationBody(id: string, conversation: StoredConversation): JsonObject {
   return {
     id,
     object: 'conversation',
-    created_at: kept.createdAt,
-    metadata: isObject(kept.metadata) ? kept.metadata : {},
+    created_at: conversation.createdAt,
+    metadata: isObject(conversation.metadata) ? conversation.metadata : {},
   }
 }

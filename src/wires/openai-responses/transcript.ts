@@ -105,36 +105,36 @@ interface Group {
   end: number
 }
 
-export function readGroups(told: readonly SourcedItem[]): Group[] {
+export function readGroups(items: readonly SourcedItem[]): Group[] {
   const groups: Group[] = []
   const book = callRegistry()
-  for (let start = 0; start < told.length;) {
-    const first = told[start] as SourcedItem
-    const end = isReplied(first) ? endOfReply(told, start) : start + 1
-    groups.push({ message: readMessage(told.slice(start, end), first, book), start, end })
+  for (let start = 0; start < items.length;) {
+    const first = items[start] as SourcedItem
+    const end = isReplied(first) ? endOfReply(items, start) : start + 1
+    groups.push({ message: readMessage(items.slice(start, end), first, book), start, end })
     start = end
   }
   return groups
 }
 
-function isReplied(told: SourcedItem | undefined): boolean {
-  return told !== undefined && !told.message && sideOf(told.item) === 'assistant'
+function isReplied(sourced: SourcedItem | undefined): boolean {
+  return sourced !== undefined && !sourced.message && sideOf(sourced.item) === 'assistant'
 }
 
-function endOfReply(told: readonly SourcedItem[], start: number): number {
+function endOfReply(items: readonly SourcedItem[], start: number): number {
   let end = start + 1
-  while (isReplied(told[end])) end++
+  while (isReplied(items[end])) end++
   return end
 }
 
-function readMessage(told: readonly SourcedItem[], first: SourcedItem, book: CallRegistry): Message {
+function readMessage(items: readonly SourcedItem[], first: SourcedItem, book: CallRegistry): Message {
   const { item, origin, message } = first
   if (message) return message
   switch (sideOf(item)) {
     case 'assistant':
       return readReply(
-        told.map((one) => one.item),
-        told.at(-1)?.origin ?? origin,
+        items.map((one) => one.item),
+        items.at(-1)?.origin ?? origin,
         book,
       )
     case 'tool':

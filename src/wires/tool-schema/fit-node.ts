@@ -39,8 +39,8 @@ export function fitNode(given: Json, work: Work, at: Place): JsonObject | boolea
   for (const change of fixed.changes) changes.add(change)
   if (!isObject(given)) changes.add('a schema that is none')
   if (at.depth > dialect.maxDepth && holdsSchemas(fixed.schema)) return inWords(fixed.schema, work)
-  const kept = keptRef(fixed.schema, work)
-  if (kept) return kept
+  const reference = allowedRef(fixed.schema, work)
+  if (reference) return reference
   const whole = expand(fixed.schema, work, at)
   const flat = reads(dialect, 'allOf') ? whole : merged(whole.schema, work, whole.place)
   const schema = typedChoices(flat.schema, work, flat.place)
@@ -48,7 +48,7 @@ export function fitNode(given: Json, work: Work, at: Place): JsonObject | boolea
 }
 
 /** A reference that may stay, with what may be next to it. */
-function keptRef(schema: JsonObject, { dialect, root, changes }: Work): JsonObject | undefined {
+function allowedRef(schema: JsonObject, { dialect, root, changes }: Work): JsonObject | undefined {
   const { $ref: ref } = schema
   if (typeof ref !== 'string' || dialect.refs === 'inline') return undefined
   const name = definitionOf(ref)
@@ -57,10 +57,10 @@ function keptRef(schema: JsonObject, { dialect, root, changes }: Work): JsonObje
   if (dialect.refSiblings && Object.keys(schema).some((key) => !dialect.refSiblings?.has(key))) return undefined
   if (dialect.endingLoops && neverEnds(root, ref)) return undefined
   const container = ref.startsWith('#/definitions/') && !reads(dialect, 'definitions') ? '$defs' : ref.split('/')[1]
-  const kept = `#/${container}/${name}`
-  if (kept === ref) return schema
+  const pointer = `#/${container}/${name}`
+  if (pointer === ref) return schema
   changes.add('definitions to $defs')
-  return { ...schema, $ref: kept }
+  return { ...schema, $ref: pointer }
 }
 
 function holdsSchemas(schema: JsonObject): boolean {

@@ -116,25 +116,25 @@ const described = new Set(['type', 'properties', 'required', 'title', 'descripti
 function memberInWords(choice: JsonObject, own: JsonObject): string {
   const properties = isObject(choice.properties) ? choice.properties : {}
   const required = listOf(choice.required ?? []).map(String)
-  const said: string[] = []
-  if (typeof choice.title === 'string') said.push(choice.title)
-  if (typeof choice.description === 'string') said.push(choice.description)
+  const clauses: string[] = []
+  if (typeof choice.title === 'string') clauses.push(choice.title)
+  if (typeof choice.description === 'string') clauses.push(choice.description)
   for (const [name, value] of Object.entries(properties)) {
     const list = isObject(value) ? constants(value) : undefined
-    if (list) said.push(`${name} is ${list.map((item) => JSON.stringify(item)).join(' or ')}`)
+    if (list) clauses.push(`${name} is ${list.map((item) => JSON.stringify(item)).join(' or ')}`)
   }
   const needed = required.filter((name) => !(isObject(properties[name]) && constants(properties[name])))
-  if (needed.length > 0) said.push(`with ${needed.join(', ')}`)
+  if (needed.length > 0) clauses.push(`with ${needed.join(', ')}`)
   const optional = Object.keys(properties).filter((name) => !required.includes(name))
-  if (optional.length > 0) said.push(`optional: ${optional.join(', ')}`)
+  if (optional.length > 0) clauses.push(`optional: ${optional.join(', ')}`)
   const narrowed = Object.entries(properties).filter(
     ([name, value]) =>
       Object.hasOwn(own, name) && isObject(value) && !constants(value) && Object.keys(value).length > 0,
   )
   const rest = Object.entries(choice).filter(([key, value]) => value !== undefined && !described.has(key))
   const more = Object.fromEntries(narrowed.length > 0 ? [...rest, ['properties', Object.fromEntries(narrowed)]] : rest)
-  if (Object.keys(more).length > 0) said.push(JSON.stringify(more))
-  return said.length > 0 ? said.join(', ') : 'anything else'
+  if (Object.keys(more).length > 0) clauses.push(JSON.stringify(more))
+  return clauses.length > 0 ? clauses.join(', ') : 'anything else'
 }
 
 /** A description with an additional sentence. */

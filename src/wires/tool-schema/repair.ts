@@ -51,13 +51,13 @@ function repairType({ schema, changes, words }: Repaired): void {
   if (type !== undefined) {
     const given = Array.isArray(type) ? type : [type]
     const known = given.map(typeNamed)
-    const kept = [...new Set(known.filter((name) => name !== undefined))]
-    if (kept.length !== given.length || given.some((name, i) => name !== kept[i])) {
+    const types = [...new Set(known.filter((name) => name !== undefined))]
+    if (types.length !== given.length || given.some((name, i) => name !== types[i])) {
       const odd = given.filter((name, i) => known[i] === undefined && name !== null && name !== '' && name !== 'any')
       if (odd.length > 0) words.push(`type: ${JSON.stringify(type)}`)
       changes.push(`type ${JSON.stringify(type)}`)
-      if (kept.length === 0) delete schema.type
-      else schema.type = kept.length === 1 ? (kept[0] ?? null) : kept
+      if (types.length === 0) delete schema.type
+      else schema.type = types.length === 1 ? (types[0] ?? null) : types
     }
   }
   if (nullable === undefined) return
