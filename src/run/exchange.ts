@@ -7,7 +7,7 @@ import type { Note } from '../core/context.ts'
 import type { ReplyEvent, RunEvent } from '../core/event.ts'
 import type { Failure } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Entry } from '../core/log.ts'
+import type { Entry, Exchange } from '../core/log.ts'
 import type { Part } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
 import { compactionData } from '../context/overlay-codec.ts'
@@ -17,13 +17,15 @@ import { hasField } from '../context/refused.ts'
 import { refusedFields } from '../wires/shared/refused-fields.ts'
 import { costOf } from '../providers/cost.ts'
 import { uuidv7 } from '../store/ids.ts'
-import type { FinishedExchange } from '../store/store.ts'
+import { carriesMedia } from '../store/media.ts'
+import type { ExchangeEnd, FinishedExchange } from '../store/store.ts'
 import { ask } from './ask.ts'
 import { outcomeOf } from './close-interrupted.ts'
 import type { Spending } from './compact.ts'
 import { rememberField } from './field-memory.ts'
 import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
+import type { PendingWrites } from './pending-writes.ts'
 import type { RunContext, Verbatim } from './run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
 import type { Price } from '../providers/price.ts'
@@ -104,30 +106,61 @@ async function attempt(
     reply,
     ...(entryId !== undefined && { entryId }),
   })
-  const finished = await store.finishExchange(
-    owner,
-    opened.id,
-    {
-      outcome,
-      notes: [
-        ...notes,
-        ...cutNotes(failure),
-        ...originsNote(prepared.origins),
-        forecastNote(forecast, usage, saved),
-        ...(kept ? [kept] : []),
-      ],
-      ...(entryId !== undefined && { reply: { id: entryId, message: reply, parentId: basedOn } }),
-      ...(usage && { usage }),
-      ...(cost !== undefined && { cost }),
-      ...(failure && { failure }),
-      ...(records && { records }),
-    },
-    run.write(),
-  )
+  const end: ExchangeEnd = {
+    outcome,
+    notes: [
+      ...notes,
+      ...cutNotes(failure),
+      ...originsNote(prepared.origins),
+      forecastNote(forecast, usage, saved),
+      ...(kept ? [kept] : []),
+    ],
+    ...(entryId !== undefined && { reply: { id: entryId, message: reply, parentId: basedOn } }),
+    ...(usage && { usage }),
+    ...(cost !== undefined && { cost }),
+    ...(failure && { failure }),
+    ...(records && { records }),
+  }
+  if (run.pending && isForTools(end) && !kept) return finishWithTools(run, run.pending, history, opened, end)
+  const finished = await store.finishExchange(owner, opened.id, end, run.write())
   run.meter?.ended(finished.exchange)
   if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
+  return finished
+}
+
+/** Whether the next thing to be written is that a tool starts. */
+function isForTools({ outcome, reply }: ExchangeEnd): boolean {
+  if (outcome !== 'done' || !reply || carriesMedia(reply.message)) return false
+  const { parts } = reply.message
+  return parts.some(({ type }) => type === 'tool-call') && !parts.some(({ type }) => type === 'compaction')
+}
+
+/** The end of the exchange shares the commit of the start of its first tool. */
+function finishWithTools(
+  { store, owner, conversationId, meter, emit, write }: RunContext,
+  pending: PendingWrites,
+  history: readonly Entry[],
+  opened: Exchange,
+  end: ExchangeEnd,
+): FinishedExchange {
+  const { reply, outcome, notes = [], usage, cost } = end
+  if (!reply) throw new TypeError('a reply with calls has parts')
+  const { entry, fresh } = pending.entryAfter(history, conversationId, reply.message, reply.id)
+  const exchange: Exchange = {
+    ...opened,
+    notes: [...opened.notes, ...notes],
+    outcome,
+    endedAt: entry.at,
+    replyEntryId: entry.id,
+    ...(usage && { usage }),
+    ...(cost !== undefined && { cost }),
+  }
+  const finished = { exchange, entry }
+  const finishing = store.finishExchange(owner, opened.id, { ...end, reply: fresh }, write())
+  pending.add(finishing, () => emit(messageEvent(finished)))
+  meter?.ended(exchange)
   return finished
 }
 

@@ -42,6 +42,7 @@ export async function beforeRequest(
 
 /** Why the run should end after this reply; undefined: it should not. */
 export async function afterReply(run: LoopContext, reply: Reply): Promise<string | undefined> {
+  if (run.hooks?.afterReply) await run.pending?.settled()
   const said = await run.hooks?.afterReply?.({ ...placeOf(run), reply })
   if (said?.deny !== undefined) tell(run, { hook: 'afterReply', action: 'denied', why: said.deny })
   else if (said?.note !== undefined) tell(run, { hook: 'afterReply', action: 'noted', why: said.note })
@@ -53,6 +54,7 @@ export async function beforeTool(
   run: LoopContext,
   call: ToolCallPart,
 ): Promise<{ call: ToolCallPart } | { deny: string }> {
+  if (run.hooks?.beforeTool) await run.pending?.settled()
   const said = await run.hooks?.beforeTool?.({ ...placeOf(run), call })
   if (said?.deny !== undefined) {
     tell(run, { hook: 'beforeTool', action: 'denied', why: said.deny, callId: call.callId })

@@ -190,6 +190,7 @@ async function compose(state: LoopState, model: string): Promise<Reply | undefin
   let failure: Failure | undefined
   try {
     const { entry, exchange: done } = await ask(state, 'answer')
+    await run.pending?.settled()
     failure = done.failure
     if (entry?.message.role === 'assistant' && !failure) {
       history.push(entry)

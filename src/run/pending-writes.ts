@@ -1,6 +1,7 @@
 // Writes of a run that are not durable yet. A store that writes in order commits those of one turn of the event loop
-// together: what is written before a request is planned goes into the commit that records the request. No write is
-// reported, and no request is sent, before it is durable.
+// together: what is written before a request is planned goes into the commit that records the request, and a reply with
+// calls into the one that records the start of the first. No write is reported, no request is sent and no tool is run
+// before it is durable.
 
 import type { Entry } from '../core/log.ts'
 import type { Message } from '../core/message.ts'
@@ -35,9 +36,9 @@ export class PendingWrites {
     history: readonly Entry[],
     conversationId: string,
     given: M,
+    id: string = uuidv7(this.#clock.now()),
   ): { entry: Entry; fresh: NewEntry<M> } {
-    const now = this.#clock.now()
-    const [id, at] = [uuidv7(now), new Date(now).toISOString()]
+    const at = new Date(this.#clock.now()).toISOString()
     const parentId = history.at(-1)?.id ?? null
     // In the form in which it will be read again: nothing is shared with the caller.
     const message = JSON.parse(JSON.stringify(given)) as M

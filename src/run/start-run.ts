@@ -68,9 +68,11 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
       ])
       await request.before?.(held)
       const stored = changed || request.before ? await store.conversation(owner, conversationId) : seen
-      if (message) await nameAfter(store, owner, conversationId, message, stored)
-      const steppedBack = !message && (await stepBack(settling))
       const context = loopContext(runtime, request, { ...within, write: held.write })
+      const naming = message && nameAfter(store, owner, conversationId, message, stored)
+      if (naming && context.pending) context.pending.add(naming)
+      else await naming
+      const steppedBack = !message && (await stepBack(settling))
       return await loop(context, message, steppedBack ? undefined : stored)
     } finally {
       await held.release()

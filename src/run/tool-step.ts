@@ -90,6 +90,7 @@ async function answerSurplus(step: Step, surplus: readonly ToolCallPart[]): Prom
   const { callsPerReply } = run.limits
   const { length } = callsOf(replyEntry.message)
   const why = `The reply has ${length} calls, and ${callsPerReply} of one reply are run.`
+  await run.pending?.settled()
   run.emit({ type: 'guard', action: 'warned', guard: 'calls-per-reply', why })
   // In several commits, to bound the memory they take: those that a crash leaves open are answered next time.
   for (let i = 0; i < surplus.length; i += partsPerMessage) {
@@ -110,6 +111,7 @@ async function answerCall(step: Step, call: ToolCallPart): Promise<void> {
   if ('problem' in ready) return keep(step, call, async () => notRun(call, ready.problem))
   const tool = tools.find((candidate) => candidate.name === call.name)
   if (await asks(ready.asks)) {
+    await run.pending?.settled()
     const answer = await answerTo(run, replyEntry, call, tool?.askTimeoutMs)
     if (answer.state === 'waiting') return void step.waiting.push(answer.approval)
     if (answer.state === 'denied') return keep(step, call, async () => notRun(call, answer.why))
@@ -128,7 +130,11 @@ async function keep(
   const { run, history, replyEntry } = step
   const { store, owner, conversationId, pending } = run
   const started = { callId: call.callId, entryId: replyEntry.id, name: call.name, argsSha256: argsHashOf(call) }
-  await store.startTool(owner, conversationId, { ...started, repeatable }, run.write())
+  const starting = store.startTool(owner, conversationId, { ...started, repeatable }, run.write())
+  // Earlier writes are reported first; if one has failed, the error says why.
+  starting.catch(() => {})
+  await pending?.settled()
+  await starting
   run.emit({ type: 'tool-start', call })
   const { part: given, cut } = limitResult(await afterTool(run, call, await result()), run.limits.resultSize)
   const note = step.repeats?.(call, given)

@@ -185,6 +185,7 @@ export interface Search {
   search(owner: string, query: SearchQuery): Promise<Page<Hit>>
 }
 
+/** Durable as long as a process that could hold one lives: on a file of this machine, until it loses power. */
 export interface Leases {
   /** The single writer. While another one has it: kind 'conflict', with its holder and since when. */
   takeLease(owner: string, conversationId: string, lease: NewLease): Promise<Lease>

@@ -1,4 +1,5 @@
-// How often a run waits for the disk: what is written before a request is planned is committed together with the request.
+// How often a run waits for the disk: what is written before a request is planned is committed together with the request,
+// a reply with calls together with the start of the first one, and a lease does not wait at all.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { repliesWith } from './calling-fetch.ts'
 
 test('a turn and each step with a tool wait for few commits, and everything reported is durable', async (t) => {
   const happened: string[] = []
-  countCommits(t.mock, () => happened.push('commit'))
+  countCommits(t.mock, (waits) => happened.push(waits ? 'commit' : 'lease'))
   const folder = mkdtempSync(join(tmpdir(), 'synapse-commits-'))
   const script = repliesWith(() => happened.push('request'))
   const synapse = await openSynapse({
@@ -45,21 +46,27 @@ test('a turn and each step with a tool wait for few commits, and everything repo
     assert.ok(log.some(({ id }) => id === event.entryId))
   }
   assert.equal((await run.ended).outcome, 'done')
-  assert.equal(
-    happened.join(' '),
-    'commit commit request ' + 'commit commit tool commit request '.repeat(3) + 'commit commit',
-  )
+  assert.equal(happened.join(' '), 'lease commit request ' + 'commit tool commit request '.repeat(3) + 'commit lease')
 })
 
-/** Each statement that commits, of every connection of this process. */
-function countCommits(mock: { method: typeof import('node:test').mock.method }, committed: () => void): void {
-  const { prepare } = DatabaseSync.prototype
+/** Each statement that commits, of every connection of this process, and whether it waits for the disk. */
+function countCommits(
+  mock: { method: typeof import('node:test').mock.method },
+  committed: (waits: boolean) => void,
+): void {
+  const { exec, prepare } = DatabaseSync.prototype
+  let waits = true
+  mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string): void {
+    exec.call(this, sql)
+    const [, sync] = /PRAGMA synchronous = (\w+)/.exec(sql) ?? []
+    if (sync !== undefined) waits = sync === 'FULL'
+  })
   mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string): StatementSync {
     const statement = prepare.call(this, sql)
     if (sql !== 'COMMIT') return statement
     const { run } = statement
     mock.method(statement, 'run', (...values: Parameters<typeof run>) => {
-      committed()
+      committed(waits)
       return run.apply(statement, values)
     })
     return statement

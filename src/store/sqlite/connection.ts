@@ -31,7 +31,14 @@ interface WaitingWrite {
   /** Does it, and returns a function to call when it is durable. */
   run: () => () => void
   reject: (error: unknown) => void
+  sync: Sync
 }
+
+/**
+ * `FULL`: a commit is on disk before it returns. `NORMAL`: it is in the log file, so that it survives this process and
+ * others see it, and reaches the disk with the next full one; a loss of power may undo it.
+ */
+type Sync = 'FULL' | 'NORMAL'
 
 export type Row = Record<string, SQLOutputValue>
 
@@ -50,6 +57,7 @@ export class Connection {
   #restUntil = 0
   #isWriting = false
   #isNextDue = false
+  #sync: Sync = 'FULL'
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path
@@ -83,23 +91,29 @@ export class Connection {
     return this.#patiently(work)
   }
 
-  async write<T>(work: () => T): Promise<T> {
+  async write<T>(work: () => T, sync: Sync = 'FULL'): Promise<T> {
     return new Promise((resolve, reject) => {
       const run = () => {
         const result = work()
         return () => resolve(result)
       }
-      if (this.#waiting.push({ run, reject }) === 1) this.#soon()
+      if (this.#waiting.push({ run, reject, sync }) === 1) this.#soon()
     })
   }
 
   /** For statements that must run outside of a transaction. */
   async alone(...sql: string[]): Promise<void> {
-    for (const one of sql) await this.#patiently(() => this.#open().exec(one))
+    for (const one of sql) {
+      await this.#patiently(() => {
+        this.#setSync('FULL')
+        this.#open().exec(one)
+      })
+    }
   }
 
-  transaction<T>(work: () => T): T {
+  transaction<T>(work: () => T, sync: Sync = 'FULL'): T {
     const database = this.#open()
+    this.#setSync(sync)
     this.run('BEGIN IMMEDIATE')
     try {
       const result = work()
@@ -122,13 +136,13 @@ export class Connection {
   }
 
   /** A write that also marks in the file itself that the log is needed. */
-  #marked<T>(work: () => T): T {
+  #marked<T>(work: () => T, sync: Sync): T {
     if (this.path === ':memory:') return this.transaction(work)
     let isNew = false
     const result = this.transaction(() => {
       isNew = markWriting(this)
       return work()
-    })
+    }, sync)
     if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
     return result
   }
@@ -176,7 +190,7 @@ export class Connection {
     const [first] = group
     if (!first) return
     try {
-      if (group.length === 1) (await this.#patiently(() => this.#marked(first.run)))()
+      if (group.length === 1) (await this.#patiently(() => this.#marked(first.run, first.sync)))()
       else await this.#writeTogether(group)
     } catch (error) {
       for (const { reject } of group) reject(error)
@@ -185,7 +199,8 @@ export class Connection {
 
   async #writeTogether(group: readonly WaitingWrite[]): Promise<void> {
     const began = performance.now()
-    const answers = await this.#patiently(() => this.#marked(() => group.map((one) => this.#apart(one))))
+    const sync = group.some((one) => one.sync === 'FULL') ? 'FULL' : 'NORMAL'
+    const answers = await this.#patiently(() => this.#marked(() => group.map((one) => this.#apart(one)), sync))
     for (const answer of answers) answer()
     this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
   }
@@ -271,6 +286,13 @@ export class Connection {
     })
   }
 
+  /** A setting of the connection, which can be changed between two transactions. */
+  #setSync(sync: Sync): void {
+    if (this.#sync === sync) return
+    this.#open().exec(`PRAGMA synchronous = ${sync}`)
+    this.#sync = sync
+  }
+
   #pragma(sql: string): string | number {
     const [value] = Object.values(this.#open().prepare(sql).get() ?? {})
     return typeof value === 'string' || typeof value === 'number' ? value : ''
@@ -302,6 +324,8 @@ export class Connection {
     this.#statements.clear()
     const database = this.#database
     this.#database = undefined
+    // As a new connection is configured.
+    this.#sync = 'FULL'
     if (database?.isOpen) database.close()
   }
 }

@@ -1,3 +1,6 @@
+// A lease has to be seen by every process and to survive the one that holds it. It need not survive a loss of power,
+// which no process of the file survives either: so it does not wait for the disk.
+
 import { checkTtl, isHeld, leaseLost, leaseOf, nextLease } from '../fence.ts'
 import { fenceOf, type FenceRow } from '../sql/rows.ts'
 import { notFound } from '../store-errors.ts'
@@ -21,7 +24,7 @@ export function leaseMethods(db: Connection): Leases {
           conversationId,
         )
         return leaseOf(held)
-      })
+      }, 'NORMAL')
     },
 
     async renewLease(owner, conversationId, epoch, ttlMs) {
@@ -33,7 +36,7 @@ export function leaseMethods(db: Connection): Leases {
         const expires = clockOf(db, row) + ttlMs
         db.run('UPDATE conversations SET lease_expires = ? WHERE id = ?', expires, conversationId)
         return leaseOf({ ...fence, holder: fence.holder, expires })
-      })
+      }, 'NORMAL')
     },
 
     releaseLease: (owner, conversationId, epoch) =>
@@ -44,7 +47,7 @@ export function leaseMethods(db: Connection): Leases {
           owner,
           epoch,
         )
-      }),
+      }, 'NORMAL'),
 
     lease: (owner, conversationId) =>
       db.read(() => {
