@@ -1,6 +1,6 @@
 // What conversations can use: agents, tools and MCP servers of the server's configuration; and lasting permissions.
 
-import type { McpServerInfo } from '../../agents/toolbox.ts'
+import type { McpServerInfo, Toolbox } from '../../agents/toolbox.ts'
 import { listGrants, revokeGrant } from '../../run/grants.ts'
 import { json, Refusal } from '../answer.ts'
 import { missing, route, type Route } from '../route.ts'
@@ -69,15 +69,9 @@ export const toolRoutes: readonly Route[] = [
     async handle({ server, owner, param }) {
       const toolbox = server.toolbox(owner)
       const name = param('server')
-      const known = toolbox.servers().some((one) => one.name === name)
-      if (!known) throw missing('MCP server', name)
+      if (!serverView(toolbox, name)) throw missing('MCP server', name)
       await soon(toolbox.restart(name))
-      return json(
-        toolbox
-          .servers()
-          .filter((one) => one.name === name)
-          .map(viewOf)[0],
-      )
+      return json(serverView(toolbox, name))
     },
   }),
   route({
@@ -95,12 +89,7 @@ export const toolRoutes: readonly Route[] = [
       const toolbox = server.toolbox(owner)
       const name = param('server')
       if (!toolbox.allow(name, param('tool'))) throw missing('waiting tool', param('tool'))
-      return json(
-        toolbox
-          .servers()
-          .filter((one) => one.name === name)
-          .map(viewOf)[0],
-      )
+      return json(serverView(toolbox, name))
     },
   }),
   route({
@@ -123,6 +112,13 @@ export const toolRoutes: readonly Route[] = [
     },
   }),
 ]
+
+function serverView(toolbox: Toolbox, name: string) {
+  return toolbox
+    .servers()
+    .filter((one) => one.name === name)
+    .map(viewOf)[0]
+}
 
 function viewOf({ waiting, ...about }: McpServerInfo) {
   return { ...about, waiting: waiting.map(({ name, before, now, added }) => ({ name, before, now, added })) }

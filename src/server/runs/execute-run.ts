@@ -3,8 +3,9 @@
 
 import { asFailure, type Failure } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
+import type { AgentFile } from '../../agents/read.ts'
 import type { Toolbox } from '../../agents/toolbox.ts'
-import type { JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
 import { noUsage } from '../../core/usage.ts'
 import { conversationOf, type RunSettings, type Runtime } from '../../run/conversation.ts'
 import type { pathCache } from '../../run/path-cache.ts'
@@ -12,7 +13,6 @@ import type { Store } from '../../store/store.ts'
 import { addSpend } from '../keys.ts'
 import { runTools, type RunTools } from '../run-tools.ts'
 import type { RunStream } from './event-log.ts'
-import { settingsAfterHandoff, wasHandedOver } from './hand-off.ts'
 import type { StoredRun } from './run-record.ts'
 
 export interface RunExecutor {
@@ -110,4 +110,19 @@ export async function executeRun(
 
 export function budgetUsed(budget: number): Failure {
   return { kind: 'quota', message: `The budget of this key, $${budget}, is used up.` }
+}
+
+/** What a conversation stores after a hand-off: the other agent's settings apply from then on. */
+function settingsAfterHandoff(agent: AgentFile & { sha256: string }, stored: JsonObject, run: string): JsonObject {
+  const own = new Set(['system', 'tools', ...Object.keys(agent.settings)])
+  const rest = Object.fromEntries(Object.entries(stored).filter(([name]) => !own.has(name)))
+  const origin = isObject(stored['origin']) ? stored['origin'] : {}
+  const bound = { file: agent.path, sha256: agent.sha256, named: false, run }
+  return { ...rest, model: agent.settings.model, agent: agent.name, origin: { ...origin, agent: bound } }
+}
+
+/** Whether this run has handed the conversation to another agent. */
+function wasHandedOver(stored: JsonObject, run: string): boolean {
+  const origin = isObject(stored['origin']) ? stored['origin'] : {}
+  return isObject(origin['agent']) && origin['agent']['run'] === run
 }

@@ -4,6 +4,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
+import { numberIn } from '../shared/json-fields.ts'
 
 /** The later of two reports; a number that the later one omits, or sets to null or 0, stays. */
 export function laterUsage(earlier: JsonObject | undefined, later: Json | undefined): JsonObject | undefined {
@@ -27,7 +28,7 @@ export function readUsage(raw: JsonObject): Usage {
     total.cacheWrite += more.cacheWrite
   }
   const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
-  return { ...total, reasoning: count(details.thinking_tokens), raw }
+  return { ...total, reasoning: numberIn(details.thinking_tokens), raw }
 }
 
 export function wireUsage(usage: Usage): JsonObject {
@@ -41,16 +42,12 @@ export function wireUsage(usage: Usage): JsonObject {
 }
 
 function countsIn(raw: JsonObject): Omit<Usage, 'reasoning' | 'raw'> {
-  const cacheRead = count(raw.cache_read_input_tokens)
-  const cacheWrite = count(raw.cache_creation_input_tokens)
+  const cacheRead = numberIn(raw.cache_read_input_tokens)
+  const cacheWrite = numberIn(raw.cache_creation_input_tokens)
   return {
-    input: count(raw.input_tokens) + cacheRead + cacheWrite,
-    output: count(raw.output_tokens),
+    input: numberIn(raw.input_tokens) + cacheRead + cacheWrite,
+    output: numberIn(raw.output_tokens),
     cacheRead,
     cacheWrite,
   }
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }

@@ -3,7 +3,7 @@
 import type { Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
-import { nearestEffort } from '../shared/gemini.ts'
+import { nearestEffort } from '../shared/options.ts'
 import { inRange } from '../shared/ranges.ts'
 import type { Target } from '../wire.ts'
 

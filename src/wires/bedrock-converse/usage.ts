@@ -1,14 +1,15 @@
 // Tokens of one reply: cache reads and writes are counted separately from `inputTokens`.
 
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
+import { numberIn } from '../shared/json-fields.ts'
 
 export function readUsage(raw: JsonObject): Usage {
-  const cacheRead = count(raw.cacheReadInputTokens)
-  const cacheWrite = count(raw.cacheWriteInputTokens)
+  const cacheRead = numberIn(raw.cacheReadInputTokens)
+  const cacheWrite = numberIn(raw.cacheWriteInputTokens)
   return {
-    input: count(raw.inputTokens) + cacheRead + cacheWrite,
-    output: count(raw.outputTokens),
+    input: numberIn(raw.inputTokens) + cacheRead + cacheWrite,
+    output: numberIn(raw.outputTokens),
     cacheRead,
     cacheWrite,
     reasoning: 0,
@@ -24,8 +25,4 @@ export function wireUsage({ input, output, cacheRead, cacheWrite }: Usage): Json
     cacheReadInputTokens: cacheRead,
     cacheWriteInputTokens: cacheWrite,
   }
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }

@@ -2,13 +2,13 @@
 // list.
 
 import type { Failure } from '../../core/error.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Origin, StopReason } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
 import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
-import { textIn } from '../shared/json-fields.ts'
+import { numberIn, textIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import {
   addCall,
@@ -129,17 +129,13 @@ function failureIn({ error }: JsonObject, raw: string, provider: string): Failur
 function readUsage(usage: JsonObject): Usage {
   const billed = isObject(usage.billed_units) ? usage.billed_units : {}
   const tokens = isObject(usage.tokens) ? usage.tokens : billed
-  const input = count(tokens.input_tokens) + count(tokens.image_tokens)
+  const input = numberIn(tokens.input_tokens) + numberIn(tokens.image_tokens)
   return {
     input,
-    output: count(tokens.output_tokens),
-    cacheRead: Math.min(input, count(usage.cached_tokens)),
+    output: numberIn(tokens.output_tokens),
+    cacheRead: Math.min(input, numberIn(usage.cached_tokens)),
     cacheWrite: 0,
-    reasoning: count(tokens.reasoning_tokens),
+    reasoning: numberIn(tokens.reasoning_tokens),
     raw: usage,
   }
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' ? value : 0
 }

@@ -1,7 +1,7 @@
 // The order of turns, as the API sees it after merging adjacent contents of one role.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini.ts'
+import { geminiVersion } from '../google/models.ts'
 import type { Check } from './rules-context.ts'
 import { field, functionCallOf, listOf } from './types.ts'
 

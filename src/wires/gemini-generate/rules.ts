@@ -5,7 +5,7 @@
 // turns is checked, as in the API (recorded requests, checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini.ts'
+import { geminiVersion } from '../google/models.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { referenceFault } from '../tool-schema/gemini-rules.ts'
 import { checking, unknownName, type Check } from './rules-context.ts'

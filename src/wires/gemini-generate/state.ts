@@ -3,8 +3,8 @@
 // elsewhere is accepted.
 
 import { isObject, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini.ts'
-import { digestOf, escapes } from '../shared/thought-signature.ts'
+import { geminiVersion } from '../google/models.ts'
+import { digestOf, escapes } from '../google/thought-signature.ts'
 import { functionCallOf, listOf } from './types.ts'
 import { createGeminiCaches, withCachedTokens } from './state-caches.ts'
 import { refusalFor } from '../shared/refusal.ts'

@@ -19,9 +19,8 @@ import { encodeContents } from './encode-contents.ts'
 import { writing } from './encode-reply.ts'
 import { geminiGenerate } from './index.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
-import type { Target } from '../wire.ts'
-import { fileAt, inRuns } from '../shared/google-input.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
+import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 const { id } = geminiGenerate
 const provider = 'google'
@@ -253,24 +252,5 @@ function camel(key: string): string {
 }
 
 function write(messages: Message[]): Json {
-  const ours = messages.map((message) =>
-    message.role === 'assistant' && message.origin.protocol === id
-      ? { ...message, origin: { ...message.origin, provider } }
-      : message,
-  )
-  const empty = { system: [], tools: [], cacheAfter: [] }
-  // Ids are collected over the whole conversation: a result may be new while its call is not.
-  const pen = writing({ ...empty, messages: ours }, paper, true)
-  return writeBySource(ours, id, (run) => encodeContents({ ...empty, messages: run }, pen, 'bare'))
-}
-
-const everything = ['image/*', 'audio/*', 'video/*', 'application/*', 'text/*']
-
-/** A file may contain what a model would refuse. */
-const paper: Target = {
-  provider,
-  model: '',
-  options: {},
-  quirks: {},
-  capabilities: { ...geminiGenerate.capabilities, media: everything, resultMedia: everything, signedCalls: false },
+  return writeItems(messages, geminiGenerate, writing, (context, pen) => encodeContents(context, pen, 'bare'))
 }

@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Part, Reply, ServerToolPart } from '../../core/message.ts'
-import { geminiVersion } from '../shared/gemini.ts'
+import { geminiVersion } from '../google/models.ts'
 import type { WholeProfile, Issue } from '../wire.ts'
 import { statusFor } from './stop.ts'
 import { writeUsage } from './usage.ts'

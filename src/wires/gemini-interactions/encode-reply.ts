@@ -16,7 +16,7 @@ import {
 } from '../shared/pieces.ts'
 import { googleForm } from '../google/options.ts'
 import { cleanJson } from '../shared/clean-json.ts'
-import { skipSignature } from '../shared/gemini.ts'
+import { skipSignature } from '../google/models.ts'
 import { withSources } from '../shared/server-tool-text.ts'
 import type { Target } from '../wire.ts'
 import {

@@ -1,6 +1,6 @@
 // The wire of Google's Interactions API.
 
-import { geminiCapabilities, geminiImages } from '../google/capabilities.ts'
+import { geminiCapabilities, geminiImages } from '../google/models.ts'
 import type { Wire } from '../wire.ts'
 import { decoder, split } from './decode.ts'
 import { errorBody, whole } from './emulate.ts'

@@ -1,7 +1,7 @@
 // Steps as the models see them: consecutive model steps are one turn, and so are consecutive inputs.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini.ts'
+import { geminiVersion } from '../google/models.ts'
 import { hasSignature, isStep, listOf, serverToolOf } from './types.ts'
 
 interface Asked {

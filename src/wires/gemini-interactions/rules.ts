@@ -3,7 +3,7 @@
 // texts are Google's general ones.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { geminiVersion } from '../shared/gemini.ts'
+import { geminiVersion } from '../google/models.ts'
 import type { Issue, Profile } from '../wire.ts'
 import { referenceFault } from '../tool-schema/gemini-rules.ts'
 import { checkSteps } from './rules-steps.ts'

@@ -9,9 +9,8 @@ import { writing } from './encode-reply.ts'
 import { encodeSteps } from './encode-steps.ts'
 import { geminiInteractions } from './index.ts'
 import { contentKind, isStep, listOf, textContent, userInput } from './types.ts'
-import type { Target } from '../wire.ts'
-import { fileAt, inRuns } from '../shared/google-input.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { fileAt, inRuns, writeItems } from '../google/transcript.ts'
+import { sourced, unreadable, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 const { id } = geminiInteractions
 const provider = 'google'
@@ -168,24 +167,5 @@ function toolsIn(json: JsonObject, notes: Note[]): ToolSpec[] {
 }
 
 function write(messages: Message[]): Json {
-  const ours = messages.map((message) =>
-    message.role === 'assistant' && message.origin.protocol === id
-      ? { ...message, origin: { ...message.origin, provider } }
-      : message,
-  )
-  const empty = { system: [], tools: [], cacheAfter: [] }
-  // Ids are collected over the whole conversation: a result may be new while its call is not.
-  const pen = writing({ ...empty, messages: ours }, paper, true)
-  return writeBySource(ours, id, (run) => encodeSteps({ ...empty, messages: run }, pen, 'bare')).flat()
-}
-
-const everything = ['image/*', 'audio/*', 'video/*', 'application/*', 'text/*']
-
-/** A file may contain what a model would refuse. */
-const paper: Target = {
-  provider,
-  model: '',
-  options: {},
-  quirks: {},
-  capabilities: { ...geminiInteractions.capabilities, media: everything, resultMedia: everything, signedCalls: false },
+  return writeItems(messages, geminiInteractions, writing, (context, pen) => encodeSteps(context, pen, 'bare')).flat()
 }

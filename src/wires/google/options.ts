@@ -3,7 +3,7 @@
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Effort } from '../../settings/options.ts'
-import { nearestEffort } from '../shared/gemini.ts'
+import { nearestEffort } from '../shared/options.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
 import { fitTool } from '../tool-schema/fit.ts'
 import type { Target } from '../wire.ts'

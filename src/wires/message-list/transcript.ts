@@ -8,6 +8,7 @@ import type {
   MediaPart,
   Message,
   Origin,
+  Part,
   Reply,
   TextPart,
   ToolMessage,
@@ -15,9 +16,9 @@ import type {
   UserMessage,
 } from '../../core/message.ts'
 import type { Wire } from '../wire.ts'
-import { outputAsText, replyAsText } from '../shared/as-text.ts'
 import { callRegistry, type CallRegistry } from '../shared/call-registry.ts'
 import { wireIds, type IdGrammar } from '../shared/ids.ts'
+import { flatCall, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
 
 export function listIn(json: Json): { messages: Json[]; path: string } | undefined {
@@ -194,4 +195,34 @@ function readReply(wire: Wire, origin: Origin, message: JsonObject, whole: Json,
   const chunks = wire.split(whole, 1 << 20)
   const { reply } = fold([...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()], origin)
   return { ...reply, native: [message], stop: { reason: reply.stop.reason } }
+}
+
+/** What a chat format has no field for is written as text instead of being lost. */
+function replyAsText(reply: Reply): Reply {
+  return { ...reply, parts: reply.parts.map(partAsText) }
+}
+
+function partAsText(part: Part): Part {
+  switch (part.type) {
+    case 'compaction':
+      return { type: 'text', text: `${summaryLabel}\n${part.text ?? ''}` }
+    case 'media':
+      return { type: 'text', text: mediaStandIn(part.mediaType, part.name) }
+    case 'server-tool': {
+      const asked = flatCall(part.name, part.input ?? {})
+      if (part.output === undefined) return { type: 'text', text: asked }
+      const given = flatResult(flatResultLabel, part.name, JSON.stringify(part.output), false)
+      return { type: 'text', text: `${asked}\n${given}` }
+    }
+    default:
+      return part
+  }
+}
+
+/** The output of a result if the format cannot mark a failed one. */
+function outputAsText(result: ToolResultPart): (TextPart | MediaPart)[] {
+  const [first, ...rest] = result.output
+  if (!result.failed || (first?.type === 'text' && first.text.startsWith('Error: '))) return result.output
+  if (first?.type === 'text') return [{ ...first, text: `Error: ${first.text}` }, ...rest]
+  return [{ type: 'text', text: 'Error: ' }, ...result.output]
 }

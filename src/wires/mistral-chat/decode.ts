@@ -12,6 +12,7 @@ import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
 import { splitText } from '../shared/text.ts'
 import { addDelta, assembling, endMessage, type Assembly } from './assemble.ts'
+import { numberIn } from '../shared/json-fields.ts'
 
 interface State extends Assembly {
   ended: boolean
@@ -100,18 +101,14 @@ function readUsage(usage: JsonObject): Usage {
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
   return {
-    input: count(usage.prompt_tokens),
-    output: count(usage.completion_tokens),
+    input: numberIn(usage.prompt_tokens),
+    output: numberIn(usage.completion_tokens),
     // `num_cached_tokens` until early 2026, `prompt_tokens_details` since.
-    cacheRead: count(prompt.cached_tokens) || count(usage.num_cached_tokens),
+    cacheRead: numberIn(prompt.cached_tokens) || numberIn(usage.num_cached_tokens),
     cacheWrite: 0,
-    reasoning: count(completion.reasoning_tokens),
+    reasoning: numberIn(completion.reasoning_tokens),
     raw: usage,
   }
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' ? value : 0
 }
 
 /** Calls are complete, as the service sends them; text and thinking arrive in pieces. */

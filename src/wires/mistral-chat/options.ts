@@ -5,8 +5,8 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
-import { fitTool } from '../tool-schema/fit.ts'
 import type { Writer } from '../message-list/dialect.ts'
+import { functionTools } from '../message-list/tools.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target
@@ -63,19 +63,8 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
     })
   }
   const choice = toolChoice(options.toolChoice, writer, cut)
-  const dialect = toolDialects[quirks.toolSchema ?? 'mistral']
   return {
-    tools: sent.map((tool, index) => {
-      const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, writer.notes)
-      return {
-        type: 'function',
-        function: {
-          name: writer.names.toWire(tool.name),
-          ...(description !== undefined && { description }),
-          parameters: schema,
-        },
-      }
-    }),
+    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'mistral'], writer),
     ...(choice !== undefined && { tool_choice: choice }),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),

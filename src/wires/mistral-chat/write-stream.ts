@@ -2,22 +2,17 @@
 // complete, and the usage in the last chunk.
 
 import { folding } from '../../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
+import { completionChunks } from '../message-list/completion-chunks.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import { errorBody, whole } from './emulate.ts'
 import { protocolId } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
-  const head = {
-    id: profile.replyId,
-    object: 'chat.completion.chunk',
-    created: profile.createdAt,
-    model: profile.model,
-  }
+  const { head, chunk, opened, closed } = completionChunks(profile)
   const fold = folding({ protocol: protocolId, provider: '', model: profile.model })
-  let begun = false
   let calls = 0
   const parts = partsInOrder({
     open: () => [],
@@ -48,7 +43,7 @@ export function writer(profile: StreamProfile): StreamWriter {
         choices: [{ index: 0, delta: { content: '' }, finish_reason }],
         usage: body.usage ?? null,
       }
-      return [...(begun ? [] : [first()]), ...out, last]
+      return closed([...out, last])
     },
     fail: (issue) => [errorBody(issue)],
   }
@@ -67,18 +62,5 @@ export function writer(profile: StreamProfile): StreamWriter {
   function bodyOf(reply: Parameters<typeof whole>[0], usage: typeof noUsage): JsonObject {
     const body = whole(reply, { ...profile, usage })
     return isObject(body) ? body : {}
-  }
-
-  function chunk(delta: JsonObject): Json {
-    return { ...head, choices: [{ index: 0, delta, finish_reason: null }] }
-  }
-
-  function first(): Json {
-    begun = true
-    return chunk({ role: 'assistant', content: '' })
-  }
-
-  function opened(chunks: Json[]): Json[] {
-    return begun || chunks.length === 0 ? chunks : [first(), ...chunks]
   }
 }

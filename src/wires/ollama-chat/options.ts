@@ -5,12 +5,13 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import type { Writer } from '../message-list/dialect.ts'
+import { functionTools } from '../message-list/tools.ts'
 import type { Target } from '../wire.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
-import { fitTool } from '../tool-schema/fit.ts'
 import { thinkLevels } from './types.ts'
 
-export function encodeOptions(tools: readonly ToolSpec[], { target, notes }: Writer): JsonObject {
+export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
+  const { target, notes } = writer
   const { capabilities, options } = target
   const cut = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
 
@@ -31,7 +32,9 @@ export function encodeOptions(tools: readonly ToolSpec[], { target, notes }: Wri
   }
   const offered = offeredTools(tools, target, cut)
   return {
-    ...(offered.length > 0 && { tools: offered.map((tool, index) => toolOf(tool, index, target, notes)) }),
+    ...(offered.length > 0 && {
+      tools: functionTools(offered, toolDialects[target.quirks.toolSchema ?? 'ollama'], writer),
+    }),
     ...(think !== undefined && { think }),
     ...formatOf(offered.length > 0, target, notes),
     ...(Object.keys(settings).length > 0 && { options: settings }),
@@ -72,15 +75,6 @@ function offeredTools(tools: readonly ToolSpec[], target: Target, cut: Cut): rea
   }
   if (toolChoice !== undefined && toolChoice !== 'auto') cut('tool choice', 'the wire cannot force a call')
   return tools
-}
-
-function toolOf(tool: ToolSpec, index: number, target: Target, notes: Note[]): JsonObject {
-  const dialect = toolDialects[target.quirks.toolSchema ?? 'ollama']
-  const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
-  return {
-    type: 'function',
-    function: { name: tool.name, ...(description !== undefined && { description }), parameters: schema },
-  }
 }
 
 /** A schema for the answer, or only JSON mode. */

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Effort, Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
-import { fitTool } from '../tool-schema/fit.ts'
 import { inRange } from '../shared/ranges.ts'
 import type { Writer } from '../message-list/dialect.ts'
+import { functionTools } from '../message-list/tools.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target
@@ -60,19 +60,8 @@ function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   if (options.parallelTools !== undefined && quirks.noParallelTools) {
     drop(writer, 'parallel_tool_calls', 'the host does not take it')
   }
-  const dialect = toolDialects[quirks.toolSchema ?? 'openai']
   return {
-    tools: sent.map((tool, index) => {
-      const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, writer.notes)
-      return {
-        type: 'function',
-        function: {
-          name: writer.names.toWire(tool.name),
-          ...(description !== undefined && { description }),
-          parameters: schema,
-        },
-      }
-    }),
+    tools: functionTools(sent, toolDialects[quirks.toolSchema ?? 'openai'], writer),
     ...encodeToolChoice(options.toolChoice, sent, writer),
     ...(options.parallelTools !== undefined &&
       !quirks.noParallelTools && { parallel_tool_calls: options.parallelTools }),

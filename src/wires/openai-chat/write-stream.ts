@@ -2,22 +2,17 @@
 // the usage in a separate chunk for clients that request it.
 
 import { folding } from '../../core/fold.ts'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json } from '../../core/json.ts'
 import { noUsage } from '../../core/usage.ts'
 import { openaiErrorBody } from '../shared/openai-error.ts'
+import { completionChunks } from '../message-list/completion-chunks.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import { messageFromParts, whole } from './emulate.ts'
 import { protocolId } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
-  const head = {
-    id: profile.replyId,
-    object: 'chat.completion.chunk',
-    created: profile.createdAt,
-    model: profile.model,
-  }
+  const { head, chunk, opened, closed } = completionChunks(profile)
   const fold = folding({ protocol: protocolId, provider: '', model: profile.model })
-  let begun = false
   let calls = 0
   const parts = partsInOrder({
     open(part) {
@@ -60,22 +55,9 @@ export function writer(profile: StreamProfile): StreamWriter {
       const [choice] = isObject(body) && Array.isArray(body.choices) ? body.choices : []
       out.push({ ...head, choices: [{ index: 0, delta: {}, finish_reason: finishIn(choice) }] })
       if (profile.includeUsage && isObject(body)) out.push({ ...head, choices: [], usage: body.usage ?? null })
-      return begun ? out : [first(), ...out]
+      return closed(out)
     },
     fail: (issue) => [openaiErrorBody(issue)],
-  }
-
-  function chunk(delta: JsonObject): Json {
-    return { ...head, choices: [{ index: 0, delta, finish_reason: null }] }
-  }
-
-  function first(): Json {
-    begun = true
-    return chunk({ role: 'assistant', content: '' })
-  }
-
-  function opened(chunks: Json[]): Json[] {
-    return begun || chunks.length === 0 ? chunks : [first(), ...chunks]
   }
 }
 

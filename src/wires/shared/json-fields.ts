@@ -6,6 +6,10 @@ export function textIn(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
+export function numberIn(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
+
 export function listIn(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : []
 }

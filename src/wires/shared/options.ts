@@ -1,18 +1,7 @@
-// What both Gemini wires have in common: model versions, signatures, efforts, and how `extra` is merged.
+// Options fitted to a target: the nearest effort, and `extra` merged into a body.
 
 import type { Effort } from '../../settings/options.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
-
-/** 2.5 as 205, 3.8 as 308; undefined if the name has no version. Names without a number follow the newest models. */
-export function geminiVersion(model: string | undefined): number | undefined {
-  if (model === undefined) return undefined
-  const match = /gemini-(\d+)(?:\.(\d+))?(?=-|$)/.exec(model)
-  if (match) return Number(match[1]) * 100 + Number(match[2] ?? 0)
-  return /gemini-[a-z-]*latest$/.test(model) ? 300 : undefined
-}
-
-/** Allows a call that Gemini did not sign (checked 2026-11: Gemini API and Vertex). */
-export const skipSignature = 'skip_thought_signature_validator'
 
 const ladder: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
