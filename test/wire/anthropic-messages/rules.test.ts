@@ -3,33 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { texts, thought } from './asking.ts'
-
-const hi = { role: 'user', content: 'hi' }
-const use = (id: string, input: Json = {}): JsonObject => ({ type: 'tool_use', id, name: 'f', input })
-const out = (id: string, more: JsonObject = {}): JsonObject => ({
-  type: 'tool_result',
-  tool_use_id: id,
-  content: 'ok',
-  ...more,
-})
-const says = (...content: JsonObject[]) => ({ role: 'assistant', content })
-const asks = (...content: JsonObject[]) => ({ role: 'user', content })
-const tool = { name: 'f', input_schema: { type: 'object' } }
-const body = (messages: Json[], more: JsonObject = {}): JsonObject => ({
-  model: 'claude-haiku-4-5',
-  max_tokens: 2000,
-  messages,
-  tools: [tool],
-  ...more,
-})
-
-function refused(given: Json, model?: string): [string, string][] {
-  return anthropicMessages
-    .refuse(given, model === undefined ? {} : { model })
-    .map(({ rule, message }) => [rule, message])
-}
+import { asks, body, hi, out, refused, says, tool, use } from './bodies.ts'
 
 test('a body that the API accepts is not refused', () => {
   const accepted: Json[] = [

@@ -1,37 +1,10 @@
 // The usual target and a short way to a body, for the tests of this wire.
 
-import type { Context } from '../../../src/core/context.ts'
-import type { Message, Reply } from '../../../src/core/message.ts'
 import { mistralChat } from '../../../src/wires/mistral-chat/index.ts'
-import type { Encoded, Target } from '../../../src/wires/wire.ts'
+import { encoding, type Encoding } from '../encoding.ts'
 
-export const target: Target = {
-  provider: 'mistral',
-  model: 'mistral-medium-latest',
-  options: {},
-  quirks: {},
-  capabilities: mistralChat.capabilities,
-}
-
-export function encoded(messages: Message[], changes: Partial<Target> = {}, context: Partial<Context> = {}): Encoded {
-  return mistralChat.encode({ system: [], messages, tools: [], cacheAfter: [], ...context }, { ...target, ...changes })
-}
-
-export function wireMessages(messages: Message[], changes: Partial<Target> = {}, context: Partial<Context> = {}) {
-  return encoded(messages, changes, context).body.messages
-}
-
-/** A reply that Mistral itself wrote. */
-export function own(
-  native: Reply['native'][number],
-  parts: Reply['parts'],
-  stop: Reply['stop'] = { reason: 'done' },
-): Reply {
-  return {
-    role: 'assistant',
-    parts: parts.map((part) => (part.type === 'tool-result' ? part : { ...part, from: 0 })),
-    native: [native],
-    origin: { protocol: 'mistral-chat', provider: 'mistral', model: 'mistral-medium-latest' },
-    stop,
-  }
-}
+export const { target, encoded, wireMessages, own }: Encoding = encoding(
+  mistralChat,
+  'mistral',
+  'mistral-medium-latest',
+)
