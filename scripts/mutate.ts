@@ -1,105 +1,230 @@
-// Mutation testing: `npm run test:mutation [-- files]`. Changes the source in one small way, runs the tests that cover
-// it, and reports every change that no test has noticed. --sample=N takes N changes at random, --seed=N the same ones
-// again, --lanes=N runs several at once. What was found last time is in docs/testing.md.
+// Mutation testing: `npm run test:mutation [-- AREA… | FILE… | FILE:LINE…]`. Changes the source in one small way, runs the
+// tests that reach the place, and reports every change that no test has noticed. --sample=N takes N changes of each area,
+// chosen by --seed=N; --tests=FOLDER,… or files runs only these tests. What was found last time is in docs/testing.md.
+//
+// All changes of an area are compiled into its sources at once, each of them off. So one process stays warm, every test is
+// run once to learn what it reaches, and a change is tried by the tests that reach it, the quickest first, until one fails.
 
-import { globSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { createHash } from 'node:crypto'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { coverageOf, covers, type TestCoverage } from './mutation/coverage.ts'
-import { mutantsOf, type Mutant } from './mutation/mutants.ts'
-import { runTest } from './mutation/run-test.ts'
+import { findPostgres, makePostgres, sharedPostgres } from '../test/store/postgres-server.ts'
+import { instrumented, mutantsOf, type Mutant } from './mutation/mutants.ts'
+import { startTests, type Request, type Tests } from './mutation/tests.ts'
+
+interface Area {
+  files: string
+  /** Folders of `test/`, or files of them. */
+  tests: string[]
+  /** Those that take longer: they are run for what the others have not noticed. */
+  wider?: string[]
+}
+
+/** Where a mistake costs most, and the tests for it. */
+const areas: Record<string, Area> = {
+  run: { files: 'src/run/*.ts', tests: ['run'], wider: ['doors', 'server', 'ai-sdk', 'crash/leases'] },
+  context: { files: 'src/context/*.ts', tests: ['context', 'properties'], wider: ['run'] },
+  transport: { files: 'src/transport/*.ts', tests: ['transport'], wider: ['replay', 'emulator', 'context', 'run'] },
+  shared: {
+    files: 'src/wires/shared/*.ts',
+    tests: ['wire', 'wire/*', 'properties'],
+    wider: ['transcripts', 'transport', 'emulator', 'context', 'run'],
+  },
+  fencing: {
+    files: 'src/store/{fence,*/leases}.ts',
+    tests: ['store/memory', 'store/sqlite', 'store/postgres'],
+    wider: ['store', 'crash/leases'],
+  },
+}
+
+interface Recorded {
+  tests: Test[]
+  /** What ran while files were loaded. */
+  early: Set<number>
+}
+
+interface Test {
+  file: string
+  index: number
+  ms: number
+  reached: Set<number>
+  /** How many changes it was the first to notice. */
+  noticed: number
+}
+
+type Numbered = Mutant & { id: number }
 
 const root = join(import.meta.dirname, '..')
-
-/** Where a mistake costs most, and the folders of the tests for it. */
-const areas: Record<string, string[]> = {
-  'src/run/*.ts': ['run'],
-  'src/context/*.ts': ['context', 'run', 'properties'],
-  'src/transport/*.ts': ['transport'],
-  'src/wires/shared/*.ts': ['wire', 'wire/*', 'properties', 'transcripts', 'transport', 'emulator'],
-  'src/store/{fence,*/leases}.ts': ['store', 'crash'],
-}
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    sample: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    lanes: { type: 'string', default: '1' },
-  },
+  options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' }, tests: { type: 'string' } },
 })
 
-const chosen = Object.entries(areas).flatMap(([pattern, folders]) => {
-  const files = globSync(pattern, { cwd: root }).filter(
-    (file) => positionals.length === 0 || positionals.includes(file),
-  )
-  return files.map((file) => ({ file, folders }))
-})
-const mutants = sampled(chosen.flatMap(({ file }) => mutantsOf(file, readFileSync(join(root, file), 'utf8'))))
-const paths = new Set(mutants.map(({ file }) => join(root, file)))
-const folders = new Set(chosen.filter(({ file }) => paths.has(join(root, file))).flatMap((one) => one.folders))
-const tests = globSync(
-  [...folders].map((folder) => `test/${folder}/*.test.ts`),
-  { cwd: root },
-).filter((file) => !/\.(all|clients)\.test\.ts$/.test(file))
-
-const coverage: TestCoverage[] = []
-await inLanes([...new Set(tests)], async (test) => {
-  const found = await coverageOf(test, paths)
-  if (found) coverage.push(found)
-  else console.error(`${test} fails without any change, and is left out.`)
-})
-// The fastest first: most changes fail most tests that run them.
-coverage.sort((a, b) => a.ms - b.ms)
-
-let tried = 0
-let unnoticed = 0
-await inLanes(mutants, async (mutant) => {
-  const near = coverage.filter((one) => covers(one, join(root, mutant.file), mutant.start))
-  if (!(await isNoticed(mutant, near))) {
-    unnoticed++
-    const by = near.length === 0 ? 'no test runs it' : `${near.length} test files run it`
-    const { file, line, was, replacement } = mutant
-    // At once: a run takes long, and what it has found so far is of use if it is stopped.
-    console.log(`${relative(root, join(root, file))}:${line} ${oneLine(was)} → ${oneLine(replacement)} (${by})`)
+const scratch = mkdtempSync(join(tmpdir(), 'synapse-mutation-'))
+const sources = join(scratch, 'sources.json')
+const programs = findPostgres()
+const postgres = programs === undefined ? undefined : await makePostgres(programs)
+try {
+  if (postgres) {
+    await postgres.start()
+    process.env[sharedPostgres.url] = postgres.url
   }
-  if (++tried % 25 === 0) console.error(`${tried} of ${mutants.length}, ${unnoticed} unnoticed`)
-})
-
-const share = ((100 * (mutants.length - unnoticed)) / mutants.length).toFixed(1)
-console.log(`${mutants.length - unnoticed} of ${mutants.length} changes were noticed (${share} %).`)
-
-async function isNoticed(mutant: Mutant, near: readonly TestCoverage[]): Promise<boolean> {
-  const url = pathToFileURL(join(root, mutant.file)).href
-  const hook = pathToFileURL(join(import.meta.dirname, 'mutation', 'hook.ts')).href
-  const env = { NODE_OPTIONS: `--import=${hook}`, MUTANT: JSON.stringify({ ...mutant, url }) }
-  for (const { test, ms } of near) {
-    if (!(await runTest(test, { env, timeoutMs: 20_000 + 5 * ms })).passed) return true
+  for (const [name, area] of Object.entries(areas)) {
+    await tryArea(name, area, positionals.length === 0 || positionals.includes(name) ? () => true : isNamed)
   }
-  return false
+} finally {
+  await postgres?.remove()
+  rmSync(scratch, { recursive: true, force: true })
 }
 
-function sampled(all: Mutant[]): Mutant[] {
+function isNamed({ file, line }: Mutant): boolean {
+  return positionals.includes(file) || positionals.includes(`${file}:${line}`)
+}
+
+async function tryArea(name: string, area: Area, isWanted: (mutant: Mutant) => boolean): Promise<void> {
+  const began = performance.now()
+  const files = globSync(area.files, { cwd: root }).sort()
+  const mutants = files
+    .flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')))
+    .map((mutant, id) => ({ ...mutant, id }))
+  const chosen = sampled(mutants.filter(isWanted))
+  if (chosen.length === 0) return
+  writeSources(files, mutants)
+
+  const warm = startTests({ sources, scratch })
+  let left = chosen
+  const reaching = new Map<Numbered, number>()
+  try {
+    for (const folders of values.tests === undefined ? [area.tests, area.wider ?? []] : [values.tests.split(',')]) {
+      if (left.length === 0 || folders.length === 0) continue
+      const { tests, early } = await recorded(warm, testFiles(folders))
+      console.error(`${name}: ${tests.length} tests recorded, ${left.length} changes, ${seconds(began)} s`)
+      const unnoticed: Numbered[] = []
+      for (const mutant of left) {
+        const near = testsFor(mutant, mutants, tests)
+        const by = await noticedBy(mutant, near, { warm, isEarly: mutant.isStatic || early.has(mutant.id) })
+        if (by) by.noticed++
+        else unnoticed.push(mutant)
+        reaching.set(mutant, (reaching.get(mutant) ?? 0) + near.length)
+        // At once: what was found so far is of use if the run is stopped.
+        if (!by) console.error(`unnoticed so far: ${described(mutant)}`)
+      }
+      left = unnoticed
+    }
+  } finally {
+    await warm.close()
+  }
+  for (const mutant of left) console.log(`${described(mutant)} (${reaching.get(mutant)} tests)`)
+  const noticed = chosen.length - left.length
+  const share = ((100 * noticed) / chosen.length).toFixed(1)
+  console.log(`${name}: ${noticed} of ${chosen.length} changes were noticed (${share} %), ${seconds(began)} s`)
+}
+
+function writeSources(files: readonly string[], mutants: readonly Numbered[]): void {
+  const changed = files.map((file) => {
+    const source = readFileSync(join(root, file), 'utf8')
+    const own = mutants.filter((mutant) => mutant.file === file)
+    return [pathToFileURL(join(root, file)).href, instrumented(file, source, own)]
+  })
+  writeFileSync(sources, JSON.stringify(Object.fromEntries(changed)))
+}
+
+/** Without full matrices and third-party clients. */
+function testFiles(names: readonly string[]): string[] {
+  const found = globSync(
+    names.flatMap((name) => [
+      `test/${name}.test.ts`,
+      `test/${name}/*.test.ts`,
+      ...(name.endsWith('.ts') ? [name] : []),
+    ]),
+    { cwd: root },
+  )
+  return [...new Set(found)].filter((file) => !/\.(all|clients)\.test\.ts$/.test(file)).sort()
+}
+
+/** Every test, run once without a change: how long it takes, and what it reaches. */
+async function recorded(warm: Tests, files: readonly string[]): Promise<Recorded> {
+  const tests: Test[] = []
+  const early = new Set<number>()
+  for (const path of files) {
+    const file = join(root, path)
+    const { names = [], error, reached: atStart } = await warm.ask({ file, mutant: -1 }, 60_000)
+    for (const id of atStart ?? []) early.add(id)
+    if (error !== undefined) console.error(`${path} cannot be loaded, and is left out: ${error}`)
+    for (const [index, test] of names.entries()) {
+      const { passed, ms = 0, reached, error: why } = await warm.ask({ file, index, mutant: -1 }, 180_000)
+      if (passed) tests.push({ file, index, ms, reached: new Set(reached), noticed: 0 })
+      else console.error(`${path} "${test}" fails without any change, and is left out: ${why}`)
+    }
+  }
+  return { tests, early }
+}
+
+/** The tests that reach a change. What runs as a module is loaded concerns all that reach anything of its file. */
+function testsFor(mutant: Numbered, mutants: readonly Numbered[], tests: readonly Test[]): Test[] {
+  const ids = mutant.isStatic ? mutants.filter(({ file }) => file === mutant.file).map(({ id }) => id) : [mutant.id]
+  return tests
+    .filter(({ reached }) => ids.some((id) => reached.has(id)))
+    .toSorted((a, b) => a.ms / (1 + a.noticed) - b.ms / (1 + b.noticed))
+}
+
+/** The test that fails with the change and passes without it. */
+async function noticedBy(
+  mutant: Numbered,
+  near: readonly Test[],
+  { warm, isEarly }: { warm: Tests; isEarly: boolean },
+): Promise<Test | undefined> {
+  for (const test of mutant.isStatic ? [] : near) {
+    if (await passes(warm, test, mutant.id)) continue
+    if (await passes(warm, test, -1)) return test
+    // The change has left something behind, of this test or an earlier one.
+    await warm.restart()
+    if (await passes(warm, test, mutant.id)) continue
+    await warm.restart()
+    return test
+  }
+  if (!isEarly) return undefined
+  // What ran before the first test needs a process that has the change from its start.
+  const fresh = startTests({ sources, scratch, mutant: mutant.id })
+  try {
+    for (const test of near) if (!(await passes(fresh, test, mutant.id))) return test
+    return undefined
+  } finally {
+    await fresh.close()
+  }
+}
+
+async function passes(tests: Tests, { file, index, ms }: Test, mutant: number): Promise<boolean> {
+  const request: Request = { file, index, mutant }
+  return (await tests.ask(request, 10_000 + 10 * ms)).passed
+}
+
+/** By their text and not by their number, so that a sample stays the same while other places change. */
+function sampled(all: Numbered[]): Numbered[] {
   if (values.sample === undefined) return all
-  let state = Number(values.seed)
+  const seen = new Map<string, number>()
   const keyed = all.map((mutant) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return { mutant, key: state }
+    const text = `${mutant.file} ${mutant.was} ${mutant.replacement}`
+    const count = (seen.get(text) ?? 0) + 1
+    seen.set(text, count)
+    return { mutant, key: createHash('sha256').update(`${values.seed} ${text} ${count}`).digest('hex') }
   })
   return keyed
-    .toSorted((a, b) => a.key - b.key)
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     .slice(0, Number(values.sample))
     .map(({ mutant }) => mutant)
+    .toSorted((a, b) => a.id - b.id)
 }
 
-async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items]
-  await Promise.all(
-    Array.from({ length: Number(values.lanes) }, async () => {
-      for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
-    }),
-  )
+function seconds(since: number): number {
+  return Math.round((performance.now() - since) / 1000)
+}
+
+function described({ file, line, was, becomes }: Mutant): string {
+  return `${file}:${line} ${oneLine(was)} → ${oneLine(becomes)}`
 }
 
 function oneLine(text: string): string {

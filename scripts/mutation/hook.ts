@@ -1,16 +1,33 @@
-// Loaded before a test, in its process and its children: returns one source file with a change in it.
+// Loaded before the tests, in their process and its children: source files are replaced by those with all changes in
+// them, and `isMutant` answers which of them is active, and remembers which of them were asked for.
 
+import { appendFileSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import type { Mutant } from './mutants.ts'
 
-const { MUTANT: given = '' } = process.env
-const { url, start, end, replacement } = JSON.parse(given) as Mutant & { url: string }
+const { MUTANT: initial = '-1', MUTATION_SOURCES: sources = '', MUTATION_REACHED: reachedFile = '' } = process.env
+const changed = new Map(Object.entries(JSON.parse(readFileSync(sources, 'utf8')) as Record<string, string>))
+
+export const mutation: { active: number; reached: Set<number>; isWorker: boolean } = {
+  active: Number(initial),
+  reached: new Set(),
+  isWorker: false,
+}
+
+Object.assign(globalThis, {
+  isMutant(id: number): boolean {
+    if (!mutation.reached.has(id)) {
+      mutation.reached.add(id)
+      // A child may be killed at any time.
+      if (!mutation.isWorker) appendFileSync(reachedFile, `${id}\n`)
+    }
+    return id === mutation.active
+  },
+})
 
 registerHooks({
-  load(asked, context, next) {
-    const loaded = next(asked, context)
-    if (asked !== url) return loaded
-    const source = process.getBuiltinModule('node:fs').readFileSync(new URL(url), 'utf8')
-    return { ...loaded, source: source.slice(0, start) + replacement + source.slice(end) }
+  load(url, context, next) {
+    const loaded = next(url, context)
+    const source = changed.get(url)
+    return source === undefined ? loaded : { ...loaded, source }
   },
 })

@@ -53,7 +53,7 @@ export function unframeAwsEvents(eventSize: number): ByteUnframer {
         trouble = chunk
         return chunks
       }
-      if (chunk !== undefined) chunks.push(chunk)
+      chunks.push(chunk)
     }
     pieces = at < all.byteLength ? [all.subarray(at)] : []
     held = all.byteLength - at
@@ -84,8 +84,7 @@ function problemIn(
   return size > most ? tooLarge('An event of the stream', most) : undefined
 }
 
-/** Undefined: it carries nothing. */
-function readFrame(frame: Uint8Array): Json | SynapseError | undefined {
+function readFrame(frame: Uint8Array): Json | SynapseError {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
   const end = frame.byteLength - 4
   if (crc32(frame.subarray(0, end)) !== view.getUint32(end)) return broken('has a frame whose checksum is wrong')

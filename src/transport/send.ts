@@ -118,7 +118,6 @@ export async function send(attempt: Attempt, take: Take): Promise<void> {
       reply = await ask(attempt, headers, stop.signal)
     }
     began = true
-    clock.reading()
     const body: Body = { reply, clock, limits }
     if (reply.status < 200 || reply.status >= 300) throw await refusal(body, { ...attempt, headers })
     if (isWhole(reply)) {
@@ -375,7 +374,8 @@ async function beginningOf(body: Body, attempt: Attempt): Promise<string> {
 }
 
 function redirected(reply: FetchedReply, attempt: Attempt): Failure {
-  const target = URL.parse(reply.headers.get('location') ?? '', attempt.url)
+  const location = reply.headers.get('location')
+  const target = location ? URL.parse(location, attempt.url) : undefined
   const where = target ? ` to ${target.origin}${target.pathname}` : ''
   return {
     kind: 'invalid-request',

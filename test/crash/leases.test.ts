@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
@@ -109,6 +110,14 @@ test('the lease of a killed process is taken over at once, that of a living one 
   assert.equal(isGone(`${host}:4194305 (000000000000.1)`), false, 'another container')
   assert.equal(isGone(`elsewhere:4194305 (${space}.1)`), false)
   assert.equal(isGone('somebody else'), false)
+})
+
+test('a process is identified by when it started', { skip: process.platform !== 'linux' }, () => {
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  assert.match(thisProcess(), new RegExp(`\\.${fields[19]}\\)$`))
+  assert.notEqual(fields[19], '0')
 })
 
 interface LeaseWorker {

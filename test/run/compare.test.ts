@@ -71,6 +71,22 @@ test('a tool that must not run twice waits, and an unavailable model does not st
   assert.equal(runs, 1)
 })
 
+test('a comparison first closes what a killed process has left open', async () => {
+  const { chat, synapse } = await start({ model: 'anthropic/claude-opus-5', tools: [] })
+  await chat.send('Hello.').ended
+  const [question] = await chat.history()
+  const origin = { provider: 'openai', protocol: 'openai-chat', model: 'gpt-5.6' }
+  const opened = await synapse.store.openExchange('local', chat.id, {
+    ...origin,
+    basedOn: question?.id ?? '',
+    body: '{}',
+  })
+  await (
+    await chat.compare(['openai/gpt-5.6'], 'Are you there?')
+  ).ended
+  assert.equal((await synapse.store.exchange('local', opened.id))?.outcome, 'interrupted')
+})
+
 test('without a new message the last one is answered again, as an alternative to the existing answer', async () => {
   const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [] })
   await chat.send('Hello.').ended

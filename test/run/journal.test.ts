@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SynapseError } from '../../src/core/error.ts'
+import type { ReplyEvent } from '../../src/core/event.ts'
 import { journaling } from '../../src/run/journal.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { outcomeOf, start } from './chatting.ts'
@@ -28,4 +29,42 @@ test('a run whose reply cannot be journaled stops reading it and fails', async (
   const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [] }, { store: failing })
   assert.match(await outcomeOf(chat.send('Count to 3000.')), /^failed: .*The database is away/)
   assert.equal(journaled, 1)
+})
+
+test('every event is journaled once and in order, and fragments of one text as one event', async () => {
+  const written: [number, ReplyEvent[]][] = []
+  const journal = journaling(async (from, events) => void written.push([from, [...events]]))
+  const part = { type: 'text', text: '' } as const
+  journal.push({ type: 'part-start', index: 0, part })
+  journal.push({ type: 'part-delta', index: 0, text: 'a' })
+  journal.push({ type: 'part-delta', index: 0, text: 'b' })
+  journal.push({ type: 'part-start', index: 1, part })
+  journal.push({ ...batch, index: 1 })
+  await journal.close()
+  assert.deepEqual(written, [
+    [
+      0,
+      [
+        { type: 'part-start', index: 0, part },
+        { type: 'part-delta', index: 0, text: 'ab' },
+        { type: 'part-start', index: 1, part },
+        { ...batch, index: 1 },
+      ],
+    ],
+  ])
+})
+
+test('each batch begins where the one before it ended', async () => {
+  const written: [number, number][] = []
+  const journal = journaling(async (from, events) => void written.push([from, events.length]))
+  for (let i = 0; i < 3; i++) {
+    await journal.push(batch)
+    await new Promise(setImmediate)
+  }
+  await journal.close()
+  assert.deepEqual(written, [
+    [0, 1],
+    [1, 1],
+    [2, 1],
+  ])
 })

@@ -59,6 +59,16 @@ test('the final answer is composed by another model from the tool results, and t
   assert.match(JSON.stringify(emulator.requests.at(-1)?.body), /"tool_choice":"none"/)
 })
 
+test('the answer may be composed by another model of the same provider, but not twice by the same one', async () => {
+  const other = 'anthropic/claude-sonnet-5'
+  const first = await start({ model: big, route: { answer: other } })
+  assert.equal((await first.chat.send('What time is it?').ended).reply?.origin.model, 'claude-sonnet-5')
+  assert.equal((await asked(first.synapse, first.chat.id)).length, 3)
+  const same = await start({ model: big, route: { answer: big } })
+  await same.chat.send('What time is it?').ended
+  assert.equal((await asked(same.synapse, same.chat.id)).length, 2)
+})
+
 test('an answer that needed no tool is final', async () => {
   const { chat, synapse } = await start({ model: big, route: { answer: small } })
   await chat.send('Hello').ended

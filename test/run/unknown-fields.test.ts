@@ -169,6 +169,27 @@ for (const wire of wires) {
   })
 }
 
+test('a second refused field is learned too, by this conversation and by others', async () => {
+  const wire = wires[0] as Wire
+  const native = [{ role: 'assistant', content: 'Hello.', tomorrow: 'x', today: 'y' }]
+  const refuse = (sent: string) => {
+    const field = ['tomorrow', 'today'].find((name) => sent.includes(`"${name}"`))
+    const message = `Unknown parameter: 'messages[1].${field}'.`
+    const error = { message, type: 'invalid_request_error', code: 'unknown_parameter' }
+    return field === undefined ? undefined : Response.json({ error }, { status: 400 })
+  }
+  const { bodies, chat } = await start({ ...wire, native }, refuse)
+  const talk = await chat()
+  await talk.send('One.').ended
+  // One remedy per run.
+  assert.equal((await talk.send('Two.').ended).outcome, 'failed')
+  assert.equal((await talk.send('Two.').ended).outcome, 'done')
+  const before = bodies.length
+  const other = await chat()
+  for (const said of ['One.', 'Two.']) assert.equal((await other.send(said).ended).outcome, 'done')
+  assert.equal(bodies.length, before + 2)
+})
+
 test('a refusal that continues is not answered by asking on and on', async () => {
   const wire = wires[0] as Wire
   const { status, body } = wire.refusal

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
+import { crc32 } from 'node:zlib'
 import { isObject, type Json, type JsonObject } from '../../src/core/json.ts'
 import { frameAwsEvent, unframeAwsEvents } from '../../src/transport/aws-events.ts'
 import { corpusFiles, noCorpus } from '../corpus.ts'
@@ -51,6 +52,76 @@ test('no byte can be changed without being noticed', () => {
 test('a frame that claims to be larger than the limit is refused before it arrives', () => {
   const { trouble } = read([frameAwsEvent({ event: { text: 'x'.repeat(500) } })], 200)
   assert.match(trouble ?? '', /larger than 200 bytes/)
+})
+
+/** A frame with correct checksums, whatever its lengths, headers and payload are. */
+function framed(headers: Uint8Array, payload: string, { total = 0, head = headers.length } = {}): Buffer {
+  const body = Buffer.from(payload)
+  const made = Buffer.concat([Buffer.alloc(12), headers, body, Buffer.alloc(4)])
+  made.writeUInt32BE(total || made.length, 0)
+  made.writeUInt32BE(head, 4)
+  made.writeUInt32BE(crc32(made.subarray(0, 8)), 8)
+  made.writeUInt32BE(crc32(made.subarray(0, -4)), made.length - 4)
+  return made
+}
+
+const header = (name: string, type: number, value: Uint8Array) =>
+  Buffer.concat([Buffer.of(name.length), Buffer.from(name), Buffer.of(type), value])
+const text = (name: string, value: string) =>
+  header(name, 7, Buffer.concat([Buffer.of(0, value.length), Buffer.from(value)]))
+
+test('lengths that do not fit into each other are refused, although the checksums are right', () => {
+  const name = text(':event-type', 'ping')
+  assert.deepEqual(read([framed(name, '')]), { chunks: [{ ping: {} }], trouble: undefined })
+  const wrong = 'The event stream has a frame whose lengths are wrong.'
+  assert.equal(read([framed(name, '', { head: name.length + 1 })]).trouble, wrong)
+  assert.equal(read([framed(Buffer.alloc(0), '', { total: 15 })]).trouble, wrong)
+  assert.equal(read([framed(Buffer.alloc(0), '{}')]).trouble, undefined)
+})
+
+test('headers of every type are skipped by their size, and those of an unknown type or size are refused', () => {
+  const sizes = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
+  const others = sizes.flatMap((size, type) => (size === undefined ? [] : [header('x', type, Buffer.alloc(size))]))
+  const bytesHeader = header('x', 6, Buffer.of(0, 3, 1, 2, 3))
+  const name = text(':event-type', 'said')
+  assert.deepEqual(read([framed(Buffer.concat([...others, bytesHeader, name]), '{"a":1}')]).chunks, [
+    { said: { a: 1 } },
+  ])
+  const refused = 'The event stream has a frame whose headers cannot be read.'
+  assert.equal(read([framed(header('x', 10, Buffer.alloc(0)), '{}')]).trouble, refused)
+  assert.equal(read([framed(header('x', 7, Buffer.of(0, 9, 1)), '{}')]).trouble, refused)
+  assert.equal(read([framed(Buffer.of(5), '{}')]).trouble, refused)
+})
+
+test('an exception without details is named by its headers; an event without JSON is refused', () => {
+  const failed = (...headers: Buffer[]) => read([framed(Buffer.concat(headers), '')]).chunks
+  assert.deepEqual(
+    failed(text(':message-type', 'error'), text(':error-code', 'Busy'), text(':error-message', 'Wait.')),
+    [{ type: 'error', error: { type: 'Busy', message: 'Wait.' } }],
+  )
+  assert.deepEqual(failed(text(':message-type', 'exception')), [
+    { type: 'error', error: { type: 'error', message: 'error' } },
+  ])
+  assert.match(read([framed(text(':event-type', 'x'), '<html>')]).trouble ?? '', /not JSON: <html>/)
+  assert.deepEqual(read([framed(Buffer.concat([text(':message-type', 'exception')]), '<html>')]).chunks.length, 1)
+})
+
+test('an event that is named error is an event, not an exception', () => {
+  assert.deepEqual(read([frameAwsEvent({ error: { code: 1 } })]).chunks, [{ error: { code: 1 } }])
+})
+
+test('after a damaged frame nothing more is read', () => {
+  const unframer = unframeAwsEvents(1 << 20)
+  const damaged = Buffer.from(bytes)
+  damaged[20] = (damaged[20] ?? 0) ^ 1
+  assert.deepEqual(unframer.push(damaged), [])
+  assert.deepEqual(unframer.push(bytes), [])
+})
+
+test('a frame of exactly the allowed size is read', () => {
+  const frame = frameAwsEvent({ event: { text: 'x' } })
+  assert.equal(read([frame], frame.length).trouble, undefined)
+  assert.match(read([frame], frame.length - 1).trouble ?? '', /larger than/)
 })
 
 test('an event inside a chunk of InvokeModel is returned unchanged', () => {

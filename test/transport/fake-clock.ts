@@ -48,7 +48,7 @@ export async function settled(): Promise<void> {
 export interface SentReply {
   fetch: Fetch
   headers(contentType?: string): void
-  write(text: string): Promise<void>
+  write(piece: string | Uint8Array): Promise<void>
   end(): Promise<void>
 }
 
@@ -72,8 +72,8 @@ export function sentReply(): SentReply {
     headers(contentType = 'text/event-stream') {
       answered.resolve(new Response(stream, { headers: { 'content-type': contentType } }))
     },
-    async write(text) {
-      body?.enqueue(new TextEncoder().encode(text))
+    async write(piece) {
+      body?.enqueue(typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)
       await settled()
     },
     async end() {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ReplyEvent } from '../../src/core/event.ts'
+import { frameAwsEvent } from '../../src/transport/aws-events.ts'
 import { defaultLimits } from '../../src/transport/limits.ts'
 import { streamReply, type ReplyCall, type RetryEvent } from '../../src/transport/reply.ts'
 import { callOf, summed, type Called } from './calling.ts'
@@ -87,6 +88,27 @@ describe('the limit', () => {
       assert.equal(text, 'half')
     })
   }
+
+  test('for events is not moved by pings of an event stream of AWS, and is by its other events', async () => {
+    const aws = 'application/vnd.amazon.eventstream'
+    const silent = asked()
+    silent.sent.headers(aws)
+    await silent.sent.write(frameAwsEvent({ text: 'half' }))
+    for (let i = 0; i < 2; i++) {
+      await silent.clock.pass(eventIdleMs / 3)
+      await silent.sent.write(frameAwsEvent({ ping: {} }))
+    }
+    await endsAfter(silent, eventIdleMs / 3, /sent nothing but keep-alives for 180 s/)
+
+    const alive = asked()
+    alive.sent.headers(aws)
+    for (let i = 0; i < 10; i++) {
+      await alive.sent.write(frameAwsEvent({ text: 'x' }))
+      await alive.clock.pass(byteIdleMs - 1)
+    }
+    await alive.sent.write(frameAwsEvent({ end: true }))
+    assert.equal((await alive.done).text, 'x'.repeat(10))
+  })
 
   test('for events is moved by every event that says something', async () => {
     const call = asked()

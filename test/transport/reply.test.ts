@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { call, key } from './calling.ts'
+import type { ReplyEvent } from '../../src/core/event.ts'
+import type { Json, JsonObject } from '../../src/core/json.ts'
+import type { Origin, Stop } from '../../src/core/message.ts'
+import { frameAwsEvent } from '../../src/transport/aws-events.ts'
+import { networkFailure } from '../../src/transport/network.ts'
+import { streamReply, type RetryEvent } from '../../src/transport/reply.ts'
+import type { Decoder } from '../../src/wires/wire.ts'
+import { call, callOf, key, summed } from './calling.ts'
 import { answers, event, says, scripted, sse, type Play } from './scripted-server.ts'
 import { toy } from './toy-protocol.ts'
 
@@ -251,6 +258,136 @@ describe('after the first output nothing is repeated, and the partial reply stay
   })
 })
 
+describe('a stream of AWS', () => {
+  const aws = { 'content-type': 'application/vnd.amazon.eventstream' }
+  const frames = (...chunks: JsonObject[]) => Buffer.concat(chunks.map((chunk) => frameAwsEvent(chunk)))
+
+  test('is read until the reply has ended, and nothing after it', async (t) => {
+    const server = await scripted(t, (reply) => {
+      reply.writeHead(200, aws).write(frames({ text: 'Hi' }, { end: true }, { text: ' again' }))
+    })
+    const { text, reply } = await call(server.url)
+    assert.deepEqual([text, reply.stop.reason], ['Hi', 'done'])
+  })
+
+  test('keeps what came before a damaged frame, or before its end inside a frame', async (t) => {
+    const damaged = frames({ text: 'half' }, { text: 'of it' })
+    damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1
+    const cut = frames({ text: 'half' }, { text: 'of it' }).subarray(0, -3)
+    for (const [body, says] of [
+      [damaged, /a frame whose checksum is wrong/],
+      [cut, /ends in the middle of a frame/],
+    ] as const) {
+      const server = await scripted(t, (reply) => reply.writeHead(200, aws).end(body))
+      const { text, reply, failure } = await call(server.url)
+      assert.deepEqual([text, reply.stop.reason, failure?.kind], ['half', 'interrupted', 'malformed-reply'])
+      assert.match(failure?.message ?? '', says)
+    }
+  })
+
+  test('that is larger than what is kept of a reply is not read further', async (t) => {
+    const server = await scripted(t, (reply) => {
+      reply.writeHead(200, aws).write(frames({ text: 'x'.repeat(400) }, { text: 'y' }))
+    })
+    const { text, failure } = await call(server.url, { limits: { contentSize: 500 } })
+    assert.deepEqual([text, failure?.code], ['x'.repeat(400), 'reply-size'])
+  })
+})
+
+describe('waiting for the next attempt', () => {
+  test('that fails on its own fails the call, and no further attempt is made', async (t) => {
+    const server = await scripted(t, answers(500, {}))
+    const broken = async () => Promise.reject(new RangeError('no clock'))
+    await assert.rejects(call(server.url, { sleep: broken }), /no clock/)
+    assert.equal(server.requests.length, 1)
+  })
+
+  test('is not begun once the budget for retries is used up, and that is reported', async (t) => {
+    const server = await scripted(t, answers(500, {}))
+    const budget = { asked: () => {}, take: () => false }
+    const { events, failure, retries } = await call(server.url, { budget })
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['no-retry', 'reply-start', 'reply-end'],
+    )
+    assert.deepEqual([failure?.status, retries.length, server.requests.length], [500, 0, 1])
+  })
+
+  test('takes as long as it says, on the clock of the machine', async (t) => {
+    const server = await scripted(t, answers(429, {}, { 'retry-after-ms': '30' }), says('now'))
+    const began = performance.now()
+    const { sleep: _sleep, ...byDefault } = callOf(server.url)
+    for await (const _ of streamReply(byDefault));
+    assert.ok(performance.now() - began >= 29)
+    assert.equal(server.requests.length, 2)
+  })
+})
+
+test('the text that a part begins with counts towards the size of a reply, like its media', async (t) => {
+  const long = 'x'.repeat(600)
+  for (const part of [
+    { type: 'text', text: long },
+    { type: 'media', mediaType: 'image/png', data: { kind: 'base64', base64: long } },
+  ] as const) {
+    const begins = (from: Origin): Decoder => ({
+      push: () => [
+        { type: 'reply-start', origin: from },
+        { type: 'part-start', index: 0, part },
+      ],
+      end: (cause) => {
+        const failure = cause && 'failure' in cause ? cause.failure : undefined
+        const stop: Stop = { reason: cause?.reason ?? 'done' }
+        return [{ type: 'reply-end', origin: from, stop, native: [], ...(failure && { failure }) }]
+      },
+      done: false,
+    })
+    const server = await scripted(t, says('a'))
+    const limited = (contentSize: number) =>
+      call(server.url, { protocol: { ...toy(), decoder: begins }, limits: { contentSize } })
+    // 256 for the part itself.
+    assert.equal((await limited(855)).failure?.code, 'reply-size')
+    assert.equal((await limited(856)).failure, undefined)
+  }
+})
+
+test('a reply that was complete before it was cancelled stays complete', async (t) => {
+  const server = await scripted(t, (reply) =>
+    reply.writeHead(200, sse).end(event({ text: 'Hi' }) + event({ end: true })),
+  )
+  const stop = new AbortController()
+  const split = toy()
+  const protocol = {
+    ...split,
+    decoder: (...given: Parameters<typeof split.decoder>) => {
+      const inner = split.decoder(...given)
+      return {
+        ...inner,
+        push(chunk: Json) {
+          const events = inner.push(chunk)
+          if (inner.done) stop.abort()
+          return events
+        },
+        get done() {
+          return inner.done
+        },
+      }
+    },
+  }
+  const { reply } = await call(server.url, { protocol, signal: stop.signal })
+  assert.equal(reply.stop.reason, 'done')
+})
+
+test('a redirect without an address, of a provider without a name, is described without either', async (t) => {
+  const server = await scripted(t, answers(302, ''))
+  const { provider: _name, ...unnamed } = callOf(server.url)
+  const events: (ReplyEvent | RetryEvent)[] = []
+  for await (const one of streamReply(unnamed)) events.push(one)
+  assert.match(
+    summed(events).failure?.message ?? '',
+    /^The provider answered 302 with a redirect\. It was not followed/,
+  )
+})
+
 describe('a provider that cannot be reached', () => {
   test('because nothing listens is a network failure with that reason', async () => {
     const probe = createServer().listen(0, '127.0.0.1')
@@ -297,5 +434,21 @@ describe('a provider that cannot be reached', () => {
       call('http://127.0.0.1:1/', { fetch: () => Promise.reject(new RangeError('bug')) }),
       RangeError,
     )
+  })
+
+  test('for a reason that is not known is a network failure with its code', () => {
+    const failed = (code: string) => networkFailure(Object.assign(new Error('x'), { code }), 'http://a.example:9/v1')
+    assert.deepEqual(failed('EADDRNOTAVAIL'), {
+      kind: 'network',
+      code: 'EADDRNOTAVAIL',
+      message: 'The provider could not be reached at a.example:9: the connection failed (EADDRNOTAVAIL).',
+    })
+    assert.equal(failed('UND_ERR_INFO')?.kind, 'network')
+    assert.equal(failed('ERR_INVALID_ARG_TYPE'), undefined)
+    assert.equal(
+      networkFailure(new TypeError('fetch failed'), 'nonsense')?.message,
+      'The provider could not be reached at its address: the connection failed.',
+    )
+    assert.equal(networkFailure(new Error('fetch failed'), 'http://a.example'), undefined)
   })
 })

@@ -1,0 +1,144 @@
+// What a process that was killed leaves in the store, closed by its successor.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ReplyEvent } from '../../src/core/event.ts'
+import { textOf, type Message, type Reply } from '../../src/core/message.ts'
+import { noUsage } from '../../src/core/usage.ts'
+import { closeInterrupted, stepBack } from '../../src/run/close-interrupted.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+
+const owner = 'ada'
+const origin = { provider: 'openai', protocol: 'openai-chat', model: 'gpt' }
+const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
+const calling = (...callIds: string[]): Reply => ({
+  role: 'assistant',
+  parts: callIds.map((callId) => ({ type: 'tool-call', callId, name: 'pay', input: {} })),
+  origin,
+  native: [],
+  stop: { reason: 'tool-calls' },
+})
+
+async function killed(events: ReplyEvent[] = []) {
+  const store = openMemoryStore()
+  const { id: conversationId } = await store.createConversation(owner)
+  const asked = await store.append(owner, conversationId, { message: user('Hello') })
+  const opened = await store.openExchange(owner, conversationId, { ...origin, basedOn: asked.id, body: '{}' })
+  if (events.length > 0) await store.journal(owner, opened.id, 0, events)
+  const place = { store, owner, conversationId, write: () => ({}) }
+  const head = async () => (await store.conversation(owner, conversationId))?.head
+  return { ...place, place, asked, opened, head }
+}
+
+const begun: ReplyEvent[] = [
+  { type: 'reply-start', origin },
+  { type: 'part-start', index: 0, part: { type: 'text', text: '' } },
+  { type: 'part-delta', index: 0, text: 'Half of' },
+]
+const ended: ReplyEvent[] = [
+  ...begun,
+  { type: 'part-end', index: 0, part: { type: 'text', text: 'Half of it.' } },
+  { type: 'reply-end', origin, stop: { reason: 'done' }, native: [], usage: { ...noUsage, input: 3, output: 2 } },
+]
+
+test('a reply that was cut off is stored as far as it came, as interrupted, once', async () => {
+  const { store, place, opened, head } = await killed(begun)
+  assert.equal(await closeInterrupted(place, true), true)
+  assert.equal((await store.exchange(owner, opened.id))?.outcome, 'interrupted')
+  const entry = await store.entry(owner, (await head()) ?? '')
+  assert.equal(entry?.message.role === 'assistant' && entry.message.stop.reason, 'interrupted')
+  assert.equal(textOf(entry?.message.parts ?? []), 'Half of')
+  assert.equal(await closeInterrupted(place, true), false)
+  assert.equal((await store.outline(owner, place.conversationId)).length, 2)
+})
+
+test('a reply whose end was journaled is complete, with its usage', async () => {
+  const { store, place, opened } = await killed(ended)
+  await closeInterrupted(place, true)
+  const closed = await store.exchange(owner, opened.id)
+  assert.deepEqual([closed?.outcome, closed?.usage?.input, closed?.usage?.output], ['done', 3, 2])
+})
+
+test('an exchange without a reply ends, and writes no empty message', async () => {
+  const { store, place, asked, opened, head } = await killed()
+  assert.equal(await closeInterrupted(place, false), true)
+  assert.equal((await store.exchange(owner, opened.id))?.outcome, 'interrupted')
+  assert.equal(await head(), asked.id)
+})
+
+test('a conversation that was continued elsewhere keeps its head when an old reply is closed', async () => {
+  const { store, place, conversationId, asked, head } = await killed(begun)
+  const other = await store.append(owner, conversationId, {
+    message: user('Another way'),
+    parentId: null,
+    head: 'move',
+  })
+  await closeInterrupted(place, true)
+  assert.equal(await head(), other.id)
+  assert.equal((await store.children(owner, conversationId, asked.id)).length, 1)
+})
+
+async function withTools(...repeatable: boolean[]) {
+  const store = openMemoryStore()
+  const { id: conversationId } = await store.createConversation(owner)
+  await store.append(owner, conversationId, { message: user('Pay.') })
+  const reply = await store.append(owner, conversationId, { message: calling(...repeatable.map((_, i) => `c${i}`)) })
+  for (const [i, again] of repeatable.entries()) {
+    const run = { callId: `c${i}`, entryId: reply.id, name: 'pay', argsSha256: 'x', repeatable: again }
+    await store.startTool(owner, conversationId, run)
+  }
+  return { store, reply, place: { store, owner, conversationId, write: () => ({}) } }
+}
+
+test('a call that may not be repeated gets the result that its effect is not known; one that may waits for its repetition', async () => {
+  const { store, place } = await withTools(false, true)
+  assert.equal(await closeInterrupted(place, false), true)
+  const runs = await store.toolRuns(owner, place.conversationId)
+  assert.deepEqual(
+    runs.map(({ outcome }) => outcome),
+    ['unknown', undefined],
+  )
+  const head = await store.entry(owner, (await store.conversation(owner, place.conversationId))?.head ?? '')
+  const [result] = head?.message.role === 'tool' ? head.message.parts : []
+  assert.deepEqual([result?.callId, result?.failed], ['c0', true])
+  assert.match(textOf(result?.output ?? []), /whether it had any effect is not known/)
+})
+
+test('after a new message of the user no interrupted call is repeated', async () => {
+  const { store, place } = await withTools(true)
+  await closeInterrupted(place, true)
+  assert.equal((await store.toolRuns(owner, place.conversationId))[0]?.outcome, 'unknown')
+})
+
+test('the result of an interrupted call of another branch is written there, and the head stays', async () => {
+  const { store, place, reply } = await withTools(false)
+  const { conversationId } = place
+  const other = await store.append(owner, conversationId, { message: user('Never mind'), parentId: null, head: 'move' })
+  await closeInterrupted(place, true)
+  assert.equal((await store.conversation(owner, conversationId))?.head, other.id)
+  assert.equal((await store.children(owner, conversationId, reply.id))[0]?.message.role, 'tool')
+})
+
+test('an interrupted reply is requested again from where it began; a complete one is not', async () => {
+  const half = await killed(begun)
+  await closeInterrupted(half.place, false)
+  assert.equal(await stepBack(half.place), true)
+  assert.equal(await half.head(), half.asked.id)
+  assert.equal(await stepBack(half.place), false)
+
+  const whole = await killed(ended)
+  await closeInterrupted(whole.place, false)
+  assert.equal(await stepBack(whole.place), false)
+  assert.notEqual(await whole.head(), whole.asked.id)
+})
+
+test('an interrupted reply on a branch is requested again on that branch', async () => {
+  const { store, place, conversationId, asked, head } = await killed(begun)
+  await store.nameBranch(owner, conversationId, 'idea', asked.id)
+  await store.setHead(owner, conversationId, { branch: 'idea' })
+  await closeInterrupted(place, false)
+  assert.notEqual(await head(), asked.id)
+  assert.equal(await stepBack(place), true)
+  const stored = await store.conversation(owner, conversationId)
+  assert.deepEqual([stored?.head, stored?.branch], [asked.id, 'idea'])
+})
