@@ -4,6 +4,7 @@
 import { editDistance } from '../core/edit-distance.ts'
 import { badInput } from '../core/error.ts'
 import { listModels, type ListedModel } from './list-models.ts'
+import { builtInRows, loadCatalogue } from './load.ts'
 import { parseModelRef, type ModelRef } from './model-ref.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -20,13 +21,12 @@ interface Known {
 /** Loads the list of models only if the text does not begin with a provider. */
 export async function findModel(text: string, known: Known): Promise<ModelRef> {
   const ref = parseModelRef(text)
-  const rows = known.rows ?? (await import('./rows.ts')).rows
+  const rows = known.rows ?? (await builtInRows())
   if (rows.some((row) => row.id === ref.provider)) return ref
   const alias = known.aliases && Object.hasOwn(known.aliases, text.trim()) ? known.aliases[text.trim()] : undefined
   // An alias of an alias is not followed: it could be a cycle.
   if (alias !== undefined) return findModel(alias, { ...known, aliases: undefined })
-  const { catalogue } = await import('./catalogue.ts')
-  return bareModel(text.trim(), listModels(rows, catalogue), { ...known, rows }) ?? ref
+  return bareModel(text.trim(), listModels(rows, await loadCatalogue()), { ...known, rows }) ?? ref
 }
 
 /** Undefined: no similar name. */

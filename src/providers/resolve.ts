@@ -3,6 +3,7 @@
 import type { Env } from '../auth/authorizer.ts'
 import { loadWire } from '../wires/list.ts'
 import type { Wire } from '../wires/wire.ts'
+import { builtInRows, loadCatalogue } from './load.ts'
 import { findRow } from './find-row.ts'
 import { placeIn } from './places.ts'
 import type { ProviderRow, ProviderWire } from './provider.ts'
@@ -17,10 +18,10 @@ export function rendersPrompt({ provider, protocol }: Endpoint): boolean {
 
 /** Loads only the wire that is needed. Throws one sentence for the user if something is missing. */
 export async function resolve(wanted: Wanted): Promise<Endpoint> {
-  const { rows } = wanted.rows ? { rows: wanted.rows } : await import('./rows.ts')
+  const rows = wanted.rows ?? (await builtInRows())
   const row = findRow(wanted.provider, rows)
   const wire = wireOf(row, wanted.protocol, wanted.model)
-  const [protocol, { catalogue }] = await Promise.all([wireFor(wire, wanted.wires), import('./catalogue.ts')])
+  const [protocol, catalogue] = await Promise.all([wireFor(wire, wanted.wires), loadCatalogue()])
   const env = await withProfile(row, wanted.env ?? process.env)
   const stored = wanted.storedKeys && (await import('./stored-key.ts')).storedKeyFor(row, wire, { ...wanted, env })
   const key = stored === undefined ? {} : { key: stored }

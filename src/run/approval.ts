@@ -1,7 +1,7 @@
 // Tool calls that need approval. Questions and answers are stored next to the log, so that a question outlives the
 // process. An answer is valid for one call, for exactly the arguments that were shown, and only until it expires.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { SynapseError } from '../core/error.ts'
 import type { Entry, Overlay } from '../core/log.ts'
 import { callsOf, type ToolCallPart } from '../core/message.ts'
@@ -33,7 +33,7 @@ export interface Asking {
 
 export function argsHashOf(call: ToolCallPart): string {
   const text = call.malformed ?? JSON.stringify(call.input)
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** The user's answer about this call; asks if that has not been done yet. */

@@ -55,7 +55,9 @@ export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, o
   }
   const timed = thinkingClock()
   await readReply(call, (read) => {
-    const event = timed(marked(endpoint.offline ? unbilled(read) : read, prepared.context.tools))
+    const event = timed(
+      read.type === 'part-delta' ? read : marked(endpoint.offline ? unbilled(read) : read, prepared.context.tools),
+    )
     if (event.type === 'retry') {
       return store.retryExchange(owner, opened.id, run.write()).then(() => onEvent?.(event, opened))
     }

@@ -13,34 +13,59 @@ const mostApart = 1000
 
 /** `join` merges two consecutive values if possible. */
 export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined): Channel<T> {
-  const values: T[] = []
+  let values: T[] = []
+  /** Those before it were read. */
+  let first = 0
   let ended = false
-  let wake: (() => void) | undefined
+  let waiting: (() => void)[] = []
 
   return {
     push(value) {
-      const last = values.length > mostApart ? values.at(-1) : undefined
+      const last = values.length - first > mostApart ? values.at(-1) : undefined
       const joined = last === undefined ? undefined : join(last, value)
       if (joined === undefined) values.push(value)
       else values[values.length - 1] = joined
-      wake?.()
+      wake()
     },
     end() {
       ended = true
-      wake?.()
+      wake()
     },
     batches,
-    async *[Symbol.asyncIterator]() {
-      for await (const batch of batches()) yield* batch
-    },
+    // Not a generator, which would take several promises for each value.
+    [Symbol.asyncIterator]: () => ({ next }),
+  }
+
+  function wake(): void {
+    if (waiting.length === 0) return
+    const readers = waiting
+    waiting = []
+    for (const reader of readers) reader()
+  }
+
+  async function next(): Promise<IteratorResult<T, undefined>> {
+    while (first === values.length) {
+      if (ended) return { done: true, value: undefined }
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+    const value = values[first++] as T
+    if (first === values.length || first > mostApart) {
+      values = values.slice(first)
+      first = 0
+    }
+    return { done: false, value }
   }
 
   async function* batches(): AsyncGenerator<readonly T[]> {
     for (;;) {
-      while (values.length > 0) yield values.splice(0)
+      while (first < values.length) {
+        const batch = values.slice(first)
+        values = []
+        first = 0
+        yield batch
+      }
       if (ended) return
-      await new Promise<void>((resolve) => (wake = resolve))
-      wake = undefined
+      await new Promise<void>((resolve) => waiting.push(resolve))
     }
   }
 }

@@ -37,7 +37,7 @@ export async function exchange(run: RunContext, history: readonly Entry[], step:
     const planned = await planRequest(run, history, planOptions)
     // A request written by a client cannot be corrected: after a refusal it is written from the log.
     const verbatim = tried.size === 0 ? verbatimFor(run) : undefined
-    const finished = await attempt({ ...run, verbatim }, history, planned, step)
+    const finished = await attempt(verbatim === run.verbatim ? run : { ...run, verbatim }, history, planned, step)
     others.push(...planned.spent)
     const namesFields = fieldsOf(run, history, finished.exchange.failure).length > 0
     const remedy = verbatim ? remedyForVerbatim(finished) : remedyFor(finished, planned, namesFields)
@@ -123,7 +123,7 @@ async function attempt(
   }
   if (run.pending && isForTools(end) && !kept) return finishWithTools(run, run.pending, history, opened, end)
   const finished = await store.finishExchange(owner, opened.id, end, run.write())
-  run.meter?.ended(finished.exchange)
+  noteEnd(run, finished.exchange)
   if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
@@ -139,12 +139,13 @@ function isForTools({ outcome, reply }: ExchangeEnd): boolean {
 
 /** The end of the exchange shares the commit of the start of its first tool. */
 function finishWithTools(
-  { store, owner, conversationId, meter, emit, write }: RunContext,
+  run: RunContext,
   pending: PendingWrites,
   history: readonly Entry[],
   opened: Exchange,
   end: ExchangeEnd,
 ): FinishedExchange {
+  const { store, owner, conversationId } = run
   const { reply, outcome, notes = [], usage, cost } = end
   if (!reply) throw new TypeError('a reply with calls has parts')
   const { entry, fresh } = pending.entryAfter(history, conversationId, reply.message, reply.id)
@@ -158,19 +159,26 @@ function finishWithTools(
     ...(cost !== undefined && { cost }),
   }
   const finished = { exchange, entry }
-  const finishing = store.finishExchange(owner, opened.id, { ...end, reply: fresh }, write())
-  pending.add(finishing, () => emit(messageEvent(finished)))
-  meter?.ended(exchange)
+  const finishing = store.finishExchange(owner, opened.id, { ...end, reply: fresh }, run.write())
+  pending.add(finishing, () => run.emit(messageEvent(finished)))
+  noteEnd(run, exchange)
   return finished
+}
+
+function noteEnd({ meter, learned }: RunContext, exchange: Exchange): void {
+  meter?.ended(exchange)
+  if (learned) learned.exchange = exchange
 }
 
 /** Adds the type of its part to each delta. The journal does not need it: it has the start of each part. */
 function partTypes(): (event: ReplyEvent) => ReplyEvent {
-  const types = new Map<number, Part['type']>()
+  const types: (Part['type'] | undefined)[] = []
   return (event) => {
-    if (event.type === 'part-start') types.set(event.index, event.part.type)
-    const partType = event.type === 'part-delta' ? types.get(event.index) : undefined
-    return event.type === 'part-delta' && partType ? { ...event, partType } : event
+    if (event.type === 'part-start') types[event.index] = event.part.type
+    if (event.type !== 'part-delta') return event
+    const { type, index, text } = event
+    const partType = types[index]
+    return partType ? { type, index, text, partType } : event
   }
 }
 

@@ -2,7 +2,6 @@
 // 250 ms or 4 KiB: a commit per token would be slower than the model.
 
 import type { ReplyEvent } from '../core/event.ts'
-import { joinDeltas } from '../core/fold.ts'
 
 const batchMs = 250
 const batchSize = 4096
@@ -23,6 +22,8 @@ export interface Journal {
 
 export function journaling(write: (offset: number, events: ReplyEvent[]) => Promise<unknown>): Journal {
   let batch: ReplyEvent[] = []
+  /** The last event of the batch, if it is a delta: one object for all deltas that follow each other. */
+  let growing: Extract<ReplyEvent, { type: 'part-delta' }> | undefined
   let size = 0
   let offset = 0
   let timer: NodeJS.Timeout | undefined
@@ -33,11 +34,15 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
   return {
     push(event) {
       if (failed) throw failed.error
-      const last = batch.at(-1)
-      const joined = last && joinDeltas(last, event, batchSize)
-      if (joined) batch[batch.length - 1] = joined
-      else batch.push(event)
-      size += event.type === 'part-delta' ? event.text.length : 64
+      if (event.type === 'part-delta') {
+        if (growing?.index === event.index) growing.text += event.text
+        else batch.push((growing = { ...event }))
+        size += event.text.length
+      } else {
+        growing = undefined
+        batch.push(event)
+        size += 64
+      }
       if (size >= (waiting === 0 ? batchSize : lateBatchSize)) flush()
       else timer ??= setTimeout(flush, batchMs)
       return waiting > mostWaiting ? writing.catch(() => {}) : undefined
@@ -53,6 +58,7 @@ export function journaling(write: (offset: number, events: ReplyEvent[]) => Prom
     timer = undefined
     const [events, from] = [batch, offset]
     batch = []
+    growing = undefined
     size = 0
     offset += events.length
     waiting++

@@ -38,10 +38,13 @@ export async function modelStep(
       failure = out
     } else if (found) {
       const { step, kind } = about
-      const hooked = await beforeRequest({ ...run, options }, { step, kind, model: candidate, messages })
+      const hooked = run.hooks?.beforeRequest
+        ? await beforeRequest({ ...run, options }, { step, kind, model: candidate, messages })
+        : {}
       finished = await exchange({ ...run, ...found, system, options, ...hooked }, history, step)
       remember(run, found.endpoint, finished.exchange)
       failure = finished.exchange.failure
+      if (failure) run.forgetEndpoints()
       if (!failure || finished.entry || finished.exchange.outcome === 'cancelled') return finished
     }
     const next = failure && nextOf(chain, i, failure)

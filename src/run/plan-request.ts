@@ -1,7 +1,7 @@
 // What the next request will carry: earlier decisions, read from the log, and new ones, recorded before anything is
 // sent. After that the request is a function of the log and its overlays (P4).
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ToolSpec } from '../core/context.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Entry, Exchange, Overlay } from '../core/log.ts'
@@ -127,14 +127,16 @@ const few = 5
 const recent = 50
 
 async function recentExchanges(run: RunContext, history: readonly Entry[]): Promise<Exchange[]> {
-  const { store, owner, conversationId, endpoint } = run
-  const { items, next } = await store.exchanges(owner, conversationId, { limit: few })
+  const { store, owner, conversationId, endpoint, learned } = run
   const isOfModel = ({ provider, model, usage, replyEntryId, basedOn }: Exchange): boolean =>
     provider === endpoint.provider.id &&
     model === endpoint.model &&
     usage !== undefined &&
     replyEntryId !== undefined &&
     placesOf(history).has(basedOn)
+  // A provider's state may belong to an earlier one.
+  if (learned?.exchange && isOfModel(learned.exchange) && !endpoint.state) return [learned.exchange]
+  const { items, next } = await store.exchanges(owner, conversationId, { limit: few })
   if (next === undefined || items.some(isOfModel)) return items
   return (await store.exchanges(owner, conversationId, { limit: recent })).items
 }
@@ -300,10 +302,20 @@ function expectedCached(
   return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
 }
 
+/** The last one: neither system nor tools change from one step of a run to the next. */
+let lastHead: { system: readonly TextPart[]; tools: readonly ToolSpec[]; digest: string } | undefined
+
 function digestOf(system: readonly TextPart[], tools: readonly ToolSpec[]): string {
+  const isSame =
+    lastHead?.system.length === system.length &&
+    lastHead.tools.length === tools.length &&
+    lastHead.tools.every((tool, i) => tool === tools[i]) &&
+    lastHead.system.every(({ text }, i) => text === system[i]?.text)
+  if (!lastHead || !isSame) lastHead = { system, tools, digest: newDigest(system, tools) }
+  return lastHead.digest
+}
+
+function newDigest(system: readonly TextPart[], tools: readonly ToolSpec[]): string {
   const specs = tools.map(({ name, description, input }) => ({ name, description, input }))
-  return createHash('sha256')
-    .update(JSON.stringify([system.map((part) => part.text), specs]))
-    .digest('hex')
-    .slice(0, 12)
+  return hash('sha256', JSON.stringify([system.map((part) => part.text), specs])).slice(0, 12)
 }

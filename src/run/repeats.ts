@@ -130,7 +130,7 @@ const turnsOn = alongPath<Entry, Turns>(
 )
 
 function together(call: string, result: string): string {
-  return `${call} ${result}`
+  return `${call}\n${result}`
 }
 
 function digestOfCall({ name, malformed, input }: ToolCallPart): string {
@@ -142,8 +142,9 @@ function digestOfResult({ failed, output }: ToolResultPart): string {
   return digest(JSON.stringify([failed === true, said]))
 }
 
+/** A short text is its own digest. */
 function digest(text: string): string {
-  return hash('sha256', text, 'base64')
+  return text.length < 100 ? text : hash('sha256', text, 'base64')
 }
 
 function repeated(call: ToolCallPart, count: number): GuardReason {

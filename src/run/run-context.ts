@@ -43,11 +43,18 @@ export interface RunContext {
   write(): Write
   /** Writes that are committed together with the next request; absent if the store does not write in order. */
   readonly pending?: PendingWrites | undefined
+  /** What the run has learned from its own requests. */
+  readonly learned?: Learned | undefined
   /** Records to write in the same transaction as the end of an exchange and its reply. */
   recordsOf?: RecordsOf | undefined
   emit(event: RunEvent): void
   /** Told of each exchange when it is over. */
   readonly meter?: Meter | undefined
+}
+
+interface Learned {
+  /** The last one: while the run has the lease, there is no newer one on its path. */
+  exchange?: Exchange
 }
 
 /** `entryId`: of the reply; absent if nothing arrived. */
@@ -77,6 +84,8 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   readonly model: string
   readonly protocol?: string | undefined
   endpointOf(model: string, protocol: string | undefined): Promise<{ endpoint: Endpoint; transport: Transport }>
+  /** After a failure: a key or an address may have been replaced. */
+  forgetEndpoints(): void
   readonly route?: Route | undefined
   readonly fallback: readonly Fallback[]
   readonly cooldown: Cooldown

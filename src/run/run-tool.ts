@@ -25,10 +25,12 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
   async function settle(): Promise<ToolOutcome> {
     const ms = Math.min(setting.timeoutMs ?? defaultTimeoutMs, noTimeoutMs)
     const stop = new AbortController()
+    const cancel = (): void => stop.abort(signal.reason)
+    if (signal.aborted) cancel()
+    signal.addEventListener('abort', cancel)
     const limit = setTimeout(() => stop.abort(`${call.name} gave no result within ${ms} ms.`), ms)
-    const either = AbortSignal.any([signal, stop.signal])
     try {
-      const value = await Promise.race([lastValue(either), rejection(either)])
+      const value = await Promise.race([lastValue(stop.signal), rejection(stop.signal)])
       return readValue(call.name, value)
     } catch (error) {
       if (signal.aborted) return failedOutcome(`${call.name} was cancelled; whether it had any effect is not known.`)
@@ -36,6 +38,7 @@ export async function runTool(call: ToolCallPart, ready: ReadCall, setting: Tool
       return failedOutcome(`${call.name} failed: ${messageOf(error)}`)
     } finally {
       clearTimeout(limit)
+      signal.removeEventListener('abort', cancel)
     }
   }
 

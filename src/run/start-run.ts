@@ -146,6 +146,8 @@ function loopContext(
   }: RunRequest,
   rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy'>,
 ): LoopContext {
+  /** Resolved once, as long as requests succeed. */
+  const found = new Map<string, Awaited<ReturnType<Runtime['endpoint']>>>()
   // Assigned, not spread: the settings are read through getters.
   return Object.assign(stepSettings(conversationId, settings, toolNames), rest, {
     store: runtime.store,
@@ -155,11 +157,15 @@ function loopContext(
     conversationId,
     pathTo,
     async endpointOf(model: string, protocol: string | undefined) {
-      const found = await runtime.endpoint(model, protocol)
+      const name = JSON.stringify([model, protocol])
+      const way = found.get(name) ?? (await runtime.endpoint(model, protocol))
+      found.set(name, way)
       const contentSize = settings().guards?.replySize
-      if (contentSize === undefined) return found
-      return { ...found, transport: { ...found.transport, limits: { ...found.transport.limits, contentSize } } }
+      if (contentSize === undefined) return way
+      return { ...way, transport: { ...way.transport, limits: { ...way.transport.limits, contentSize } } }
     },
+    forgetEndpoints: () => found.clear(),
+    learned: {},
     cooldown: runtime.cooldown ?? cooldown(runtime.now),
     now: runtime.now ?? Date.now,
     incoming,

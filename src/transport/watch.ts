@@ -45,6 +45,8 @@ export function watch(
 ): Watch {
   let waiting = true
   let inBody = false
+  /** Since the last `reading`. */
+  let hadEvent = false
   let byteAt = clock.now()
   let eventAt = byteAt
   let cancel = clock.after(headersMs, check)
@@ -74,17 +76,18 @@ export function watch(
         cancel()
         check()
       } else if (!waiting) {
-        eventAt = Math.min(now, eventAt + now - byteAt)
+        // The time without a reader does not count, and there is one only for what has content.
+        if (hadEvent) eventAt = now
         byteAt = now
       }
       waiting = true
+      hadEvent = false
     },
     bytes() {
       waiting = false
-      byteAt = clock.now()
     },
     event() {
-      eventAt = clock.now()
+      hadEvent = true
     },
     stop() {
       cancel()

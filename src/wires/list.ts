@@ -81,8 +81,13 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 export const wireIds: readonly string[] = [...byId.keys()]
 
 export async function loadWire(id: string): Promise<Wire> {
-  return folderOf(id).wire()
+  const known = loaded.get(id) ?? folderOf(id).wire()
+  loaded.set(id, known)
+  return known
 }
+
+/** An import of a loaded module still takes time, and every request needs its wire. */
+const loaded = new Map<string, Promise<Wire>>()
 
 /** How request bodies of the wire are read as a conversation, and written. */
 export async function loadTranscript(id: string): Promise<TranscriptFormat> {

@@ -45,7 +45,8 @@ export function archiveMethods(state: MemoryState): Archives {
       kept.exchanges = copy.exchanges.map((one) => ({
         about: { ...one, conversationId: id },
         conversation: kept,
-        events: [],
+        journal: [],
+        journaled: 0,
       }))
       for (const one of kept.exchanges) state.exchanges.set(one.about.id, one)
       kept.tools = new Map(copy.toolRuns.map((run) => [run.callId, { ...run, conversationId: id }]))

@@ -1,8 +1,9 @@
+import type { ReplyEvent } from '../../core/event.ts'
 import type { Exchange } from '../../core/log.ts'
 import { addUsage, noUsage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { givenId, jsonCopy, prepareEntry } from '../new-entry.ts'
+import { givenId, jsonCopy, jsonText, prepareEntry } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
@@ -41,7 +42,8 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
           attempts: 1,
         },
         conversation,
-        events: [],
+        journal: [],
+        journaled: 0,
       }
       state.keepBlob(conversation, blob)
       state.exchanges.set(id, kept)
@@ -82,7 +84,8 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
         ...(cost !== undefined && { cost }),
         ...(failure && { failure }),
       })
-      kept.events = []
+      kept.journal = []
+      kept.journaled = 0
       return { exchange: copyOf(kept.about), ...(entry && { entry }) }
     },
   }
@@ -148,15 +151,17 @@ function reads(state: MemoryState): Pick<Exchanges, 'exchange' | 'exchanges' | '
 function journals(state: MemoryState): Pick<Exchanges, 'journal' | 'journaled'> {
   return {
     async journal(owner, exchangeId, offset, events, write) {
-      const copy = jsonCopy([...events], 'The events')
+      const text = jsonText(events, 'The events')
       const kept = openOne(state, owner, exchangeId, write)
-      if (offset !== kept.events.length) throw journalGap(exchangeId, kept.events.length, offset)
-      kept.events.push(...copy)
-      return kept.events.length
+      if (offset !== kept.journaled) throw journalGap(exchangeId, kept.journaled, offset)
+      kept.journal.push(text)
+      kept.journaled += events.length
+      return kept.journaled
     },
 
     async journaled(owner, exchangeId, from = 0) {
-      return copyOf(findOne(state, owner, exchangeId)?.events.slice(from) ?? [])
+      const batches = findOne(state, owner, exchangeId)?.journal ?? []
+      return batches.flatMap((text) => JSON.parse(text) as ReplyEvent[]).slice(from)
     },
   }
 }

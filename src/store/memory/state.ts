@@ -2,7 +2,6 @@
 // Everything here is synchronous: checks followed by changes are a transaction.
 
 import { Buffer } from 'node:buffer'
-import type { ReplyEvent } from '../../core/event.ts'
 import type { Conversation, Entry, Exchange, Overlay, ProviderState, RecordedToolRun } from '../../core/log.ts'
 import type { Blob } from '../blobs.ts'
 import { checkWriter, type Fence } from '../fence.ts'
@@ -25,7 +24,10 @@ export interface StoredEntry {
 export interface StoredExchange {
   about: Exchange
   conversation: StoredConversation
-  events: ReplyEvent[]
+  /** Batches of events of the reply so far, as JSON: they are read only after a crash. */
+  journal: string[]
+  /** How many events these are. */
+  journaled: number
 }
 
 export interface StoredConversation {

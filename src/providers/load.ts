@@ -1,0 +1,16 @@
+// Data that is loaded when it is first needed. The promises are cached, because an import of a loaded module takes longer
+// than resolving a model does.
+
+import type { Catalogue } from './price.ts'
+import type { ProviderRow } from './provider.ts'
+
+let rows: Promise<readonly ProviderRow[]> | undefined
+let catalogue: Promise<Catalogue> | undefined
+
+export function builtInRows(): Promise<readonly ProviderRow[]> {
+  return (rows ??= import('./rows.ts').then((loaded) => loaded.rows))
+}
+
+export function loadCatalogue(): Promise<Catalogue> {
+  return (catalogue ??= import('./catalogue.ts').then((loaded) => loaded.catalogue))
+}
