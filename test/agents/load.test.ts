@@ -93,7 +93,7 @@ test('the policy of synapse.yaml applies unless the agent has one', async (t) =>
   assert.equal((await (await loadAgent(join(folder, 'agents/helper.yaml'))).settings()).policy, 'small')
 })
 
-test('every mistake is named with file, line, column and key, all at once', async (t) => {
+test('every mistake is reported with file, line, column and key, all at once', async (t) => {
   const said = await problems(
     t,
     `name: helper

@@ -62,7 +62,7 @@ async function start(model: LanguageModelV4) {
   return { synapse, chat: await synapse.start({ model: 'mine/mock', tools: [clock] }) }
 }
 
-test('a model of the SDK streams, calls tools and answers, and all of it is in the log', async () => {
+test('a model of the SDK streams, calls tools and answers, and the log has all of it', async () => {
   const model = mock(asks, answers)
   const { chat } = await start(model)
   const events = await collect(chat.send('What time is it?'))

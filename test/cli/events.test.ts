@@ -95,7 +95,7 @@ test('with --json a call that needs approval waits, and the exit code shows it',
   assert.match(allowed.out, /stamped 7/)
 })
 
-test('when not interactive, a call is denied and the model is told', async (t) => {
+test('when not interactive, a call is denied and the model gets the reason', async (t) => {
   const { synapse } = await local(t)
   const denied = await synapse(['agent', 'run', 'clerk', useStamp])
   assert.equal(denied.code, 0, denied.err)

@@ -123,7 +123,7 @@ test('a place in a JSON text is the place of the value that the parser finds the
   )
 })
 
-test('a difference of two bodies, put together again, is both of them', () => {
+test('the diff of two bodies contains both of them', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5)), fc.array(fc.nat(5)), (before, now) => {
       const lines = bodyDiff(before, now)

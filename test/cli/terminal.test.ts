@@ -145,7 +145,7 @@ test(
 )
 
 test(
-  'a smaller window gets narrower tables, and a change in mid-answer wipes nothing out',
+  'a smaller window gets narrower tables, and a resize during an answer erases nothing',
   { skip: noTerminal ?? noResize, timeout: 60_000 },
   async (t) => {
     const home = newHome(t)

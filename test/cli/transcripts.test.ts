@@ -52,7 +52,7 @@ test('input that is nested too deeply is one clear sentence', async (t) => {
   assert.match(err, /^synapse: What was given is nested too deeply to be read\.\n$/)
 })
 
-test('a mark of the byte order in front of a file is no part of it', async (t) => {
+test('a byte order mark at the start of a file is ignored', async (t) => {
   const { synapse, folder } = newHome(t)
   writeFileSync(join(folder, 'chat.json'), `\uFEFF${JSON.stringify(broken)}`)
   assert.equal((await synapse(['convert', 'chat.json', '--to', 'openai'])).code, 0)

@@ -145,7 +145,7 @@ mcpServers:
   assert.deepEqual(Object.keys(config.mcpServers), ['files', 'web'])
 })
 
-test('every mistake is named with file, line, column and key, all at once', (t) => {
+test('every mistake is reported with file, line, column and key, all at once', (t) => {
   assert.deepEqual(
     problems(
       t,

@@ -16,11 +16,11 @@ const base: EconomyState = {
   floorAt: 5000,
 }
 
-test('nothing is folded where nothing may go', () => {
+test('nothing is folded if nothing may be left out', () => {
   assert.deepEqual(decideFold({ ...base, items: [] }), { fold: false, why: 'nothing to fold' })
 })
 
-test('everything that may go is folded when it costs nothing: cold, uncached, undiscounted, or over the limit', () => {
+test('everything that may be left out is folded when it costs nothing: cold, uncached, undiscounted, or over the limit', () => {
   const items = [1, 2, 3].map((i) => ({ saves: 500, at: 1000 * i, since: i }))
   const cases: [Partial<EconomyState>, string][] = [
     [{ cold: true }, 'the cache is cold'],

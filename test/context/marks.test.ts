@@ -45,7 +45,7 @@ test('the request after that marks the end of the one before again', () => {
   assert.deepEqual(marksOf(7, folded(1, 7)), [-1, 4, 8, 10])
 })
 
-test('turns that a fold left standing before it do not hold the mark of the next break', () => {
+test('turns that a fold left before it do not hold the mark of the next break', () => {
   // Turn 1 stays whole, turns 2 to 4 are folded.
   assert.deepEqual(marksOf(7, folded(3, 7)), [-1, 5, 9, 11])
 })

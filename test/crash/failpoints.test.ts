@@ -36,7 +36,7 @@ test('every write of a run passes a failpoint', () => {
   }
 })
 
-test('a file that was killed while it was made, or brought up to date, is whole when it is opened again', async (t) => {
+test('a file whose process was killed during its creation or migration is complete when it is opened again', async (t) => {
   const source = globSync('**/*.ts', { cwd: src }).map((file) => readFileSync(join(src, file), 'utf8'))
   const names = new Set(
     source.flatMap((text) => [...text.matchAll(/failpoint\('([^']+)'\)/g)].map(([, name = '']) => name)),

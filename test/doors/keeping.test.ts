@@ -27,7 +27,7 @@ test('with native nothing is stored, and conversations continue as long as the s
   assert.equal((await api('GET', '/ready')).status, 200)
 })
 
-test('with none not even the next request knows of it', async (t) => {
+test('with none, even the next request starts without the conversation', async (t) => {
   const { openai, store } = await serverFor(t, 'none')
   const first = await openai.responses.create({ model, input: 'My name is Ada.' })
   await assert.rejects(openai.responses.create({ model, input: 'And?', previous_response_id: first.id }), /not found/)

@@ -139,7 +139,7 @@ test('a WebSocket obeys the rules of the server', async (t) => {
   assert.equal(await handshake([`Host: ${hostname}`, 'Origin: http://evil.example']), 'HTTP/1.1 403 Forbidden')
 })
 
-test('a frame that breaks the rules closes the connection, and the server lives on', async (t) => {
+test('a frame that breaks the rules closes the connection, and the server continues', async (t) => {
   const { url, api } = await serving(t, { limits: { body: 1000 } })
   const said = async (message: string | Uint8Array<ArrayBuffer>) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`)

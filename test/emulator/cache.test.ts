@@ -242,7 +242,7 @@ describe('marks (Anthropic)', () => {
     assert.equal(send(one, 6 * minute).read, long)
   })
 
-  test('an entry that is read lives on, one that is not dies after its time', () => {
+  test('an entry that is read stays valid, one that is not expires after its time', () => {
     const { send } = open()
     const one = body([turn('user', block(2000, mark()))])
     send(one, 0)
@@ -251,7 +251,7 @@ describe('marks (Anthropic)', () => {
     assert.equal(send(one, 14 * minute).read, 0)
   })
 
-  test('at most 20 blocks back are looked at, the marked one being the first', () => {
+  test('at most 20 blocks are searched, starting from the marked one', () => {
     const more = (n: number, rest: JsonObject = {}) =>
       Array.from({ length: n }, (_, i) => block(5, i === n - 1 ? rest : {}, 'y'))
     for (const [blocks, hits] of [

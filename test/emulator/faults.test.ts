@@ -114,7 +114,7 @@ describe('ordering', () => {
     assert.deepEqual(statuses, [500, 500, 200])
   })
 
-  test('a fault that cannot be read is a plain mistake, and says which', async () => {
+  test('an unreadable fault is refused with the reason', async () => {
     const emulator = createEmulator()
     const said = async (header: string) => {
       const reply = await emulator.fetch('http://emulator.invalid/openai/v1/models', {
@@ -180,7 +180,7 @@ describe('how the official clients handle them', () => {
     await assert.rejects(stream.finalMessage(), /overloaded_error/)
   })
 
-  test('a socket that is torn is a connection error', async (t) => {
+  test('a closed socket is a connection error', async (t) => {
     const emulator = await served(t)
     const openai = new OpenAI({ apiKey: 'any', baseURL: `${emulator.url}/openai/v1`, maxRetries: 0 })
     emulator.order({ resetAt: 0 })

@@ -98,7 +98,7 @@ test(
 )
 
 test(
-  'a server that is killed while it speaks costs nothing: the conversation continues when it is back',
+  'a server that is killed during its answer costs nothing: the conversation continues when it is back',
   { skip: noLlama },
   async () => {
     await using server = await startLlama()

@@ -62,7 +62,7 @@ for (const target of someTargets) {
     assert.ok(notes.some((note) => note.kind === 'dropped' && /result/.test(note.what) && note.at === 'messages[1]'))
   })
 
-  test(`nothing at all, and a wish to store, make a request that ${name} accepts`, () => {
+  test(`an empty history with the option store makes a request that ${name} accepts`, () => {
     for (const messages of [[], [user('')], [user('Hi.')]]) {
       const { body } = prepare({ ...target, messages, options: { store: true } })
       assert.deepEqual(refuse(target.protocol, body, target), [])

@@ -135,7 +135,7 @@ describe('the provider', () => {
     assert.equal(endpoint.model, 'a/b')
   })
 
-  test('that does not speak a wire says what it speaks', () =>
+  test('that does not serve a wire names those it serves', () =>
     rejects(
       { provider: 'google', protocol: 'openai-chat', key, env: {} },
       'google does not speak "openai-chat". It speaks gemini-generate and gemini-interactions.',

@@ -55,7 +55,7 @@ test('every provider that is promised has a row', () => {
 
 for (const row of rows) {
   describe(`the row of ${row.id}`, () => {
-    test('speaks wires that exist, each once', () => {
+    test('serves wires that exist, each once', () => {
       const spoken = row.wires.map(({ protocol }) => protocol)
       assert.equal(new Set(spoken).size, spoken.length)
       for (const protocol of spoken) assert.ok(wireIds.includes(protocol), protocol)

@@ -91,7 +91,7 @@ test('an approval names its arguments, is valid once, and for nothing else', asy
   assert.deepEqual(removed, ['/tmp/x'])
 })
 
-test('a late approval is void, and the model is told that the call was not allowed', async () => {
+test('a late approval is void, and the result says that the call was not allowed', async () => {
   let now = Date.now()
   const { chat, removed, asked, callId } = await waiting({ now: () => now, askTimeoutMs: 60_000 })
   now += 60_001
@@ -101,7 +101,7 @@ test('a late approval is void, and the model is told that the call was not allow
   assert.match(JSON.stringify(await results(chat)), /No one allowed remove in time/)
 })
 
-test('a run that is resumed before anybody has answered waits on, and does not ask twice', async () => {
+test('a run that is resumed before the approval keeps waiting, and does not ask twice', async () => {
   const { chat, synapse, asked } = await waiting()
   const events = await collect(chat.resume())
   assert.deepEqual(only(events, 'approval-needed'), [asked])

@@ -50,7 +50,7 @@ test('the expected cache hit is stored with the reported one, and comes true', a
   }
 })
 
-test('when the cache has expired everything that may go is folded, for it costs nothing', async () => {
+test('when the cache has expired, everything that may be left out is folded, because it costs nothing', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 5; i++) await chat.say('What time is it?')
   assert.equal((await chat.overlays('fold')).length, 0)
@@ -165,7 +165,7 @@ test('the marks come after the system prompt, where the next fold will break, an
   assert.match(JSON.stringify(body?.['system']), /cache_control/)
 })
 
-test('marks live for an hour where the user often pauses for longer than five minutes, and else for five', async () => {
+test('marks live for an hour if the user often pauses for longer than five minutes, otherwise for five', async () => {
   const chat = await talk({ ...settings, tools: [] })
   for (let i = 0; i < 4; i++) await chat.say('Hello.')
   assert.doesNotMatch(JSON.stringify(chat.bodies().at(-1)), /"ttl"/)

@@ -42,7 +42,7 @@ test('inspect shows exactly what is sent', async () => {
   assert.ok(Math.abs(explained.tokens - (usage?.input ?? 0)) < (usage?.input ?? 0) * 0.05)
 })
 
-test('another provider is shown its request: everything that may be folded is folded', async () => {
+test('the request for another provider is shown with everything folded that may be', async () => {
   const chat = await talk(settings)
   for (let i = 0; i < 4; i++) await chat.say('What time is it?')
   const { explained, cold } = await chat.look({ model: 'openai/gpt-5.6' })

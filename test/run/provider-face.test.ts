@@ -181,7 +181,7 @@ test('a wrong provider is one sentence, when it is first used', async () => {
   assert.match(failure?.message ?? '', /Did you mean anthropic\?/)
 })
 
-test('images in the history go out whole', async () => {
+test('images in the history are sent whole', async () => {
   const { provider, emulator } = face({ model: 'claude-opus-5' })
   const base64 = Buffer.alloc(90_000, 7).toString('base64')
   await provider.chat([

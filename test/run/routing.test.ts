@@ -85,7 +85,7 @@ test('if the composing model fails, the existing answer is used', async () => {
   assert.equal((await chat.history()).at(-1)?.message.role, 'assistant')
 })
 
-test('a provider that cannot be had is followed by the next, and both are in the log', async () => {
+test('an unavailable provider is followed by the next, and both are in the log', async () => {
   const { chat, emulator, synapse } = await start({ model: big, fallback: [small] })
   emulator.order({ status: 529 }, 3)
   const events = await collect(chat.send('Hello'))

@@ -11,7 +11,7 @@ import { collect, only, outcomeOf, start } from './chatting.ts'
 const model = 'anthropic/claude-opus-5'
 const away = () => new SynapseError({ kind: 'storage', code: 'unavailable', message: 'The database is away.' })
 
-test('a run that could not give its lease back has ended as it did, once, and the next one continues', async () => {
+test('a run that could not release its lease has one end, and the next one continues', async () => {
   const store = { ...openMemoryStore(), releaseLease: () => Promise.reject(away()) }
   const { chat } = await start({ model }, { store })
   const run = chat.send('What time is it?')

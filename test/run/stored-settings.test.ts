@@ -83,7 +83,7 @@ test('the user message is stored even if the key or the model is missing', async
   assert.match(said.join(), /Remember me.*And me/)
 })
 
-test('a retry with a wrong model leaves the answer where it is', async () => {
+test('a retry with a wrong model does not change the answer', async () => {
   const { chat } = await start({ model: 'anthropic' })
   await chat.send('Hello!').ended
   const before = await chat.history()

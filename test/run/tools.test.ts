@@ -77,7 +77,7 @@ for (const [library, tool] of Object.entries(byLibrary)) {
   })
 }
 
-test('a call whose arguments never arrived is not run, even if the schema is unreadable, and the model is told', async () => {
+test('a call whose arguments never arrived is not run, even if the schema is unreadable, and its result says why', async () => {
   const input = { type: 'object', required: ['city', 'days'], properties: { city: { $ref: '#/nowhere' } } }
   for (const tool of [{ name: 'weather', input, run: () => 'ran' }, byLibrary['zod']]) {
     assert.ok(tool)

@@ -76,7 +76,7 @@ test('what only the library can check is checked, and requested again', async ()
   assert.match(JSON.stringify(asked[1]?.messages), /n must be even/)
 })
 
-test('it is not asked again where no step is left', async () => {
+test('an answer is not requested again if no step is left', async () => {
   const { emulation, asked } = saying('no')
   const { chat } = await start({ model: 'anthropic', tools: [], maxSteps: 1 }, { emulation })
   await assert.rejects(chat.send('Which city?', { answer: city }).object(), /is not JSON/)

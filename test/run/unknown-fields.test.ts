@@ -190,7 +190,7 @@ test('a second refused field is learned too, by this conversation and by others'
   assert.equal(bodies.length, before + 2)
 })
 
-test('a refusal that continues is not answered by asking on and on', async () => {
+test('a repeated refusal does not cause endless requests', async () => {
   const wire = wires[0] as Wire
   const { status, body } = wire.refusal
   let asked = 0

@@ -35,7 +35,7 @@ test('a comparison streams the events of each model, and ends with where each an
   assert.equal(await say(server, id, 'Hello.').then(() => 'taken'), 'taken', 'the conversation is free again')
 })
 
-test('nothing is written for a model that cannot be asked, or while a run is under way', async (t) => {
+test('nothing is written for an unavailable model, or while a run is active', async (t) => {
   const { api, store } = await serving(t)
   const id = await newConversation(api)
   const compare = (models: string[]) => api('POST', `/api/conversations/${id}/compare`, { text: 'Hello?', models })

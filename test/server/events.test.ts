@@ -94,7 +94,7 @@ test('a run is cancelled from another server on the same store', async (t) => {
   assert.equal(all.at(-1)?.data['outcome'], 'cancelled')
 })
 
-test('cancelling is safe at any moment, twice, and after the end', async (t) => {
+test('cancelling is safe at any time, twice, and after the end', async (t) => {
   const held = gate(5)
   const { api, runId, id, events } = await startRun(t, { between: held.between })
   await held.held
@@ -142,7 +142,7 @@ test('an answer to a message can be its event stream at once', async (t) => {
   assert.deepEqual([events[0]?.event, events.at(-1)?.event], ['run-start', 'run-end'])
 })
 
-test('a failing provider is no failing request: the run says what went wrong', async (t) => {
+test('a failing provider does not fail the request: the run says what went wrong', async (t) => {
   const { emulator, api, url } = await serving(t)
   const id = await newConversation(api)
   emulator.order({ status: 401 })

@@ -24,7 +24,7 @@ test('the same key and body give the same answer and one run, at once, during th
   assert.equal(emulator.requests.length, 2)
 })
 
-test('the same key with another body, path or owner is another matter', async (t) => {
+test('the same key with another body, path or owner is a different request', async (t) => {
   const { api, url } = await serving(t)
   const [id, other] = [await newConversation(api), await newConversation(api)]
   const key = { 'idempotency-key': 'k-1' }

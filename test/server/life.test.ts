@@ -11,7 +11,7 @@ function items(body: JsonObject): JsonObject[] {
   return body['items'] as JsonObject[]
 }
 
-test('a conversation over HTTP, from its making to its deletion', async (t) => {
+test('a conversation over HTTP, from its creation to its deletion', async (t) => {
   const server = await serving(t)
   const { api, url } = server
   const made = await api('POST', '/api/conversations', { labels: ['home'], settings: { system: 'Be brief.' } })
@@ -181,7 +181,7 @@ test('a second message while a run continues is a conflict, and a message that s
   assert.equal((await api('GET', `/api/conversations/${id}`)).body['entries'], 2)
 })
 
-test('the conversation is free again when the end of a run is heard', async (t) => {
+test('a conversation accepts the next message as soon as the end of its run arrives', async (t) => {
   const { api, url } = await serving(t)
   const id = await newConversation(api)
   for (let i = 0; i < 20; i++) {
@@ -227,7 +227,7 @@ test('watching a conversation reports changes by others, and its deletion', asyn
   assert.deepEqual(seen, ['null', 'Tea', 'deleted'])
 })
 
-test('a call that a person must allow waits for it, and continues when it was', async (t) => {
+test('a call that needs approval waits for it, and then continues', async (t) => {
   const { api, url } = await serving(t, { tools: [{ ...clock, ask: true }] })
   const id = await newConversation(api)
   const started = await api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
@@ -250,7 +250,7 @@ test('a call that a person must allow waits for it, and continues when it was', 
   assert.deepEqual(items((await api('GET', `/api/conversations/${id}/approvals`)).body), [])
 })
 
-test('the server says who can be asked and what it knows, without any key', async (t) => {
+test('the server lists providers and models, and shows no key', async (t) => {
   const { api } = await serving(t, { env: { OPENAI_API_KEY: 'sk-canary-of-the-environment' }, offline: false })
   const status = await api('GET', '/api/status')
   assert.deepEqual([status.body['owner'], status.body['access'], status.body['offline']], ['local', 'write', false])

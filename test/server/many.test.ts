@@ -26,7 +26,7 @@ test(`${atOnce} runs at the same time are all answered, and no event is lost`, a
   }
 })
 
-test('beyond its room runs wait in line, and beyond that they are turned away with a time to come back', async (t) => {
+test('runs beyond the capacity are queued, and those beyond the queue are refused with a time to retry', async (t) => {
   const held = gate(0)
   const { api, url } = await serving(t, { between: held.between, limits: { runs: 2, queued: 2 } })
   const ids = []

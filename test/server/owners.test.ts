@@ -168,7 +168,7 @@ test('a key that may only read changes nothing', async (t) => {
   }
 })
 
-test('a key is good for its models, its time and its budget only', async (t) => {
+test('a key is valid for its models, its time and its budget only', async (t) => {
   const server = await withKeys(t, [
     { owner: 'alice', models: ['openai/*', 'anthropic/claude-haiku*5'] },
     { owner: 'alice', expiresAt: new Date(Date.now() - 1000).toISOString() },

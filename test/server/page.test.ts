@@ -57,7 +57,7 @@ test('API responses are not cached, and browsers do not sniff their type', async
   assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/)
 })
 
-test('a rate limit fills up again with time and knows each asker', () => {
+test('a rate limit refills over time, separately for each client', () => {
   let now = 0
   const limit = rateLimit({ perMinute: 60, burst: 2 }, () => now)
   limit.take('a')

@@ -37,7 +37,7 @@ describe('servers on one PostgreSQL', { skip }, () => {
     return server
   }
 
-  test('a run is followed at another server, event by event, without asking again and again', async (t) => {
+  test('a run is followed at another server, event by event, without polling', async (t) => {
     const held = gate(6)
     const first = await another(t, { between: held.between })
     let reads = 0

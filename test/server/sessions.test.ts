@@ -29,7 +29,7 @@ function withSession(): LocalSessions {
   return { environment: { home, env: {} }, carry: ['synapse', 'carry'] }
 }
 
-test('a session is listed and imported where the server is for the user of this machine', async (t) => {
+test('sessions are listed and imported if the server is for the user of this machine', async (t) => {
   const { api } = await serving(t, { sessions: withSession() })
   assert.equal((await api('GET', '/api/status')).body['localSessions'], true)
   const { body } = await api('GET', '/api/sessions')
@@ -42,7 +42,7 @@ test('a session is listed and imported where the server is for the user of this 
   assert.equal((await api('POST', '/api/sessions/import', { agent: 'pi', id: '../../etc' })).status, 404)
 })
 
-test('sessions are hidden where keys are required, and unless the server was given them', async (t) => {
+test('sessions are hidden if keys are required, or if the server was not given them', async (t) => {
   const store = openMemoryStore()
   const { key } = await createKey(store, { owner: 'local' })
   const kept = await serving(t, { sessions: withSession(), store, requireKeys: true })

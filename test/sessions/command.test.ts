@@ -86,7 +86,7 @@ test('links that lead out of a session folder are not followed, and broken files
   )
 })
 
-test('folders of other systems have names as the agents give them', () => {
+test('session folders on other systems have the names that the agents give them', () => {
   const session = { id: 'x', cwd: 'C:\\Users\\me\\my app', startedAt, updatedAt: startedAt }
   const at = { home: '/nowhere', env: {} }
   assert.equal(agentNamed('claude-code').pathFor?.(session, at), join('C--Users-me-my-app', 'x.jsonl'))
@@ -143,7 +143,7 @@ test('convert prints the bytes that carry writes, and a session in its own forma
   assert.equal(out, readFileSync(paths['codex'] ?? '', 'utf8'))
 })
 
-test('a newer agent is warned of, and an import that fails is an error', async (t) => {
+test('a newer agent causes a warning, and an import that fails is an error', async (t) => {
   const { synapse, folder, paths, env } = filledHome(t)
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -232,7 +232,7 @@ test('lines that are no JSON, and nesting without end, are refused in one senten
   assert.deepEqual(existsSync(left) ? readdirSync(left) : [], [])
 })
 
-test('through the store and back to its agent a session has its thinking again', async (t) => {
+test('a session has its thinking again after a way through the store back to its agent', async (t) => {
   const { synapse, paths, cwd } = filledHome(t)
   const stored = await synapse(['carry', paths['claude-code'] ?? '', '--to', 'synapse'])
   assert.equal(stored.code, 0, stored.err)

@@ -23,7 +23,7 @@ test('a provider with its own address does not get the credentials of the cloud 
   }
 })
 
-test('one that stays at its cloud is', async (t) => {
+test('a provider at the address of its cloud gets them', async (t) => {
   const file = join(
     newFolder(t, { 'synapse.yaml': 'providers:\n  - id: mine\n    extends: bedrock\n' }),
     'synapse.yaml',

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { hostileFolders } from './hostile-folders.ts'
 import { ground } from './matrix.ts'
 
-describe('in a folder that was never trusted nothing of it is used', { concurrency: 2 }, () => {
+describe('nothing in a folder that was never trusted is used', { concurrency: 2 }, () => {
   for (const { name } of hostileFolders({ url: 'http://127.0.0.1:1', mark: '/nowhere' })) {
     test(name, { timeout: 175_000 }, async (t) => {
       const { to, run } = await ground(t)

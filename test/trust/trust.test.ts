@@ -220,7 +220,7 @@ test('inspect loads no code, and shows the tools that the last request offered',
   assert.equal(existsSync(mark), false)
 })
 
-test('the user is told before a history goes to a host that another folder chose', async (t) => {
+test('the user is warned before a history is sent to a host that another folder chose', async (t) => {
   const { synapse, trust, server, home } = await project(t)
   await trust()
   await synapse(['hi'])

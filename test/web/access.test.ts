@@ -255,7 +255,7 @@ test('ten thousand messages are drawn as quickly as a hundred', async (t) => {
   })
 })
 
-test('the first load is under 150 kB with formulas, colours and charts left for later, and nothing of it is inline', async () => {
+test('the first load is under 150 kB, with formulas, colours and charts loaded later, and none of it is inline', async () => {
   const { directory } = await buildWeb()
   const index = await readFile(join(directory, 'index.html'), 'utf8')
   assert.doesNotMatch(index, /<script>|<style|style=|\son\w+=|https?:/)

@@ -174,7 +174,7 @@ test('messages that were made elsewhere are written from their parts, thoughts a
   ])
 })
 
-test('a new result bears the id of the call that was read', () => {
+test('a new result has the id of the call that was read', () => {
   const { messages } = read([
     { role: 'user', parts: [{ text: 'hi' }] },
     { role: 'model', parts: [{ functionCall: { id: 'x1', name: 'clock', args: {} } }] },

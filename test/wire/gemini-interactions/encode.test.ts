@@ -300,7 +300,7 @@ test('in a chain only the new steps are sent, but tools, system and settings all
   })
 })
 
-test('in a chain a result bears the id that the provider knows its call by', () => {
+test('in a chain a result has the id that the provider knows its call by', () => {
   const { body } = sent(history.slice(0, 3), { context: { state: { ...state, covers: 2 } } })
   assert.deepEqual(body.input, [{ type: 'function_result', call_id: 'x1', name: 'clock', result: '12' }])
 })

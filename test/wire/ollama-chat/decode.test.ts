@@ -155,7 +155,7 @@ test('odd lines do no harm, and nothing counts after the last', () => {
   assert.deepEqual(reply.native, [{ role: 'assistant', content: 'a', future: { a: 1 } }])
 })
 
-test('images in a reply are kept', () => {
+test('images in a reply are stored', () => {
   const { reply } = read(line({ content: 'here', images: ['AAAA'] }) + done())
   assert.deepEqual(reply.parts[1], { type: 'opaque', kind: 'ollama-chat/fields', data: { images: ['AAAA'] }, from: 0 })
 })

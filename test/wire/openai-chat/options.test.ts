@@ -128,7 +128,7 @@ for (const [effort, known, written] of efforts) {
   })
 }
 
-test('a model that supports tools only without reasoning is told so, requested or not', () => {
+test('a model that supports tools only without reasoning gets the effort none with tools, requested or not', () => {
   const capabilities = { efforts: ['none', 'low', 'high'] as Effort[], effortWithTools: 'none' as const }
   assert.equal(asked({}, { capabilities }, [clock]).reasoning_effort, 'none')
   assert.equal(asked({ effort: 'high' }, { capabilities }, [clock]).reasoning_effort, 'none')

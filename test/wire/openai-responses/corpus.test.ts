@@ -113,7 +113,7 @@ function finishedItems(chunks: readonly Json[]): Json[] {
   )
 }
 
-test('every recorded reply decodes to what its server said it was', { skip: absent }, (t) => {
+test('every recorded reply decodes to what its server reported', { skip: absent }, (t) => {
   const all = recordings().filter(isReply)
   for (const recording of all) {
     const { reply, failure, usage } = replyOf(recording)

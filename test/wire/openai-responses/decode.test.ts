@@ -267,7 +267,7 @@ test('a server that does not number its events is not read twice either', () => 
   assert.deepEqual(reply.parts, [{ type: 'text', text: 'Hi', from: 0 }])
 })
 
-test('what had arrived when the stream broke is kept', () => {
+test('what had arrived when the stream broke is stored', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'in_progress', action: { type: 'search' } }
   const { reply } = read([created(), added(0, search)])
   assert.deepEqual(reply.parts, [{ type: 'server-tool', name: 'web_search', input: { type: 'search' } }])
