@@ -36,10 +36,10 @@ function tableOf({ title, head, lines }: Table): string[] {
 
 function boundOf(check: Check, mode: Mode): string {
   const relation = check.atLeast ? '≥' : '≤'
-  const kept = holds(check, mode)
-  const why = !kept && check.excuse !== undefined ? `: ${check.excuse}` : ''
+  const isHeld = holds(check, mode)
+  const why = !isHeld && check.excuse !== undefined ? `: ${check.excuse}` : ''
   const value = Number.isFinite(check.value) ? Number(check.value.toPrecision(3)) : 'not measured'
-  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${!kept ? '**not kept**' : isMet(check) ? 'kept' : 'within a tenth'}${why}`
+  return `- ${check.what}: ${value} (bound ${relation} ${check.bound}), ${!isHeld ? '**not kept**' : isMet(check) ? 'kept' : 'within a tenth'}${why}`
 }
 
 function sectionsIn(text: string): Map<string, string> {

@@ -28,8 +28,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 /** Returns the path of the page, whether it had to be built, and its size. */
 export async function buildWeb(): Promise<{ directory: string; built: boolean; bytes: number }> {
   const stamp = await stampOfSources()
-  const kept = await readFile(join(target, 'stamp'), 'utf8').catch(() => '')
-  if (kept === stamp) return { directory: target, built: false, bytes: 0 }
+  const builtStamp = await readFile(join(target, 'stamp'), 'utf8').catch(() => '')
+  if (builtStamp === stamp) return { directory: target, built: false, bytes: 0 }
   const files = await bundle()
   await mkdir(join(target, 'assets'), { recursive: true })
   for (const [name, content] of files) await replace(join(target, name), content)

@@ -109,7 +109,7 @@ export const anyHistory: fc.Arbitrary<Message[]> = fc.array(
 )
 
 /** A conversation as a loop would have written it: each call has its own id and is answered at once. */
-export const keptHistory: fc.Arbitrary<Message[]> = fc
+export const loopHistory: fc.Arbitrary<Message[]> = fc
   .array(fc.tuple(anyUser, fc.array(anyReply, { minLength: 1, maxLength: 3 }), anyText), { minLength: 1, maxLength: 5 })
   .map((turns) => {
     let n = 0

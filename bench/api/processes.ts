@@ -36,12 +36,12 @@ export async function runInTurn(names: readonly string[], url: string, rounds: n
     for (let round = 0; round < rounds + warmUp; round++) {
       for (const { name, child, loadMs } of children) {
         child.send('run')
-        const [said] = (await once(child, 'message')) as [{ ms?: number; rss?: number; failed?: string }]
-        if (said.ms === undefined) results.set(name, { name, why: said.failed ?? 'it failed' })
+        const [result] = (await once(child, 'message')) as [{ ms?: number; rss?: number; failed?: string }]
+        if (result.ms === undefined) results.set(name, { name, why: result.failed ?? 'it failed' })
         else if (round >= warmUp) {
-          const times = [...(samples.get(name) ?? []), said.ms]
+          const times = [...(samples.get(name) ?? []), result.ms]
           samples.set(name, times)
-          results.set(name, { name, ms: median(times), loadMs, rssMb: Math.round((said.rss ?? 0) / 1e6) })
+          results.set(name, { name, ms: median(times), loadMs, rssMb: Math.round((result.rss ?? 0) / 1e6) })
         }
       }
     }

@@ -208,13 +208,13 @@ function session(kind: Kind, seed: number): Session {
   const facts = new Map<number, string>()
   const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? ''
   for (let turn = 0; turn < turns; turn++) {
-    const said = kind.facts[turn / 2]
+    const fact = kind.facts[turn / 2]
     const needed = kind.facts[(turn - 40) / 2]
     const { filler } = kind
     const lines = Array.from({ length: fillerSentences }, () =>
       typeof filler === 'function' ? filler(random) : pick(filler),
     )
-    if (said) lines.splice(Math.floor(random() * fillerSentences), 0, said[1])
+    if (fact) lines.splice(Math.floor(random() * fillerSentences), 0, fact[1])
     messages.push({ role: 'user', parts: [{ type: 'text', text: needed ? kind.needed : kind.ask }] })
     if (needed) facts.set(replies.length, needed[0])
     replies.push(messages.length)

@@ -81,9 +81,9 @@ function cheapestByPrefix(choices: Choices, price: PriceClass): number {
       const cost = before[gone] ?? Infinity
       const size = choices.size(request, gone)
       const cut = (size < rules.minimum ? size : write * size) + cheapestWarmly
-      const kept = cost + charged(sharedKept(request, gone), size)
+      const uncut = cost + charged(sharedUncut(request, gone), size)
       cheapestColdly = Math.min(cheapestColdly, cost)
-      const best = cold ? cheapestColdly + charged(0, size) : Math.min(cut, kept)
+      const best = cold ? cheapestColdly + charged(0, size) : Math.min(cut, uncut)
       now.push(gone < least ? Infinity : best)
       const saved = size < rules.minimum ? 0 : (write - read) * hit(choices.sharedAfterCut(gone))
       cheapestWarmly = Math.min(cheapestWarmly, cost - saved)
@@ -92,7 +92,7 @@ function cheapestByPrefix(choices: Choices, price: PriceClass): number {
   }
   return Math.min(...before)
 
-  function sharedKept(request: number, gone: number): number {
+  function sharedUncut(request: number, gone: number): number {
     return request === 0 ? 0 : choices.size(request - 1, gone)
   }
 }
@@ -236,7 +236,7 @@ function windowChoices(
   const least = histories.map((messages, i) => Math.min(must(messages), most[i] ?? 0))
   const head = before[0] ?? 0
   // What comes before the message that stays is never more than a greeting.
-  const kept = head + sizeOfPinned
+  const fixed = head + sizeOfPinned
   return {
     ...measured.choices,
     most: (request) => most[request] ?? 0,
@@ -245,14 +245,14 @@ function windowChoices(
     possible: (start) => view.messages[start]?.role !== 'tool',
     size(request, start) {
       const end = before[measured.ends[request] ?? 0] ?? 0
-      const beginning = start > pinned ? kept : head
+      const beginning = start > pinned ? fixed : head
       return beginning + end - (before[start] ?? 0)
     },
-    sharedAfterCut: () => kept,
+    sharedAfterCut: () => fixed,
     firstIsUnit: measured.ends[0] === pinned + 1,
     breaks: 1,
     breakOf: () => 0,
-    breakTokens: () => kept,
+    breakTokens: () => fixed,
   }
 }
 

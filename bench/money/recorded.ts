@@ -65,21 +65,21 @@ function recorded(id: string, file: string, seed: number): Trajectory {
   const transcript = readTranscript(text)
   const opening = transcript.messages.findIndex((message) => message.role !== 'system')
   const usages = usagesOf(text, transcript.messages)
-  const kept: (Recorded & { message: Message })[] = []
+  const records: (Recorded & { message: Message })[] = []
   for (const [index, message] of transcript.messages.entries()) {
-    const before = kept.at(-1)
+    const before = records.at(-1)
     if (index < opening || message.parts.length === 0) continue
     // All results of a turn are one message, so that a window of 20 means the same for every format.
     if (message.role === 'tool' && before?.message.role === 'tool') {
       before.message = { ...before.message, parts: [...before.message.parts, ...message.parts] }
-    } else kept.push({ message, ...usages[index] })
+    } else records.push({ message, ...usages[index] })
   }
-  const messages = kept.map(({ message }) => ofOneModel(message))
+  const messages = records.map(({ message }) => ofOneModel(message))
   const first = messages.findIndex((message) => message.role === 'user')
   const replies = messages.flatMap((message, index) => (message.role === 'assistant' && index > first ? [index] : []))
   const clues = replies.map((reply): Clues => {
-    const { prompt, read, long } = kept[reply] ?? {}
-    const time = kept[reply - 1]?.time
+    const { prompt, read, long } = records[reply] ?? {}
+    const time = records[reply - 1]?.time
     return {
       byUser: messages[reply - 1]?.role === 'user',
       ...(prompt !== undefined && { prompt }),
@@ -89,7 +89,7 @@ function recorded(id: string, file: string, seed: number): Trajectory {
     }
   })
   const times = gapsFor(clues, seed + 1)
-  const prompts = replies.map((reply) => kept[reply]?.prompt)
+  const prompts = replies.map((reply) => records[reply]?.prompt)
   const sizes = sizesOf(messages, replies, prompts)
   return {
     id,
@@ -131,8 +131,8 @@ function systemTokens(
     const before = messages.slice(0, reply).reduce((sum, message) => sum + visibleTokens(message), 0)
     return Math.min(mostSystem, Math.max(1000, prompt - before))
   }
-  const told = (system ?? []).reduce((sum, part) => sum + part.text.length / 3.3, 0)
-  const policy = opening.reduce((sum, message) => sum + visibleTokens(message), told)
+  const systemTokens = (system ?? []).reduce((sum, part) => sum + part.text.length / 3.3, 0)
+  const policy = opening.reduce((sum, message) => sum + visibleTokens(message), systemTokens)
   return id === 'B04' ? usualAgent : policy + usualTools
 }
 

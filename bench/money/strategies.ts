@@ -160,7 +160,7 @@ function folding(name: string, keep: number, when: (moment: Moment) => boolean):
 }
 
 const summaryTokens = 2000
-const kept = 20
+const recentMessages = 20
 /** Output costs about five times what input does. */
 const outputPrice = 5
 const summary = 'What was said and done so far, in short. '
@@ -172,7 +172,7 @@ export function summaryAt(tokens: number): Strategy {
     byClass: true,
     decide({ situation, view, size, price }) {
       const { decisions, cold } = situation
-      const start = startOfLast(view.messages, kept)
+      const start = startOfLast(view.messages, recentMessages)
       const through = view.places.slice(0, start).findLast((place) => place >= 0)
       if (size <= tokens || through === undefined) return { decisions }
       const last = decisions.compactions.at(-1)?.through ?? -1

@@ -14,19 +14,19 @@ interface Shape {
   /** How many tool turns stand between two messages of the user. */
   loop: number
   calls: number
-  /** Words of a result, of a call's arguments, and of what is said. */
+  /** Words of a result, of a call's arguments, and of a text. */
   result: number
   input: number
-  said: number
+  text: number
 }
 
 const shapes: readonly Shape[] = [
-  { id: 'S01 support chat', requests: 16, system: 4500, loop: 1, calls: 1, result: 120, input: 8, said: 60 },
-  { id: 'S02 short task', requests: 30, system: 12_000, loop: 9, calls: 2, result: 260, input: 20, said: 30 },
-  { id: 'S03 one long task', requests: 110, system: 2000, loop: 200, calls: 1, result: 220, input: 40, said: 20 },
-  { id: 'S04 coding with pauses', requests: 180, system: 30_000, loop: 8, calls: 1, result: 420, input: 90, said: 50 },
-  { id: 'S05 many calls at once', requests: 90, system: 25_000, loop: 12, calls: 6, result: 200, input: 25, said: 25 },
-  { id: 'S06 talk without tools', requests: 70, system: 1500, loop: 0, calls: 0, result: 0, input: 0, said: 90 },
+  { id: 'S01 support chat', requests: 16, system: 4500, loop: 1, calls: 1, result: 120, input: 8, text: 60 },
+  { id: 'S02 short task', requests: 30, system: 12_000, loop: 9, calls: 2, result: 260, input: 20, text: 30 },
+  { id: 'S03 one long task', requests: 110, system: 2000, loop: 200, calls: 1, result: 220, input: 40, text: 20 },
+  { id: 'S04 coding with pauses', requests: 180, system: 30_000, loop: 8, calls: 1, result: 420, input: 90, text: 50 },
+  { id: 'S05 many calls at once', requests: 90, system: 25_000, loop: 12, calls: 6, result: 200, input: 25, text: 25 },
+  { id: 'S06 talk without tools', requests: 70, system: 1500, loop: 0, calls: 0, result: 0, input: 0, text: 90 },
 ]
 
 const vocabulary =
@@ -40,7 +40,7 @@ export function syntheticTrajectories(): Trajectory[] {
 
 function synthetic(shape: Shape, seed: number): Trajectory {
   const random = seeded(1000 + seed)
-  const messages: Message[] = [said('user', shape.said * 2)]
+  const messages: Message[] = [userMessage(shape.text * 2)]
   const clues: Clues[] = []
   const replies: number[] = []
   let left = turnsOf()
@@ -55,7 +55,7 @@ function synthetic(shape: Shape, seed: number): Trajectory {
       name: 'read_file',
       input: { path: words(3, '/'), reason: words(around(shape.input)) },
     }))
-    const text = words(around(ids.length > 0 ? shape.said / 2 : shape.said * 2))
+    const text = words(around(ids.length > 0 ? shape.text / 2 : shape.text * 2))
     messages.push({
       role: 'assistant',
       parts: [{ type: 'text', text }, ...parts],
@@ -74,7 +74,7 @@ function synthetic(shape: Shape, seed: number): Trajectory {
         })),
       })
     } else {
-      messages.push(said('user', shape.said))
+      messages.push(userMessage(shape.text))
       left = turnsOf()
     }
   }
@@ -96,8 +96,8 @@ function synthetic(shape: Shape, seed: number): Trajectory {
     return Math.ceil(count * Math.exp(2.4 * (random() - 0.5)))
   }
 
-  function said(role: 'user', count: number): Message {
-    return { role, parts: [{ type: 'text', text: words(around(count)) }] }
+  function userMessage(count: number): Message {
+    return { role: 'user', parts: [{ type: 'text', text: words(around(count)) }] }
   }
 
   function words(count: number, between = ' '): string {

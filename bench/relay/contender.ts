@@ -28,12 +28,12 @@ const folder = join(import.meta.dirname, '..')
 
 export async function startUpstream(): Promise<{ origin: string; stop(): void }> {
   const child = started([join(folder, 'relay', 'upstream.ts')])
-  return { origin: `http://127.0.0.1:${await said(child)}`, stop: () => child.kill('SIGKILL') }
+  return { origin: `http://127.0.0.1:${await firstLine(child)}`, stop: () => child.kill('SIGKILL') }
 }
 
 export async function bareRelay(upstream: string): Promise<Contender> {
   const child = started([join(folder, 'relay', 'bare.ts'), upstream])
-  const origin = `http://127.0.0.1:${await said(child)}`
+  const origin = `http://127.0.0.1:${await firstLine(child)}`
   return { name: 'bare `node:http`', ...measures(child), asks: chatAsks((path) => origin + path, {}) }
 }
 
@@ -41,7 +41,7 @@ export async function portkey(upstream: string): Promise<Contender> {
   const port = await freePort()
   const script = join(folder, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js')
   const child = started([script, `--port=${port}`, '--headless'], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' })
-  await said(child)
+  await firstLine(child)
   const { version } = JSON.parse(readFileSync(join(script, '..', '..', 'package.json'), 'utf8')) as { version: string }
   return {
     name: `@portkey-ai/gateway ${version}`,
@@ -107,7 +107,7 @@ async function serving(upstream: string, home: string): Promise<{ child: ChildPr
   const script = join(folder, 'relay', 'serve.ts')
   const args = ['serve', '--port', '0', '--no-open', '--config', config, '--db', join(home, 'chats.db')]
   const child = started([script, ...args], { HOME: home })
-  return { child, origin: await said(child) }
+  return { child, origin: await firstLine(child) }
 }
 
 function chatAsks(urlOf: (path: string) => string, headers: Record<string, string>): Contender['asks'] {
@@ -142,7 +142,7 @@ function started(args: string[], env: Record<string, string> = {}): ChildProcess
 }
 
 /** The first line that a process prints. */
-async function said(child: ChildProcess): Promise<string> {
+async function firstLine(child: ChildProcess): Promise<string> {
   const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer]
   child.stdout?.resume()
   return line.toString().trim().split('\n', 1)[0] ?? ''

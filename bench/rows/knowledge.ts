@@ -42,9 +42,9 @@ export const knowledge: Row = {
       checks.push(...named('held out', targets(others).slice(0, 2)))
     }
     if (recorded.length > 0) {
-      const { table, checks: kept } = await throughRunLoop(recorded, price)
+      const { table, checks: looped } = await throughRunLoop(recorded, price)
       tables.push(table)
-      checks.push(...kept)
+      checks.push(...looped)
     }
     const facts = compared.map((policy) => ({ policy, shares: made.map((one) => factsIn(policy, one, price)) }))
     tables.push({

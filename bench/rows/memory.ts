@@ -49,6 +49,6 @@ export const memory: Row = {
 
 function measured(messages: number): Measured {
   const child = join(import.meta.dirname, '..', 'memory', 'child.ts')
-  const said = execFileSync(process.execPath, ['--expose-gc', child, String(messages)], { encoding: 'utf8' })
-  return JSON.parse(said) as Measured
+  const output = execFileSync(process.execPath, ['--expose-gc', child, String(messages)], { encoding: 'utf8' })
+  return JSON.parse(output) as Measured
 }

@@ -27,8 +27,8 @@ export const server: Row = {
       { env: { PATH: process.env['PATH'] ?? '', HOME: folder }, stdio: ['ignore', 'pipe', 'ignore'] },
     )
     try {
-      const [said] = (await once(child.stdout, 'data')) as [Buffer]
-      const url = said.toString().trim()
+      const [output] = (await once(child.stdout, 'data')) as [Buffer]
+      const url = output.toString().trim()
       const { items } = (await (await fetch(`${url}/api/conversations`)).json()) as { items: { id: string }[] }
       const place = `${url}/api/conversations/${items[0]?.id ?? ''}`
       const headers = { 'content-type': 'application/json' }

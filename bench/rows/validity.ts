@@ -95,8 +95,8 @@ async function judge(peer: Peer, scenario: Scenario, wire: Wire): Promise<{ faul
   try {
     body = JSON.parse(await peer.sent(wire.protocol, scenario.messages)) as JsonObject
   } catch (error) {
-    const said = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
-    return { fault: `throws: ${said.slice(0, 90)}`, disagrees: false }
+    const reason = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
+    return { fault: `throws: ${reason.slice(0, 90)}`, disagrees: false }
   }
   const [issue] = refuse(wire.protocol, body, wire)
   const second = objection(wire.protocol, body)

@@ -20,9 +20,9 @@ export async function toolLoop() {
 
 export async function streamText() {
   const { textStream } = stream({ model: gpt, tools: { clock }, stopWhen, prompt: 'What time is it?' })
-  let said = ''
-  for await (const text of textStream) said += text
-  return said
+  let answer = ''
+  for await (const text of textStream) answer += text
+  return answer
 }
 
 export async function typedAnswer() {

@@ -42,13 +42,13 @@ export async function toolLoop() {
 export async function streamText() {
   const messages: BaseMessage[] = [new HumanMessage('What time is it?')]
   const model = gpt.bindTools([clock])
-  for (let said = ''; ;) {
+  for (let answer = ''; ;) {
     let reply: AIMessageChunk | undefined
     for await (const chunk of await model.stream(messages)) {
-      said += chunk.text
+      answer += chunk.text
       reply = reply ? reply.concat(chunk) : chunk
     }
-    if (!reply?.tool_calls?.length) return said
+    if (!reply?.tool_calls?.length) return answer
     messages.push(reply)
     for (const call of reply.tool_calls) messages.push(await clock.invoke(call))
   }

@@ -30,9 +30,9 @@ export async function toolLoop() {
 export async function streamText() {
   const agent = new Agent({ name: 'bot', model, tools: [clock] })
   const result = await runner.run(agent, 'What time is it?', { stream: true })
-  let said = ''
-  for await (const text of result.toTextStream()) said += text
-  return said
+  let answer = ''
+  for await (const text of result.toTextStream()) answer += text
+  return answer
 }
 
 export async function typedAnswer() {

@@ -50,13 +50,13 @@ export async function toolLoop() {
 
 export async function streamText() {
   const context: Context = { messages: [user('What time is it?')], tools: [clock] }
-  for (let said = ''; ;) {
+  for (let answer = ''; ;) {
     const stream = models.stream(gpt, context, options)
-    for await (const event of stream) if (event.type === 'text_delta') said += event.delta
+    for await (const event of stream) if (event.type === 'text_delta') answer += event.delta
     const reply = await stream.result()
     context.messages.push(reply)
     const calls = reply.content.filter((part) => part.type === 'toolCall')
-    if (calls.length === 0) return said
+    if (calls.length === 0) return answer
     for (const { id, name } of calls) {
       const content = [{ type: 'text' as const, text: '12:00' }]
       const about = { toolCallId: id, toolName: name, isError: false, timestamp: Date.now() }

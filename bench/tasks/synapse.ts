@@ -21,9 +21,9 @@ export async function toolLoop() {
 
 export async function streamText() {
   const chat = await synapse.start({ model: gpt, tools: [clock] })
-  let said = ''
-  for await (const text of chat.send('What time is it?').textStream) said += text
-  return said
+  let answer = ''
+  for await (const text of chat.send('What time is it?').textStream) answer += text
+  return answer
 }
 
 export async function typedAnswer() {

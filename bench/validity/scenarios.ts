@@ -148,8 +148,8 @@ export const scenarios: readonly Scenario[] = [
   },
 ]
 
-function user(said: string): Message {
-  return { role: 'user', parts: [text(said)] }
+function user(words: string): Message {
+  return { role: 'user', parts: [text(words)] }
 }
 
 function reply(maker: Maker, ...parts: Part[]): Message {
@@ -162,8 +162,8 @@ function result(callId: string, output: string, name = 'clock'): Message {
   return { role: 'tool', parts: [{ type: 'tool-result', callId, name, output: [{ type: 'text', text: output }] }] }
 }
 
-function text(said: string): { type: 'text'; text: string } {
-  return { type: 'text', text: said }
+function text(words: string): { type: 'text'; text: string } {
+  return { type: 'text', text: words }
 }
 
 function thinking(maker: Maker): Part {

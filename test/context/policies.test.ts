@@ -17,7 +17,7 @@ import type { Wire } from '../../src/wires/wire.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { resolveWith } from '../../src/providers/resolve-with.ts'
 import { rows } from '../../src/providers/rows.ts'
-import { anyHistory, keptHistory } from '../arbitrary.ts'
+import { anyHistory, loopHistory } from '../arbitrary.ts'
 import { call, reply, result, user } from '../histories.ts'
 import { everyTarget, someTargets, tools } from '../targets.ts'
 
@@ -75,7 +75,7 @@ for (const target of someTargets) {
 
 test('everything that is not sent is in a note, under any policy', () => {
   fc.assert(
-    fc.property(keptHistory, anyPolicy, (messages, policy) => {
+    fc.property(loopHistory, anyPolicy, (messages, policy) => {
       const { body, notes } = prepare({
         provider: 'openai',
         protocol: 'openai-chat',
@@ -118,7 +118,7 @@ test('recorded decisions leave a valid request on every provider', () => {
 
 test('recorded decisions do not change, whatever follows', () => {
   fc.assert(
-    fc.property(keptHistory, anyDecisions, (messages, decisions) => {
+    fc.property(loopHistory, anyDecisions, (messages, decisions) => {
       let before: { body: Json[]; notes: string } | undefined
       for (const cut of requestsIn(messages)) {
         const { body, context, notes } = assembled(messages.slice(0, cut), 'economy', decisions)
@@ -136,7 +136,7 @@ test('recorded decisions do not change, whatever follows', () => {
 test('between two steps of a policy a longer history keeps the encoded prefix', () => {
   const steps = anySettings.map((settings): PolicySettings => ({ ...settings, rhythm: 'steps' }))
   fc.assert(
-    fc.property(keptHistory, steps, (messages, policy) => {
+    fc.property(loopHistory, steps, (messages, policy) => {
       let before: { body: Json[]; notes: string } | undefined
       for (const cut of requestsIn(messages)) {
         const { body, notes } = assembled(messages.slice(0, cut), policy)
@@ -176,7 +176,7 @@ test('in a long conversation most requests begin with the whole request before t
 
 test('no request exceeds the limit of the model, except for its newest turn', () => {
   fc.assert(
-    fc.property(keptHistory, anyPolicy, fc.integer({ min: 200, max: 1500 }), (messages, policy, contextWindow) => {
+    fc.property(loopHistory, anyPolicy, fc.integer({ min: 200, max: 1500 }), (messages, policy, contextWindow) => {
       const { context, estimate } = assembled(messages, policy, undefined, contextWindow)
       const newest = context.messages.slice(context.messages.findLastIndex((message) => message.role !== 'tool'))
       const pinned = context.messages.find((message) => message.role === 'user')

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from '../property.ts'
 import { wholeView } from '../../src/context/view.ts'
 import { window } from '../../src/context/window.ts'
-import { keptHistory } from '../arbitrary.ts'
+import { loopHistory } from '../arbitrary.ts'
 import { calls, reply, result, user } from '../histories.ts'
 
 const chat = (turns: number) => Array.from({ length: turns }, (_, i) => [user(`q${i}`), reply(`a${i}`)]).flat()
@@ -43,7 +43,7 @@ test('a tool turn larger than the window is kept complete if it is the newest', 
 
 test('for every history and size: no tool turn is split, and cuts only move forward in steps', () => {
   fc.assert(
-    fc.property(keptHistory, fc.integer({ min: 2, max: 8 }), (history, most) => {
+    fc.property(loopHistory, fc.integer({ min: 2, max: 8 }), (history, most) => {
       let last = 0
       for (let length = 1; length <= history.length; length++) {
         if (history[length]?.role === 'tool') continue

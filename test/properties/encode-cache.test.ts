@@ -13,7 +13,7 @@ import type { Wire } from '../../src/wires/wire.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
 import { resolveWith, type Endpoint } from '../../src/providers/resolve-with.ts'
 import { rows } from '../../src/providers/rows.ts'
-import { anyHistory, keptHistory } from '../arbitrary.ts'
+import { anyHistory, loopHistory } from '../arbitrary.ts'
 import { everyTarget, someTargets, tools, type TestTarget } from '../targets.ts'
 
 const policies = ['full', 'economy', 'classic', 'small'] as const
@@ -24,7 +24,7 @@ for (const target of someTargets) {
   test(`cached elements are what would be encoded for ${target.provider}/${target.model} on ${target.protocol}`, () => {
     fc.assert(
       fc.property(
-        fc.oneof(keptHistory, anyHistory),
+        fc.oneof(loopHistory, anyHistory),
         fc.array(fc.record({ cut: fc.nat(20), policy: fc.constantFrom(...policies), withTools: fc.boolean() }), {
           minLength: 2,
           maxLength: 6,
@@ -48,7 +48,7 @@ test('a message that was written for one provider is written again for another, 
   const endpoints = everyTarget.map(endpointOf)
   fc.assert(
     fc.property(
-      keptHistory,
+      loopHistory,
       fc.array(fc.constantFrom(...endpoints), { minLength: 2, maxLength: 8 }),
       (given, asked) => {
         for (const endpoint of asked) sameAsFirst(draftFor(endpoint, given))

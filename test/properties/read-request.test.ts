@@ -6,7 +6,7 @@ import type { Message } from '../../src/core/message.ts'
 import { prepare } from '../../src/index.ts'
 import type { Options } from '../../src/settings/options.ts'
 import { readRequest } from '../../src/wires.ts'
-import { keptHistory } from '../arbitrary.ts'
+import { loopHistory } from '../arbitrary.ts'
 import fc from '../property.ts'
 import { tools } from '../targets.ts'
 
@@ -34,7 +34,7 @@ const anyOptions: fc.Arbitrary<Options> = fc.record(
 )
 
 /** A conversation in which every message says something, so that none is left out when it is written. */
-const spoken: fc.Arbitrary<Message[]> = keptHistory.map((messages) => [
+const spoken: fc.Arbitrary<Message[]> = loopHistory.map((messages) => [
   ...messages.flatMap((message, i): Message[] => {
     if (message.role !== 'assistant') return [message]
     if (messages[i - 1]?.role === 'assistant') return []

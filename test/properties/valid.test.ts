@@ -6,7 +6,7 @@ import fc from '../property.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Message } from '../../src/core/message.ts'
 import { prepare, refuse } from '../../src/index.ts'
-import { anyHistory, keptHistory } from '../arbitrary.ts'
+import { anyHistory, loopHistory } from '../arbitrary.ts'
 import { messagesOf } from '../body.ts'
 import { everyTarget, tools } from '../targets.ts'
 import { policies } from './accepted.ts'
@@ -25,7 +25,7 @@ for (const target of everyTarget) {
 
   test(`every text is in the body for ${name}, or in a note`, () => {
     fc.assert(
-      fc.property(keptHistory, (messages) => {
+      fc.property(loopHistory, (messages) => {
         const { body, notes } = prepare({ ...target, messages, tools })
         const noted = new Set(notes.map((note) => Number(/^messages\[(\d+)\]/.exec(note.at ?? '')?.[1] ?? -1)))
         const sent = strings(body) + notes.map((note) => `${note.what}\n`).join('')
@@ -40,7 +40,7 @@ for (const target of everyTarget) {
 
   test(`a longer history keeps the encoded prefix for ${name}`, () => {
     fc.assert(
-      fc.property(keptHistory, (messages) => {
+      fc.property(loopHistory, (messages) => {
         let before: Json[] = []
         for (const [cut, message] of messages.entries()) {
           // A request is made where the user or a tool spoke last.

@@ -5,7 +5,18 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import type { Message } from '../../src/core/message.ts'
 import { say, settled, watched } from './site.ts'
-import { ask, eightyWords, idOn, kept, listed, replies, seen, site, pageTest, title } from './page-test.ts'
+import {
+  ask,
+  eightyWords,
+  idOn,
+  storedConversation,
+  listed,
+  replies,
+  seen,
+  site,
+  pageTest,
+  title,
+} from './page-test.ts'
 
 /** Holds the first answer to such a request back until it is let go. */
 async function heldBack(page: Page, url: RegExp | string, method = 'GET') {
@@ -49,7 +60,7 @@ pageTest('a double click starts a run only once', async ({ page }) => {
 })
 
 pageTest('a search that is typed before the page has loaded stays in the search field', async ({ page }) => {
-  await kept('About quolls')
+  await storedConversation('About quolls')
   const models = await heldBack(page, '**/api/models')
   await page.reload()
   await models.asked
@@ -66,8 +77,8 @@ pageTest('a search that is typed before the page has loaded stays in the search 
 pageTest(
   'the conversation that was clicked last is the one that is open, whichever is loaded first',
   async ({ page }) => {
-    const slow = await kept('The slow one')
-    await kept('The quick one')
+    const slow = await storedConversation('The slow one')
+    await storedConversation('The quick one')
     await page.reload()
     const tree = await heldBack(page, `**/api/conversations/${slow}/tree`)
     await listed(page, 'The slow one').click()
@@ -81,7 +92,7 @@ pageTest(
 )
 
 pageTest('a message sent while a conversation loads belongs to that conversation', async ({ page }) => {
-  const id = await kept('Still loading')
+  const id = await storedConversation('Still loading')
   const tree = await heldBack(page, `**/api/conversations/${id}/tree`)
   await page.goto(`${site.url}/c/${id}`)
   await tree.asked
@@ -94,7 +105,7 @@ pageTest('a message sent while a conversation loads belongs to that conversation
 })
 
 pageTest('a message sent right after picking another model goes to that model', async ({ page }) => {
-  const id = await kept('To be switched')
+  const id = await storedConversation('To be switched')
   await page.goto(`${site.url}/c/${id}`)
   await seen(title(page), 'To be switched')
   const go = Promise.withResolvers<void>()
@@ -130,7 +141,7 @@ pageTest('settings that were given to a new conversation are its own, and not th
 })
 
 pageTest('a conversation that was deleted while unwatched is no longer shown', async ({ page }) => {
-  const id = await kept('Deleted elsewhere')
+  const id = await storedConversation('Deleted elsewhere')
   const watch = Promise.withResolvers<void>()
   await page.route('**/watch', async (route) => {
     await watch.promise
@@ -145,7 +156,7 @@ pageTest('a conversation that was deleted while unwatched is no longer shown', a
 })
 
 pageTest('a conversation that was deleted between two requests of the page is no longer shown', async ({ page }) => {
-  const id = await kept('Deleted meanwhile')
+  const id = await storedConversation('Deleted meanwhile')
   const details = Promise.withResolvers<void>()
   await page.route('**/watch', () => {})
   await page.route(`**/api/conversations/${id}/exchanges*`, async (route) => {
@@ -166,8 +177,8 @@ pageTest('a conversation that was deleted between two requests of the page is no
 pageTest(
   'a conversation that was deleted elsewhere leaves the list, also when another one is open',
   async ({ page }) => {
-    const id = await kept('Deleted in another window')
-    const other = await kept('Still there')
+    const id = await storedConversation('Deleted in another window')
+    const other = await storedConversation('Still there')
     await page.goto(`${site.url}/c/${other}`)
     await seen(title(page), 'Still there')
     await listed(page, 'Deleted in another window').waitFor()
@@ -220,7 +231,7 @@ pageTest('a conversation that was left while it answered is not said to answer f
 
 pageTest('of two lists, and of two searches, the one that was asked for last is shown', async ({ page }) => {
   await site.store.createConversation('local', { title: 'In the garden', labels: ['garden'] })
-  await kept('Without a label')
+  await storedConversation('Without a label')
   await page.reload()
   const label = page.getByRole('group', { name: 'Labels' }).getByRole('button', { name: 'garden' })
   const list = await heldBack(page, /label=garden/)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Message } from '../../src/core/message.ts'
 import { settled } from './site.ts'
-import { ask, eightyWords, idOn, kept, replies, seen, site, pageTest, title } from './page-test.ts'
+import { ask, eightyWords, idOn, storedConversation, replies, seen, site, pageTest, title } from './page-test.ts'
 
 pageTest('a failed request for the tree is reported, and made up for at the next change', async ({ page }) => {
   await ask(page, 'Hello')
@@ -43,7 +43,7 @@ pageTest('an unreadable file is reported, and the other files are attached', asy
 })
 
 pageTest('a link to a place that is not there opens the conversation', async ({ page }) => {
-  const id = await kept('Linked')
+  const id = await storedConversation('Linked')
   for (const place of ['nowhere', '%E0%A4%A']) {
     await page.goto('about:blank')
     await page.goto(`${site.url}/c/${id}#${place}`)
@@ -53,7 +53,7 @@ pageTest('a link to a place that is not there opens the conversation', async ({ 
 
 pageTest('settings that the dialog does not show survive it, and tools that are gone do not', async ({ page }) => {
   const policy = { maxMessages: 7 }
-  const id = await kept('Set elsewhere', { policy, tools: ['gone', 'clock', 'add', 'send_mail'] })
+  const id = await storedConversation('Set elsewhere', { policy, tools: ['gone', 'clock', 'add', 'send_mail'] })
   await page.goto(`${site.url}/c/${id}`)
   await seen(title(page), 'Set elsewhere')
   await page.getByRole('button', { name: 'Settings of this conversation' }).click()
@@ -66,7 +66,7 @@ pageTest('settings that the dialog does not show survive it, and tools that are 
 })
 
 pageTest('settings that the server did not take are still there to be saved again', async ({ page }) => {
-  const id = await kept('To be set')
+  const id = await storedConversation('To be set')
   await page.goto(`${site.url}/c/${id}`)
   await seen(title(page), 'To be set')
   const failure = { error: { kind: 'storage', message: 'The disk is full.' } }

@@ -82,10 +82,10 @@ export const listed = (page: Page, name: string): Locator =>
   page.getByRole('navigation', { name: 'Conversations' }).getByRole('link', { name })
 
 /** An existing conversation with one message. */
-export async function kept(name: string, settings: JsonObject = {}): Promise<string> {
+export async function storedConversation(name: string, settings: JsonObject = {}): Promise<string> {
   const { id } = await site.store.createConversation('local', { title: name, settings })
-  const said: Message = { role: 'user', parts: [{ type: 'text', text: `Said in ${name}` }] }
-  await site.store.appendAll('local', id, [{ message: said }])
+  const message: Message = { role: 'user', parts: [{ type: 'text', text: `Said in ${name}` }] }
+  await site.store.appendAll('local', id, [{ message }])
   return id
 }
 

@@ -10,7 +10,7 @@ import type { Message, Part, Reply } from '../../src/core/message.ts'
 import type { Options } from '../../src/settings/options.ts'
 import { loadTranscript, loadWire, wireIds } from '../../src/wires/list.ts'
 import type { EndCause, Quirks, Wire } from '../../src/wires/wire.ts'
-import { anyHistory, keptHistory } from '../arbitrary.ts'
+import { anyHistory, loopHistory } from '../arbitrary.ts'
 import { messagesOf } from '../body.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
 import fc from '../property.ts'
@@ -161,7 +161,7 @@ for (const id of wireIds) {
       // Where neighbours are joined, a reply that cannot be sent joins the messages around it.
       const steady = oddities.filter(({ alternate }) => !alternate)
       fc.assert(
-        fc.property(keptHistory, steady, (history, quirks) => {
+        fc.property(loopHistory, steady, (history, quirks) => {
           const whole = encode(history, quirks)
           assert.equal(JSON.stringify(whole.body), JSON.stringify(encode(structuredClone(history), quirks).body))
           for (const [cut, message] of history.entries()) {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { Options } from '../../../src/settings/options.ts'
 import { call, reply, result, user, whatTimeIsIt } from '../../histories.ts'
-import { encode, said, texts, thought } from './asking.ts'
+import { encode, ownReply, texts, thought } from './asking.ts'
 
 const clock = { name: 'clock', input: { type: 'object' } }
 const ask = (options: Options, capabilities: object = {}) =>
@@ -154,10 +154,10 @@ function marks(value: unknown): string[] {
 
 const long = [
   user('a'),
-  said([thought('Hm.'), ...texts('b'), { type: 'tool_use', id: 't', name: 'clock', input: {} }]),
+  ownReply([thought('Hm.'), ...texts('b'), { type: 'tool_use', id: 't', name: 'clock', input: {} }]),
   result('t', 'c', 'clock'),
   user('d'),
-  said(texts('e')),
+  ownReply(texts('e')),
   user('f'),
 ]
 
@@ -193,9 +193,9 @@ test('of more marks than the wire supports the last ones stay', () => {
 })
 
 test('a mark that would fall on thinking falls on the block before it', () => {
-  const thinker = said([...texts('a'), thought('Hm.')])
+  const thinker = ownReply([...texts('a'), thought('Hm.')])
   assert.deepEqual(marks(encode([user('x'), thinker, user('y')], { cacheAfter: [1] }).body), ['messages.1.content.0'])
-  const only = encode([user('x'), said([thought('Hm.')]), user('y')], { cacheAfter: [1] })
+  const only = encode([user('x'), ownReply([thought('Hm.')]), user('y')], { cacheAfter: [1] })
   assert.deepEqual(marks(only.body), ['messages.0.content.0'])
 })
 

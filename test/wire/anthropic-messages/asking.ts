@@ -44,7 +44,7 @@ export function texts(...all: string[]): JsonObject[] {
 }
 
 /** A reply of this API, read from its content. */
-export function said(content: Json[], origin: Partial<Reply['origin']> = {}, stop_reason = ''): Reply {
+export function ownReply(content: Json[], origin: Partial<Reply['origin']> = {}, stop_reason = ''): Reply {
   const from = { protocol: 'anthropic-messages', provider: 'anthropic', model: 'claude-opus-4-6', ...origin }
   const decoder = anthropicMessages.decoder(from)
   const asks = content.some((block) => (block as JsonObject).type === 'tool_use')

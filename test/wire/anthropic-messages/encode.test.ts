@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Message, Part, SystemMessage, ToolMessage } from '../../../src/core/message.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../../histories.ts'
-import { encode, said, sent, texts } from './asking.ts'
+import { encode, ownReply, sent, texts } from './asking.ts'
 
 const clock = { name: 'clock', description: 'Tells the time', input: { type: 'object', properties: {} } }
 const c1 = 'toolu_mYNgtxIxXlhy50ysmTzrQ0Js'
@@ -210,9 +210,12 @@ test('with prefill the last text stays last, without white space after it', () =
 
 test('ids of the provider are kept in its own reply, and every other id is made from ours', () => {
   const use = (id: string) => ({ type: 'tool_use', id, name: 'clock', input: {} })
-  const first = said([use('call_0')])
-  const second = { ...said([use('call_0')]), parts: [{ ...call('again', 'clock'), alias: 'call_0', from: 0 }] }
-  const odd = { ...said([use('functions.f:0')]), parts: [{ ...call('odd', 'clock'), alias: 'functions.f:0', from: 0 }] }
+  const first = ownReply([use('call_0')])
+  const second = { ...ownReply([use('call_0')]), parts: [{ ...call('again', 'clock'), alias: 'call_0', from: 0 }] }
+  const odd = {
+    ...ownReply([use('functions.f:0')]),
+    parts: [{ ...call('odd', 'clock'), alias: 'functions.f:0', from: 0 }],
+  }
   const { body, notes } = encode(
     [user('x'), first, result('call_0', '1'), second, result('again', '2'), odd, result('odd', '3')],
     { tools: [clock] },
@@ -242,7 +245,7 @@ test('invalid tool names are mapped, in tools, calls and the choice', () => {
 
 test('arguments that are not a JSON object are sent inside one, even in a native reply', () => {
   const broken: Part = { ...call('c1', 'clock'), malformed: '{"zone": ' }
-  const native = said([{ type: 'tool_use', id: 'c1', name: 'clock', input: {} }])
+  const native = ownReply([{ type: 'tool_use', id: 'c1', name: 'clock', input: {} }])
   for (const message of [reply(broken), { ...native, parts: [{ ...broken, alias: 'c1', from: 0 }] }]) {
     const { body, notes } = encode([user('x'), message, result('c1', 'no', 'clock')], { tools: [clock] })
     const [block] = (body.messages as { content: { input: unknown }[] }[])[1]?.content ?? []
@@ -295,7 +298,7 @@ test('a foreign reply is written as text, and what cannot cross is noted', () =>
 })
 
 test('characters that cannot be sent are replaced; signed thinking that contains them cannot be sent', () => {
-  const native = said([
+  const native = ownReply([
     { type: 'thinking', thinking: '\uD800', signature: 'c2ln' },
     { type: 'text', text: 'a\uD800' },
     { type: 'tool_use', id: 'c1', name: 'clock', input: { 'k\uD800': ['\0'] } },
@@ -313,7 +316,7 @@ test('characters that cannot be sent are replaced; signed thinking that contains
 
 test('calls go after the text of their reply', () => {
   const parts: Part[] = [call('c1', 'clock'), { type: 'text', text: 'Looking.' }]
-  const native = said([{ type: 'tool_use', id: 'c1', name: 'clock', input: {} }, ...texts('Looking.')])
+  const native = ownReply([{ type: 'tool_use', id: 'c1', name: 'clock', input: {} }, ...texts('Looking.')])
   for (const message of [reply(...parts), native]) {
     const { body, notes } = encode([user('x'), message, result('c1', 'y', 'clock')], { tools: [clock] })
     const { content } = (body.messages as { content: { type: string }[] }[])[1] ?? { content: [] }

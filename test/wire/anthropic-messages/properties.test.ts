@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { anthropicMessages } from '../../../src/wires/anthropic-messages/index.ts'
 import type { Capabilities } from '../../../src/wires/wire.ts'
-import { anyHistory, keptHistory } from '../../arbitrary.ts'
+import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { user } from '../../histories.ts'
 import { encode } from './asking.ts'
 
@@ -88,7 +88,7 @@ test('no body is refused, whatever the history was', () => {
 
 test('the same history gives the same bytes, and a longer one keeps the prefix', () => {
   fc.assert(
-    fc.property(keptHistory, anyAsking, (history, { target, native }) => {
+    fc.property(loopHistory, anyAsking, (history, { target, native }) => {
       const messages = withNative(history, native)
       const whole = encode(messages, target).body
       assert.equal(JSON.stringify(encode(messages, target).body), JSON.stringify(whole))
@@ -117,7 +117,7 @@ function blocks(body: JsonObject): string[] {
 
 test('every text, argument and result of the log is in the body or in a note', () => {
   fc.assert(
-    fc.property(keptHistory, (history) => {
+    fc.property(loopHistory, (history) => {
       const { body, notes } = encode(history)
       const sent = JSON.stringify(body)
       for (const [index, message] of history.entries()) {

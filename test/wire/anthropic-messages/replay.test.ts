@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { result, user } from '../../histories.ts'
-import { encode, said, sent, texts, thought, withPart } from './asking.ts'
+import { encode, ownReply, sent, texts, thought, withPart } from './asking.ts'
 
 const use = (id: string, name = 'clock'): JsonObject => ({ type: 'tool_use', id, name, input: { zone: 'UTC' } })
 const clock = { name: 'clock', input: { type: 'object' } }
@@ -18,7 +18,7 @@ test('a reply is sent back verbatim: signatures, citations, unknown blocks and t
     { type: 'hologram', depth: 3, layers: [null] },
     { input: { b: 1, a: 2 }, name: 'clock', id: 'toolu_1', type: 'tool_use', caller: { type: 'direct' } },
   ]
-  const { body, notes } = encode([user('x'), said(content), result('toolu_1', 'y', 'clock')], { tools: [clock] })
+  const { body, notes } = encode([user('x'), ownReply(content), result('toolu_1', 'y', 'clock')], { tools: [clock] })
   const [, assistant] = body.messages as { content: JsonObject[] }[]
   assert.deepEqual(assistant?.content, content)
   assert.equal(JSON.stringify(assistant?.content), JSON.stringify(content))
@@ -35,11 +35,14 @@ test('reply-only fields are left out', () => {
     },
     { type: 'tool_use', id: 'toolu_1', name: 'clock', input: {}, toolset_name: null, index: 1 },
   ]
-  assert.deepEqual(sent([user('x'), said(content), result('toolu_1', 'y', 'clock')], { tools: [clock] })[1]?.content, [
-    { type: 'text', text: 'a' },
-    { type: 'text', text: 'b', citations: [{ type: 'char_location', cited_text: 'c', document_title: null }] },
-    { type: 'tool_use', id: 'toolu_1', name: 'clock', input: {} },
-  ])
+  assert.deepEqual(
+    sent([user('x'), ownReply(content), result('toolu_1', 'y', 'clock')], { tools: [clock] })[1]?.content,
+    [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b', citations: [{ type: 'char_location', cited_text: 'c', document_title: null }] },
+      { type: 'tool_use', id: 'toolu_1', name: 'clock', input: {} },
+    ],
+  )
 })
 
 test('a reply is replayed to every Claude and to its own provider, and rebuilt for all others', () => {
@@ -55,13 +58,13 @@ test('a reply is replayed to every Claude and to its own provider, and rebuilt f
     [{ protocol: 'openai-chat' }, { provider: 'anthropic', model: 'claude-opus-4-6' }, false],
   ]
   for (const [origin, target, whole] of replayed) {
-    const [, assistant] = sent([user('x'), said(content, origin), user('y')], target)
+    const [, assistant] = sent([user('x'), ownReply(content, origin), user('y')], target)
     assert.deepEqual(assistant?.content, whole ? content : texts('Hello'), JSON.stringify([origin, target]))
   }
 })
 
 test('a reply that broke off is built from what there is of it', () => {
-  const whole = said([thought('Hm.'), ...texts('So far')])
+  const whole = ownReply([thought('Hm.'), ...texts('So far')])
   const broken: Reply = { ...whole, stop: { reason: 'interrupted' } }
   assert.deepEqual(sent([user('x'), broken, user('y')])[1]?.content, whole.native)
   const cut = withPart(broken, { type: 'reasoning', text: 'and th' })
@@ -74,7 +77,7 @@ test('a reply that broke off is built from what there is of it', () => {
 })
 
 test('blank text that the API itself wrote is sent only if it is alone', () => {
-  const { body, notes } = encode([user('x'), said([...texts('\n\n'), use('a')]), result('a', 'y', 'clock')], {
+  const { body, notes } = encode([user('x'), ownReply([...texts('\n\n'), use('a')]), result('a', 'y', 'clock')], {
     tools: [clock],
   })
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [use('a')])
@@ -82,11 +85,11 @@ test('blank text that the API itself wrote is sent only if it is alone', () => {
     notes.map(({ rule }) => rule),
     ['R-8'],
   )
-  assert.deepEqual(sent([user('x'), said(texts('\n', 'real')), user('y')])[1]?.content, texts('\n', 'real'))
+  assert.deepEqual(sent([user('x'), ownReply(texts('\n', 'real')), user('y')])[1]?.content, texts('\n', 'real'))
 })
 
 test('thinking without a signature is not sent to a model that would check it', () => {
-  const unsigned = said([{ type: 'thinking', thinking: 'Hm.' }, ...texts('Hello')])
+  const unsigned = ownReply([{ type: 'thinking', thinking: 'Hm.' }, ...texts('Hello')])
   const { body, notes } = encode([user('x'), unsigned, user('y')])
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, texts('Hello'))
   assert.deepEqual(
@@ -100,7 +103,13 @@ const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', conte
 
 test('a server tool is sent with its result, even if that came in a later reply', () => {
   const { body, notes } = encode(
-    [user('x'), said([search, use('a')]), result('a', 'y', 'clock'), said([found, ...texts('Done')]), user('z')],
+    [
+      user('x'),
+      ownReply([search, use('a')]),
+      result('a', 'y', 'clock'),
+      ownReply([found, ...texts('Done')]),
+      user('z'),
+    ],
     { tools: [clock] },
   )
   const types = (body.messages as { content: { type: string }[] }[]).map(({ content }) =>
@@ -119,9 +128,9 @@ test('a server tool is sent with its result, even if that came in a later reply'
 test('a server tool without its result, and a result without its call, are left away', () => {
   const { body, notes } = encode([
     user('x'),
-    said([search, ...texts('Hm')]),
+    ownReply([search, ...texts('Hm')]),
     user('y'),
-    said([{ ...found, tool_use_id: 'srvtoolu_2' }, ...texts('Oh')]),
+    ownReply([{ ...found, tool_use_id: 'srvtoolu_2' }, ...texts('Oh')]),
     user('z'),
   ])
   assert.deepEqual(
@@ -135,7 +144,7 @@ test('a server tool without its result, and a result without its call, are left 
 })
 
 test('a server tool that was left open when its reply broke off is not sent', () => {
-  const broken: Reply = { ...said([...texts('Searching'), search]), stop: { reason: 'interrupted' } }
+  const broken: Reply = { ...ownReply([...texts('Searching'), search]), stop: { reason: 'interrupted' } }
   assert.deepEqual(sent([user('x'), broken]), [
     { role: 'user', content: texts('x') },
     { role: 'assistant', content: texts('Searching') },
@@ -144,14 +153,14 @@ test('a server tool that was left open when its reply broke off is not sent', ()
 })
 
 test('a paused reply is sent back as the last message, to be continued', () => {
-  const paused = said([...texts('Searching'), search], {}, 'pause_turn')
+  const paused = ownReply([...texts('Searching'), search], {}, 'pause_turn')
   const { body, notes } = encode([user('x'), paused])
   assert.deepEqual((body.messages as JsonObject[]).at(-1), {
     role: 'assistant',
     content: [...texts('Searching'), search],
   })
   assert.deepEqual(notes, [])
-  const rest = said([found, ...texts('Done')])
+  const rest = ownReply([found, ...texts('Done')])
   assert.deepEqual(sent([user('x'), paused, rest, user('y')])[1], {
     role: 'assistant',
     content: [...texts('Searching'), search, found, ...texts('Done')],
@@ -189,18 +198,18 @@ test('manual thinking needs room, a loop that began with it, and no forced call'
     const { body, notes } = encode(messages, { tools: [clock], capabilities, options: { effort: 'high', ...options } })
     return [body.thinking !== undefined, ...notes.map(({ rule }) => rule)]
   }
-  const silent = [user('x'), said([use('a')]), result('a', 'y', 'clock')]
+  const silent = [user('x'), ownReply([use('a')]), result('a', 'y', 'clock')]
   const thinking = [
     user('x'),
-    said([thought('Hm.'), use('a')]),
+    ownReply([thought('Hm.'), use('a')]),
     result('a', 'y', 'clock'),
-    said([use('b')]),
+    ownReply([use('b')]),
     result('b', 'z', 'clock'),
   ]
   assert.deepEqual(rules([user('x')], {}), [true])
   assert.deepEqual(rules(thinking, {}), [true])
   assert.deepEqual(rules(silent, {}), [false, 'R-16'])
-  assert.deepEqual(rules([...silent, said(texts('Done')), user('again')], {}), [true])
+  assert.deepEqual(rules([...silent, ownReply(texts('Done')), user('again')], {}), [true])
   assert.deepEqual(rules([user('x')], { maxOutput: 1000 }), [false, 'R-20'])
   assert.deepEqual(rules([user('x')], { toolChoice: 'required' }), [false, 'R-21'])
   const small = encode([user('x')], { capabilities, options: { effort: 'high', maxOutput: 3000 } })
@@ -208,7 +217,7 @@ test('manual thinking needs room, a loop that began with it, and no forced call'
 })
 
 test('a request without thinking includes no earlier thinking', () => {
-  const messages = [user('x'), said([thought('Hm.'), use('a')]), result('a', 'y', 'clock')]
+  const messages = [user('x'), ownReply([thought('Hm.'), use('a')]), result('a', 'y', 'clock')]
   const { body, notes } = encode(messages, { tools: [clock], options: { effort: 'none' } })
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [use('a')])
   assert.deepEqual(
@@ -218,7 +227,7 @@ test('a request without thinking includes no earlier thinking', () => {
 })
 
 test('a last reply with thinking is not continued by prefill: a user message follows it', () => {
-  const thinker = said([thought('Hm.'), ...texts('So')])
+  const thinker = ownReply([thought('Hm.'), ...texts('So')])
   const capabilities = { prefill: true }
   const expected = [
     { role: 'user', content: texts('x') },
@@ -226,8 +235,8 @@ test('a last reply with thinking is not continued by prefill: a user message fol
     { role: 'user', content: texts('Continue.') },
   ]
   assert.deepEqual(sent([user('x'), thinker], { capabilities }), expected)
-  assert.deepEqual(sent([user('x'), said(texts('So'))], { capabilities, options: { effort: 'low' } }).length, 3)
-  assert.deepEqual(sent([user('x'), said(texts('So'))], { capabilities }).length, 2)
+  assert.deepEqual(sent([user('x'), ownReply(texts('So'))], { capabilities, options: { effort: 'low' } }).length, 3)
+  assert.deepEqual(sent([user('x'), ownReply(texts('So'))], { capabilities }).length, 2)
 })
 
 const bound = { boundReasoning: true, thinking: ['adaptive' as const] }
@@ -236,7 +245,7 @@ const opening = [user('first')]
 function proven(messages: Message[], content: JsonObject[], asking: object = {}): Reply {
   const { basis } = encode(messages, { capabilities: bound, tools: [clock], ...asking })
   assert.ok(basis)
-  const reply = said(content)
+  const reply = ownReply(content)
   return { ...reply, origin: { ...reply.origin, basis } }
 }
 
@@ -287,7 +296,7 @@ test('when something before bound thinking has changed, it is dropped, with all 
 })
 
 test('thinking with an unknown prefix stays, and the API is asked to ignore it if it is invalid', () => {
-  const messages = [user('x'), said([thought('Hm.'), ...texts('So')]), user('y')]
+  const messages = [user('x'), ownReply([thought('Hm.'), ...texts('So')]), user('y')]
   const { body, headers, notes } = encode(messages, { capabilities: bound })
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [thought('Hm.'), ...texts('So')])
   assert.deepEqual(body.thinking, { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } })
@@ -300,8 +309,8 @@ test('thinking with an unknown prefix stays, and the API is asked to ignore it i
 })
 
 test('a basis is the same for the same prefix, however its replies were cut into messages', () => {
-  const parted = [user('x'), said(texts('a')), said(texts('b')), user('y')]
-  const whole = [user('x'), said(texts('a', 'b')), user('y')]
+  const parted = [user('x'), ownReply(texts('a')), ownReply(texts('b')), user('y')]
+  const whole = [user('x'), ownReply(texts('a', 'b')), user('y')]
   const basisOf = (messages: Message[]) => encode(messages, { capabilities: bound }).basis
   assert.equal(basisOf(parted), basisOf(whole))
   assert.notEqual(basisOf(parted), basisOf([...whole, user('z')]))
@@ -309,7 +318,7 @@ test('a basis is the same for the same prefix, however its replies were cut into
 })
 
 test('a thread is continued with new messages only, and started if a reply should be stored', () => {
-  const first = said(texts('Hello'))
+  const first = ownReply(texts('Hello'))
   const messages = [user('x'), first, user('y')]
   const asking = { system: [{ type: 'text' as const, text: 's' }], tools: [clock] }
   const { body, headers, notes } = encode(messages, { ...asking, state: { kind: 'thread', id: 'msg_1', covers: 2 } })
@@ -328,30 +337,30 @@ test('a thread is continued with new messages only, and started if a reply shoul
 })
 
 test('a thread continues with results alone, and with nothing at all after a pause', () => {
-  const asks = said([use('a')])
+  const asks = ownReply([use('a')])
   const state = { kind: 'thread' as const, id: 'msg_1', covers: 2 }
   assert.deepEqual(sent([user('x'), asks, result('a', 'y', 'clock')], { tools: [clock], state }), [
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'y' }] },
   ])
-  const paused = said([search], {}, 'pause_turn')
+  const paused = ownReply([search], {}, 'pause_turn')
   assert.deepEqual(sent([user('x'), paused], { state }), [])
 })
 
 const summary = { type: 'compaction', content: 'what was said' }
 
 test('a native summary is sent back as its own block, with its header', () => {
-  const plain = said([summary, ...texts('Going on')])
+  const plain = ownReply([summary, ...texts('Going on')])
   const { body, headers } = encode([user('x'), plain, user('y')])
   assert.deepEqual((body.messages as JsonObject[])[1]?.content, [summary, ...texts('Going on')])
   assert.equal(headers?.['anthropic-beta'], 'compact-2026-01-12')
-  const failed = encode([user('x'), said([{ type: 'compaction', content: null }, ...texts('Hm')]), user('y')])
+  const failed = encode([user('x'), ownReply([{ type: 'compaction', content: null }, ...texts('Hm')]), user('y')])
   assert.deepEqual((failed.body.messages as JsonObject[])[1]?.content, texts('Hm'))
 })
 
 test('a signed summary is the first block of all, and what it represents is left away', () => {
   const signed = { ...summary, signature: 'c2ln' }
-  const asked = said([signed], {}, 'compaction')
-  const { body, headers, notes } = encode([user('x'), said(texts('a')), user('b'), asked, user('y')])
+  const asked = ownReply([signed], {}, 'compaction')
+  const { body, headers, notes } = encode([user('x'), ownReply(texts('a')), user('b'), asked, user('y')])
   assert.deepEqual(body.messages, [
     { role: 'assistant', content: [signed] },
     { role: 'user', content: texts('y') },

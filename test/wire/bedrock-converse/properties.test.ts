@@ -8,7 +8,7 @@ import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { bedrockConverse } from '../../../src/wires/bedrock-converse/index.ts'
 import type { Target } from '../../../src/wires/wire.ts'
 import { frameAwsEvent, unframeAwsEvents } from '../../../src/transport/aws-events.ts'
-import { anyHistory, keptHistory } from '../../arbitrary.ts'
+import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { encoded, takes } from './target.ts'
 
 const changes = fc.constantFrom<Partial<Target>>(
@@ -32,7 +32,7 @@ test('no history, paired, makes a body that is refused', () => {
 
 test('the same history gives the same bytes', () => {
   fc.assert(
-    fc.property(keptHistory, changes, (history: Message[], change) => {
+    fc.property(loopHistory, changes, (history: Message[], change) => {
       const bytes = (messages: Message[]) => JSON.stringify(encoded(messages, change).body)
       assert.equal(bytes(history), bytes(structuredClone(history)))
     }),

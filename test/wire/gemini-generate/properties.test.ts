@@ -5,7 +5,7 @@ import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
-import { anyHistory, keptHistory } from '../../arbitrary.ts'
+import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { onePixel, user } from '../../histories.ts'
 import { chunk, contentsOf, decoded, sent } from './target.ts'
 
@@ -23,7 +23,7 @@ test('no history, however broken, makes a body that Google would refuse', () => 
 
 test('the contents of a shorter history begin those of a longer one', () => {
   fc.assert(
-    fc.property(keptHistory, (history) => {
+    fc.property(loopHistory, (history) => {
       const whole = contentsOf(sent(history))
       for (const [cut, message] of history.entries()) {
         if (message.role !== 'assistant') continue

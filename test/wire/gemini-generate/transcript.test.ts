@@ -9,7 +9,7 @@ import type { Message, Reply } from '../../../src/core/message.ts'
 import { geminiGenerate } from '../../../src/wires/gemini-generate/index.ts'
 import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
 import { geminiGenerateFormat } from '../../../src/wires/gemini-generate/transcript.ts'
-import { keptHistory } from '../../arbitrary.ts'
+import { loopHistory } from '../../arbitrary.ts'
 import { call, reply, result, user } from '../../histories.ts'
 
 const read = (json: Json) => geminiGenerateFormat.read(json)
@@ -188,7 +188,7 @@ test('a new result has the id of the call that was read', () => {
 
 test('everything that is written can be read again', () => {
   fc.assert(
-    fc.property(keptHistory, (history) => {
+    fc.property(loopHistory, (history) => {
       const written = write(history)
       assert.deepEqual(write(read(written).messages), written)
     }),

@@ -5,7 +5,7 @@ import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { geminiInteractions } from '../../../src/wires/gemini-interactions/index.ts'
-import { anyHistory, keptHistory } from '../../arbitrary.ts'
+import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { onePixel, user } from '../../histories.ts'
 import { decoded, sent, stepsOf } from './target.ts'
 
@@ -22,7 +22,7 @@ test('no history, however broken, makes a body that Google would refuse', () => 
 
 test('in a chain no history makes one either, wherever the chain ends', () => {
   fc.assert(
-    fc.property(keptHistory, fc.nat(), (history, n) => {
+    fc.property(loopHistory, fc.nat(), (history, n) => {
       const replies = history.flatMap((message, index) => (message.role === 'assistant' ? [index + 1] : []))
       const covers = replies[n % replies.length] ?? 0
       const state = { kind: 'interaction' as const, id: 'v1_a', covers }
@@ -36,7 +36,7 @@ test('in a chain no history makes one either, wherever the chain ends', () => {
 
 test('the steps of a shorter history begin those of a longer one', () => {
   fc.assert(
-    fc.property(keptHistory, (history) => {
+    fc.property(loopHistory, (history) => {
       const whole = stepsOf(sent(history))
       for (const [cut, message] of history.entries()) {
         if (message.role !== 'assistant') continue

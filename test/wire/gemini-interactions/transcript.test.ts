@@ -6,7 +6,7 @@ import fc from '../../property.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { geminiInteractionsFormat } from '../../../src/wires/gemini-interactions/transcript.ts'
-import { keptHistory } from '../../arbitrary.ts'
+import { loopHistory } from '../../arbitrary.ts'
 import { call, reply, result, user } from '../../histories.ts'
 
 const read = (json: Json) => geminiInteractionsFormat.read(json)
@@ -163,7 +163,7 @@ test('messages that were made elsewhere are written from their parts, and new re
 
 test('everything that is written can be read again', () => {
   fc.assert(
-    fc.property(keptHistory, (history) => {
+    fc.property(loopHistory, (history) => {
       const written = write(history)
       assert.deepEqual(write(read(written).messages), written)
     }),

@@ -9,7 +9,7 @@ import type { ToolSpec } from '../../../src/core/context.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { openaiChat } from '../../../src/wires/openai-chat/index.ts'
-import { anyHistory, keptHistory } from '../../arbitrary.ts'
+import { anyHistory, loopHistory } from '../../arbitrary.ts'
 import { context, decoded, sent, target, type Wanted } from './target.ts'
 
 const tools: ToolSpec[] = [
@@ -126,7 +126,7 @@ for (const [name, wanted] of Object.entries(hosts)) {
 
   test(`a longer history keeps what was sent before it to ${name}`, () => {
     fc.assert(
-      fc.property(keptHistory, (messages) => {
+      fc.property(loopHistory, (messages) => {
         let before: string[] = []
         for (const [cut, message] of messages.entries()) {
           if (message.role !== 'assistant') continue

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Origin } from '../../../src/core/message.ts'
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import type { DecoderOptions, EndCause } from '../../../src/wires/wire.ts'
-import { called, reasoning, said } from './target.ts'
+import { called, reasoning, textItem } from './target.ts'
 
 const origin: Origin = { protocol: 'openai-responses', provider: 'openai', model: 'gpt-5.5' }
 
@@ -53,7 +53,7 @@ function textDelta(index: number, delta: string, content = 0): JsonObject {
 const emptyMessage = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] }
 
 test('a streamed text arrives in deltas, with its origin, stop and usage', () => {
-  const item = said('Hi there')
+  const item = textItem('Hi there')
   const {
     events,
     reply,
@@ -228,7 +228,7 @@ test('tools that the provider ran itself are server tools; unknown items are kep
 })
 
 test('undocumented events, comments of the server and keep-alives are ignored', () => {
-  const item = said('Hi')
+  const item = textItem('Hi')
   const odd = [
     { type: 'keepalive' },
     { type: 'response.metadata', x: 1 },
@@ -254,7 +254,7 @@ test('a repeated event counts once', () => {
 })
 
 test('a server that does not number its events is not read twice either', () => {
-  const item = said('Hi')
+  const item = textItem('Hi')
   const { reply } = read([
     created(),
     added(0, emptyMessage),
@@ -281,7 +281,7 @@ test('numbers that do not count are not believed', () => {
 })
 
 test('a server that changes the item id with every event is followed by the index', () => {
-  const item = { ...said('Hi'), id: 'capture-9' }
+  const item = { ...textItem('Hi'), id: 'capture-9' }
   const { reply } = read([
     created(),
     added(0, { ...emptyMessage, id: 'capture-1' }),
@@ -311,8 +311,8 @@ test('items that never finished are made of their deltas, and items never seen c
     reply.parts.map((part) => part.type),
     ['text', 'tool-call'],
   )
-  const unseen = read([created(), ended([said('All at once.'), call])]).reply
-  assert.deepEqual(unseen.native, [said('All at once.'), call])
+  const unseen = read([created(), ended([textItem('All at once.'), call])]).reply
+  assert.deepEqual(unseen.native, [textItem('All at once.'), call])
   assert.equal(unseen.stop.reason, 'tool-calls')
 })
 
@@ -329,10 +329,10 @@ test('items that finish out of order are put in order, and their parts point to 
     added(1, { ...call, arguments: '' }),
     finished(1, call),
     textDelta(0, 'Hi'),
-    finished(0, said('Hi')),
-    ended([said('Hi'), call]),
+    finished(0, textItem('Hi')),
+    ended([textItem('Hi'), call]),
   ])
-  assert.deepEqual(reply.native, [said('Hi'), call])
+  assert.deepEqual(reply.native, [textItem('Hi'), call])
   for (const part of reply.parts) {
     assert.equal('from' in part && part.from, part.type === 'text' ? 0 : 1)
   }

@@ -16,7 +16,7 @@ import {
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
 import { anyText } from '../../arbitrary.ts'
-import { called, encoded, native, said, type Changes } from './target.ts'
+import { called, encoded, native, textItem, type Changes } from './target.ts'
 
 const origin: Origin = { protocol: 'openai-responses', provider: 'openai', model: 'gpt-5.5' }
 const profile = {
@@ -92,7 +92,7 @@ const anyItem: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constant<JsonObject>({ type: 'reasoning', summary: [], encrypted_content: 'gAAA', content: [] }),
   fc.constant<JsonObject>({ type: 'reasoning', summary: [], status: 'completed' }),
   anyText.map((text): JsonObject => ({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text }] })),
-  anyText.map((text): JsonObject => ({ ...said(text), id: undefined })),
+  anyText.map((text): JsonObject => ({ ...textItem(text), id: undefined })),
   fc.constantFrom('call_0', 'call_1', '', 'x'.repeat(90)).map((id): JsonObject => ({ ...called(id), id: undefined })),
   fc
     .constantFrom('{}', '{"a', '"text"')

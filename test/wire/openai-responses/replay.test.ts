@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
 import { result, user } from '../../histories.ts'
-import { called, encoded, native, newId, reasoning, said, written } from './target.ts'
+import { called, encoded, native, newId, reasoning, textItem, written } from './target.ts'
 
 const { content: _, ...sentReasoning } = reasoning
 const { id: __, ...looseReasoning } = sentReasoning
@@ -25,13 +25,13 @@ function output(callId: string, text: string) {
 }
 
 test('a reply with encrypted reasoning is sent back complete, with ids and order', () => {
-  const items = [reasoning, called('call_a'), called('call_b'), said('Both called.')]
+  const items = [reasoning, called('call_a'), called('call_b'), textItem('Both called.')]
   const { input, notes } = written([native(items), result('call_a', '1'), result('call_b', '2')])
   assert.deepEqual(input, [
     sentReasoning,
     called('call_a'),
     called('call_b'),
-    said('Both called.'),
+    textItem('Both called.'),
     output('call_a', '1'),
     output('call_b', '2'),
   ])
@@ -39,7 +39,7 @@ test('a reply with encrypted reasoning is sent back complete, with ids and order
 })
 
 test('a reply that needs no ids is sent back without them', () => {
-  const { input, notes } = written([native([said('One.'), called('call_a')]), result('call_a', '1')])
+  const { input, notes } = written([native([textItem('One.'), called('call_a')]), result('call_a', '1')])
   assert.deepEqual(input, [loose('One.'), looseCall('call_a'), output('call_a', '1')])
   assert.deepEqual(notes, [])
 })
@@ -54,7 +54,7 @@ test('reply-only fields, and null keys, are left out', () => {
 })
 
 test('a refusal is sent back as one to OpenAI, and as text to servers that do not support it', () => {
-  const refused = { ...said('x'), content: [{ type: 'refusal', refusal: 'No.' }] }
+  const refused = { ...textItem('x'), content: [{ type: 'refusal', refusal: 'No.' }] }
   const origin = { provider: 'vllm', model: 'm' }
   const answer = native([refused])
   const back = written([{ ...answer, origin: { ...answer.origin, ...origin } }], origin)
@@ -74,18 +74,18 @@ test('a call with an invalid tool name is sent back under a valid one, and with 
 })
 
 test('another model gets no ciphertext, and then no item has an id', () => {
-  const { input, notes } = written([native([reasoning, said('Yes.')])], { model: 'gpt-5.6' })
+  const { input, notes } = written([native([reasoning, textItem('Yes.')])], { model: 'gpt-5.6' })
   assert.deepEqual(input, [loose('Yes.')])
   assert.deepEqual(notes, ['dropped reasoning (R7)'])
 })
 
 test('the dated name of a model is the same model', () => {
-  const { notes } = written([native([reasoning, said('Yes.')], { model: 'gpt-5.5-2026-03-01' })])
+  const { notes } = written([native([reasoning, textItem('Yes.')], { model: 'gpt-5.5-2026-03-01' })])
   assert.deepEqual(notes, [])
 })
 
 test('another provider of the same wire gets only the text', () => {
-  const { input, notes } = written([native([reasoning, said('Yes.')])], { provider: 'azure-openai' })
+  const { input, notes } = written([native([reasoning, textItem('Yes.')])], { provider: 'azure-openai' })
   assert.deepEqual(input, [{ type: 'message', role: 'assistant', content: 'Yes.' }])
   assert.deepEqual(notes, ['dropped reasoning (R7)'])
 })
@@ -98,7 +98,7 @@ test('reasoning without ciphertext is left out, and the ids of its followers wit
 })
 
 test('reasoning that nothing follows is left out', () => {
-  const { input, notes } = written([native([said('Well.'), reasoning], {}, 'length')])
+  const { input, notes } = written([native([textItem('Well.'), reasoning], {}, 'length')])
   assert.deepEqual(input, [loose('Well.')])
   assert.deepEqual(notes, ['dropped reasoning (R4)'])
 })
@@ -119,7 +119,7 @@ test('providers that show their reasoning get it back as they gave it', () => {
   }
   const origin = { provider: 'deepseek', model: 'deepseek-v4-flash' }
   const turn = [native([plain, called('call_a', 'clock', '{}', 'a-uuid')], origin), result('call_a', '1')]
-  const last = native([plain, { ...said('Noon.'), id: 'b-uuid' }], origin)
+  const last = native([plain, { ...textItem('Noon.'), id: 'b-uuid' }], origin)
   const { status: _status, ...kept } = plain
   const deepseek = { provider: 'deepseek', model: 'deepseek-v4-pro' }
   const echoed = written([...turn, last], { ...deepseek, quirks: { echoReasoning: 'always' } })
@@ -130,7 +130,7 @@ test('providers that show their reasoning get it back as they gave it', () => {
 })
 
 test('a message after its calls is moved before them if no id fixes the order', () => {
-  const { input, notes } = written([native([called('call_a'), said('Calling.')]), result('call_a', '1')])
+  const { input, notes } = written([native([called('call_a'), textItem('Calling.')]), result('call_a', '1')])
   assert.deepEqual(input, [loose('Calling.'), looseCall('call_a'), output('call_a', '1')])
   assert.deepEqual(notes, ['changed order of calls and text'])
 })
@@ -248,9 +248,9 @@ const python = {
 }
 
 test('a server tool call is sent back with its id, or as text', () => {
-  assert.deepEqual(written([native([python, said('It is 1.')])]).input, [python, said('It is 1.')])
+  assert.deepEqual(written([native([python, textItem('It is 1.')])]).input, [python, textItem('It is 1.')])
   const bare = { type: 'reasoning', id: 'rs_1', summary: [] }
-  const cut = written([native([bare, python, search, said('It is 1.')])])
+  const cut = written([native([bare, python, search, textItem('It is 1.')])])
   const { id: _id, ...looseSearch } = search
   assert.deepEqual(cut.input, [
     {
@@ -267,8 +267,8 @@ test('a server tool call is sent back with its id, or as text', () => {
 
 test('a compaction item is sent back to its own model, and to no other', () => {
   const compaction = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAA' }
-  assert.deepEqual(written([native([compaction, said('Continue.')])]).input, [compaction, said('Continue.')])
-  const other = written([native([compaction, said('Continue.')])], { model: 'gpt-5.6' })
+  assert.deepEqual(written([native([compaction, textItem('Continue.')])]).input, [compaction, textItem('Continue.')])
+  const other = written([native([compaction, textItem('Continue.')])], { model: 'gpt-5.6' })
   assert.deepEqual(other.input, [loose('Continue.')])
   assert.deepEqual(other.notes, ['dropped compaction (R7)'])
 })
@@ -305,10 +305,10 @@ test('a call made by a program is answered with its caller, as long as the progr
 })
 
 test('the same reply twice has its ids only once', () => {
-  const twice = [native([reasoning, said('Yes.')]), user('Again.'), native([reasoning, said('Yes.')])]
+  const twice = [native([reasoning, textItem('Yes.')]), user('Again.'), native([reasoning, textItem('Yes.')])]
   assert.deepEqual(written(twice).input, [
     sentReasoning,
-    said('Yes.'),
+    textItem('Yes.'),
     { type: 'message', role: 'user', content: 'Again.' },
     looseReasoning,
     loose('Yes.'),
@@ -316,13 +316,13 @@ test('the same reply twice has its ids only once', () => {
 })
 
 test('ids in other formats, as other servers issue them, are left out', () => {
-  const items = [{ ...reasoning, id: 'item_1' }, said('Yes.')]
+  const items = [{ ...reasoning, id: 'item_1' }, textItem('Yes.')]
   assert.deepEqual(written([native(items)]).input, [looseReasoning, loose('Yes.')])
 })
 
 test('a reply that was cut off is built from its parts where one of them never became an item', () => {
   const cut: Reply = {
-    ...native([reasoning, said('Half a')], {}, 'interrupted'),
+    ...native([reasoning, textItem('Half a')], {}, 'interrupted'),
     parts: [{ type: 'reasoning', text: '', from: 0 }, { type: 'text', text: 'Half a', from: 1 }, callPart('c9')],
   }
   const { input } = written([cut, result('c9', 'gone')])
@@ -331,13 +331,13 @@ test('a reply that was cut off is built from its parts where one of them never b
     { type: 'function_call', call_id: 'call_pkd6UF7sHqPlHcvrxVdJr2hb', name: 'clock', arguments: '{}' },
     output('call_pkd6UF7sHqPlHcvrxVdJr2hb', 'gone'),
   ])
-  const whole = native([reasoning, said('Half a')], {}, 'interrupted')
-  assert.deepEqual(written([whole]).input, [sentReasoning, said('Half a')])
+  const whole = native([reasoning, textItem('Half a')], {}, 'interrupted')
+  assert.deepEqual(written([whole]).input, [sentReasoning, textItem('Half a')])
 })
 
 test('what is sent back is never refused', () => {
   const replies = [
-    native([reasoning, called('call_a'), said('x')]),
+    native([reasoning, called('call_a'), textItem('x')]),
     native([{ type: 'reasoning', id: 'rs_9', summary: [] }, called('call_a')]),
     native([python, search, called('call_a')]),
     native([{ ...reasoning, status: 'completed', content: [{ type: 'reasoning_text', text: 'x' }] }, called('call_a')]),
@@ -358,7 +358,7 @@ function callPart(callId: string): Extract<Reply['parts'][number], { type: 'tool
 
 test('stable ids: what the official types want with an id has one, and a longer history keeps it', () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }
-  const answer = native([search, said('Yes.')])
+  const answer = native([search, textItem('Yes.')])
   const history: Message[] = [user('a'), answer, user('b'), answer, user('c')]
   const whole = encoded(history, { model: 'gpt-5.6' }).body.input as JsonObject[]
   const ids = whole.flatMap(({ id }) => (id === undefined ? [] : [String(id)]))
@@ -370,10 +370,10 @@ test('stable ids: what the official types want with an id has one, and a longer 
 })
 
 test('every item says its type', () => {
-  const { type: _type, ...typeless } = said('Yes.')
+  const { type: _type, ...typeless } = textItem('Yes.')
   const foreign = {
     ...native([]),
-    parts: native([said('No.')]).parts,
+    parts: native([textItem('No.')]).parts,
     origin: { protocol: 'x', provider: 'y', model: 'z' },
   }
   for (const provider of ['openai', 'llamacpp', 'xai']) {

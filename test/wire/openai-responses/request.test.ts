@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/core/json.ts'
 import type { Options } from '../../../src/settings/options.ts'
 import type { Capabilities } from '../../../src/wires/wire.ts'
 import { result, user } from '../../histories.ts'
-import { called, encoded, native, reasoning, said, short } from './target.ts'
+import { called, encoded, native, reasoning, textItem, short } from './target.ts'
 
 const clock = { name: 'clock', description: 'Tells the time.', input: { type: 'object', properties: {} } }
 const system = [{ type: 'text' as const, text: 'Be kind.' }]
@@ -141,14 +141,14 @@ test('a chain gets its id, the new items and the instructions again', () => {
 })
 
 test('a conversation gets its id; a chain that has everything an empty list', () => {
-  const messages = [user('a'), native([said('b')])]
+  const messages = [user('a'), native([textItem('b')])]
   const { body } = encoded(messages, {}, { state: { kind: 'conversation', id: 'conv_1', covers: 2 } })
   assert.deepEqual(body, { model: 'gpt-5.5', input: [], conversation: 'conv_1', store: true })
 })
 
 test('a chain does not get the system prompt twice if that is an item', () => {
   const state = { kind: 'response-chain' as const, id: 'resp_1', covers: 2 }
-  const messages = [user('a'), native([said('b')]), user('c')]
+  const messages = [user('a'), native([textItem('b')]), user('c')]
   const { body } = encoded(messages, { quirks: { systemInInput: true } }, { system, state })
   assert.deepEqual(body.input, [{ type: 'message', role: 'user', content: 'c' }])
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
-import { called, reasoning, said } from './target.ts'
+import { called, reasoning, textItem } from './target.ts'
 
 const hi = { role: 'user', content: 'Hi' }
 const tool = { type: 'function', name: 'clock', parameters: { type: 'object', properties: {} } }
@@ -64,27 +64,27 @@ const refused: Row[] = [
     'R6',
     404,
     "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
-    body([{ type: 'reasoning', id: 'rs_1', summary: [] }, said('Yes.')], { store: false }),
+    body([{ type: 'reasoning', id: 'rs_1', summary: [] }, textItem('Yes.')], { store: false }),
   ],
   ['R6', 404, /^Item with id 'msg_1' not found/, body([{ type: 'item_reference', id: 'msg_1' }, hi], { store: false })],
   [
     'R9',
     400,
     "Invalid 'input[0].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
-    body([{ ...reasoning, content: [{ type: 'reasoning_text', text: 'hm' }] }, said('Yes.')]),
+    body([{ ...reasoning, content: [{ type: 'reasoning_text', text: 'hm' }] }, textItem('Yes.')]),
   ],
   [
     'R10',
     400,
     "Invalid 'input[0].id': 'item_1'. Expected an ID that begins with 'rs'.",
-    body([{ ...sealed, id: 'item_1' }, said('Yes.')]),
+    body([{ ...sealed, id: 'item_1' }, textItem('Yes.')]),
   ],
-  ['R10', 400, /begins with 'msg'\.$/, body([{ ...said('Yes.'), id: 'fc_1' }])],
+  ['R10', 400, /begins with 'msg'\.$/, body([{ ...textItem('Yes.'), id: 'fc_1' }])],
   [
     'R11',
     400,
     "Invalid 'input[0].id': string too long. Expected a string with maximum length 64, but got a string with length 68 instead.",
-    body([{ ...said('Yes.'), id: `msg_${'x'.repeat(64)}` }]),
+    body([{ ...textItem('Yes.'), id: `msg_${'x'.repeat(64)}` }]),
   ],
   [
     'R12',
@@ -115,7 +115,7 @@ const refused: Row[] = [
     'R13',
     400,
     'Duplicate item found with id msg_1. Remove duplicate items from your input and try again.',
-    body([said('a'), said('b')]),
+    body([textItem('a'), textItem('b')]),
   ],
   [
     'R14',
@@ -142,7 +142,7 @@ const refused: Row[] = [
     "Invalid value: 'output_text'. Supported values are: 'input_text', 'input_image', and 'input_file'.",
     body([called('call_a'), { ...output('call_a'), output: [{ type: 'output_text', text: 'x' }] }]),
   ],
-  ['R16', 400, "Unknown parameter: 'input[0].status'.", body([{ ...sealed, status: null }, said('Yes.')])],
+  ['R16', 400, "Unknown parameter: 'input[0].status'.", body([{ ...sealed, status: null }, textItem('Yes.')])],
   [
     'R16',
     400,
@@ -238,7 +238,7 @@ const refused: Row[] = [
     { model: 'gpt-4.1', input: 'Hi', include: ['reasoning.encrypted_content'] },
   ],
 
-  ['xai-null', 422, /untagged enum ModelInput$/, body([{ ...sealed, content: null }, said('Yes.')]), 'xai'],
+  ['xai-null', 422, /untagged enum ModelInput$/, body([{ ...sealed, content: null }, textItem('Yes.')]), 'xai'],
   [
     'xai-empty',
     400,
@@ -251,13 +251,13 @@ const refused: Row[] = [
     'D3',
     400,
     'No tool output found for tool call call_a.',
-    body([called('call_a'), said('x'), output('call_a')]),
+    body([called('call_a'), textItem('x'), output('call_a')]),
     'deepseek',
   ],
   ['D4', 400, /empty array/, body('Hi', { tools: [] }), 'deepseek'],
   ['openrouter-state', 400, /previous_response_id/, body('Hi', { previous_response_id: 'resp_1' }), 'openrouter'],
   ['openrouter-state', 400, /store/, body('Hi', { store: true }), 'openrouter'],
-  ['vllm-reasoning', 400, 'Encrypted content is not supported.', body([sealed, said('Yes.')]), 'vllm'],
+  ['vllm-reasoning', 400, 'Encrypted content is not supported.', body([sealed, textItem('Yes.')]), 'vllm'],
   ['vllm-state', 404, "Response with id 'resp_1' not found.", body('Hi', { previous_response_id: 'resp_1' }), 'vllm'],
   [
     'vllm-message',
@@ -273,8 +273,8 @@ const refused: Row[] = [
     body('Hi', { previous_response_id: 'resp_1' }),
     'llama.cpp',
   ],
-  ['llamacpp-items', 400, "item['content'] is not an array", body([sealed, said('Yes.')]), 'llama.cpp'],
-  ['llamacpp-items', 400, "item['content'] is empty", body([reasoning, said('Yes.')]), 'llama.cpp'],
+  ['llamacpp-items', 400, "item['content'] is not an array", body([sealed, textItem('Yes.')]), 'llama.cpp'],
+  ['llamacpp-items', 400, "item['content'] is empty", body([reasoning, textItem('Yes.')]), 'llama.cpp'],
   [
     'llamacpp-items',
     400,
@@ -298,21 +298,24 @@ for (const [rule, status, message, value, provider] of refused) {
 
 const accepted: [name: string, body: Json, provider?: string][] = [
   ['a string', body('Hi')],
-  ['a call and its output with a message between them', body([called('call_a'), said('x'), output('call_a')])],
+  ['a call and its output with a message between them', body([called('call_a'), textItem('x'), output('call_a')])],
   [
     'an id that is used again once it is answered',
     body([called('a', 'f', '{}', 'fc_1'), output('a'), called('a', 'f', '{}', 'fc_2'), output('a')]),
   ],
   ['an output whose call is in the chain', body([output('call_a')], { previous_response_id: 'resp_1' })],
   ['nothing new in a chain', body([], { previous_response_id: 'resp_1' })],
-  ['reasoning with its id and its message', body([sealed, said('Yes.'), hi])],
+  ['reasoning with its id and its message', body([sealed, textItem('Yes.'), hi])],
   [
     'reasoning and message without ids',
     body([{ ...sealed, id: undefined }, { role: 'assistant', content: 'Yes.' }, hi]),
   ],
   [
     'plain reasoning at a server that shows it',
-    body([{ type: 'reasoning', id: 'u', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }, said('x')]),
+    body([
+      { type: 'reasoning', id: 'u', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
+      textItem('x'),
+    ]),
     'deepseek',
   ],
   ['a refusal of the assistant', body([{ role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }, hi])],

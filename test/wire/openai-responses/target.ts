@@ -65,7 +65,7 @@ export function native(items: JsonObject[], origin: Partial<Reply['origin']> = {
 
 export const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA', content: [] }
 
-export function said(text: string, id = 'msg_1'): JsonObject {
+export function textItem(text: string, id = 'msg_1'): JsonObject {
   const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
   return { type: 'message', id, role: 'assistant', status: 'completed', content, phase: 'final_answer' }
 }
