@@ -30,7 +30,7 @@ export interface Asking {
 export async function ask(run: RunContext, { prepared, basedOn, notes, onOpen, onEvent }: Asking): Promise<Asked> {
   const { store, owner, conversationId, endpoint, verbatim } = run
   const asked = { provider: endpoint.provider.id, protocol: endpoint.protocol.id, model: endpoint.model }
-  const body = verbatim?.body ?? bodyBytes(prepared.body)
+  const body = verbatim?.body ?? bodyBytes(prepared.body, prepared.context.messages)
   const opening = store.openExchange(owner, conversationId, { ...asked, basedOn, body, notes }, run.write())
   // Earlier writes are reported first; if one has failed, the error says why.
   opening.catch(() => {})

@@ -152,9 +152,9 @@ function writeHistory(context: Context, writer: Writer): History {
   /** One block of each type that is sent. */
   const kinds = new Map<string, Block>()
   let summary = -1
-  for (const [index, message] of context.messages.entries()) {
+  for (let index = 0; index < context.messages.length; index++) {
     noted.push(notes.length)
-    const turn = cached(message, index, write)
+    const turn = cached(context.messages[index] as Message, index, write)
     if (turn.items.some(({ block }) => isSignedSummary(block))) {
       summary = index
       kinds.clear()
@@ -197,7 +197,9 @@ function isSignedSummary(block: Block): boolean {
   return block.type === 'compaction' && typeof block.signature === 'string'
 }
 
-function placesIn({ items }: Turn<Item>, context: Context): string[] {
+function placesIn({ items }: Turn<Item>, context: Context): readonly string[] {
+  const first = items[0]?.message ?? -1
+  if (first >= 0 && items.every(({ message }) => message === first)) return fromPlace(placeOf(context, first))
   const indexes = new Set(items.map(({ message }) => message).filter((index) => index >= 0))
   return [...indexes].flatMap((index) => fromPlace(placeOf(context, index)))
 }

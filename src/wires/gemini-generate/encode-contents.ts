@@ -27,7 +27,8 @@ export function encodeContents(context: Context, write: Writing, extent: 'whole'
 
   const encodeOne = (message: Exclude<Message, Reply>, at: string) => encodeInput(message, at, write)
   const replied = (reply: Reply, at: string) => replyTurn(reply, at, write)
-  for (const [index, message] of context.messages.entries()) {
+  for (let index = 0; index < context.messages.length; index++) {
+    const message = context.messages[index] as Message
     if (message.role !== 'assistant') {
       stretch.push(write.cached(message, index, encodeOne))
       continue
@@ -69,11 +70,10 @@ interface EncodedInput {
 function stretchOf(inputs: readonly EncodedInput[]): Turn<GeminiPart> {
   const known = inputs[0]?.turn
   if (known?.of.length === inputs.length && known.of.every((one, i) => one === inputs[i])) return known.turn
-  const items = [
-    ...inputs.flatMap(({ responses }) => responses),
-    ...inputs.flatMap(({ media }) => media),
-    ...inputs.flatMap(({ rest }) => rest),
-  ]
+  const items: GeminiPart[] = []
+  for (const { responses } of inputs) items.push(...responses)
+  for (const { media } of inputs) items.push(...media)
+  for (const { rest } of inputs) items.push(...rest)
   const from = inputs.filter(isSent).flatMap(({ at }) => fromPlace(at))
   const turn = turnOf('user', items, inputs[0]?.at ?? '', from)
   if (inputs[0]) inputs[0].turn = { of: inputs, turn }

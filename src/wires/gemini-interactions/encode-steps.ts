@@ -22,14 +22,15 @@ export function encodeSteps(context: Context, write: Writing, extent: Extent): S
   let media: Content[] = []
   let shownFrom: string[] = []
   const showMedia = () => {
-    if (media.length > 0) turns.push(turnOf('user', [userInput(media)], '', shownFrom))
+    if (media.length === 0) return
+    turns.push(turnOf('user', [userInput(media)], '', shownFrom))
     media = []
     shownFrom = []
   }
 
   const written = (message: Message, at: string) => writeMessage(message, at, write)
-  for (const [index, message] of context.messages.entries()) {
-    if (index < first) continue
+  for (let index = first; index < context.messages.length; index++) {
+    const message = context.messages[index] as Message
     if (message.role !== 'tool') showMedia()
     const turn = write.cached(message, index, written)
     turns.push(turn)

@@ -80,7 +80,8 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
   const write = (message: Message, at: string) => writeMessage(message, at, writer)
   let following: Item[] = []
   let shownFrom: string[] = []
-  for (const [index, message] of context.messages.entries()) {
+  for (let index = 0; index < context.messages.length; index++) {
+    const message = context.messages[index] as Message
     if (message.role !== 'tool') flushMedia()
     const turn = cached(message, index, write)
     add(turn, index)
@@ -95,7 +96,8 @@ function turnsOf(context: Context, writer: Writer, cached: Cached): Turn<Item>[]
   return turns
 
   function flushMedia(): void {
-    if (following.length > 0) add(turnOf('user', following, '', shownFrom), Number.NaN)
+    if (following.length === 0) return
+    add(turnOf('user', following, '', shownFrom), Number.NaN)
     following = []
     shownFrom = []
   }

@@ -58,16 +58,21 @@ function isEmpty(value: Json | undefined): boolean {
 /** Text first, then host-specific content, calls last. */
 export function builtReply(items: readonly Item[], reply: Reply, at: string, writer: Writer): Item[] {
   if (items.length === 0) return []
-  const parts = items.flatMap((item) => ('part' in item ? [item.part] : []))
-  const calls = items.flatMap((item) => ('call' in item ? [item.call] : []))
-  const texts = parts.flatMap((part) => (isText(part) ? [part.text] : []))
-  const own = parts.filter((part) => !isText(part))
-  const text = texts.join('\n\n')
+  const calls: JsonObject[] = []
+  const own: JsonObject[] = []
+  let text: string | undefined
+  for (const item of items) {
+    if ('call' in item) calls.push(item.call)
+    else if (!('part' in item)) continue
+    else if (!isText(item.part)) own.push(item.part)
+    else text = text === undefined ? item.part.text : `${text}\n\n${item.part.text}`
+  }
   const empty = writer.target.quirks.stringContent ? '' : null
-  const content = own.length > 0 ? [...(text === '' ? [] : [textPart(text)]), ...own] : text || empty
-  const message = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }
-  const echoed = echoedReasoning(reply, calls.length > 0, at, writer)
-  return [{ message: cleanJson({ ...message, ...echoed }, at, writer.notes) }]
+  const content = own.length > 0 ? [...(text ? [textPart(text)] : []), ...own] : text || empty
+  const message: JsonObject = { role: 'assistant', content }
+  if (calls.length > 0) message.tool_calls = calls
+  Object.assign(message, echoedReasoning(reply, calls.length > 0, at, writer))
+  return [{ message: cleanJson(message, at, writer.notes) }]
 }
 
 function isText(part: JsonObject): part is { type: 'text'; text: string } {

@@ -53,7 +53,8 @@ export function writeHistory(
   const spans: (readonly CachedElement[])[] = []
   const turn = toolTurn()
 
-  for (const [index, message] of context.messages.entries()) {
+  for (let index = 0; index < context.messages.length; index++) {
+    const message = context.messages[index] as Message
     if (index < covers) {
       if (message.role === 'assistant') remember(chainedCalls(message), calls)
       spans.push(none)

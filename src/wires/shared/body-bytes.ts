@@ -2,6 +2,9 @@
 // so its bytes need to be written only once: they are cached as spans of adjacent elements, and copied.
 //
 // The bytes of a span are a part of the last body that contained it: caching them takes no memory beyond that body.
+//
+// For another provider all elements are new, but the long texts in them are the same, and escaping those is most of the
+// work: they are copied from the last body too.
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Origins } from '../wire.ts'
@@ -19,8 +22,21 @@ export interface CachedElement {
 
 interface Span {
   pieces: readonly CachedElement[]
-  /** In JSON form, separated by commas. */
-  bytes: Uint8Array
+  written: Written
+}
+
+/** Elements in JSON form, separated by commas. */
+interface Written {
+  bytes: Buffer
+  /** The long texts in them, in order. */
+  texts: readonly PlacedText[]
+}
+
+/** A text, and where its JSON form is. */
+interface PlacedText {
+  text: string
+  start: number
+  end: number
 }
 
 export function cachedElement(value: JsonObject, from: readonly string[] = nowhere): CachedElement {
@@ -48,45 +64,188 @@ export function originsIn(field: string, list: readonly Json[]): Origins {
   return { field, from: (lists.get(list) ?? []).map((piece) => piece.from) }
 }
 
-/** The same bytes as those of `JSON.stringify(body)`. */
-export function bodyBytes(body: JsonObject): Uint8Array<ArrayBuffer> {
-  const draft: Draft = { parts: [], spans: [] }
+/**
+ * The same bytes as those of `JSON.stringify(body)`. If the messages that it was made from are given, the next body of
+ * the same conversation copies its long texts from this one, whatever its wire.
+ */
+export function bodyBytes(body: JsonObject, messages: readonly object[] = []): Uint8Array<ArrayBuffer> {
+  // A summary at the beginning is made again for each request, so the second message is a key too.
+  const keys = messages.slice(0, 2)
+  const last = keys.map((message) => lastWritten.get(message)).find((written) => written)
+  const draft: Draft = { parts: [], starts: [], size: 0, spans: [], earlier: textsOf(last ?? []) }
   let text = ''
   for (const [field, value] of Object.entries(body)) {
     if (value === undefined) continue
-    text += `${text === '' && draft.parts.length === 0 ? '{' : ','}${JSON.stringify(field)}:`
+    text += `${text === '' && draft.size === 0 ? '{' : ','}${JSON.stringify(field)}:`
     const pieces = Array.isArray(value) ? elementsOf(value) : undefined
     if (pieces) {
-      draft.parts.push(`${text}[`)
+      add(`${text}[`, draft)
       addList(pieces, draft)
       text = ']'
     } else text += JSON.stringify(value)
   }
-  draft.parts.push(text === '' ? '{}' : `${text}}`)
-  return joined(draft)
+  add(text === '' ? '{}' : `${text}}`, draft)
+  const { bytes, written } = joined(draft)
+  for (const message of keys) lastWritten.set(message, written)
+  return bytes
 }
+
+/** What is in the last body of a conversation, by its first messages. */
+const lastWritten = new WeakMap<object, readonly Written[]>()
 
 interface Draft {
-  /** Text to be written, and existing bytes. */
-  parts: (string | Uint8Array)[]
-  /** What should be cached as one span, and the parts from `from` to before `to` that it consists of. */
-  spans: { pieces: readonly CachedElement[]; from: number; to: number }[]
+  parts: (string | Copy)[]
+  /** Where each part begins, in bytes. */
+  starts: number[]
+  size: number
+  /** What should be cached as one span. */
+  spans: { pieces: readonly CachedElement[]; start: number; end: number; texts: readonly PlacedText[] }[]
+  earlier: EarlierTexts
 }
 
-function addList(pieces: readonly CachedElement[], { parts, spans }: Draft): void {
+/** A part of an earlier body. */
+interface Copy {
+  bytes: Buffer
+  start: number
+  end: number
+}
+
+function add(part: string | Copy, draft: Draft): void {
+  draft.parts.push(part)
+  draft.starts.push(draft.size)
+  draft.size += typeof part === 'string' ? Buffer.byteLength(part) : part.end - part.start
+}
+
+function addList(pieces: readonly CachedElement[], draft: Draft): void {
   for (let at = 0; at < pieces.length;) {
-    if (at > 0) parts.push(',')
-    const from = parts.length
+    if (at > 0) add(',', draft)
+    const start = draft.size
     const kept = spanAt(pieces, at)
     let span = kept?.pieces ?? pieces.slice(at, endOfNew(pieces, at))
-    parts.push(kept?.bytes ?? JSON.stringify(span.map((piece) => piece.value)).slice(1, -1))
+    let texts = kept ? kept.written.texts : addNew(span, draft)
+    if (kept) addKept(kept.written, draft)
     // Adjacent spans that occur together again are merged.
     for (let next = kept && spanAt(pieces, at + span.length); next; next = spanAt(pieces, at + span.length)) {
-      parts.push(',', next.bytes)
+      add(',', draft)
+      const shift = draft.size - start
+      texts = texts.concat(next.written.texts.map((one) => moved(one, shift)))
+      addKept(next.written, draft)
       span = pieces.slice(at, at + span.length + next.pieces.length)
     }
-    spans.push({ pieces: span, from, to: parts.length })
+    draft.spans.push({ pieces: span, start, end: draft.size, texts })
     at += span.length
+  }
+}
+
+function moved({ text, start, end }: PlacedText, by: number): PlacedText {
+  return { text, start: start + by, end: end + by }
+}
+
+function addKept(kept: Written, draft: Draft): void {
+  add({ bytes: kept.bytes, start: 0, end: kept.bytes.length }, draft)
+  draft.earlier.skip(kept)
+}
+
+/** Writes elements, and returns the long texts in them. */
+function addNew(pieces: readonly CachedElement[], draft: Draft): PlacedText[] {
+  const long: string[] = []
+  const outline = JSON.stringify(pieces.map((piece) => withoutLong(piece.value, long))).slice(1, -1)
+  const between = outline.split(gapInJson)
+  const start = draft.size
+  if (between.length !== long.length + 1) {
+    // A text of the elements looks like a gap.
+    add(JSON.stringify(pieces.map((piece) => piece.value)).slice(1, -1), draft)
+    return []
+  }
+  const texts: PlacedText[] = []
+  add(between[0] as string, draft)
+  for (let i = 0; i < long.length; i++) {
+    const text = long[i] as string
+    const from = draft.size - start
+    add(draft.earlier.find(text) ?? JSON.stringify(text), draft)
+    texts.push({ text, start: from, end: draft.size - start })
+    add(between[i + 1] as string, draft)
+  }
+  return texts
+}
+
+/** From this length on a text is copied faster than it is escaped. */
+const longLength = 256
+
+/** In place of a long text. Texts that are sent contain no NUL; if one does after all, `addNew` notices it. */
+const gap = '\0'
+const gapInJson = JSON.stringify(gap)
+
+/** What a provider sends may be nested to any depth; the long texts are not far inside. */
+const deepest = 16
+
+/** The value with gaps in place of long texts; the same value if it has none. */
+function withoutLong(value: Json | undefined, long: string[], depth = 0): Json | undefined {
+  if (typeof value === 'string') {
+    if (value.length < longLength) return value
+    long.push(value)
+    return gap
+  }
+  if (typeof value !== 'object' || value === null || depth === deepest) return value
+  return Array.isArray(value) ? listWithoutLong(value, long, depth) : objectWithoutLong(value, long, depth)
+}
+
+function listWithoutLong(list: Json[], long: string[], depth: number): Json[] {
+  let changed: (Json | undefined)[] | undefined
+  for (let i = 0; i < list.length; i++) {
+    const item = withoutLong(list[i], long, depth + 1)
+    if (item !== list[i]) (changed ??= [...list])[i] = item
+  }
+  return (changed as Json[] | undefined) ?? list
+}
+
+function objectWithoutLong(value: JsonObject, long: string[], depth: number): JsonObject {
+  let changed: JsonObject | undefined
+  for (const key in value) {
+    const field = value[key]
+    const item = withoutLong(field, long, depth + 1)
+    if (item !== field) (changed ??= { ...value })[key] = item
+  }
+  return changed ?? value
+}
+
+interface EarlierTexts {
+  find(text: string): Copy | undefined
+  /** Continues after what was copied whole. */
+  skip(kept: Written): void
+}
+
+/** Bodies of one conversation have their texts in the same order, so that one pass through both finds them. */
+function textsOf(written: readonly Written[]): EarlierTexts {
+  let at = 0
+  let atText = 0
+  // The beginning may have been cut off; after that only single texts are new or missing.
+  let wide = 8
+  return {
+    find(text) {
+      let reach = wide > 0 ? Infinity : 64
+      let from = atText
+      for (let i = at; i < written.length; i++) {
+        const { bytes, texts } = written[i] as Written
+        for (let j = from; j < texts.length; j++) {
+          const one = texts[j] as PlacedText
+          if (reach-- === 0) return undefined
+          if (one.text !== text) continue
+          at = i
+          atText = j + 1
+          return { bytes, start: one.start, end: one.end }
+        }
+        from = 0
+      }
+      wide--
+      return undefined
+    },
+    skip(kept) {
+      const i = written.indexOf(kept, at)
+      if (i < 0) return
+      at = i + 1
+      atText = 0
+    },
   }
 }
 
@@ -118,29 +277,32 @@ function endOfNew(pieces: readonly CachedElement[], start: number): number {
 /** This many elements at the end are in short spans: cache marks move and elements are added there. */
 const tail = 16
 
-function joined({ parts, spans }: Draft): Uint8Array<ArrayBuffer> {
-  const starts = [0]
-  let size = 0
-  for (const part of parts) starts.push((size += Buffer.byteLength(part)))
+function joined({ parts, starts, size, spans }: Draft): { bytes: Buffer<ArrayBuffer>; written: Written[] } {
   const body = Buffer.allocUnsafeSlow(size)
-  for (const [i, part] of parts.entries()) {
-    const start = starts[i] ?? 0
-    // Text that has as many bytes as characters is ASCII, and needs no conversion.
-    const isAscii = start + part.length === starts[i + 1]
-    if (typeof part === 'string') body.write(part, start, isAscii ? 'latin1' : 'utf8')
-    else body.set(part, start)
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as string | Copy
+    const start = starts[i] as number
+    if (typeof part === 'string') {
+      // Text that has as many bytes as characters is ASCII, and needs no conversion.
+      const isAscii = start + part.length === (starts[i + 1] ?? size)
+      body.write(part, start, isAscii ? 'latin1' : 'utf8')
+    } else part.bytes.copy(body, start, part.start, part.end)
   }
-  for (const { pieces, from, to } of spans) storeSpan(pieces, body.subarray(starts[from], starts[to]))
-  return body
+  const written = spans.map(({ pieces, start, end, texts }) => {
+    const span = { pieces, written: { bytes: body.subarray(start, end), texts } }
+    storeSpan(span)
+    return span.written
+  })
+  return { bytes: body, written }
 }
 
-function storeSpan(pieces: readonly CachedElement[], bytes: Uint8Array): void {
-  const [first] = pieces
-  if (first?.stretch?.pieces !== pieces) {
-    for (const piece of pieces) {
+function storeSpan(span: Span): void {
+  const [first] = span.pieces
+  if (first?.stretch?.pieces !== span.pieces) {
+    for (const piece of span.pieces) {
       piece.written = true
       piece.stretch = undefined
     }
   }
-  if (first) first.stretch = { pieces, bytes }
+  if (first) first.stretch = span
 }

@@ -1,7 +1,7 @@
 // JSON that every wire can carry: strings anywhere inside are made well-formed, as cleanText does for one.
 
 import type { Note } from '../../core/context.ts'
-import { isObject, type Json } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { cleanText, isClean } from './text.ts'
 
 /** The same value if nothing has to be changed; one note for all changes. */
@@ -15,20 +15,25 @@ export function cleanJson<V extends Json>(value: V, at: string, notes: Note[]): 
 
 /** Without recursion: what a provider sends may be nested to any depth. */
 function isCleanJson(value: Json): boolean {
-  const open: (Json | undefined)[] = [value]
-  while (open.length > 0) {
-    const next = open.pop()
-    if (typeof next === 'string') {
-      if (!isClean(next)) return false
-    } else if (Array.isArray(next)) {
-      for (const item of next) open.push(item)
-    } else if (isObject(next)) {
-      for (const key in next) {
-        if (!isClean(key)) return false
-        open.push(next[key])
+  if (typeof value === 'string') return isClean(value)
+  if (typeof value !== 'object' || value === null) return true
+  const open: Json[] = [value]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Array.isArray(next)) {
+      for (const item of next) if (!isCleanHere(item, open)) return false
+    } else {
+      for (const key in next as JsonObject) {
+        if (!isClean(key) || !isCleanHere((next as JsonObject)[key], open)) return false
       }
     }
   }
+  return true
+}
+
+/** Of a list or an object nothing is known yet: it is added to `open`. */
+function isCleanHere(value: Json | undefined, open: Json[]): boolean {
+  if (typeof value === 'string') return isClean(value)
+  if (typeof value === 'object' && value !== null) open.push(value)
   return true
 }
 

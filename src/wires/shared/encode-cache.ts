@@ -44,7 +44,7 @@ interface Dependency {
   answer: unknown
 }
 
-const none: readonly never[] = []
+const none: never[] = []
 
 /** `how` names the way of encoding, and all its dependencies besides the target. */
 export function encodeCache<L extends Lookups>(
@@ -58,12 +58,16 @@ export function encodeCache<L extends Lookups>(
     return { lookups, cached: (message, index, write) => write(message, placeOf(context, index), index) }
   }
   const { entries } = cacheFor(context.messages, JSON.stringify([how, provider, model, quirks, capabilities]))
-  let dependencies: Dependency[] | undefined
+  let isWriting = false
+  let dependencies: Dependency[] = none
   const remembering = Object.entries(lookups).map(([lookup, ask]) => [
     lookup,
     (key: string) => {
       const answer = ask(key)
-      dependencies?.push({ lookup, key, answer })
+      if (!isWriting) return answer
+      const dependency = { lookup, key, answer }
+      if (dependencies === none) dependencies = [dependency]
+      else dependencies.push(dependency)
       return answer
     },
   ])
@@ -77,18 +81,13 @@ export function encodeCache<L extends Lookups>(
         for (const note of before.notes) notes.push(note)
         return before.written as ReturnType<typeof write>
       }
-      dependencies = []
+      isWriting = true
       const first = notes.length
       const written = write(message, placeOf(context, index), index)
       const own = notes.length > first ? notes.slice(first) : none
-      entries[index] = {
-        message,
-        place,
-        dependencies: dependencies.length > 0 ? dependencies : none,
-        notes: own,
-        written,
-      }
-      dependencies = undefined
+      entries[index] = { message, place, dependencies, notes: own, written }
+      isWriting = false
+      dependencies = none
       return written
     },
   }

@@ -15,10 +15,13 @@ export function mapNames(context: Context, fits: RegExp, maxLength: number, note
   const taken = new Set<string>()
   const changed: Record<string, string> = {}
   const names = new Set(context.tools.map((tool) => tool.name))
+  let last: string | undefined
   for (const message of context.messages) {
     if (message.role === 'user' || message.role === 'system') continue
     for (const part of message.parts) {
-      if (part.type === 'tool-call' || part.type === 'tool-result') names.add(part.name)
+      if ((part.type !== 'tool-call' && part.type !== 'tool-result') || part.name === last) continue
+      last = part.name
+      names.add(last)
     }
   }
   const fitting = (name: string) => name.length <= maxLength && fits.test(name)

@@ -27,6 +27,7 @@ function readable(value: Json): Json {
 
 /** The reply with the sources of its citations listed after its last text, because citations are data of one wire. */
 export function withSources(reply: Reply, at: string, notes: Note[]): Reply {
+  if (!reply.parts.some((part) => part.type === 'text' && part.citations)) return reply
   const cited = reply.parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []) : []))
   if (cited.length === 0) return reply
   const sources = new Map<string, string | undefined>()

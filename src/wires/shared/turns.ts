@@ -107,10 +107,15 @@ export function wireList<Item, Value extends JsonObject>(
 ): Value[] {
   const pieces: CachedElement[] = []
   for (const turn of turns) {
-    turn.pieces ??= write(turn).map((value) => cachedElement(value, fromOf(turn)))
+    turn.pieces ??= elements(write(turn), fromOf(turn))
     for (const piece of turn.pieces) pieces.push(piece)
   }
   return cachedList(pieces) as Value[]
+}
+
+function elements(values: readonly JsonObject[], from: readonly string[]): CachedElement[] {
+  const [only] = values
+  return only && values.length === 1 ? [cachedElement(only, from)] : values.map((value) => cachedElement(value, from))
 }
 
 function jointOf<Item>(turns: readonly Turn<Item>[]): Turn<Item> {
