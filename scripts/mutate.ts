@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { findPostgres, makePostgres, sharedPostgres } from '../test/store/postgres-server.ts'
+import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from '../test/store/postgres-server.ts'
 import { instrumented, mutantsOf, type Mutant } from './mutation/mutants.ts'
 import { startTests, type Request, type Tests } from './mutation/tests.ts'
 
@@ -63,6 +63,8 @@ const { values, positionals } = parseArgs({
   options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' }, tests: { type: 'string' } },
 })
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+removeLeftServers()
 const scratch = mkdtempSync(join(tmpdir(), 'synapse-mutation-'))
 const sources = join(scratch, 'sources.json')
 const programs = findPostgres()

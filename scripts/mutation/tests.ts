@@ -74,6 +74,10 @@ export function startTests({
     await closed
   }
 
+  process.on('exit', () => {
+    if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  })
+
   return {
     async ask(request, timeoutMs) {
       writeFileSync(reachedFile, '')

@@ -50,6 +50,23 @@ test('the known window of a model is respected without a request: fold, then cut
   assert.ok(kinds.has('fold'))
 })
 
+test('nothing is folded for its size as long as everything fits, and folding comes before a summary', async () => {
+  const limit = 8000
+  const chat = await talk({
+    model: 'openai/gpt-5.6',
+    tools: [clockTool],
+    result: () => 'noon '.repeat(300),
+    contextWindow: limit,
+    policy: { preset: 'full', maxToolTurns: 2, step: 100 },
+  })
+  let before = 0
+  while ((await chat.overlays()).length === 0) before = (await chat.say('What time is it?')).usage?.input ?? 0
+  assert.ok(before > limit / 4, `folded after ${before} tokens`)
+  const inputs = (await chat.exchanges()).map((exchange) => exchange.usage?.input ?? 0)
+  assert.ok(Math.max(...inputs) > limit / 2, `the largest request had ${Math.max(...inputs)} tokens`)
+  assert.equal((await chat.overlays())[0]?.kind, 'fold')
+})
+
 test('a small model is appended to until it is full, and then cut to the floor', async () => {
   const chat = await talk({ model: 'llama.cpp/a-model', policy: 'small', contextWindow: 4096 }, { contextWindow: 4096 })
   for (let i = 0; i < 40; i++) assert.equal((await chat.say(`Tell me about ${'things '.repeat(30)}`)).outcome, 'done')

@@ -43,6 +43,21 @@ test('the same call is no repeat while its result changes, nor are other argumen
   assert.equal((await run({ tools: [open] }, others)).end?.outcome, 'done')
 })
 
+test('a failure and a success with the same text are different results', async () => {
+  let times = 0
+  const flaky: Tool = {
+    ...clock,
+    run() {
+      if (++times % 2 === 0) return 'clock failed: busy'
+      throw new Error('busy')
+    },
+  }
+  const { end, chat } = await run({ tools: [flaky] }, same(6))
+  const outputs = (await results(chat)).map(({ output, failed }) => [failed === true, textOf(output.slice(0, 1))])
+  assert.equal(new Set(outputs.map(([, text]) => text)).size, 1, JSON.stringify(outputs))
+  assert.equal(end?.outcome, 'done')
+})
+
 test('a repeated pattern of calls ends the run, though the results differ', async () => {
   let times = 0
   const tools: Tool[] = ['left', 'right'].map((name) => ({ name, input: { type: 'object' }, run: () => ++times }))

@@ -137,6 +137,20 @@ test('an object is read while it is written', async () => {
   assert.deepEqual(await run.object(), { city: 'Brest', boats: [1, 2, 3] })
 })
 
+test('quotes, escapes and brackets inside a text never end it early while it is written', async () => {
+  const said = { quote: 'a "b", \\ {c] ü\n', list: [{ n: -1.5 }, 'x'] }
+  const text = JSON.stringify(said).replace('ü', '\\u00fc')
+  const emulator = createEmulator({ piece: 1, reply: () => ({ parts: [{ type: 'text', text }] }) })
+  const chat = await (await openSynapse({ offline: emulator })).start({ model: 'google' })
+  const quotes: string[] = []
+  for await (const part of chat.send('Where?', { answer: { type: 'object' } }).partialObjectStream) {
+    const { quote } = part as { quote?: string }
+    if (quote !== undefined) quotes.push(quote)
+  }
+  for (const quote of quotes) assert.ok(said.quote.startsWith(quote), quote)
+  for (let length = 1; length <= said.quote.length; length++) assert.ok(quotes.includes(said.quote.slice(0, length)))
+})
+
 test('the composing model has its own guidance and length', async () => {
   const emulator = emulatorThat('look_up', { name: 'ada' })
   const synapse = await openSynapse({ offline: emulator })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openSynapse } from '../../src/index.ts'
+import { protocolOf, withChanges } from '../../src/run/settings.ts'
 import { collect, clock, only, start } from './chatting.ts'
 
 const alice = { model: 'anthropic/claude-opus-5', system: 'You are Alice.', policy: 'classic' as const }
@@ -33,6 +34,20 @@ test('settings given on opening replace the stored ones, and are stored', async 
     toolNames: ['clock'],
   })
   assert.equal((await (await synapse.open(chat.id)).inspect()).provider, 'openai')
+})
+
+test('a wire is the named one, the stateful one where state is wanted, and otherwise left to the provider', () => {
+  assert.equal(protocolOf({}), undefined)
+  assert.equal(protocolOf({ policy: 'economy' }), undefined)
+  assert.equal(protocolOf({ policy: { preset: 'economy', state: 'auto' } }), 'stateful')
+  assert.equal(protocolOf({ policy: { preset: 'economy', state: 'auto' }, protocol: 'openai-chat' }), 'openai-chat')
+})
+
+test('a wire that was chosen for one model stays with it, and does not apply to another', () => {
+  const settings = { ...alice, protocol: 'anthropic-messages' }
+  assert.equal(withChanges(settings, { maxSteps: 3 }).protocol, 'anthropic-messages')
+  assert.equal(withChanges(settings, { model: alice.model }).protocol, 'anthropic-messages')
+  assert.equal('protocol' in withChanges(settings, { model: 'openai/gpt-5.6' }), false)
 })
 
 test('tools are found by name, and a request notes those that are not here', async () => {

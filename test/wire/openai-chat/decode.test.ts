@@ -52,6 +52,15 @@ test('events come as the deltas do: the start first, the end only when asked for
   )
 })
 
+test('a reply is not over with its finish reason: the numbers come after it', () => {
+  const decoder = openaiChat.decoder(origin)
+  decoder.push(delta({ role: 'assistant', content: 'Hi' }))
+  decoder.push(stop)
+  assert.equal(decoder.done, false)
+  decoder.push(usageChunk)
+  assert.equal(decoder.done, true)
+})
+
 interface Oddity {
   host: string
   chunks: Json[]

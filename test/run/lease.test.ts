@@ -1,0 +1,154 @@
+// The lease as a run holds it: renewed while it lasts, given back at its end, and taken over only from those who are gone.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SynapseError } from '../../src/core/error.ts'
+import { holdLease, isAbandoned, pastAbandonedLease, thisProcess } from '../../src/run/lease.ts'
+import { recover } from '../../src/run/recover.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { conflict } from '../../src/store/store-errors.ts'
+
+const owner = 'ada'
+const elsewhere = { holder: 'another-host:1 (000000000000.1)', ttlMs: 30_000 }
+
+const hasCode = (code: string) => (error: unknown) => error instanceof SynapseError && error.failure.code === code
+
+async function place() {
+  const store = openMemoryStore()
+  const { id } = await store.createConversation(owner)
+  return { store, id }
+}
+
+test('a lease is held for thirty seconds by this process, and free once it is released', async () => {
+  const { store, id } = await place()
+  const held = await holdLease(store, owner, id)
+  const lease = await store.lease(owner, id)
+  assert.equal(lease?.holder, thisProcess())
+  assert.equal(Date.parse(lease.expiresAt) - Date.parse(lease.since), 30_000)
+  assert.deepEqual(held.write(), { epoch: lease.epoch })
+  await held.release()
+  assert.equal(await store.lease(owner, id), undefined)
+})
+
+test('a lease is renewed every ten seconds, one renewal at a time, and not after its release', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { store, id } = await place()
+  let renewals = 0
+  const done = Promise.withResolvers<void>()
+  const slow = {
+    ...store,
+    async renewLease(...given: Parameters<typeof store.renewLease>) {
+      renewals++
+      await done.promise
+      return store.renewLease(...given)
+    },
+  }
+  const held = await holdLease(slow, owner, id, () => assert.fail('it was not lost'))
+  t.mock.timers.tick(9999)
+  assert.equal(renewals, 0)
+  t.mock.timers.tick(1)
+  assert.equal(renewals, 1)
+  t.mock.timers.tick(20_000)
+  assert.equal(renewals, 1, 'the first one still waits')
+  done.resolve()
+  await new Promise(setImmediate)
+  t.mock.timers.tick(10_000)
+  assert.equal(renewals, 2)
+  await new Promise(setImmediate)
+  await held.release()
+  t.mock.timers.tick(60_000)
+  assert.equal(renewals, 2)
+})
+
+test('a run learns that its lease was lost, and is not alarmed by a database that is away', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  for (const [code, times] of [
+    ['lease-lost', 1],
+    ['unavailable', 0],
+  ] as const) {
+    const { store, id } = await place()
+    let lost = 0
+    const failing = { ...store, renewLease: () => Promise.reject(conflict(code, 'no')) }
+    const held = await holdLease(failing, owner, id, () => lost++)
+    t.mock.timers.tick(10_000)
+    await new Promise(setImmediate)
+    assert.equal(lost, times, code)
+    await held.release()
+  }
+})
+
+test('a lease that cannot be released fails nothing', async () => {
+  const { store, id } = await place()
+  const failing = { ...store, releaseLease: () => Promise.reject(conflict('unavailable', 'no')) }
+  await (await holdLease(failing, owner, id)).release()
+})
+
+test('a lease that this process could not release is taken over, one that it still holds is not', async () => {
+  const { store, id } = await place()
+  const stuck = { ...store, releaseLease: () => Promise.reject(conflict('unavailable', 'no')) }
+  const first = await holdLease(stuck, owner, id)
+  await assert.rejects(holdLease(store, owner, id), hasCode('lease-held'))
+  await first.release()
+  const second = await holdLease(store, owner, id)
+  assert.ok((second.write().epoch ?? 0) > (first.write().epoch ?? 0))
+  await assert.rejects(
+    store.append(owner, id, { message: { role: 'user', parts: [] } }, first.write()),
+    hasCode('lease-lost'),
+  )
+  await second.release()
+})
+
+test('of several that want a lease at once one gets it', async () => {
+  const { store, id } = await place()
+  const tries = await Promise.allSettled([1, 2, 3].map(() => holdLease(store, owner, id)))
+  assert.deepEqual(tries.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected', 'rejected'])
+})
+
+test('a lease of a process of this host that has ended is abandoned, one of another host is not', async () => {
+  const { store, id } = await place()
+  const gone = thisProcess().replace(/:\d+ /, ':4194305 ')
+  await store.takeLease(owner, id, { holder: gone, ttlMs: 30_000 })
+  const held = await holdLease(store, owner, id)
+  await held.release()
+  const lease = await store.takeLease(owner, id, elsewhere)
+  assert.equal(isAbandoned(lease), false)
+  await assert.rejects(holdLease(store, owner, id), hasCode('lease-held'))
+})
+
+test('a write without a lease is made once, past an abandoned lease but never past a living one', async () => {
+  const { store, id } = await place()
+  let writes = 0
+  const write = () => {
+    writes++
+    return store.append(owner, id, { message: { role: 'user', parts: [] } })
+  }
+  await pastAbandonedLease(store, owner, id, write)
+  assert.equal(writes, 1)
+  await store.takeLease(owner, id, { holder: thisProcess(), ttlMs: 30_000 })
+  await pastAbandonedLease(store, owner, id, write)
+  assert.equal((await store.outline(owner, id)).length, 2)
+  await store.takeLease(owner, id, elsewhere)
+  await assert.rejects(pastAbandonedLease(store, owner, id, write), hasCode('lease-held'))
+  const broken = () => Promise.reject(conflict('head-moved', 'no'))
+  await assert.rejects(pastAbandonedLease(store, owner, id, broken), hasCode('head-moved'))
+  assert.equal((await store.outline(owner, id)).length, 2)
+})
+
+test('what a killed process left open is closed on opening, but not while its run is active elsewhere', async () => {
+  const { store, id } = await place()
+  const asked = await store.append(owner, id, { message: { role: 'user', parts: [{ type: 'text', text: 'Hi' }] } })
+  const about = { provider: 'openai', protocol: 'openai-chat', model: 'gpt', basedOn: asked.id, body: '{}' }
+  const { id: exchangeId } = await store.openExchange(owner, id, about)
+  const { epoch } = await store.takeLease(owner, id, elsewhere)
+  await recover(store, owner, id)
+  assert.equal((await store.exchange(owner, exchangeId))?.outcome, 'open')
+  await store.releaseLease(owner, id, epoch)
+  await recover(store, owner, id)
+  assert.equal((await store.exchange(owner, exchangeId))?.outcome, 'interrupted')
+  assert.equal(await store.lease(owner, id), undefined)
+})
+
+test('a conversation with nothing open is not leased on opening', async () => {
+  const { store, id } = await place()
+  await recover({ ...store, takeLease: () => assert.fail('a lease was taken') }, owner, id)
+})
