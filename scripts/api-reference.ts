@@ -50,7 +50,8 @@ export function pages(): Record<string, string> {
       exports.map((one) => `[${one.name}](${page}.md#${one.name.toLowerCase()})`).join(' · '),
       '',
     ]),
-    '`synapse/wires/<wire>` has the functions of `synapse/wires` for one wire: less than half of the code.',
+    '`synapse/wires/<wire>` has the functions of `synapse/wires` for one wire: less than half of the code. They are exports of',
+    "their own: `import { prepare, refuse } from 'synapse/wires/anthropic-messages'`.",
     '',
   ]
   const made = all.map(({ page, name, about, exports }) => [`${page}.md`, pageOf(name, about, exports)] as const)

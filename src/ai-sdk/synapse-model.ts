@@ -17,7 +17,7 @@ import type { ReplyEvent } from '../core/event.ts'
 import type { Policy } from '../settings/policy.ts'
 import { assemble } from '../context/assemble.ts'
 import { noUsage } from '../core/usage.ts'
-import { endpointFinder, type SynapseOptions } from '../runtime/open.ts'
+import { checkStore, endpointFinder, type SynapseOptions } from '../runtime/open.ts'
 import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import { checkModelOptions } from '../settings/check.ts'
@@ -60,6 +60,7 @@ export interface SynapseModelOptions extends Pick<
  */
 export function synapseModel(model: string, options: SynapseModelOptions = {}): LanguageModelV4 {
   checkModelOptions(options)
+  if (options.store) checkStore(options.store)
   const ref = parseModelRef(model)
   let finder: ReturnType<typeof endpointFinder> | undefined
   return {

@@ -2,7 +2,7 @@
 // nothing between requests, so its answers show exactly what was sent, and it says what it is: it must not be mistaken
 // for a model.
 
-import { isObject, type JsonObject } from '../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Context } from '../core/context.ts'
 import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolResultPart } from '../core/message.ts'
 import { callMarks } from '../core/tool-kinds.ts'
@@ -91,9 +91,27 @@ function callPart(call: WantedCall): ToolCallPart {
 }
 
 function inWords(situation: ResponderInput, turn: Turn): string {
-  const { answerSchema } = situation.requested
+  const answerSchema = schemaInWords(situation) ?? situation.requested.answerSchema
   if (answerSchema) return JSON.stringify(sampleOf({ type: 'object', ...answerSchema }))
   return `${emulatorLabel} ${turn.results.length > 0 ? resultsInWords(turn.results) : answerInWords(situation, turn)}`
+}
+
+/** The JSON Schema that the instructions ask for, where the provider has no field for it. */
+function schemaInWords(situation: ResponderInput): JsonObject | undefined {
+  const written = /\bJSON Schema\b[^\n]*\n(\{.*\})$/m.exec(instructionsOf(situation))?.[1]
+  if (written === undefined) return undefined
+  try {
+    const schema = JSON.parse(written) as Json
+    return isObject(schema) ? schema : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Some wires have them among the messages. */
+function instructionsOf({ system, messages }: ResponderInput): string {
+  const among = messages.flatMap((message) => (message.role === 'system' ? message.parts : []))
+  return [...system, ...among].map((part) => part.text).join('\n')
 }
 
 function resultsInWords(results: readonly ToolResultPart[]): string {
@@ -120,9 +138,7 @@ function answerInWords(situation: ResponderInput, turn: Turn): string {
   }
   if (/\bhow many messages\b/i.test(question)) return countInWords(situation.messages)
   if (/\b(system prompt|your instructions)\b/i.test(question)) {
-    // Some wires have them among the messages.
-    const among = situation.messages.flatMap((message) => (message.role === 'system' ? message.parts : []))
-    const system = [...situation.system, ...among].map((part) => part.text).join('\n')
+    const system = instructionsOf(situation)
     return system === '' ? 'This request holds no instructions.' : `My instructions are: ${JSON.stringify(system)}`
   }
   if (/\bwhat('s| is) my name\b/i.test(question)) {

@@ -125,7 +125,7 @@ export function conversationOf(
     },
     fork: (entryId, { name } = {}) => withLease((held) => forkAt(place, entryId, name, held.write())),
     checkout: (branch) => withLease(async (held) => void (await store.setHead(owner, id, { branch }, held.write()))),
-    approve: (callId, { argsHash }) => answer({ callId, allowed: true, argsHash }),
+    approve: (callId, answered) => answer({ callId, allowed: true, argsHash: answered?.argsHash }),
     deny: (callId, reason) => answer({ callId, allowed: false, ...(reason !== undefined && { reason }) }),
     approvals: async () => waitingApprovals({ ...place, now }, await history()),
     compact: (settings) =>
@@ -136,7 +136,7 @@ export function conversationOf(
     undo: (overlayId) =>
       withLease(async (held) => void (await store.setOverlayUndone(owner, overlayId, true, held.write()))),
     usage: () => usageOf(store, owner, id),
-    inspect: async (settings) => inspectRequest(runtime, id, await history(), withChanges(defaults, settings)),
+    inspect: async (more) => inspectRequest(runtime, id, await history(), withChanges(defaults, more), toolNames),
     count: async (settings) => countTokens(runtime, id, await history(), withChanges(defaults, settings)),
     history,
     tree: () => store.outline(owner, id),

@@ -4,7 +4,7 @@
 import { badInput } from '../core/error.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { InputProblem, ReadCall, Tool, ToolRun } from '../core/tool.ts'
-import { checkArgument } from '../settings/check.ts'
+import { checkArgument, checkToolDefinition } from '../settings/check.ts'
 import { inputSchemaOf } from '../wires/tool-schema/root.ts'
 import { checkInput } from './check-input.ts'
 import { problemOf } from './input-problem.ts'
@@ -50,6 +50,7 @@ export function defineTool<Input>(
   if (typeof name !== 'string' || name === '') throw badInput('A tool needs a name.')
   if (typeof definition.run !== 'function')
     throw badInput(`The tool ${name} needs a function run, which does the work.`)
+  checkToolDefinition(definition)
   const isStandard =
     (typeof input === 'object' || typeof input === 'function') && input !== null && isStandardSchema(input)
   const schema = isStandard ? jsonSchemaOf(`The input schema of ${name}`, input) : inputSchemaOf({ name, input })

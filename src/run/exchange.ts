@@ -301,7 +301,7 @@ function messageEvent({ entry, exchange: done }: FinishedExchange): RunEvent {
 // Tools that the conversation was started with but that were not given later: the model continues without them, and
 // each request notes it.
 
-function absentToolNotes({ absentTools = [] }: Pick<RunContext, 'absentTools'>): Note[] {
+export function absentToolNotes({ absentTools = [] }: Pick<RunContext, 'absentTools'>): Note[] {
   if (absentTools.length === 0) return []
   const why = 'The conversation was started with them, and they were not given when it was opened.'
   return [{ kind: 'dropped', what: `tools: ${absentTools.join(', ')}`, why, rule: 'absent-tools' }]

@@ -9,7 +9,16 @@ import type { RunContext } from './run-context.ts'
 /** Explaining needs no lease, and no observer. */
 export type Looking = Pick<
   RunContext,
-  'store' | 'owner' | 'conversationId' | 'endpoint' | 'system' | 'tools' | 'options' | 'policy' | 'transport'
+  | 'store'
+  | 'owner'
+  | 'conversationId'
+  | 'endpoint'
+  | 'system'
+  | 'tools'
+  | 'absentTools'
+  | 'options'
+  | 'policy'
+  | 'transport'
 >
 
 export interface NextRequest {

@@ -8,8 +8,10 @@ import { noUsage } from '../core/usage.ts'
 import type { Explained } from '../context/explain.ts'
 import type { Estimate } from '../context/assemble.ts'
 import type { Origins } from '../wires/wire.ts'
+import { absentToolNotes } from './exchange.ts'
 import { stepSettings } from './start-run.ts'
 import { explainNext, type Looking } from './explain-next.ts'
+import { withHandoffs } from './handoff.ts'
 import { routedModel } from './route.ts'
 import { protocolOf, type RunSettings, type Runtime } from './settings.ts'
 import { heldState } from './state.ts'
@@ -40,8 +42,9 @@ export async function inspectRequest(
   conversationId: string,
   log: readonly Entry[],
   settings: RunSettings,
+  toolNames?: readonly string[],
 ): Promise<Inspected> {
-  const { looking, history } = await lookingAhead(runtime, conversationId, log, settings)
+  const { looking, history } = await lookingAhead(runtime, conversationId, log, settings, toolNames)
   const { request, explained, cold } = await explainNext(looking, history)
   const { endpoint } = looking
   return {
@@ -50,7 +53,7 @@ export async function inspectRequest(
     model: endpoint.model,
     url: endpoint.baseUrl + request.path,
     body: request.body,
-    notes: request.notes,
+    notes: [...absentToolNotes(looking), ...request.notes],
     ...(request.origins && { origins: request.origins }),
     // The same number as `count()`, corrected by what the provider reported before.
     estimate: { input: explained.tokens },
@@ -66,6 +69,7 @@ export async function lookingAhead(
   conversationId: string,
   log: readonly Entry[],
   settings: RunSettings,
+  toolNames?: readonly string[],
 ): Promise<{ looking: Looking; history: readonly Entry[] }> {
   const { store, owner } = runtime
   const history = await loadMedia(store, owner, log)
@@ -74,8 +78,9 @@ export async function lookingAhead(
   const model = await routedModel(settings.route, { ...step, model: settings.model })
   // A wire setting belongs to the model it was set for.
   const found = await runtime.endpoint(model, model === settings.model ? protocolOf(settings) : undefined)
+  const offered = withHandoffs(settings, async () => {})
   return {
-    looking: { store, owner, conversationId, ...found, ...stepSettings(conversationId, () => settings) },
+    looking: { store, owner, conversationId, ...found, ...stepSettings(conversationId, () => offered, toolNames) },
     history,
   }
 }

@@ -9,6 +9,7 @@ import { checkRunChanges } from '../settings/check.ts'
 import type { RunSettings } from '../settings/run.ts'
 import type { Store } from '../store/store.ts'
 import { answerSchemaOf } from './answer-schema.ts'
+import { checkParts } from './check-messages.ts'
 import type { Cooldown } from './cooldown.ts'
 
 import type { PathTo } from './path-cache.ts'
@@ -36,8 +37,10 @@ export interface Runtime {
 export type UserInput = string | UserMessage['parts']
 
 export function userMessage(said: UserInput): UserMessage {
-  if (typeof said !== 'string' && !Array.isArray(said)) throw badInput('A message is a text or a list of parts.')
-  return { role: 'user', parts: typeof said === 'string' ? [{ type: 'text', text: said }] : said }
+  if (typeof said === 'string') return { role: 'user', parts: [{ type: 'text', text: said }] }
+  if (!Array.isArray(said)) throw badInput('A message is a text or a list of parts.')
+  checkParts(said, 'parts')
+  return { role: 'user', parts: said }
 }
 
 /** The requested wire: if state is wanted and no wire is named, the one on which the provider stores it. */

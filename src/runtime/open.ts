@@ -110,6 +110,7 @@ export interface Synapse {
  */
 export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse> {
   checkConnection(options)
+  if (options.store) checkStore(options.store)
   const store = typeof options.store === 'object' ? options.store : await openAddress(options.store)
   const owner = options.owner ?? 'local'
   const runtime: Runtime = {
@@ -128,6 +129,7 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
       const { messages, transcript, ...given } = asked
       checkRunSettings(given)
       await checkModel(given.model, given.protocol)
+      for (const other of otherModels(given)) await checkModel(other, undefined)
       const beginning = { ...(messages && { messages }), ...(transcript !== undefined && { transcript }) }
       const { id, settings } = await beginConversation(store, owner, given, beginning)
       return conversationOf(runtime, id, settings)
@@ -160,6 +162,18 @@ export async function openSynapse(options: SynapseOptions = {}): Promise<Synapse
   }
 }
 
+/** The models that a run may use later: a mistyped fallback would be found only when it is needed. */
+function otherModels({ fallback = [], route }: RunSettings): string[] {
+  const steps = typeof route === 'object' ? [route.tools, route.answer] : []
+  return [...fallback, ...steps].flatMap((one) => (typeof one === 'object' ? one.model : (one ?? [])))
+}
+
+/** Throws unless it is an open store; a promise of one was not awaited. */
+export function checkStore(store: string | Store): void {
+  if (typeof store === 'string' || typeof store.conversation === 'function') return
+  throw badInput("store: must be a path, a postgres:// URL, or an open store, such as await openStore('chats.db')")
+}
+
 function sameSettings(a: JsonObject, b: JsonObject): boolean {
   const sorted = (one: JsonObject) => JSON.stringify(Object.entries(one).toSorted(([x], [y]) => (x < y ? -1 : 1)))
   return sorted(a) === sorted(b)
@@ -187,6 +201,7 @@ export async function endpointFinder(
     transport.fetch = createEmulator().answer
   }
   const rows = await rowsOf(options)
+  await checkProviders(Object.keys({ ...options.keys, ...options.baseUrls }), rows)
   const aliases = await aliasesOf(options)
   const withServerFacts = serverFacts(transport)
   const budgetOf = retryBudgets(options.transport?.retry?.share ?? defaultRetry.share)
@@ -220,6 +235,14 @@ export async function endpointFinder(
     const baseUrl = `http://emulator.invalid/${family}${pathname === '/' ? '' : pathname}`
     return { ...way, endpoint: { ...endpoint, baseUrl, ...(options.offline === true && { offline: true }) } }
   }
+}
+
+/** A key under a mistyped name would never be used. */
+async function checkProviders(ids: readonly string[], known: readonly ProviderRow[] | undefined): Promise<void> {
+  if (ids.length === 0) return
+  const { findRow } = await import('../providers/find-row.ts')
+  const { rows } = await import('../providers/rows.ts')
+  for (const id of ids) findRow(id, known ?? rows)
 }
 
 /** A local server reports what its model can do and how its prompts are made. */

@@ -20,7 +20,7 @@ import { resolveWith, wireOf as wireFor } from '../providers/resolve-with.ts'
 import { rowsWith } from '../providers/rows.ts'
 import { checkMessages } from '../run/check-messages.ts'
 import { inlineTextFiles } from '../run/text-files.ts'
-import { checkArgument, checkOptions, checkPolicy } from '../settings/check.ts'
+import { checkArgument, checkOptions, checkPolicy, checkToolSpecs } from '../settings/check.ts'
 import { readRecording } from '../transport/recording.ts'
 
 export interface PrepareInput {
@@ -90,9 +90,8 @@ export function wireFunctions(wireOf: (id: string) => Wire, usual?: string): Wir
 
 function prepareWith(wireOf: (id: string) => Wire, input: PrepareInput): Prepared {
   checkArgument(input, "prepare({ provider: 'anthropic', messages })")
-  if (!Array.isArray(input.messages))
-    throw badInput('messages: must be a list of messages, such as readTranscript gives.')
   checkMessages(input.messages)
+  if (input.tools !== undefined) checkToolSpecs(input.tools)
   if (input.policy !== undefined) checkPolicy(input.policy)
   if (input.options !== undefined) checkOptions(input.options)
   const rows = rowsWith(input.rows ?? [])

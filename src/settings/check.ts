@@ -2,8 +2,17 @@
 
 import { badInput } from '../core/error.ts'
 import { problemsWith, under, type SettingProblem } from './problems.ts'
-import { instance, name, object, text, type Rule } from './rule.ts'
-import { connectionFields, optionsRule, policyFields, policyRule, runFields, sharedFields } from './schema.ts'
+import { instance, listOf, name, object, text, type Rule } from './rule.ts'
+import {
+  connectionFields,
+  optionsRule,
+  policyFields,
+  policyRule,
+  runFields,
+  sharedFields,
+  toolDefinitionRule,
+  toolSpecRule,
+} from './schema.ts'
 
 /** `policy.maxToolTurns: must be …` */
 export function lineOf({ path, says }: SettingProblem): string {
@@ -35,23 +44,49 @@ export function checkArgument(value: unknown, example: string): void {
   throw badInput(`Give an object, such as ${example}, not ${given}.`)
 }
 
+const toolSpecs: Rule = listOf(toolSpecRule)
+
+/** The tools that `prepare` takes. */
+export function checkToolSpecs(tools: unknown): void {
+  check(toolSpecs, tools, 'tools')
+}
+
+/** What `defineTool` takes. */
+export function checkToolDefinition(definition: unknown): void {
+  check(toolDefinitionRule, definition)
+}
+
+interface Named {
+  name: string
+}
+
+interface Offered {
+  tools?: readonly Named[]
+  handoffs?: readonly Named[]
+}
+
 /** What `start` and `open` take. */
-export function checkRunSettings(settings: { tools?: readonly { name: string }[] }): void {
+export function checkRunSettings(settings: Offered): void {
   check(wholeRun, settings)
-  checkToolNames(settings.tools)
+  checkNames(settings)
 }
 
 /** What `send` and the other methods of a conversation take: any part of it. */
-export function checkRunChanges(changes: { tools?: readonly { name: string }[] }): void {
+export function checkRunChanges(changes: Offered): void {
   checkArgument(changes, "{ model: 'anthropic' }")
   check(partOfRun, changes)
-  checkToolNames(changes.tools)
+  checkNames(changes)
 }
 
-function checkToolNames(tools: readonly { name: string }[] = []): void {
-  const names = tools.map((tool) => tool.name)
-  const twice = names.find((one, index) => names.indexOf(one) < index)
-  if (twice !== undefined) throw badInput(`tools: there are two tools named ${twice}`)
+function checkNames({ tools = [], handoffs = [] }: Offered): void {
+  const [tool, agent] = [nameTwice(tools), nameTwice(handoffs)]
+  if (tool !== undefined) throw badInput(`tools: there are two tools named ${tool}`)
+  if (agent !== undefined) throw badInput(`handoffs: there are two agents named ${agent}`)
+}
+
+function nameTwice(all: readonly Named[]): string | undefined {
+  const names = all.map((one) => one.name)
+  return names.find((one, index) => names.indexOf(one) < index)
 }
 
 const connection: Rule = object(connectionFields)

@@ -247,6 +247,24 @@ const toolRule: Rule<Tool> = object<Tool>(
   true,
 )
 
+/** A tool without its function: what `prepare` takes. */
+export const toolSpecRule: Rule = object({ name, description: text, input: jsonObject }, ['name'], true)
+
+/** What `defineTool` takes; it checks the schema of the input itself. */
+export const toolDefinitionRule: Rule = object(
+  {
+    name,
+    description: text,
+    input: anything,
+    run: functionValue,
+    repeatable: flag,
+    timeoutMs: whole(1),
+    ask: either(flag, functionValue),
+    askTimeoutMs: whole(1),
+  },
+  ['name', 'run'],
+)
+
 /** `start` and `open`: settings from code; `send` and the others take any part of them. */
 export const runFields: Fields<RunSettings> = {
   ...sharedFields,
@@ -292,6 +310,19 @@ export const httpFields = {
   ),
 }
 
+/** What every provider row needs; those of files are checked in full (config/provider-schema). */
+const rowRule: Rule = object(
+  {
+    id: name,
+    name,
+    wires: listOf(object({ protocol: name, baseUrl: text }, ['protocol', 'baseUrl'], true), { minItems: 1 }),
+    keyVariables: listOf(name),
+    auth: instance,
+  },
+  ['id', 'name', 'wires', 'keyVariables', 'auth'],
+  true,
+)
+
 /** The providers and how they are reached: what `openSynapse` takes. */
 export const connectionFields = {
   store: either(text, instance),
@@ -300,7 +331,7 @@ export const connectionFields = {
   keys: mapOf(text),
   baseUrls: mapOf(text),
   offline: either(flag, instance),
-  rows: listOf(instance),
+  rows: listOf(rowRule),
   wires: listOf(instance),
   config: text,
   aliases: mapOf(modelRef),

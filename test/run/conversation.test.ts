@@ -183,3 +183,10 @@ test('an unknown policy and an invalid message are one sentence', async () => {
   })
   assert.throws(() => chat.send(undefined as unknown as string), /A message is a text or a list of parts/)
 })
+
+test('the next request is shown with the agents that the conversation can be handed to', async () => {
+  const bob = { name: 'bob', settings: { model: 'mistral' } }
+  const { chat } = await start({ model, tools: [], handoffs: [bob] })
+  const { body } = await chat.inspect()
+  assert.match(JSON.stringify(body['tools']), /"hand_off_to_bob"/)
+})

@@ -43,6 +43,30 @@ test('a failed run throws from its text and its stream, and is seen in its event
   assert.equal(last.failure?.kind, 'bad-input')
 })
 
+test('a reader that stops leaves the rest to the next one', async () => {
+  const { chat } = await start({ model: 'openai/gpt-5.6' })
+  const run = chat.send('Count to 50')
+  await run.ended
+  const types: string[] = []
+  for await (const { type } of run) {
+    types.push(type)
+    if (types.length === 3) break
+  }
+  for (const { type } of await collect(run)) types.push(type)
+  assert.deepEqual([types.indexOf('run-start'), types.indexOf('run-end')], [0, types.length - 1])
+  assert.ok(types.includes('message'))
+})
+
+test('a second reader takes over, and the first gets an error instead of waiting for ever', async () => {
+  const { chat } = await start({ model: 'openai/gpt-5.6' })
+  const run = chat.send('Count to 50')
+  const [first, second] = await Promise.allSettled([run.toResponse().text(), run.toUIMessageStreamResponse().text()])
+  assert.ok(first.status === 'rejected')
+  assert.match(String(first.reason), /can be read once/)
+  assert.ok(second.status === 'fulfilled')
+  assert.match(second.value, /"type":"finish"/)
+})
+
 test('a response carries every event as a server-sent event', async () => {
   const { chat } = await start({ model: 'openai/gpt-5.6' })
   const response = chat.send('What time is it?').toResponse({ status: 201, headers: { 'x-mine': 'yes' } })

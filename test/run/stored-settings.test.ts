@@ -58,6 +58,7 @@ test('tools are found by name, and a request notes those that are not here', asy
     request?.notes.filter(({ rule }) => rule === 'absent-tools').map(({ what }) => what),
     ['tools: clock'],
   )
+  assert.ok((await bare.inspect()).notes.some(({ rule }) => rule === 'absent-tools'))
   const known = await openSynapse({ store: synapse.store, offline: emulator, env: {}, tools: [clock] })
   assert.match(await (await known.open(chat.id)).send('What time is it?').text(), /clock answered/)
   const [none] = only(await collect((await synapse.open(chat.id, { tools: [] })).send('Hello!')), 'request')

@@ -35,6 +35,17 @@ test('an answer has the type of its schema, on every provider of one conversatio
   assert.equal((await chat.retry().object()).country, undefined)
 })
 
+test('the emulator reads a schema from the prompt where a provider has no field for it', async () => {
+  const { synapse } = await start({ model: 'openai' })
+  for (const model of ['deepseek', 'bedrock', 'qwen']) {
+    const chat = await synapse.start({ model, answer: city })
+    assert.equal(typeof (await chat.send('Which city?').object()).city, 'string', model)
+    assert.ok(
+      Array.isArray(await chat.send('List.', { answer: { type: 'array', items: { type: 'number' } } }).object()),
+    )
+  }
+})
+
 test('a schema for one message sets the type of that message', async () => {
   const { emulation } = saying('{"n": "7"}')
   const { chat } = await start({ model: 'openai/gpt-5.6' }, { emulation })
