@@ -44,6 +44,7 @@ function bytesOf(file: string): Buffer {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'ENOENT') throw badInput(`There is no file ${file}.`)
+    if (code === 'EISDIR') throw badInput(`${file} is a folder, not a file.`)
     throw badInput(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
   }
 }

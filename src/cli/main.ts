@@ -213,7 +213,7 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
   } catch (error) {
     const failure = asFailure(error)
     printError(`synapse: ${neutral(failure.message)}\n`)
-    return codes[failure.kind] ?? exitCode.failed
+    return failure.code === 'not-a-database' ? exitCode.badInput : (codes[failure.kind] ?? exitCode.failed)
   }
 }
 

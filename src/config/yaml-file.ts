@@ -35,6 +35,7 @@ export function readYamlFile(path: string, shown: string = path): YamlFile {
     return { line, column: col }
   }
   const faults = [...document.errors, ...document.warnings]
+  if (faults.some(({ message }) => /stack/i.test(message))) throw badInput(`${shown} is nested too deeply.`)
   if (faults.length > 0) {
     const problems = faults.map((fault) => ({ ...place(fault.pos[0]), key: '', says: saysOf(fault) }))
     throw problemsIn(shown, problems)

@@ -21,7 +21,7 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
   /** Those before it were read. */
   let first = 0
   let ended = false
-  let wake: (() => void) | undefined
+  let waiting: (() => void)[] = []
   let readers = 0
 
   return {
@@ -30,11 +30,11 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
       const joined = last === undefined ? undefined : join(last, value)
       if (joined === undefined) values.push(value)
       else values[values.length - 1] = joined
-      wake?.()
+      wake()
     },
     end() {
       ended = true
-      wake?.()
+      wake()
     },
     async *batches() {
       const reader = begin()
@@ -52,8 +52,15 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
     },
   }
 
+  function wake(): void {
+    if (waiting.length === 0) return
+    const woken = waiting
+    waiting = []
+    for (const one of woken) one()
+  }
+
   function begin(): number {
-    wake?.()
+    wake()
     return ++readers
   }
 
@@ -63,7 +70,7 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
       if (reader !== readers) throw badInput('What a run emits can be read once, and another reader has started.')
       if (first < values.length) return true
       if (ended) return false
-      await new Promise<void>((resolve) => (wake = resolve))
+      await new Promise<void>((resolve) => waiting.push(resolve))
     }
   }
 

@@ -247,8 +247,8 @@ const toolRule: Rule<Tool> = object<Tool>(
   true,
 )
 
-/** A tool without its function: what `prepare` takes. */
-export const toolSpecRule: Rule = object({ name, description: text, input: jsonObject }, ['name'], true)
+/** A tool without its function: what `prepare` takes. The encoder checks the schema of the input. */
+export const toolSpecRule: Rule = object({ name, description: text, input: anything }, ['name'], true)
 
 /** What `defineTool` takes; it checks the schema of the input itself. */
 export const toolDefinitionRule: Rule = object(

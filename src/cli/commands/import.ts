@@ -186,7 +186,7 @@ async function take(
   let line: string
   try {
     const { id, title, entries } = await store.importConversation(owner, archive)
-    line = `${id}  ${neutral(title ?? '(no title)')}  ${entries} entries\n`
+    line = `${id}  ${neutral(title ?? '(no title)')}  ${entries} ${entries === 1 ? 'entry' : 'entries'}\n`
   } catch (error) {
     if (!(error instanceof SynapseError) || error.failure.code !== 'id-taken') throw error
     printError(

@@ -99,7 +99,7 @@ async function broughtByFolder(given: string, values: { db?: string | undefined 
   const files = [...configFiles(read), ...serverFiles(read), ...others.flatMap((one) => one.files)]
   if (files.length === 0)
     throw badInput(
-      `There is no synapse.yaml in or above ${cwd}and no agent, prompt or key in this folder, so there is nothing to trust.`,
+      `There is no synapse.yaml in or above ${cwd}, and no agent, prompt or key in this folder, so there is nothing to trust.`,
     )
   return {
     folder,
