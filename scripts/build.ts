@@ -90,6 +90,7 @@ const portable = await build({
 })
 await writeAll(join(root, 'dist', 'portable'), portable.outputFiles, portable.metafile)
 
+// Only written: `npm run types` checks them.
 await rm(join(root, 'dist', 'types'), { recursive: true, force: true })
 execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,

@@ -4,30 +4,37 @@
 
 import { spawn } from 'node:child_process'
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { buildWeb } from '../scripts/build-web.ts'
 import { compileCache } from './compile-cache.ts'
 import { setUp } from './set-up.ts'
 import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from './store/postgres-server.ts'
 import { serveBrowser, sharedBrowser } from './web/browser.ts'
 
-/** The files of such a folder run in one process: to start one takes longer than most of them. The longest come first. */
-const oneProcess = [
-  'run',
+/** What takes longest, first to last, so that no core is idle at the end; the other folders follow. */
+const longest = [
+  'web',
   'server',
-  'doors',
+  'crash',
+  'cli',
   'store',
+  'doors',
+  'trust',
+  'run',
   'wire',
+  'package',
   'properties',
+  'docs',
+  'validators',
   'emulator',
-  'context',
-  'transport',
-  'transfer',
-  'config',
-  'agents',
-  'providers',
-  'transcripts',
+  'mcp',
+  'bench',
+  'replay',
+  'limits',
 ]
+
+/** Some wait for a browser or a database, so that three keep two cores busy. */
+const processes = 3
 
 const root = join(import.meta.dirname, '..')
 const given = process.argv.slice(2).filter((argument) => argument !== '--all')
@@ -38,7 +45,7 @@ setUp()
 removeLeftServers()
 await buildWeb()
 const [postgres, browser] = await Promise.all([openPostgres(), serveBrowser()])
-const flags = ['--test-reporter=spec', '--test-concurrency=2', `--test-timeout=${all ? 1_800_000 : 180_000}`]
+const flags = ['--test-reporter=spec', `--test-concurrency=${processes}`, `--test-timeout=${all ? 1_800_000 : 180_000}`]
 const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], {
   cwd: root,
   stdio: 'inherit',
@@ -55,26 +62,25 @@ const code = await new Promise<number>((resolve) => child.on('close', (status) =
 await Promise.all([postgres?.close(), browser?.close()])
 process.exitCode = code
 
-/** What takes longest first, so that no core is idle at the end; files of some folders together. */
+/**
+ * The files of a folder run in one process: to start one takes longer than most of them. Those of the full matrices are
+ * long enough for one each. `node --test` sorts what it is given, so the names carry the order.
+ */
 function everyFile(): string[] {
   const found = globSync(`test/**/!(${all ? '' : '*.all|'}*.clients).test.ts`, { cwd: root }).sort()
-  const inFolder = (folder: string) => found.filter((file) => file.startsWith(join('test', folder, '/')))
+  const groups = Map.groupBy(found, (file) => (file.endsWith('.all.test.ts') ? file : (file.split(sep)[1] ?? '')))
+  const place = (group: string) => (longest.includes(group) ? longest.indexOf(group) : longest.length)
   const folder = join(root, 'node_modules', '.cache', 'tests-together')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const joined = oneProcess.map((name) => {
-    const file = join(folder, `${name}.test.mjs`)
-    writeFileSync(
-      file,
-      inFolder(name)
-        .map((path) => `import ${JSON.stringify(join(root, path))}\n`)
-        .join(''),
-    )
-    return file
-  })
-  const alone = found.filter((file) => !oneProcess.some((name) => inFolder(name).includes(file)))
-  const isLong = (file: string) => /^test.(crash|package|docs)\b/.test(file)
-  return [...alone.filter(isLong), ...joined, ...alone.filter((file) => !isLong(file))]
+  return [...groups]
+    .toSorted(([a], [b]) => place(a) - place(b))
+    .map(([group, files], i) => {
+      const name = `${String(i).padStart(3, '0')}-${group.replaceAll(/\W+/g, '-')}.test.mjs`
+      const imports = files.map((file) => `import ${JSON.stringify(join(root, file))}\n`)
+      writeFileSync(join(folder, name), imports.join(''))
+      return join(folder, name)
+    })
 }
 
 async function openPostgres(): Promise<{ url: string; files: string; close: () => Promise<void> } | undefined> {

@@ -136,11 +136,13 @@ async function killEverywhere(
 /** Another run may pass these less often: how much of a reply is kept at once depends on how quickly it comes. */
 const byTheClock = /^(journal|renewLease|sqlite-commit):/
 
-/** When the caller was notified of each commit; for one tool also inside the transaction. Of the longer ones some. */
+/** When the caller was notified of each commit; for one tool also inside the transaction. Otherwise some of them. */
 function telling<P extends { point: string }>(points: readonly P[], kind: Kind, name: string): P[] {
   const afterCommit = points.filter(({ point }) => /^[a-z]\w+:after$/i.test(point))
-  if (name === 'one tool' && (thorough || kind === 'sqlite'))
-    return points.filter((one) => one.point === 'sqlite-commit:before' || afterCommit.includes(one))
+  if (name === 'one tool' && (thorough || kind === 'sqlite')) {
+    const inside = points.filter((one) => one.point === 'sqlite-commit:before' || afterCommit.includes(one))
+    return thorough ? inside : inside.filter(({ point }, i) => inside.findIndex((one) => one.point === point) === i)
+  }
   const isShort = name === 'parallel tools' || (name === 'text' && kind === 'sqlite')
   if (thorough && isShort) return afterCommit
   const some = (every: number) => afterCommit.filter((_, i) => i % every === 0)

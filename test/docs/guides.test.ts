@@ -100,7 +100,9 @@ for (const { name, says } of runnable) {
 
 test('the snippets of all pages are valid for the compiler, and every event has a valid example', async (t) => {
   const folder = await newFolder(t)
-  const paths = Object.fromEntries(Object.entries(own).map(([name, file]) => [name, [join(root, 'src', `${file}.ts`)]]))
+  // The declarations of the package: its source would be checked too, which `npm run types` does.
+  await compile(join(root, 'tsconfig.build.json'), '--outDir', join(folder, 'types'))
+  const paths = Object.fromEntries(Object.entries(own).map(([name, file]) => [name, [`./types/${file}.d.ts`]]))
   const written: string[] = []
   for (const { file, blocks } of pages) {
     // A block fenced as \`ts tools\` is a separate file.
@@ -117,11 +119,15 @@ test('the snippets of all pages are valid for the compiler, and every event has 
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: folder }).catch(
-    (error: { stdout: string }) => error,
-  )
-  assert.equal(stdout, '')
+  assert.equal(await compile('.'), '')
+
+  async function compile(project: string, ...flags: string[]): Promise<string> {
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { stdout } = await run(process.execPath, [tsc, '-p', project, ...flags], { cwd: folder }).catch(
+      (error: { stdout: string }) => error,
+    )
+    return stdout
+  }
 })
 
 /** The stock server, for the pages about its clients. */

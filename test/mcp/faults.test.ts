@@ -51,20 +51,20 @@ test('a server that dies in a call fails that call, is started again for the nex
 
 test('a call that hangs ends at its timeout; a live server is kept', async (t) => {
   const { journal, lines } = journalIn(t)
-  const mcp = using(t, { bad: faulty('', { journal, callTimeoutMs: 200 }) })
+  const mcp = using(t, { bad: faulty('', { journal, callTimeoutMs: 1000 }) })
   await mcp.refresh()
   const before = lines('start')
-  await assert.rejects(mcp.call('bad__hang'), /no answer within 200 ms/)
+  await assert.rejects(mcp.call('bad__hang'), /no answer within 1000 ms/)
   assert.equal(await mcp.call('bad__echo'), 'echo')
   assert.equal(lines('start'), before)
 })
 
 test('a server that hangs forever is killed, and started again', async (t) => {
   const { journal, lines } = journalIn(t)
-  const mcp = using(t, { bad: faulty('hangs-for-good', { journal, callTimeoutMs: 200 }) })
+  const mcp = using(t, { bad: faulty('hangs-for-good', { journal, callTimeoutMs: 1000 }) })
   await mcp.refresh()
   const before = lines('start')
-  await assert.rejects(mcp.call('bad__hang'), /no answer within 200 ms/)
+  await assert.rejects(mcp.call('bad__hang'), /no answer within 1000 ms/)
   const pids = [...readFileSync(journal, 'utf8').matchAll(/start (\d+)/g)].map(([, pid]) => Number(pid))
   for (const pid of pids) assert.throws(() => process.kill(pid, 0), `${pid} still runs`)
   assert.ok(mcp.problem('bad'))

@@ -9,10 +9,13 @@ import { openMcpServers, type McpOptions, type McpServers } from '../../src/mcp/
 
 export const root = join(import.meta.dirname, '..', '..')
 
+/** A busy machine takes its time to start a program. */
+const connectTimeoutMs = 120_000
+
 /** The entry of one of the test servers. */
 export function packaged(name: string, ...args: string[]): McpServer {
   const script = join(root, 'node_modules', '@modelcontextprotocol', name, 'dist', 'index.js')
-  return { command: process.execPath, args: [script, ...args], home: root }
+  return { command: process.execPath, args: [script, ...args], home: root, connectTimeoutMs }
 }
 
 type Limits = Pick<McpServer, 'connectTimeoutMs' | 'callTimeoutMs' | 'maxOutputBytes'>
@@ -20,7 +23,8 @@ type Limits = Pick<McpServer, 'connectTimeoutMs' | 'callTimeoutMs' | 'maxOutputB
 export function faulty(mode: string, more: Limits & { journal?: string } = {}): McpServer {
   const { journal, ...rest } = more
   const script = join(import.meta.dirname, 'faulty-server.ts')
-  return { command: process.execPath, args: [script, mode, ...(journal ? [journal] : [])], home: root, ...rest }
+  const args = [script, mode, ...(journal ? [journal] : [])]
+  return { command: process.execPath, args, home: root, connectTimeoutMs, ...rest }
 }
 
 export interface Using extends McpServers {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import { assemble, type RequestDraft } from '../../src/context/assemble.ts'
 import { fold } from '../../src/core/fold.ts'
 import type { Message, Reply } from '../../src/core/message.ts'
@@ -39,7 +39,7 @@ for (const target of someTargets) {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(120) },
     )
   })
 }

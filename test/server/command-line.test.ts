@@ -1,35 +1,27 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import test from 'node:test'
-import { tempFolder } from '../store/temp.ts'
+import { bin, newHome } from '../cli/command-line.ts'
 import { apiAt, newConversation, say, str } from './serving.ts'
 
-const main = join(import.meta.dirname, '..', '..', 'bin', 'synapse.js')
-
-function synapse(file: string, ...args: string[]) {
-  const env = { PATH: process.env['PATH'] ?? '', SYNAPSE_DB: file }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env })
-  return { status, stdout, stderr }
-}
-
 test('keys are created, listed and revoked at the command line, and the server accepts them', async (t) => {
-  const file = join(tempFolder(t), 'chats.db')
-  const refused = synapse(file, 'serve', '--host', '0.0.0.0', '--port', '0')
-  assert.equal(refused.status, 2)
-  assert.match(refused.stderr, /^synapse: Listening on 0\.0\.0\.0 [^\n]*\n$/)
+  const { synapse, env, folder } = newHome(t)
+  env['SYNAPSE_DB'] = join(folder, 'chats.db')
+  const refused = await synapse(['serve', '--host', '0.0.0.0', '--port', '0'])
+  assert.equal(refused.code, 2)
+  assert.match(refused.err, /^synapse: Listening on 0\.0\.0\.0 [^\n]*\n$/)
 
-  const made = synapse(file, 'keys', 'create', '--owner', 'alice', '--budget', '5', '--model', 'openai/*')
-  assert.match(made.stdout, /^syn_[A-Za-z0-9_-]{43}\n$/)
-  const key = made.stdout.trim()
-  const listed = synapse(file, 'keys', 'list', '--json')
-  const about = JSON.parse(listed.stdout) as { id: string; owner: string; budget: number }
+  const made = await synapse(['keys', 'create', '--owner', 'alice', '--budget', '5', '--model', 'openai/*'])
+  assert.match(made.out, /^syn_[A-Za-z0-9_-]{43}\n$/)
+  const key = made.out.trim()
+  const listed = await synapse(['keys', 'list', '--json'])
+  const about = JSON.parse(listed.out) as { id: string; owner: string; budget: number }
   assert.deepEqual([about.owner, about.budget], ['alice', 5])
-  assert.equal(listed.stdout.includes(key), false)
+  assert.equal(listed.out.includes(key), false)
 
-  const env = { PATH: process.env['PATH'] ?? '', SYNAPSE_DB: file }
-  const child = spawn(process.execPath, [main, 'serve', '--require-keys', '--port', '0', '--no-open'], { env })
+  const child = spawn(process.execPath, [bin, 'serve', '--require-keys', '--port', '0', '--no-open'], { env })
   t.after(() => child.kill('SIGKILL'))
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
@@ -43,9 +35,9 @@ test('keys are created, listed and revoked at the command line, and the server a
   assert.match(str(status.body['whyOffline']), /emulator/)
   await say({ api }, await newConversation(api, { settings: { model: 'openai/gpt-5.6' } }), 'What time is it?')
 
-  assert.equal(synapse(file, 'keys', 'revoke', about.id.slice(0, 20)).status, 0)
+  assert.equal((await synapse(['keys', 'revoke', about.id.slice(0, 20)])).code, 0)
   assert.equal((await api('GET', '/api/status')).status, 401)
-  assert.equal(synapse(file, 'keys', 'revoke', 'nobody').status, 2)
+  assert.equal((await synapse(['keys', 'revoke', 'nobody'])).code, 2)
   const gone = once(child, 'exit')
   child.kill('SIGTERM')
   assert.deepEqual(await gone, [0, null])
@@ -61,9 +53,9 @@ for (const args of [
   ['serve', '--wrong'],
   ['serve', '--model', 'nobody/x'],
 ]) {
-  test(`"synapse ${args.join(' ')}" is one clear sentence and exit code 2`, (t) => {
-    const { status, stderr } = synapse(join(tempFolder(t), 'chats.db'), ...args)
-    assert.equal(status, 2, stderr)
-    assert.match(stderr, /^synapse: [^\n]+\n$/)
+  test(`"synapse ${args.join(' ')}" is one clear sentence and exit code 2`, async (t) => {
+    const { code, err } = await newHome(t).synapse(args)
+    assert.equal(code, 2, err)
+    assert.match(err, /^synapse: [^\n]+\n$/)
   })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import { mistralChatFormat } from '../../src/wires/mistral-chat/transcript.ts'
 import { synapseFormat } from '../../src/transcripts/synapse.ts'
@@ -22,7 +22,7 @@ test('any history: written, read and written again is the same', () => {
       assert.deepEqual(messages, history)
       assert.equal(JSON.stringify(synapseFormat.write(messages)), JSON.stringify(lines))
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 

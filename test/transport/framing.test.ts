@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import type { Json } from '../../src/core/json.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
@@ -71,7 +71,7 @@ describe('server-sent events', () => {
       fc.property(fc.array(fc.nat(fixture.length), { maxLength: 40 }), (cuts) => {
         assert.deepEqual(read(unframeSse(size), cutAt(fixture, cuts)), expected)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -149,7 +149,7 @@ describe('lines of JSON', () => {
       fc.property(fc.array(fc.nat(lines.length), { maxLength: 30 }), (cuts) => {
         assert.deepEqual(read(unframeNdjson(size), cutAt(lines, cuts)), values)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

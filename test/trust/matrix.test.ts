@@ -12,7 +12,6 @@ const sample = [
   'a row with a cloud secret',
   'an MCP program',
   'an agent with a module',
-  'an address in .env',
   'an archive that names an agent by its path',
 ]
 

@@ -261,6 +261,8 @@ first('a named prompt is offered after a slash, asks for its variables, and is s
 first('a server that is gone is noticed, and that it is back too', async (page) => {
   await stock.kill()
   await page.getByText('Connection to the server lost').waitFor()
+  await page.getByRole('button', { name: 'Inspector' }).click()
+  await page.getByRole('button', { name: 'Close the inspector' }).click()
   await stock.restart()
   await page.getByText('Connection to the server lost').waitFor({ state: 'detached' })
   await ask(page, 'Are you there?')

@@ -13,9 +13,8 @@ import type { EndCause, Quirks, Wire } from '../../src/wires/wire.ts'
 import { anyHistory, loopHistory } from '../arbitrary.ts'
 import { messagesOf } from '../body.ts'
 import { call, failure, onePixel, reply, result, user, whatTimeIsIt } from '../histories.ts'
-import fc from '../property.ts'
+import fc, { runs } from '../property.ts'
 import { everyTarget, tools } from '../targets.ts'
-import { thorough } from '../thorough.ts'
 
 /** What a reply of the wire may contain besides text and calls. */
 interface Carries {
@@ -134,7 +133,7 @@ function portable(part: Part): Part {
   return rest
 }
 
-const numRuns = thorough ? 300 : 100
+const numRuns = runs(300)
 
 for (const id of wireIds) {
   const wire = await loadWire(id)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
@@ -82,7 +82,7 @@ test('no body is refused, whatever the history was', () => {
         JSON.stringify(body.messages),
       )
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -101,7 +101,7 @@ test('the same history gives the same bytes, and a longer one keeps the prefix',
         assert.deepEqual(kept.map(trimmed), all.slice(0, kept.length).map(trimmed))
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -129,7 +129,7 @@ test('every text, argument and result of the log is in the body or in a note', (
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -200,7 +200,7 @@ test('a reply that is emulated, cut into pieces and read again is the same reply
         assert.ok(longest(chunks) <= piece)
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

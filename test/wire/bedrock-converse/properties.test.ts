@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import { pair } from '../../../src/context/pair.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json } from '../../../src/core/json.ts'
@@ -26,7 +26,7 @@ test('no history, paired, makes a body that is refused', () => {
       const { body } = encoded(messages, change, { places, cacheAfter, system: [{ type: 'text', text: 'be kind' }] })
       assert.deepEqual(bedrockConverse.refuse(body), [])
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -36,7 +36,7 @@ test('the same history gives the same bytes', () => {
       const bytes = (messages: Message[]) => JSON.stringify(encoded(messages, change).body)
       assert.equal(bytes(history), bytes(structuredClone(history)))
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 
@@ -78,7 +78,7 @@ test('a reply in pieces of any size, in frames cut anywhere, is read as the same
       const again = bedrockConverse.whole(read.reply, profile) as { output: { message: { content: Json } } }
       assert.deepEqual(again.output.message.content, read.reply.native)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

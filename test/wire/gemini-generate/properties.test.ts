@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
@@ -17,7 +17,7 @@ test('no history, however broken, makes a body that Google would refuse', () => 
       const { body } = sent(pair(history).messages, { model })
       assert.deepEqual(geminiGenerate.refuse(body, { model }), [])
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })
 
@@ -31,7 +31,7 @@ test('the contents of a shorter history begin those of a longer one', () => {
         assert.deepEqual(whole.slice(0, shorter.length), shorter)
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -100,7 +100,7 @@ test('what the emulator sends is decoded as it was meant, in pieces of any size'
       assert.deepEqual(read.reply, decoded(geminiGenerate.split(whole)).reply)
       assert.deepEqual({ ...read.usage, raw: undefined }, { ...profile.usage, raw: undefined })
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })
 
@@ -137,6 +137,6 @@ test('a reply of the same provider is sent back exactly, whatever pieces it arri
         assert.deepEqual(decoded(geminiGenerate.split(geminiGenerate.whole(reply, profile), piece)).reply.native, parts)
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })

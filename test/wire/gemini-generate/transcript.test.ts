@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import { pair } from '../../../src/context/pair.ts'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Reply } from '../../../src/core/message.ts'
@@ -192,7 +192,7 @@ test('everything that is written can be read again', () => {
       const written = write(history)
       assert.deepEqual(write(read(written).messages), written)
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 

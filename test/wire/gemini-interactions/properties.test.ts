@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import type { Json } from '../../../src/core/json.ts'
 import type { Message, Part, Reply } from '../../../src/core/message.ts'
 import { pair } from '../../../src/context/pair.ts'
@@ -16,7 +16,7 @@ test('no history, however broken, makes a body that Google would refuse', () => 
     fc.property(anyHistory, fc.constantFrom(...models), (history, model) => {
       assert.deepEqual(geminiInteractions.refuse(sent(pair(history).messages, { model }).body), [])
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })
 
@@ -30,7 +30,7 @@ test('in a chain no history makes one either, wherever the chain ends', () => {
       assert.deepEqual(geminiInteractions.refuse(body), [])
       assert.equal(body.previous_interaction_id, 'v1_a')
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -44,7 +44,7 @@ test('the steps of a shorter history begin those of a longer one', () => {
         assert.deepEqual(whole.slice(0, shorter.length), shorter)
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -117,7 +117,7 @@ test('what the emulator sends is decoded as it was meant, in pieces of any size'
       assert.deepEqual(read.reply, decoded(geminiInteractions.split(whole)).reply)
       assert.deepEqual({ ...read.usage, raw: undefined }, { ...profile.usage, raw: undefined })
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })
 
@@ -156,6 +156,6 @@ test('a reply of the same provider is sent back exactly, whatever pieces it arri
         )
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
 })

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json } from '../../../src/core/json.ts'
 import type { Part, Reply } from '../../../src/core/message.ts'
@@ -61,7 +61,7 @@ test('a reply that is sent whole or in pieces of any size is read as the same re
       const again = mistralChat.whole(read.reply, profile)
       assert.deepEqual((again as { choices: { message: Json }[] }).choices[0]?.message, read.reply.native[0])
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

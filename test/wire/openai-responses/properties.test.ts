@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import fc from '../../property.ts'
+import fc, { runs } from '../../property.ts'
 import { fold } from '../../../src/core/fold.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import {
@@ -172,7 +172,7 @@ for (const target of targets) {
         const { body } = encoded(historyOf(turns), target)
         assert.deepEqual(openaiResponses.refuse(body, { provider: target.provider ?? 'openai' }), [])
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -231,7 +231,7 @@ test('nothing that a server sends makes the decoder throw', () => {
         if ('from' in part && part.from !== undefined) assert.ok(part.from < reply.native.length)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
