@@ -25,13 +25,17 @@ interface Area {
 
 /** Where a mistake costs most, and the tests for it. */
 const areas: Record<string, Area> = {
-  run: { files: 'src/run/*.ts', tests: ['run'], wider: ['doors', 'server', 'ai-sdk', 'crash/leases'] },
-  context: { files: 'src/context/*.ts', tests: ['context', 'properties'], wider: ['run'] },
-  transport: { files: 'src/transport/*.ts', tests: ['transport'], wider: ['replay', 'emulator', 'context', 'run'] },
+  run: { files: 'src/run/*.ts', tests: ['run'], wider: ['doors', 'crash/leases'] },
+  context: {
+    files: 'src/context/*.ts',
+    tests: ['context', 'run/context-*'],
+    wider: ['properties', 'run/recall*', 'run/savings', 'run/conversation'],
+  },
+  transport: { files: 'src/transport/*.ts', tests: ['transport'], wider: ['replay', 'run/count-*'] },
   shared: {
     files: 'src/wires/shared/*.ts',
-    tests: ['wire', 'wire/*', 'properties'],
-    wider: ['transcripts', 'transport', 'emulator', 'context', 'run'],
+    tests: ['wire', 'wire/*'],
+    wider: ['properties', 'transcripts', 'transport', 'emulator'],
   },
   fencing: {
     files: 'src/store/{fence,*/leases}.ts',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Message } from '../../src/core/message.ts'
 import { noDecisions } from '../../src/context/decisions.ts'
 import { explain } from '../../src/context/explain.ts'
 import { forecastNote, readForecast, readSaved } from '../../src/context/forecast.ts'
@@ -93,4 +94,30 @@ test('a forecast is read back from its note', () => {
   assert.deepEqual(readForecast({ notes: [old] }), forecast, 'exchanges up to 0.1.0 have words alone')
   assert.equal(readSaved({ notes: [old] }), 0.0125)
   assert.equal(readForecast({ notes: [] }), undefined)
+})
+
+test('the system messages that open a history join the system prompt once each, after the given and the pinned text', () => {
+  const system = (text: string) => ({ role: 'system' as const, parts: [{ type: 'text' as const, text }] })
+  const target = {
+    provider: 'openai',
+    model: 'gpt-4o',
+    options: {},
+    quirks: {},
+    capabilities: openaiChat.capabilities,
+  }
+  const sent = (messages: Message[], rest: { system?: string; policy?: Policy } = {}) => {
+    const { context } = assemble({ history: messages, protocol: openaiChat, target, ...rest })
+    return [context.system.map(({ text }) => text), context.messages.map(({ role }) => role)]
+  }
+  assert.deepEqual(sent([system('A'), system('B'), user('Hi'), system('C'), user('You')]), [
+    ['A', 'B'],
+    ['user', 'system', 'user'],
+  ])
+  assert.deepEqual(sent([user('Hi')]), [[], ['user']])
+  assert.deepEqual(sent([system('A')])[0], ['A'])
+  assert.deepEqual(sent([system('A'), user('Hi')], { system: 'S', policy: { preset: 'full', pinned: 'P' } })[0], [
+    'P',
+    'S',
+    'A',
+  ])
 })

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc, { runs } from '../property.ts'
 import type { Json } from '../../src/core/json.ts'
+import { frameAwsEvent } from '../../src/transport/aws-events.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
+import { readRecording } from '../../src/transport/recording.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
 import type { Unframer } from '../../src/transport/unframe.ts'
+import { toy } from './toy-protocol.ts'
 
 const size = 1024 * 1024
 
@@ -80,7 +83,9 @@ describe('server-sent events', () => {
   })
 
   test('do not trip over a last event that was cut in its middle', () => {
-    assert.deepEqual(read(unframeSse(size), [bytes('data: {"a":1}\n\ndata: {"a":')]), [{ a: 1 }])
+    const unframer = unframeSse(size)
+    assert.deepEqual(read(unframer, [bytes('data: {"a":1}\n\ndata: {"a":')]), [{ a: 1 }])
+    assert.equal(unframer.trouble, undefined)
   })
 
   test('end at the last line of the wire, or at [DONE], and say so', () => {
@@ -167,4 +172,12 @@ describe('lines of JSON', () => {
     assert.equal(unframer.trouble?.kind, 'limit')
     assert.deepEqual(unframer.flush(), [])
   })
+})
+
+test('a recording of one word is not taken for frames, although its letters are those of base64', () => {
+  const { chunks, failure } = readRecording(toy(), 'Forbidden')
+  assert.deepEqual(chunks, [])
+  assert.doesNotMatch(failure?.message ?? '', /event stream/)
+  const frames = Buffer.from(frameAwsEvent({ text: 'Hi' })).toString('base64')
+  assert.deepEqual(readRecording(toy(), frames), { chunks: [{ text: 'Hi' }] })
 })

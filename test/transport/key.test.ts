@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Authorizer } from '../../src/auth/authorizer.ts'
 import { call, key } from './calling.ts'
 import { answers, event, scripted, sse } from './scripted-server.ts'
 
@@ -36,5 +37,37 @@ describe('the key', () => {
       assert.match(error.message, /"authorization" has a value that cannot be sent/)
       return !error.message.includes(key)
     })
+  })
+})
+
+describe('an authoriser', () => {
+  test('is asked once more after a refusal that new headers may cure, and only then', async (t) => {
+    for (const [again, requests, outcome] of [
+      [true, 2, 'done'],
+      [false, 1, 'failed'],
+    ] as const) {
+      const server = await scripted(t, answers(401, {}), answers(200, { text: 'Hi' }))
+      const tokens: boolean[] = []
+      const authorize: Authorizer = {
+        async headers(_request, tokenFetch) {
+          tokens.push(typeof tokenFetch === 'function')
+          return { authorization: `Token ${tokens.length}` }
+        },
+        again: () => again,
+      }
+      const { reply } = await call(server.url, { authorize, headers: {} })
+      assert.equal(reply.stop.reason, outcome)
+      assert.deepEqual(
+        tokens,
+        Array.from({ length: requests }, () => true),
+      )
+      assert.equal(server.requests.at(-1)?.headers.authorization, `Token ${requests}`)
+    }
+  })
+
+  test('is not asked again after a reply that was accepted', async (t) => {
+    const server = await scripted(t, answers(200, { text: 'Hi' }))
+    const authorize: Authorizer = { headers: async () => ({}), again: () => assert.fail('it was asked') }
+    assert.equal((await call(server.url, { authorize })).text, 'Hi')
   })
 })

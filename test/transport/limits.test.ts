@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { call, key } from './calling.ts'
-import { event, scripted, sse, type Play } from './scripted-server.ts'
+import { answers, event, scripted, sse, type Play } from './scripted-server.ts'
 
 const once = { retries: 0 }
 
@@ -83,6 +83,12 @@ describe('a stream that does not end', () => {
 })
 
 describe('too much', () => {
+  test('for one event is not too much for a reply in one piece', async (t) => {
+    const server = await scripted(t, answers(200, { text: 'x'.repeat(300) }))
+    const { text } = await call(server.url, { whole: true, limits: { eventSize: 100 } })
+    assert.equal(text, 'x'.repeat(300))
+  })
+
   test('in one event ends the reply', async (t) => {
     const server = await scripted(t, (reply) => {
       reply.writeHead(200, sse)

@@ -1,0 +1,231 @@
+// The small parts that wires share, at their limits.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Context, Note } from '../../src/core/context.ts'
+import type { JsonObject } from '../../src/core/json.ts'
+import { callRegistry } from '../../src/wires/shared/call-registry.ts'
+import { cleanJson } from '../../src/wires/shared/clean-json.ts'
+import { createExpiringMap } from '../../src/wires/shared/expiring-map.ts'
+import { failedWith, stopAfterInterruption } from '../../src/wires/shared/interruption.ts'
+import { pageOf } from '../../src/wires/shared/item-pages.ts'
+import { mapNames } from '../../src/wires/shared/names.ts'
+import { inRange, rangeIssues } from '../../src/wires/shared/ranges.ts'
+import { Refusal } from '../../src/wires/shared/refusal.ts'
+import { couldBeReal, seal, unseal } from '../../src/wires/shared/seal.ts'
+import { holdsToken, isToken, tokenPrefix, tokensIn } from '../../src/wires/shared/sealed-token.ts'
+
+describe('state under an id', () => {
+  test('is returned to its owner until it expires, and to no one else', () => {
+    const map = createExpiringMap<string>(1000)
+    map.put('a', 'ada', 'x', 0)
+    assert.equal(map.get('a', 'ada', 999), 'x')
+    assert.equal(map.get('a', 'ada', 1000), undefined)
+    assert.equal(map.get('a', 'bob', 0), undefined)
+    assert.equal(map.get('b', 'ada', 0), undefined)
+    map.put('a', 'ada', 'y', 900)
+    assert.equal(map.get('a', 'ada', 1899), 'y', 'it counts from the last write')
+  })
+
+  test('is deleted by its owner only, expires for every owner, and is cleared as a whole', () => {
+    const map = createExpiringMap<string>(1000)
+    map.put('a', 'ada', 'x', 0)
+    assert.deepEqual([map.delete('a', 'bob'), map.delete('a', 'ada'), map.delete('a', 'ada')], [false, true, false])
+    map.put('a', 'ada', 'x', 0)
+    assert.deepEqual([map.expire('a'), map.expire('a')], [true, false])
+    map.put('a', 'ada', 'x', 0)
+    map.clear()
+    assert.equal(map.get('a', 'ada', 0), undefined)
+  })
+
+  test('is limited to five hundred, and the one that was written longest ago goes first', () => {
+    const map = createExpiringMap<number>(1000)
+    for (let i = 0; i < 500; i++) map.put(`${i}`, 'ada', i, 0)
+    map.put('0', 'ada', 0, 1)
+    map.put('new', 'ada', 1, 1)
+    assert.deepEqual([map.get('0', 'ada', 1), map.get('1', 'ada', 1), map.get('2', 'ada', 1)], [0, undefined, 2])
+  })
+})
+
+describe('a number', () => {
+  test('at the end of its range is accepted, beyond it refused with the side that was left', () => {
+    assert.deepEqual(rangeIssues({ temperature: 0, top_p: 1, presence_penalty: -2, frequency_penalty: 2 }), [])
+    assert.deepEqual(rangeIssues({ temperature: 2, top_p: 0, presence_penalty: 'high' }), [])
+    const [low, high] = rangeIssues({ temperature: -0.1, top_p: 1.1 })
+    assert.deepEqual([low?.param, low?.code], ['temperature', 'decimal_below_min_value'])
+    assert.match(low?.message ?? '', /below minimum value\. Expected a value >= 0, but got -0\.1/)
+    assert.deepEqual([high?.param, high?.code], ['top_p', 'decimal_above_max_value'])
+    assert.match(high?.message ?? '', /above maximum value\. Expected a value <= 1, but got 1\.1/)
+  })
+
+  test('for a request is moved to the nearest accepted one, with a note, and otherwise without', () => {
+    const notes: Note[] = []
+    assert.deepEqual([inRange('temperature', 2, notes), inRange('top_p', 0, notes)], [2, 0])
+    assert.deepEqual(notes, [])
+    assert.deepEqual([inRange('temperature', 3, notes), inRange('top_p', -1, notes)], [2, 0])
+    assert.equal(inRange('temperature', 1.5, notes, 1), 1)
+    assert.deepEqual(
+      notes.map(({ what }) => what),
+      ['temperature 3 to 2', 'top_p -1 to 0', 'temperature 1.5 to 1'],
+    )
+  })
+})
+
+describe('a page', () => {
+  const items = Array.from({ length: 25 }, (_, i): JsonObject => ({ id: `i${i}` }))
+  const page = (query: string) => {
+    const { data, first_id: first, last_id: last, has_more: more } = pageOf(items, new URLSearchParams(query))
+    return [(data as JsonObject[]).length, first, last, more]
+  }
+
+  test('has twenty items, newest first, and says whether more follow', () => {
+    assert.deepEqual(page(''), [20, 'i24', 'i5', true])
+    assert.deepEqual(page('order=asc&limit=25'), [25, 'i0', 'i24', false])
+    assert.deepEqual(page('order=asc&limit=24'), [24, 'i0', 'i23', true])
+    assert.deepEqual(page('order=asc&after=i22'), [2, 'i23', 'i24', false])
+    assert.deepEqual(page('after=i0'), [0, null, null, false])
+    assert.deepEqual([page('limit=1')[0], page('limit=100')[0]], [1, 25])
+  })
+
+  test('is refused with a limit that is no number or out of range, another order, or after an unknown item', () => {
+    for (const [query, says] of [
+      ['limit=0', /below minimum value\. Expected a value >= 1, but got 0/],
+      ['limit=101', /above maximum value\. Expected a value <= 100, but got 101/],
+      ['limit=x', /Invalid type for 'limit'/],
+      ['order=up', /Invalid value: 'up'/],
+      ['after=none', /Item with id 'none' not found/],
+    ] as const) {
+      assert.throws(
+        () => page(query),
+        (error) => error instanceof Refusal && says.test(JSON.stringify(error.body)),
+        query,
+      )
+    }
+  })
+})
+
+describe('a seal', () => {
+  test('is opened only if it is ours and unchanged', () => {
+    const sealed = seal({ a: 'ü' })
+    assert.deepEqual(unseal(sealed), { a: 'ü' })
+    const bytes = Buffer.from(sealed, 'base64')
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      assert.equal(unseal(changed.toString('base64')), undefined, `byte ${at}`)
+    }
+    assert.equal(unseal(bytes.subarray(0, 20).toString('base64')), undefined)
+    assert.equal(unseal(''), undefined)
+  })
+
+  test('of another service is long and only base64, and never ours', () => {
+    assert.equal(couldBeReal('A'.repeat(64)), true)
+    assert.equal(couldBeReal('A'.repeat(63)), false)
+    assert.equal(couldBeReal(`${'A'.repeat(64)}==`), true)
+    assert.equal(couldBeReal(`${'A'.repeat(64)}!`), false)
+    assert.equal(couldBeReal(seal({ text: 'x'.repeat(100) })), false)
+  })
+})
+
+test('a token of ours is found anywhere in provider data, and only as a whole', () => {
+  const token = tokenPrefix + 'a'.repeat(44)
+  assert.deepEqual(tokensIn(`{"a":"${token}","b":"${token}"}`), [token, token])
+  assert.deepEqual(tokensIn(`"${token.slice(0, -1)}"`), [])
+  assert.deepEqual([isToken(token), isToken(`x${token}`)], [true, false])
+  assert.equal(holdsToken([{ a: [{ b: token }] }]), true)
+  assert.equal(holdsToken([1, null, 'text', { a: ['b'] }]), false)
+})
+
+describe('the calls of a transcript', () => {
+  test('get their own ids again where a provider repeats them, and results find the newest open call', () => {
+    const calls = callRegistry()
+    assert.equal(calls.register('call_0', 'look'), 'call_0')
+    assert.equal(calls.answer('call_0', undefined)?.callId, 'call_0')
+    calls.turn()
+    assert.equal(calls.register('call_0', 'look'), 'call_0~2')
+    assert.equal(calls.answer('call_0', undefined)?.callId, 'call_0~2')
+    calls.turn()
+    assert.equal(calls.register('call_0', 'look'), 'call_0~3')
+    calls.turn()
+    assert.equal(calls.answer('call_0', undefined)?.callId, 'call_0~3', 'a late result')
+    assert.equal(calls.answer('unknown', 'look'), undefined)
+  })
+
+  test('without ids are answered by name and order, each once', () => {
+    const calls = callRegistry()
+    const [a, b, c] = ['look', 'find', 'look'].map((name) => calls.register(undefined, name))
+    assert.equal(new Set([a, b, c]).size, 3)
+    const answered = ['look', 'look', 'other', 'look'].map((name) => calls.answer(undefined, name)?.callId)
+    assert.deepEqual(answered, [a, c, b, undefined])
+  })
+
+  test('of one item are answered together, those of others are not', () => {
+    const calls = callRegistry()
+    for (const [alias, item] of [
+      ['a', 1],
+      ['b', 1],
+      ['c', 2],
+      ['d', undefined],
+      ['e', undefined],
+    ] as const) {
+      calls.register(alias, 'look', item)
+    }
+    const ids = (alias: string) => calls.answerItem(alias, undefined).map(({ callId }) => callId)
+    assert.deepEqual([ids('a'), ids('d'), ids('x')], [['a', 'b'], ['d'], []])
+  })
+})
+
+describe('tool names', () => {
+  const mapped = (names: string[], fits = /^[a-zA-Z0-9_-]+$/, most = 20) => {
+    const notes: Note[] = []
+    const context = { tools: names.map((name) => ({ name })), messages: [] } as unknown as Context
+    const { toWire, changed } = mapNames(context, fits, most, notes)
+    return { wire: names.map(toWire), changed, notes }
+  }
+
+  test('that fit are left alone, without a note', () => {
+    const { wire, changed, notes } = mapped(['look_up', 'x'.repeat(20)])
+    assert.deepEqual([wire, changed, notes], [['look_up', 'x'.repeat(20)], {}, []])
+  })
+
+  test('that do not fit are changed, with a note, and mapped back', () => {
+    const { wire, changed, notes } = mapped(['files/read', 'üb', '', '1a'], /^[a-zA-Z_][a-zA-Z0-9_]*$/)
+    assert.deepEqual(wire, ['files_read', '_b', '_', '_1a'])
+    assert.deepEqual(changed, { files_read: 'files/read', _b: 'üb', _: '', _1a: '1a' })
+    assert.equal(notes.length, 4)
+    assert.deepEqual(mapped(['a-b/c'], /^[a-zA-Z0-9_]+$/).wire, ['a_b_c'])
+  })
+
+  test('never become the same, nor longer than allowed', () => {
+    const long = 'x'.repeat(21)
+    const { wire } = mapped(['a/b', 'a_b', 'a.b', long, `${long}y`])
+    assert.equal(new Set(wire).size, 5)
+    assert.equal(wire[1], 'a_b', 'a name that fits keeps it')
+    for (const name of wire) assert.ok(name.length <= 20, name)
+    assert.equal(wire[3]?.length, 20)
+  })
+})
+
+test('JSON is cleaned at any depth, keys too, with one note; what is clean stays the same object', () => {
+  const notes: Note[] = []
+  const clean = { a: ['b', { c: 1, d: null }] }
+  assert.equal(cleanJson(clean, 'x', notes), clean)
+  assert.deepEqual(notes, [])
+  const broken = { 'k\uD800': 1, a: [{ b: 'x\uD800' }], n: 2 }
+  assert.deepEqual(cleanJson(broken, 'x', notes), { 'k\uFFFD': 1, a: [{ b: 'x\uFFFD' }], n: 2 })
+  assert.equal(notes.length, 1)
+  assert.deepEqual(cleanJson(['\uD800'], 'x', notes), ['\uFFFD'])
+  assert.equal(notes.length, 2)
+})
+
+test('a reply that was cut off says by whom, and an error in a stream keeps its code', () => {
+  const failure = { kind: 'timeout', message: 'late' } as const
+  assert.deepEqual(stopAfterInterruption({ reason: 'cancelled' }), { stop: { reason: 'cancelled' } })
+  assert.deepEqual(stopAfterInterruption({ reason: 'interrupted', failure }), {
+    stop: { reason: 'interrupted' },
+    failure,
+  })
+  assert.equal(stopAfterInterruption(undefined).failure?.kind, 'malformed-reply')
+  assert.deepEqual(failedWith(failure).stop, { reason: 'failed' })
+  assert.deepEqual(failedWith({ ...failure, code: 'E1' }).stop, { reason: 'failed', raw: 'E1' })
+})
