@@ -23,7 +23,10 @@ const firstOf: Record<string, string[]> = {
   cli: [source('cli', 'main.ts'), source('cli', 'commands', 'ask.ts')],
   emulator: [source('emulator', 'handle.ts')],
   'one-wire': [source('wires', 'all.ts')],
-  wires: [source('wires', 'all.ts')],
+  // A process usually needs one wire: it is one file, and what the wires share another.
+  wires: globSync('{shared,message-list,google,tool-schema}/*.ts', { cwd: source('wires') }).map((file) =>
+    source('wires', file),
+  ),
   store: [source('store', 'open.ts'), source('store', 'memory.ts')],
 }
 
@@ -134,8 +137,8 @@ function fewFiles(): Plugin {
         return later ? { path: join(resolveDir, path), namespace: 'later' } : undefined
       })
       onLoad({ filter: /./, namespace: 'later' }, ({ path }) => {
-        const [folder = ''] = relative(source(), path).split(sep)
-        const before = [library, ...(firstOf[folder] ?? [])]
+        const [folder = '', wire = ''] = relative(source(), path).split(sep)
+        const before = [library, ...(firstOf[folder] ?? []), ...(folder === 'wires' ? filesOf(wire, path) : [])]
         const lines = [
           ...before.map((file) => `import ${JSON.stringify(file)}`),
           `export * from ${JSON.stringify(path)}`,
@@ -144,6 +147,12 @@ function fewFiles(): Plugin {
       })
     },
   }
+}
+
+/** The other files of a wire that are loaded for themselves; none if it is not the folder of a wire. */
+function filesOf(wire: string, loaded: string): string[] {
+  const files = globSync('{index,service,transcript}.ts', { cwd: source('wires', wire) }).sort()
+  return files.map((file) => source('wires', wire, file)).filter((file) => file !== loaded)
 }
 
 /**

@@ -17,7 +17,11 @@ export function specificWords(text: string, into = new Set<string>()): Set<strin
   return into
 }
 
-const inWord = Uint8Array.from({ length: 128 }, (_, code) => (/[\w~@./-]/.test(String.fromCharCode(code)) ? 1 : 0))
+/** 1: a character that makes no word specific. 2: any other character of a word. */
+const inWord = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  return /[a-z~-]/.test(character) ? 1 : /[\w@./]/.test(character) ? 2 : 0
+})
 
 /** Latin letters with accents, Greek, Cyrillic and the like. */
 function isLetter(code: number): boolean {
@@ -52,14 +56,22 @@ function readDate(text: string, start: number, into: Set<string>): number {
 
 function readWord(text: string, start: number, into: Set<string>): number {
   let end = start
+  let isPlain = true
   while (end < text.length) {
     const code = text.charCodeAt(end)
-    // Of a URL the scheme too, and the rest.
-    if (code === 58 && text.startsWith('://', end)) end += 3
-    else if (code === 44 && isThousands(text, end)) end++
-    else if (code < 128 ? inWord[code] : isLetter(code)) end++
-    else break
+    const kind = code < 128 ? (inWord[code] as number) : isLetter(code) ? 2 : 0
+    if (kind === 1) end++
+    else {
+      if (kind === 2) end++
+      // Of a URL the scheme too, and the rest.
+      else if (code === 58 && text.startsWith('://', end)) end += 3
+      else if (code === 44 && isThousands(text, end)) end++
+      else break
+      isPlain = false
+    }
   }
+  // Most words, which need not be looked at again.
+  if (isPlain) return end
   let from = start
   let to = end
   while (from < to && isEdge(text.charCodeAt(from))) from++

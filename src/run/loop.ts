@@ -13,6 +13,7 @@ import { modelStep } from './model-step.ts'
 import { nothing, overBudget, spentSoFar, type Spent } from './budget.ts'
 import { answerOf } from './check-answer.ts'
 import { nextStep, type NextStep } from './next-step.ts'
+import { readWhole } from './path-cache.ts'
 import { isOwnRecall } from './offer-recall.ts'
 import { stuck } from './repeats.ts'
 import { userMessage } from './settings.ts'
@@ -88,7 +89,8 @@ async function begin(state: LoopState, message: UserMessage | undefined, stored?
   const conversation = stored ?? (await store.conversation(owner, conversationId))
   if (!conversation)
     throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
-  const history = await run.pathTo(conversation.head)
+  // Without a new message, repeated calls are counted from an earlier one.
+  const history = await run.pathTo(conversation, !message || run.route !== undefined)
   state.history = history
   const started = () => run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
   if (message && run.pending && !carriesMedia(message)) {
@@ -290,7 +292,7 @@ async function composingModel(
   if (reply?.role !== 'assistant' || (reply.stop.reason !== 'done' && reply.stop.reason !== 'length')) return undefined
   const since = history.slice(history.findLastIndex(({ message }) => message.role === 'user') + 1)
   if (!since.some(({ message }) => message.role === 'tool')) return undefined
-  const messages = history.map(({ message }) => message)
+  const messages = (await readWhole(run, history)).map(({ message }) => message)
   const model = await namedModel(run.route, { ...about, kind: 'answer', messages, model: run.model })
   if (model === undefined) return undefined
   try {

@@ -12,13 +12,14 @@ import { composingOf, fallsBack, modelOfFallback, routedModel } from './route.ts
 import type { LoopContext } from './run-context.ts'
 import { beforeRequest } from './hooks.ts'
 import { loadMedia } from './load-media.ts'
+import { readWhole } from './path-cache.ts'
 
 export async function modelStep(
   run: LoopContext,
   log: readonly Entry[],
   about: Pick<RouteStep, 'step' | 'kind' | 'usage' | 'cost'>,
 ): Promise<FinishedExchange> {
-  const history = await loadMedia(run.store, run.owner, log)
+  const history = await loadMedia(run.store, run.owner, run.route ? await readWhole(run, log) : log)
   const messages = run.route ? history.map((entry) => entry.message) : []
   const first = await routedModel(run.route, { ...about, messages, model: run.model })
   const chain: Fallback[] = [first, ...run.fallback.filter((fallback) => modelOfFallback(fallback) !== first)]

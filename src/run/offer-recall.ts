@@ -11,6 +11,7 @@ import { recallName } from '../context/mention-recall.ts'
 import { prefixes } from '../context/prefix-memo.ts'
 import type { View } from '../context/view.ts'
 import { settingsOf, type PolicySettings } from '../settings/policy.ts'
+import { readWhole } from './path-cache.ts'
 import { recallSpec, recallTool } from './recall.ts'
 import type { LoopContext, RunContext } from './run-context.ts'
 
@@ -31,7 +32,7 @@ export function isOwnRecall(run: Pick<RunContext, 'tools' | 'policy'>, { name }:
 /** The tools that a run can call: its own, and `recall` for its path. */
 export function callableTools(run: LoopContext, history: readonly Entry[]): readonly Tool[] {
   if (!isWanted(run)) return run.tools
-  return [...run.tools, recallTool(run.store, run.owner, run.conversationId, async () => history)]
+  return [...run.tools, recallTool(run.store, run.owner, run.conversationId, () => readWhole(run, history))]
 }
 
 /** Whether it is offered before any decision for this request. */

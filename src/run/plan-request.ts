@@ -38,6 +38,7 @@ import { compactHistory, type Spending } from './compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
 import { recallFields } from './field-memory.ts'
 import { offersRecall, withRecall } from './offer-recall.ts'
+import { outlineEnd, readWhole } from './path-cache.ts'
 import type { RunContext } from './run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -64,16 +65,18 @@ export interface PlanOptions {
 
 export async function planRequest(
   run: RunContext,
-  history: readonly Entry[],
+  given: readonly Entry[],
   planOptions: PlanOptions = {},
 ): Promise<PlannedRequest> {
   const { store, owner, conversationId } = run
   const settings = settingsOf(run.policy)
-  const [overlays, exchanges] = await Promise.all([
-    store.overlays(owner, conversationId),
-    recentExchanges(run, history),
-  ])
-  const recorded = readDecisions(history, overlays)
+  const [overlays, exchanges] = await Promise.all([store.overlays(owner, conversationId), recentExchanges(run, given)])
+  const recorded = readDecisions(given, overlays)
+  // Its summary may have been undone since it was read.
+  const isSummarised = recorded.compactions.some(
+    ({ text, through }) => text !== undefined && through >= outlineEnd(given),
+  )
+  const history = isSummarised ? given : await readWhole(run, given)
   const learned = planOptions.look ? [] : await recallFields(run, history, recorded.refused ?? [])
   const refused = [...(recorded.refused ?? []), ...learned]
   const plain = draftOf(run, history, refused.length > 0 ? { ...recorded, refused } : recorded)
@@ -104,6 +107,7 @@ export async function planRequest(
     ...(state && { state: (context) => state.refFor(context) }),
   })
   const expected = expectedCached(draft, before, prepared, facts, history)
+  if (!planOptions.look) rememberSent(draft, history, prepared.seen)
   return {
     prepared,
     forecast: {
@@ -111,7 +115,7 @@ export async function planRequest(
       cached: expected,
       head: facts.head,
       ttl: facts.ttl,
-      ...wholeHistory(plain, facts, prepared, history),
+      ...(await wholeHistory(run, plain, facts, prepared, history)),
     },
     past: facts.past,
     ...(state && prepared.context.state && { state }),
@@ -247,15 +251,16 @@ function isDue({ compaction }: PolicySettings, history: readonly Entry[], { comp
 }
 
 /** The size of the prompt if nothing were left out, and how much of it the provider's cache would have. */
-function wholeHistory(
+async function wholeHistory(
+  run: RunContext,
   draft: RequestDraft,
   facts: Facts,
   prepared: Assembled,
   history: readonly Entry[],
-): Pick<Forecast, 'whole' | 'wholeCached'> {
+): Promise<Pick<Forecast, 'whole' | 'wholeCached'>> {
   const { past, cache } = facts
   const before = past.last && readForecast(past.last)
-  const whole = wholeSince(draft, facts, before, history) ?? wholeSize(draft, facts)
+  const whole = wholeSince(draft, facts, before, history) ?? (await wholeSize(run, draft, facts, history))
   // If nothing is left out there is nothing to compare.
   if (whole <= prepared.estimate.input) return { whole: prepared.estimate.input, wholeCached: 0 }
   const isCold = past.cold === 'first request' || past.cold === 'the cache has expired' || cache.read >= cache.write
@@ -263,8 +268,16 @@ function wholeHistory(
   return { whole, wholeCached: isCold || cached * past.ratio < cache.minimum ? 0 : cached }
 }
 
-function wholeSize(draft: RequestDraft, { headTokens }: Facts): number {
-  const { messages } = baseView({ ...draft, decisions: noDecisions })
+async function wholeSize(
+  run: RunContext,
+  draft: RequestDraft,
+  { headTokens }: Facts,
+  history: readonly Entry[],
+): Promise<number> {
+  const whole = await readWhole(run, history)
+  const { messages } = baseView(
+    whole === history ? { ...draft, decisions: noDecisions } : draftOf(run, whole, noDecisions),
+  )
   return sizeOf({ messages }, headTokens, draft.target)
 }
 
@@ -297,9 +310,36 @@ function expectedCached(
   if ((readForecast(past.last)?.head ?? head) !== head) return 0
   const length = (placesOf(history).get(past.last.basedOn) ?? -1) + 1
   const earlier = { ...draft, history: draft.history.slice(0, length), decisions: before }
-  const view = withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
+  const view =
+    sentBefore(draft, history, past.last) ??
+    withMention(sentView(baseView(earlier), settings, before, draft.target), draft)
   const tokens = Math.round(sharedTokens(view, prepared.seen, headTokens) * past.ratio)
   return tokens < cache.minimum || cache.read >= cache.write ? 0 : tokens
+}
+
+interface Sent {
+  provider: string
+  model: string
+  basedOn: string | undefined
+  seen: Assembled['seen']
+}
+
+/** The last request of a path, by its first entry: the next one need not be compared with one that is made again. */
+const lastSent = new WeakMap<Entry, Sent>()
+
+function rememberSent(
+  { target: { provider, model } }: RequestDraft,
+  history: readonly Entry[],
+  seen: Sent['seen'],
+): void {
+  const [first] = history
+  if (first) lastSent.set(first, { provider, model, basedOn: history.at(-1)?.id, seen })
+}
+
+function sentBefore({ target }: RequestDraft, history: readonly Entry[], last: Exchange): Sent['seen'] | undefined {
+  const sent = history[0] && lastSent.get(history[0])
+  const isSame = sent?.provider === target.provider && sent.model === target.model && sent.basedOn === last.basedOn
+  return isSame ? sent.seen : undefined
 }
 
 /** The last one: neither system nor tools change from one step of a run to the next. */

@@ -8,6 +8,7 @@ import type { Message } from '../core/message.ts'
 import { cutBlob, type Blob } from './blobs.ts'
 import { uuidv7 } from './ids.ts'
 import { detachMedia } from './media.ts'
+import { outlineOf } from './outline-message.ts'
 import { damaged, isoTime } from './store-errors.ts'
 import type { NewEntry } from './store.ts'
 
@@ -95,6 +96,30 @@ export function wholePath(rows: readonly PathRow[], last: number, conversationId
     parentId: rows[first + i - 1]?.[0] ?? null,
     depth,
     message: readMessage({ id, checksum, message }),
+    at,
+  }))
+}
+
+/** The message only if it is needed; provider and model of a reply. */
+export type OutlinedRow = [
+  id: string,
+  depth: number,
+  at: string,
+  checksum: number,
+  role: Message['role'],
+  provider: string | null,
+  model: string | null,
+  message: string | null,
+]
+
+/** The beginning of a path, in order of depth, without the content of its messages. */
+export function outlinedEntries(rows: readonly OutlinedRow[], conversationId: string): Entry[] {
+  return rows.map(([id, depth, at, checksum, role, provider, model, message], i) => ({
+    id,
+    conversationId,
+    parentId: rows[i - 1]?.[0] ?? null,
+    depth,
+    message: message === null ? outlineOf(role, provider ?? '', model ?? '') : readMessage({ id, checksum, message }),
     at,
   }))
 }

@@ -90,8 +90,12 @@ export interface Entries {
     records?: readonly NewRecord[],
   ): Promise<Entry[]>
   entry(owner: string, entryId: string): Promise<Entry | undefined>
-  /** The path from the root to the entry, or only its last few entries. Empty if there is no such entry. */
-  history(owner: string, entryId: string, options?: { last?: number }): Promise<Entry[]>
+  /**
+   * The path from the root to the entry, or only its last few entries. Empty if there is no such entry. A store may
+   * return the messages up to the entry `outlineThrough` without their content, except for the first one and those of
+   * the system.
+   */
+  history(owner: string, entryId: string, options?: { last?: number; outlineThrough?: string }): Promise<Entry[]>
   /** In the order of writing; of null: the roots. */
   children(owner: string, conversationId: string, entryId: string | null): Promise<Entry[]>
   /** The whole tree without messages, in the order of writing. */

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from '../property.ts'
-import type { Entry } from '../../src/core/log.ts'
+import type { Conversation, Entry } from '../../src/core/log.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
-import { conversationOf, type Conversation } from '../../src/run/conversation.ts'
+import { conversationOf, type Conversation as Chat } from '../../src/run/conversation.ts'
 import { cachedPath, pathCache } from '../../src/run/path-cache.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -28,7 +28,7 @@ async function openTwice() {
   const emulator = createEmulator()
   const endpoint = await endpointFinder({ offline: emulator, env: {} })
   const { id } = await store.createConversation(owner)
-  const open = (over: Store): Conversation =>
+  const open = (over: Store): Chat =>
     conversationOf({ store: over, owner, endpoint }, id, { model: 'mistral/mistral-large-latest', policy: 'full' })
   const bodies = (): unknown[] => emulator.requests.map(({ body }) => body)
   return { here: open(watched), there: open(store), bodies, entriesRead: () => read }
@@ -71,11 +71,11 @@ test('the path is that of the log, wherever in the tree the conversation continu
       const { id } = await store.createConversation(owner)
       const pathTo = cachedPath(store, owner)
       const all: Entry[] = []
-      let path = await pathTo(null)
+      let path = await pathTo({ id, head: null, entries: 0 })
       for (const { back, added, seen } of steps) {
         const from = all.length === 0 ? null : (all[back % all.length]?.id ?? null)
         await store.setHead(owner, id, { entryId: from })
-        path = await pathTo(from)
+        path = await pathTo({ id, head: from, entries: 0 })
         assert.deepEqual(path, from === null ? [] : await store.history(owner, from))
         for (let n = 0; n < added; n++) {
           const entry = await store.append(owner, id, { message: { role: 'user', parts: [] } })
@@ -89,14 +89,15 @@ test('the path is that of the log, wherever in the tree the conversation continu
 
 test('a process with many conversations caches the most recent paths, separately for each owner', async () => {
   const read: string[] = []
-  const store: Pick<Store, 'history'> = {
+  const store: Pick<Store, 'history' | 'overlays'> = {
+    overlays: async () => [],
     async history(asker, entryId) {
       read.push(`${asker} ${entryId}`)
       return [entryAt(entryId)]
     },
   }
   const paths = pathCache(store)
-  const go = (asker: string, n: number) => paths(asker, `conversation ${n}`)(`entry ${n}`)
+  const go = (asker: string, n: number) => paths(asker, `conversation ${n}`)(headAt(`entry ${n}`))
   for (let n = 0; n < 65; n++) await go(owner, n)
   read.length = 0
   await go(owner, 64)
@@ -108,22 +109,27 @@ test('a process with many conversations caches the most recent paths, separately
 
 test('a path longer than the cache limit is cached anyway, and the others are not', async () => {
   let read = 0
-  const store: Pick<Store, 'history'> = {
+  const store: Pick<Store, 'history' | 'overlays'> = {
+    overlays: async () => [],
     async history(_, entryId) {
       read++
       return Array<Entry>(20_001).fill(entryAt(entryId))
     },
   }
   const paths = pathCache(store)
-  await paths(owner, 'long')('a')
-  await paths(owner, 'long')('a')
+  await paths(owner, 'long')(headAt('a'))
+  await paths(owner, 'long')(headAt('a'))
   assert.equal(read, 1)
-  await paths(owner, 'also long')('b')
-  await paths(owner, 'also long')('b')
+  await paths(owner, 'also long')(headAt('b'))
+  await paths(owner, 'also long')(headAt('b'))
   assert.equal(read, 2)
-  await paths(owner, 'long')('a')
+  await paths(owner, 'long')(headAt('a'))
   assert.equal(read, 3)
 })
+
+function headAt(head: string): Pick<Conversation, 'id' | 'head' | 'entries'> {
+  return { id: '', head, entries: 1 }
+}
 
 function entryAt(id: string): Entry {
   return { id, conversationId: '', parentId: null, depth: 0, message: { role: 'user', parts: [] }, at: '' }

@@ -1,7 +1,7 @@
 import type { Entry } from '../../core/log.ts'
 import { isTimeToIndex } from '../hits.ts'
-import { byDepth, isLine, isWhole, messageOf, prepareEntry, wholePath } from '../new-entry.ts'
-import type { PathEnd, PathRow, PreparedEntry } from '../new-entry.ts'
+import { byDepth, isLine, isWhole, messageOf, outlinedEntries, prepareEntry, wholePath } from '../new-entry.ts'
+import type { OutlinedRow, PathEnd, PathRow, PreparedEntry } from '../new-entry.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
@@ -37,7 +37,9 @@ export function entryMethods(db: Connection): Entries {
     history: (owner, entryId, options = {}) =>
       db.read(() => {
         const end = db.get<PathEnd & Row>(`${selects.pathEnd} WHERE e.id = ? AND c.owner = ?`, entryId, owner)
-        return end ? pathTo(db, end, options.last ?? Infinity) : []
+        if (!end) return []
+        const { last = Infinity, outlineThrough: through } = options
+        return (through !== undefined && outlinedPath(db, end, through)) || pathTo(db, end, last)
       }),
 
     children: (owner, conversationId, entryId) =>
@@ -87,6 +89,39 @@ function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
   rows.sort(byDepth)
   return wholePath(rows, last, end.conversation_id)
 }
+
+/** Undefined if the path does not lead through the entry. */
+function outlinedPath(db: Connection, end: PathEnd, through: string): Entry[] | undefined {
+  const found = db.get<{ n: number; depth: number }>(
+    'SELECT n, depth FROM entries WHERE id = ? AND conversation = ?',
+    through,
+    end.conversation,
+  )
+  if (!found || found.depth >= end.depth) return undefined
+  const tail = pathTo(db, end, end.depth - found.depth)
+  if (tail[0]?.parentId !== through) return undefined
+  const rows = isWhole(end, Infinity)
+    ? db.lists<OutlinedRow>(
+        `SELECT ${outlinedColumns} FROM entries e WHERE e.conversation = ? AND e.depth <= ? ORDER BY e.parent`,
+        end.conversation,
+        found.depth,
+      )
+    : db.lists<OutlinedRow>(
+        `WITH RECURSIVE up (n, parent) AS (
+           SELECT n, parent FROM entries WHERE n = ?
+           UNION ALL SELECT e.n, e.parent FROM up JOIN entries e ON e.n = up.parent
+         )
+         SELECT ${outlinedColumns} FROM up CROSS JOIN entries e ON e.n = up.n ORDER BY e.depth`,
+        found.n,
+      )
+  const isLine = rows.length === found.depth + 1 && rows.every((row, i) => row[1] === i)
+  return isLine ? [...outlinedEntries(rows, end.conversation_id), ...tail] : undefined
+}
+
+const outlinedColumns = `e.id, e.depth, e.at, e.checksum, e.role,
+  CASE e.role WHEN 'assistant' THEN e.message ->> '$.origin.provider' END,
+  CASE e.role WHEN 'assistant' THEN e.message ->> '$.origin.model' END,
+  CASE WHEN e.depth = 0 OR e.role = 'system' THEN e.message END`
 
 /** Call it inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
 export function appendEntry(db: Connection, conversation: WritableRow, entry: PreparedEntry): Entry {
