@@ -13,7 +13,7 @@ import type { Row } from '../row.ts'
 export const render: Row = {
   name: 'render',
   about:
-    'A whole history to the bytes of a request, with pairing, notes and encoding, for a provider that was not asked before; bare `JSON.stringify` of the ready body = 1. “First” is the first request of a process, with counting its tokens; “whole” follows a request to another provider; “next turn” is a conversation that continues, with two messages more than in the request before.',
+    'A whole history to the bytes of a request, with pairing, notes and encoding, for a provider that was not asked before; bare `JSON.stringify` of the ready body = 1. “Whole” follows a request to another provider; “next turn” is a conversation that continues, with two messages more than in the request before.',
 
   async run({ quick }) {
     const sizes = quick ? [200, 2000] : [20, 200, 2000, 20_000]
@@ -34,7 +34,6 @@ export const render: Row = {
         const peersHere = size > 2000 ? [] : peers.filter((peer) => peer.protocols.includes(protocol.id))
         const timed = await timeInTurn([
           { name: 'bare', run: () => JSON.stringify(body) },
-          { name: 'first', run: () => bytesOf(draftOf(protocol, copied(history), 'a-provider')) },
           { name: 'whole', run: () => bytesOf(draftOf(protocol, history, `provider-${providers++}`)) },
           { name: 'next', run: () => bytesOf(draftOf(protocol, next(), 'a-provider')) },
           ...peersHere.map((peer): Contender => ({
@@ -55,7 +54,6 @@ export const render: Row = {
           size,
           protocol.id,
           bare.toPrecision(3),
-          (ms('first') / bare).toFixed(2),
           (ms('whole') / bare).toFixed(2),
           (ms('next') / bare).toFixed(2),
           ...peers.map((peer) => (Number.isFinite(ms(peer.name)) ? (ms(peer.name) / bare).toFixed(2) : '–')),
@@ -67,7 +65,7 @@ export const render: Row = {
     return {
       tables: [
         {
-          head: ['messages', 'wire', 'bare, ms', 'first', 'whole', 'next turn', ...peers.map((peer) => peer.name)],
+          head: ['messages', 'wire', 'bare, ms', 'whole', 'next turn', ...peers.map((peer) => peer.name)],
           lines,
         },
       ],

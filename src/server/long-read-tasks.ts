@@ -1,5 +1,6 @@
-// What is made of a whole conversation for one answer: the request that would be sent, the tree, an export. For a long
-// conversation that takes seconds, so these run on the server's own thread or on one of theirs (long-reads.ts).
+// What is made of a whole conversation for one answer: the request that would be sent, the tree, a page far from the
+// end, an export. For a long conversation that takes seconds, so these run on the server's own thread or on one of
+// theirs (long-reads.ts).
 
 import type { Entry, Overlay } from '../core/log.ts'
 import type { UserMessage } from '../core/message.ts'
@@ -20,7 +21,9 @@ import { toMarkdown } from '../transfer/markdown.ts'
 import { writeTranscript } from '../transcripts/index.ts'
 import { redactHeaders } from '../transport/redact.ts'
 import { answerFor, privateHeaders } from './answer.ts'
+import { pageOf } from './page-of-entries.ts'
 import { missing } from './route.ts'
+import type { EntriesQuery } from './schema.ts'
 import type { PreparedView } from './views.ts'
 
 interface Place {
@@ -53,6 +56,7 @@ export type LongRead =
       known: KnownProviders
     }
   | { do: 'tree'; place: Place }
+  | { do: 'entries'; place: Place; query: EntriesQuery }
   | { do: 'export'; place: Place; format: string }
 
 interface KnownProviders {
@@ -76,6 +80,7 @@ export async function readLong(store: Store, task: LongRead): Promise<LongAnswer
     const entries = await store.outline(owner, conversationId)
     return jsonAnswer({ entries, branches })
   }
+  if (task.do === 'entries') return jsonAnswer(await pageOf(store, owner, conversationId, task.query))
   if (task.do === 'export') return exported(store, task.place, task.format)
   const isNew = task.place.head === null && task.place.entryId === undefined
   const log = {

@@ -14,10 +14,12 @@ test('a long conversation gives the same result on a separate thread, and leaves
   const folder = mkdtempSync(join(tmpdir(), 'synapse-long-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'log.db')
-  const { id, entryId } = await longConversation(file)
+  const { id, firstId, entryId } = await longConversation(file)
   const [apart, inPlace] = [await serving(t, { file, address: file }), await serving(t, { file })]
   const requests: [string, string, { targets: { model: string }[]; text: string }?][] = [
     ['GET', `/api/conversations/${id}/tree`],
+    ['GET', `/api/conversations/${id}/entries?around=${entryId}`],
+    ['GET', `/api/conversations/${id}/entries?after=${firstId}&limit=3`],
     ['GET', `/api/conversations/${id}/export?format=openai-chat`],
     ['GET', `/api/conversations/${id}/export?format=markdown`],
     [
@@ -42,9 +44,10 @@ test('a long conversation gives the same result on a separate thread, and leaves
     entryId: `${entryId}-not`,
   })
   assert.equal(missing.status, 404)
+  assert.equal((await apart.api('GET', `/api/conversations/${id}/entries?around=${id}`)).status, 404)
 })
 
-async function longConversation(file: string): Promise<{ id: string; entryId: string }> {
+async function longConversation(file: string): Promise<{ id: string; firstId: string; entryId: string }> {
   const store = await openSqliteStore(file)
   const { id } = await store.createConversation('local')
   const messages = Array.from({ length: 3000 }, (_, i): Message => ({
@@ -57,7 +60,7 @@ async function longConversation(file: string): Promise<{ id: string; entryId: st
     messages.map((message) => ({ message })),
   )
   await store.close()
-  return { id, entryId: entries.at(-1)?.id ?? '' }
+  return { id, firstId: entries[0]?.id ?? '', entryId: entries.at(-1)?.id ?? '' }
 }
 
 function headersOf({ headers }: Answer): (string | null)[] {

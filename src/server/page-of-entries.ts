@@ -1,0 +1,67 @@
+// A page of the history of a conversation.
+
+import type { Entry } from '../core/log.ts'
+import type { Store } from '../store/store.ts'
+import { missing } from './route.ts'
+import type { EntriesQuery } from './schema.ts'
+import type { EntriesPage } from './views.ts'
+
+/** The common case, upward from the end, reads only the page; any other reads the outline of the whole conversation. */
+export function isUpward({ after, around }: EntriesQuery): boolean {
+  return after === undefined && around === undefined
+}
+
+export async function pageOf(store: Store, owner: string, id: string, query: EntriesQuery): Promise<EntriesPage> {
+  const conversation = await store.conversation(owner, id)
+  if (!conversation) throw missing('conversation', id)
+  const { limit = 50, before, after, around } = query
+  const leaf = query.leaf ?? conversation.head
+  for (const given of [query.leaf, before, after, around]) {
+    const entry = given === undefined ? undefined : await store.entry(owner, given)
+    if (given !== undefined && entry?.conversationId !== id) throw missing('entry', given)
+  }
+  if (isUpward(query)) {
+    const last = before === undefined ? leaf : ((await store.entry(owner, before))?.parentId ?? null)
+    const items = last === null ? [] : await store.history(owner, last, { last: limit })
+    return { items, before: beginning(items), after: before === undefined ? null : (items.at(-1)?.id ?? null) }
+  }
+  const path = await pathThrough(store, owner, id, after ?? around ?? '', leaf)
+  const place = path.indexOf(after ?? around ?? '')
+  const from = after === undefined ? Math.max(0, place - Math.floor(limit / 2)) : place + 1
+  const wanted = path.slice(from, from + limit)
+  const end = wanted.at(-1)
+  const items = end === undefined ? [] : await store.history(owner, end, { last: wanted.length })
+  return { items, before: beginning(items), after: from + limit < path.length ? (end ?? null) : null }
+}
+
+function beginning(items: readonly Entry[]): string | null {
+  return items[0] && items[0].parentId !== null ? items[0].id : null
+}
+
+/** The ids from the root to a leaf, through the entry: to the given leaf if it follows, otherwise to the newest one. */
+async function pathThrough(
+  store: Store,
+  owner: string,
+  conversationId: string,
+  entryId: string,
+  leaf: string | null,
+): Promise<string[]> {
+  const outline = await store.outline(owner, conversationId)
+  const parents = new Map(outline.map((entry) => [entry.id, entry.parentId]))
+  const up = (from: string | null): string[] => {
+    const path: string[] = []
+    for (let at: string | null = from; at !== null; at = parents.get(at) ?? null) path.push(at)
+    return path.toReversed()
+  }
+  const wanted = up(leaf)
+  if (wanted.includes(entryId)) return wanted
+  // In the order of writing, so a child comes after its parent, and the newest child is the last.
+  let end = entryId
+  const below = new Set([entryId])
+  for (const { id, parentId } of outline) {
+    if (parentId === null || !below.has(parentId)) continue
+    below.add(id)
+    end = id
+  }
+  return up(end)
+}
