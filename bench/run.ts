@@ -13,6 +13,7 @@ const loaders: Record<string, () => Promise<Row>> = {
   turn: async () => (await import('./rows/turn.ts')).turn,
   loop: async () => (await import('./rows/loop.ts')).loop,
   'long-run': async () => (await import('./rows/long-run.ts')).longRun,
+  growth: async () => (await import('./rows/growth.ts')).growth,
   plan: async () => (await import('./rows/plan.ts')).plan,
   memory: async () => (await import('./rows/memory.ts')).memory,
   store: async () => (await import('./rows/store.ts')).store,
