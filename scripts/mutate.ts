@@ -28,7 +28,7 @@ const areas: Record<string, Area> = {
   run: { files: 'src/run/*.ts', tests: ['run'], wider: ['doors', 'crash/leases'] },
   context: {
     files: 'src/context/*.ts',
-    tests: ['context', 'run/context-*'],
+    tests: ['context', 'run/context-*', 'run/answer'],
     wider: ['properties', 'run/recall*', 'run/savings', 'run/conversation'],
   },
   transport: { files: 'src/transport/*.ts', tests: ['transport'], wider: ['replay', 'run/count-*'] },
@@ -169,12 +169,17 @@ async function recorded(warm: Tests, files: readonly string[]): Promise<Recorded
   return { tests, early }
 }
 
+/** How long the tests of one change may take together, as recorded: a change that all of them let pass ends there. */
+const mostMs = 30_000
+
 /** The tests that reach a change. What runs as a module is loaded concerns all that reach anything of its file. */
 function testsFor(mutant: Numbered, mutants: readonly Numbered[], tests: readonly Test[]): Test[] {
   const ids = mutant.isStatic ? mutants.filter(({ file }) => file === mutant.file).map(({ id }) => id) : [mutant.id]
+  let ms = 0
   return tests
     .filter(({ reached }) => ids.some((id) => reached.has(id)))
     .toSorted((a, b) => a.ms / (1 + a.noticed) - b.ms / (1 + b.noticed))
+    .filter((test) => (ms += test.ms) <= mostMs || ms === test.ms)
 }
 
 /** The test that fails with the change and passes without it. */
