@@ -61,6 +61,9 @@ interface Test {
 
 type Numbered = Mutant & { id: number }
 
+/** How long the tests of one change may take together, as recorded: a change that all of them let pass ends there. */
+const mostMs = 30_000
+
 const root = join(import.meta.dirname, '..')
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -168,9 +171,6 @@ async function recorded(warm: Tests, files: readonly string[]): Promise<Recorded
   }
   return { tests, early }
 }
-
-/** How long the tests of one change may take together, as recorded: a change that all of them let pass ends there. */
-const mostMs = 30_000
 
 /** The tests that reach a change. What runs as a module is loaded concerns all that reach anything of its file. */
 function testsFor(mutant: Numbered, mutants: readonly Numbered[], tests: readonly Test[]): Test[] {

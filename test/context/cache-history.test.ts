@@ -104,6 +104,12 @@ test('less than a tenth of what was expected from the cache means that it is col
   assert.equal(found(40, 40), undefined)
   assert.equal(found(0, 0, 499), undefined, 'less than the provider caches at all')
   assert.equal(found(0, 0, 500), 'the last read found nothing')
+  const free = (cached: number) =>
+    read({
+      exchanges: [sent({ notes: [forecastNote({ ...forecast, cached }, undefined)], usage: { ...noUsage, input: 9 } })],
+      cacheFor: () => ({ lifetimeMs, minimum: 0 }),
+    }).cold
+  assert.deepEqual([free(0), free(1)], [undefined, 'the last read found nothing'])
 })
 
 test('the last request is one of this path, with usage, that was part of the conversation', () => {

@@ -65,6 +65,18 @@ test('what a window or a summary left out is reported as cut or summarised', () 
   assert.match(summarised.messages[1]?.why.join() ?? '', /to a summary/)
 })
 
+test('a turn that was folded before the window cut it is reported as folded, the messages around it as cut', () => {
+  const folds = [{ from: 1, through: 4, style: 'stub' as const, why: 'old' }]
+  const { messages } = explain({
+    history,
+    assembled: assembled('full', { ...noDecisions, folds, cut: { before: 5, why: 'too long' } }),
+  })
+  assert.deepEqual(
+    messages.slice(1, 6).map(({ fate }) => fate),
+    ['sent', 'folded', 'folded', 'cut', 'sent'],
+  )
+})
+
 test('tokens are in the count of the provider, and the price knows what is cached', () => {
   const price = { input: 2, output: 8, cacheRead: 0.2 }
   const plain = explain({ history, assembled: assembled('full'), price })
