@@ -27,6 +27,17 @@ export async function listenTo(asks: readonly Asked[], events: number): Promise<
   return { ms, delays: all.flatMap((one) => delaysOf(one, events)) }
 }
 
+/** The milliseconds to the first byte of a chat, and its text. */
+export async function firstByte(asked: Asked): Promise<{ ms: number; text: string }> {
+  const began = process.hrtime.bigint() / 1000n
+  const { at, chunks } = await open(asked, globalAgent)
+  const deltas = Buffer.concat(chunks)
+    .toString()
+    .matchAll(/"content":("[^"]*")/g)
+  const text = [...deltas].map(([, content = '""']) => JSON.parse(content) as string).join('')
+  return { ms: Number((at[0] ?? 0n) - began) / 1000, text }
+}
+
 export async function newConversation(origin: string, body: object): Promise<string> {
   const asked = { url: `${origin}/api/conversations`, headers: {}, body: JSON.stringify(body) }
   const { chunks } = await open(asked, globalAgent)

@@ -74,20 +74,27 @@ export async function synapse(upstream: string, home: string): Promise<Contender
   }
 }
 
+export interface Door extends Contender {
+  url: string
+  body(model: string, messages: readonly object[]): string
+}
+
 /**
  * Clients of OpenAI's API. `unchanged`: the stream asks for its usage, so that its bytes pass through; without that each
  * event is read, and written again.
  */
-export async function synapseDoor(upstream: string, home: string, unchanged: boolean): Promise<Contender> {
+export async function synapseDoor(upstream: string, home: string, unchanged: boolean): Promise<Door> {
   const { child, origin } = await serving(upstream, home)
+  const url = `${origin}/v1/chat/completions`
+  const about = unchanged ? { stream_options: { include_usage: true } } : {}
   return {
     name: `synapse serve, ${unchanged ? 'passed through' : 'translated'}`,
     ...measures(child),
+    url,
+    body: (model, messages) => chatBody(model, messages, about),
     async asks(streams, events, pauseMs) {
-      const about = unchanged ? { stream_options: { include_usage: true } } : {}
-      const messages = [{ role: 'user', content: 'Tell me much.' }]
-      const body = JSON.stringify({ model: `up-${events}-${pauseMs}/m`, stream: true, ...about, messages })
-      return Array.from({ length: streams }, () => ({ url: `${origin}/v1/chat/completions`, headers: {}, body }))
+      const body = chatBody(`up-${events}-${pauseMs}/m`, question, about)
+      return Array.from({ length: streams }, () => ({ url, headers: {}, body }))
     },
   }
 }
@@ -111,9 +118,15 @@ async function serving(upstream: string, home: string): Promise<{ child: ChildPr
 }
 
 function chatAsks(urlOf: (path: string) => string, headers: Record<string, string>): Contender['asks'] {
-  const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'Tell me much.' }] })
+  const body = chatBody('m', question)
   return async (streams, events, pauseMs) =>
     Array.from({ length: streams }, () => ({ url: urlOf(`/${events}/${pauseMs}/chat/completions`), headers, body }))
+}
+
+const question = [{ role: 'user', content: 'Tell me much.' }]
+
+export function chatBody(model: string, messages: readonly object[], about: object = {}): string {
+  return JSON.stringify({ model, stream: true, ...about, messages })
 }
 
 /** Ticks of the kernel's clock in a second. */

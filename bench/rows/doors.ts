@@ -3,54 +3,62 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listenTo } from '../relay/ask.ts'
-import { portkey, startUpstream, synapseDoor, type Contender } from '../relay/contender.ts'
+import { firstByte, listenTo } from '../relay/ask.ts'
+import { chatBody, portkey, startUpstream, synapseDoor, type Contender, type Door } from '../relay/contender.ts'
+import { median } from '../measure.ts'
 import type { Row } from '../row.ts'
 
 const long = 200
 const atOnce = 20
+const history = 2000
 
 export const doors: Row = {
   name: 'doors',
-  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${long} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway keeps nothing.`,
+  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${long} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway keeps nothing. First byte: in a conversation of ${history} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway.`,
 
   async run({ quick }) {
     const home = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
     for (const name of ['passed', 'translated']) mkdirSync(join(home, name))
     const upstream = await startUpstream()
-    const contenders = [
-      await portkey(upstream.origin),
+    const ours = [
       await synapseDoor(upstream.origin, join(home, 'passed'), true),
       await synapseDoor(upstream.origin, join(home, 'translated'), false),
     ]
+    const contenders = [await portkey(upstream.origin), ...ours]
     try {
-      const rounds = quick ? 10 : 40
-      const measured: Measured[] = []
-      for (const one of contenders) measured.push(await measure(one, rounds))
-      const [gateway, ...ours] = measured
+      const [gateway, ...measured] = await measure(contenders, quick ? 10 : 40)
+      const added: number[] = []
+      for (const door of ours) added.push(await addedBy(door, `${upstream.origin}/1/0`, quick ? 30 : 100))
       return {
         tables: [
           {
-            head: ['server', 'per request, ms', 'per event, µs'],
-            lines: contenders.map(({ name }, i) => [
-              name,
-              (measured[i]?.request ?? 0).toFixed(2),
-              ((measured[i]?.event ?? 0) * 1000).toFixed(1),
+            head: ['server', 'per request, ms', 'per event, µs', 'first byte, ms more'],
+            lines: [gateway, ...measured].map((each, i) => [
+              contenders[i]?.name ?? '',
+              (each?.request ?? 0).toFixed(2),
+              ((each?.event ?? 0) * 1000).toFixed(1),
+              added[i - 1]?.toFixed(1) ?? '–',
             ]),
           },
         ],
-        checks: ours.flatMap(({ request, event }, i) => [
+        checks: ours.flatMap(({ name }, i) => [
           {
-            what: `processor time of an event / @portkey-ai/gateway, ${contenders[i + 1]?.name ?? ''}`,
-            value: event / (gateway?.event ?? Number.NaN),
+            what: `processor time of an event / @portkey-ai/gateway, ${name}`,
+            value: (measured[i]?.event ?? Number.NaN) / (gateway?.event ?? Number.NaN),
             bound: 1,
           },
           {
-            what: `processor time of a request / @portkey-ai/gateway, ${contenders[i + 1]?.name ?? ''}`,
-            value: request / (gateway?.request ?? Number.NaN),
+            what: `processor time of a request / @portkey-ai/gateway, ${name}`,
+            value: (measured[i]?.request ?? Number.NaN) / (gateway?.request ?? Number.NaN),
             bound: 1,
             excuse:
               'a request is a turn of a conversation that is stored durably and can be found again; the gateway keeps nothing',
+          },
+          {
+            what: `ms to the first byte, ${history} messages, ${name}`,
+            value: added[i] ?? Number.NaN,
+            bound: 5,
+            excuse: 'before it is sent, the request is found, planned, and committed to the disk twice',
           },
         ]),
       }
@@ -67,20 +75,47 @@ interface Measured {
   event: number
 }
 
-async function measure(one: Contender, rounds: number): Promise<Measured> {
-  const spent = async (events: number) => {
-    const before = one.processorMs()
-    await listenTo(await one.asks(atOnce, events, 0), events)
-    return one.processorMs() - before
-  }
-  const sum = { short: 0, long: 0 }
-  // In turn, and as many before, so that what is measured is warm.
+/** In turn, so that all of them meet the same load of the machine, and as many rounds before, so that all are warm. */
+async function measure(contenders: readonly Contender[], rounds: number): Promise<Measured[]> {
+  const sums = contenders.map(() => ({ short: 0, long: 0 }))
   for (let round = -rounds; round < rounds; round++) {
-    const [ofShort, ofLong] = [await spent(1), await spent(long)]
-    if (round < 0) continue
-    sum.short += ofShort
-    sum.long += ofLong
+    for (const [i, one] of contenders.entries()) {
+      const [short, longer] = [await spent(one, 1), await spent(one, long)]
+      const sum = sums[i]
+      if (round < 0 || !sum) continue
+      sum.short += short
+      sum.long += longer
+    }
   }
-  const request = sum.short / (rounds * atOnce)
-  return { request, event: (sum.long / (rounds * atOnce) - request) / (long - 1) }
+  return sums.map((sum) => {
+    const request = sum.short / (rounds * atOnce)
+    return { request, event: (sum.long / (rounds * atOnce) - request) / (long - 1) }
+  })
+}
+
+async function spent(one: Contender, events: number): Promise<number> {
+  const before = one.processorMs()
+  await listenTo(await one.asks(atOnce, events, 0), events)
+  return one.processorMs() - before
+}
+
+/** Milliseconds that a door adds before the first byte, in a conversation that continues. */
+async function addedBy(door: Door, upstream: string, turns: number): Promise<number> {
+  const messages = Array.from({ length: history }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: `Message ${i} of a conversation, with about as many words as a short message of a chat has.`,
+  }))
+  const [direct, through]: [number[], number[]] = [[], []]
+  for (let turn = 0; turn < turns; turn++) {
+    messages.push({ role: 'user', content: 'Tell me much.' })
+    const headers = {}
+    const alone = await firstByte({ url: `${upstream}/chat/completions`, headers, body: chatBody('m', messages) })
+    const answer = await firstByte({ url: door.url, headers, body: door.body('up-1-0/m', messages) })
+    messages.push({ role: 'assistant', content: answer.text })
+    // Until then some code is not compiled.
+    if (turn < turns / 3) continue
+    direct.push(alone.ms)
+    through.push(answer.ms)
+  }
+  return median(through) - median(direct)
 }

@@ -6,6 +6,7 @@ import { asFailure, isStorageFull, SynapseError, type Failure } from '../core/er
 import type { Conversation, Entry } from '../core/log.ts'
 import type { Reply, UserMessage } from '../core/message.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
+import { uuidv7 } from '../store/ids.ts'
 import { carriesMedia } from '../store/media.ts'
 import type { Approval } from './approval.ts'
 import { afterReply } from './hooks.ts'
@@ -17,7 +18,7 @@ import { readWhole } from './path-cache.ts'
 import { isOwnRecall } from './offer-recall.ts'
 import { stuck } from './repeats.ts'
 import { userMessage } from './settings.ts'
-import type { LoopContext } from './run-context.ts'
+import type { LoopContext, Opening } from './run-context.ts'
 import { runCalls } from './tool-step.ts'
 import type { RouteStep } from '../settings/run.ts'
 import { namedModel } from './route.ts'
@@ -89,11 +90,13 @@ async function begin(state: LoopState, message: UserMessage | undefined, stored?
   const conversation = stored ?? (await store.conversation(owner, conversationId))
   if (!conversation)
     throw new SynapseError({ kind: 'not-found', message: `There is no conversation ${conversationId}.` })
+  const place = run.opening ? { ...conversation, head: run.opening.after } : conversation
   // Without a new message, repeated calls are counted from an earlier one.
-  const history = await run.pathTo(conversation, !message || run.route !== undefined)
+  const history = await run.pathTo(place, !message || run.route !== undefined)
   state.history = history
   const started = () => run.emit({ type: 'run-start', conversationId, entryId: history.at(-1)?.id ?? '' })
-  if (message && run.pending && !carriesMedia(message)) {
+  if (run.opening) await open(state, run.opening, started)
+  else if (message && run.pending && !carriesMedia(message)) {
     const { entry, fresh } = run.pending.entryAfter(history, conversationId, message)
     run.pending.add(store.append(owner, conversationId, fresh, run.write()), started)
     history.push(entry)
@@ -102,6 +105,28 @@ async function begin(state: LoopState, message: UserMessage | undefined, stored?
     started()
   }
   if (run.budget?.conversation) state.before = await spentSoFar(store, owner, conversationId)
+}
+
+/** Writes what a client has added, together with the request if that is possible. */
+async function open({ run, history }: LoopState, { messages, write }: Opening, started: () => void): Promise<void> {
+  const { pending, conversationId } = run
+  if (pending && !messages.some(carriesMedia)) {
+    const entries = messages.map((message) => {
+      const { entry, fresh } = pending.entryAfter(history, conversationId, message)
+      history.push(entry)
+      return fresh
+    })
+    pending.add(write(entries), started)
+    return
+  }
+  let parentId = history.at(-1)?.id ?? null
+  const entries = messages.map((message) => {
+    const entry = { id: uuidv7(), message, parentId }
+    parentId = entry.id
+    return entry
+  })
+  history.push(...(await write(entries)))
+  started()
 }
 
 /** Gives the end of the run, if this was its last step. */

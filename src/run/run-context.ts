@@ -1,8 +1,8 @@
 // What a run needs.
 
 import type { GuardReason, RunEvent } from '../core/event.ts'
-import type { Exchange } from '../core/log.ts'
-import type { Reply, TextPart, UserMessage } from '../core/message.ts'
+import type { Entry, Exchange } from '../core/log.ts'
+import type { Message, Reply, TextPart, UserMessage } from '../core/message.ts'
 import type { Options } from '../settings/options.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Policy } from '../settings/policy.ts'
@@ -11,7 +11,7 @@ import type { Budget, Fallback, Hooks, Route } from '../settings/run.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import type { ReplyCall } from '../transport/reply.ts'
 import type { NewRecord } from '../store/records.ts'
-import type { ExchangeEnd, Store, Write } from '../store/store.ts'
+import type { ExchangeEnd, NewEntry, Store, Write } from '../store/store.ts'
 import type { Meter } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
 import type { PathTo } from './path-cache.ts'
@@ -77,6 +77,14 @@ export interface Verbatim {
   whole: boolean
 }
 
+/** What a client has added to a conversation. */
+export interface Opening {
+  /** The entry that the first message follows; null: it begins the conversation, or a branch from its beginning. */
+  after: string | null
+  messages: readonly Message[]
+  write(entries: readonly NewEntry[]): Promise<readonly Entry[]>
+}
+
 export type Transport = Pick<ReplyCall, 'authorize' | 'fetch' | 'limits' | 'retry' | 'budget' | 'sleep'>
 
 /** What the loop needs. Its fields are read again at each step: tools, model and policy may change during the run. */
@@ -99,6 +107,8 @@ export interface LoopContext extends Omit<RunContext, 'endpoint' | 'transport'> 
   /** The schema that the caller gave for the final answer. */
   readonly answer?: object | undefined
   pathTo: PathTo
+  /** Written first, in place of a message of the user. */
+  readonly opening?: Opening | undefined
   /** User messages that arrived during the run; each is returned once. */
   incoming(): UserMessage[]
   /** The run ends with the first reply, whatever it contains: the client runs the tools. */

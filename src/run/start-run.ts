@@ -14,7 +14,7 @@ import { holdLease, type Held } from './lease.ts'
 import { loop, outcomeOfFailure, type RunEnd } from './loop.ts'
 import { PendingWrites } from './pending-writes.ts'
 import { repeatLimits } from './repeats.ts'
-import type { LoopContext, RecordsOf, Verbatim } from './run-context.ts'
+import type { LoopContext, Opening, RecordsOf, Verbatim } from './run-context.ts'
 import { closeInterrupted, stepBack, type ClosingContext } from './close-interrupted.ts'
 import { toolLimits } from './guards.ts'
 import { protocolOf, type RunSettings, type Runtime } from './settings.ts'
@@ -33,6 +33,8 @@ export interface RunRequest {
   toolNames?: readonly string[] | undefined
   /** The first user message; without it, the run continues where the log ends. */
   message?: UserMessage | undefined
+  /** In place of the first message: what a client has added. It gets the lease. */
+  opening?: (held: Held) => Opening
   /** User messages that arrive during the run. */
   incoming: () => UserMessage[]
   /** Moves the head, before anything else is written. */
@@ -68,11 +70,12 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
       ])
       await request.before?.(held)
       const stored = changed || request.before ? await store.conversation(owner, conversationId) : seen
-      const context = loopContext(runtime, request, { ...within, write: held.write })
+      const opening = request.opening?.(held)
+      const context = loopContext(runtime, request, { ...within, write: held.write, opening })
       const naming = message && nameAfter(store, owner, conversationId, message, stored)
       if (naming && context.pending) context.pending.add(naming)
       else await naming
-      const steppedBack = !message && (await stepBack(settling))
+      const steppedBack = !message && !opening && (await stepBack(settling))
       return await loop(context, message, steppedBack ? undefined : stored)
     } finally {
       await held.release()
@@ -144,7 +147,7 @@ function loopContext(
     ownTools,
     notes,
   }: RunRequest,
-  rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy'>,
+  rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy' | 'opening'>,
 ): LoopContext {
   /** Resolved once, as long as requests succeed. */
   const found = new Map<string, Awaited<ReturnType<Runtime['endpoint']>>>()

@@ -21,7 +21,7 @@ export async function readJson(request: globalThis.Request, limit: number): Prom
   } catch {
     throw badInput('The body is not JSON.')
   }
-  if (isDeeper(read.text, deepest)) throw badInput(`The body is nested more than ${deepest} levels deep.`)
+  if (isDeeper(read.value, deepest)) throw badInput(`The body is nested more than ${deepest} levels deep.`)
   return read
 }
 
@@ -53,15 +53,12 @@ function unpacked(bytes: Uint8Array, encoding: string | null, limit: number): Ui
 /** Deeper than anything that people or programs write, and far below the limit of the stack. */
 const deepest = 500
 
-/** Of a text that is JSON. */
-function isDeeper(json: string, most: number): boolean {
-  let depth = 0
-  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (mark === '{' || mark === '[') depth++
-    else if (mark === '}' || mark === ']') depth--
-    if (depth > most) return true
-  }
-  return false
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (most === 0) return true
+  return Array.isArray(value)
+    ? value.some((one) => isDeeper(one, most - 1))
+    : Object.values(value).some((one) => isDeeper(one, most - 1))
 }
 
 async function readBytes(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array> {

@@ -1,8 +1,9 @@
 // The comparable form of a conversation: what clients send back verbatim. Reasoning, call ids, system prompts and tools
 // change on the way through clients that continue the very same conversation, so they are left out.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isObject, type Json } from '../../core/json.ts'
+import { prefixes } from '../../context/prefix-memo.ts'
 import type { WireService } from '../../wires/service.ts'
 import { callsOf, textOf, type MediaPart, type Message, type Part, type Reply } from '../../core/message.ts'
 
@@ -13,17 +14,34 @@ export interface Group {
   hash: string
 }
 
+const known = prefixes<readonly Group[]>()
+
 export function grouped(messages: readonly Message[], before: string = ''): Group[] {
+  const groups = before === '' ? knownGroups(messages) : []
+  let upTo = groups.at(-1)?.hash ?? before
+  const first = groups.reduce((sum, group) => sum + group.messages.length, 0)
   const lists: Message[][] = []
-  for (const message of messages) {
+  for (const message of messages.slice(first)) {
     const last = lists.at(-1)
     if (message.role === 'assistant' && last?.[0]?.role === 'assistant') last.push(message)
     else lists.push([message])
   }
-  let hash = before
-  return lists.map((list) => {
-    hash = nextHash(hash, list)
-    return { messages: list, hash }
+  for (const list of lists) {
+    upTo = nextHash(upTo, list)
+    groups.push({ messages: list, hash: upTo })
+  }
+  if (before === '') known.keep(messages, groups)
+  return groups
+}
+
+/** The groups of an earlier list that are complete in this one. */
+function knownGroups(messages: readonly Message[]): Group[] {
+  const before = known.longest(messages)
+  let end = 0
+  return (before?.value ?? []).filter((group) => {
+    end += group.messages.length
+    const isLast = group.messages[0]?.role !== 'assistant' || messages[end]?.role !== 'assistant'
+    return end <= (before?.shared ?? 0) && isLast
   })
 }
 
@@ -68,7 +86,7 @@ function sorted(value: Json): Json {
 }
 
 function digest(before: string, text: string): string {
-  return createHash('sha256').update(`${before}\n${text.toWellFormed()}`).digest('base64url')
+  return hash('sha256', `${before}\n${text.toWellFormed()}`, 'base64url')
 }
 
 /** The client's id of a call: the same in every answer, and it identifies our call. */
@@ -78,7 +96,7 @@ export function clientCallId({ door }: Pick<WireService, 'door'>, callId: string
 }
 
 function callKey(callId: string): string {
-  return createHash('sha256').update(callId).digest('hex').slice(0, 24)
+  return hash('sha256', callId).slice(0, 24)
 }
 
 /** The part of a client's id that names our call; undefined: it is not ours. */

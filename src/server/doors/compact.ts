@@ -3,7 +3,7 @@
 
 import { SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Message } from '../../core/message.ts'
+import type { Message, Reply } from '../../core/message.ts'
 import { textOf } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { historyAsText, summaryPrompt, usualBudget } from '../../context/summary.ts'
@@ -62,18 +62,22 @@ export async function compactBody(
 }
 
 /** The messages with summaries in place of the items that represent them. Other items are not changed. */
-export async function withSummaries(store: Store, owner: string, messages: readonly Message[]): Promise<Message[]> {
+export async function withSummaries(store: Store, owner: string, messages: Message[]): Promise<Message[]> {
+  if (!messages.some(isCompaction)) return messages
   const out: Message[] = []
   for (const message of messages) {
-    const summary = await summaryIn(store, owner, message)
+    const summary = isCompaction(message) ? await summaryIn(store, owner, message) : undefined
     if (summary === undefined) out.push(message)
     else out.push({ role: 'user', parts: [{ type: 'compaction', text: summary }] })
   }
   return out
 }
 
-async function summaryIn(store: Store, owner: string, message: Message): Promise<string | undefined> {
-  if (message.role !== 'assistant' || !message.parts.every(({ type }) => type === 'compaction')) return undefined
+function isCompaction(message: Message): message is Reply {
+  return message.role === 'assistant' && message.parts.every(({ type }) => type === 'compaction')
+}
+
+async function summaryIn(store: Store, owner: string, message: Reply): Promise<string | undefined> {
   const [token] = tokensIn(JSON.stringify(message.native))
   const exchangeId = token === undefined ? undefined : (await sealOf(store)).open(owner, token)
   const exchange = exchangeId === undefined ? undefined : await store.exchange(owner, exchangeId)

@@ -62,9 +62,14 @@ export async function match(
 ): Promise<Match> {
   const groups = grouped(request.messages, start?.hash)
   const at = start ? { ...start, count: 0 } : await placeOf(store, owner, groups, request.session)
-  const known = at.entryId === undefined ? [] : await callsBefore(store, owner, at.entryId, groups.slice(0, at.count))
+  const fresh = groups.slice(at.count)
+  const hasResults = fresh.some(({ messages }) => messages.some(({ role }) => role === 'tool'))
+  const known =
+    at.entryId === undefined || !hasResults
+      ? []
+      : await callsBefore(store, owner, at.entryId, groups.slice(0, at.count))
   if (start) checkResults(request.messages, known)
-  const append = await adopted(store, owner, groups.slice(at.count), known)
+  const append = await adopted(store, owner, fresh, known)
   const passedBy = commonOf([
     ...(at.entryId === undefined ? [] : [at.passedBy]),
     ...append.flatMap((one) => (one.isOurs ? [one.passedBy] : [])),

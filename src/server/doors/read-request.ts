@@ -8,6 +8,8 @@ import { loadService, loadTranscript } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
 import type { WireService } from '../../wires/service.ts'
 import { at } from '../../wires/shared/request-options.ts'
+import type { Door } from './door.ts'
+import { readContinuing } from './known-messages.ts'
 
 export interface DoorRequest extends ReadRequest {
   /** Tools that the provider of the API runs itself, as far as others have them. */
@@ -23,10 +25,10 @@ export interface DoorRequest extends ReadRequest {
   session?: string
 }
 
+/** `size`: characters of the body. `isKept`: what was read may stay in memory for the next request. */
 export async function readRequest(
-  wire: string,
-  provider: string,
-  body: JsonObject,
+  { wire, provider }: Pick<Door, 'wire' | 'provider'>,
+  { body, size, isKept }: { body: JsonObject; size: number; isKept: boolean },
   headers: Headers,
 ): Promise<DoorRequest> {
   refuseUnsupported(body)
@@ -36,7 +38,9 @@ export async function readRequest(
   const { stored } = service.door ?? {}
   const previousId = stored?.previousId(body)
   const conversation = stored?.conversationId?.(body)
-  const read = readRequestWith({ transcript, service }, body, provider)
+  const readAll = (whole: JsonObject) => readRequestWith({ transcript, service }, whole, provider)
+  const key = `${wire} ${provider} ${typeof body.model === 'string' ? body.model : ''}`
+  const read = isKept ? readContinuing(key, { body, size }, readAll) : readAll(body)
   const serverTools = serverToolsIn(service, body)
   return {
     ...read,

@@ -31,7 +31,7 @@ import { answerKey, delivery, undelivered, type UndeliveredAnswer } from './unde
 import type { Arrival, AtDoor, Visit } from './visit.ts'
 
 export async function respondAtDoor(at: AtDoor): Promise<globalThis.Response> {
-  const server = forRequest(at.server)
+  const server = forRequest({ ...at.server, endpoint: remembered(at.server.endpoint) })
   try {
     checkHost(at.request.headers, at.names)
     if (at.door.operation.do === 'head') return new globalThis.Response(null)
@@ -39,6 +39,17 @@ export async function respondAtDoor(at: AtDoor): Promise<globalThis.Response> {
     return await respondTo({ ...at, server }, principal)
   } catch (error) {
     return await errorResponse(at, error, { tokens: 0, window: 0 })
+  }
+}
+
+/** One request needs the same endpoint for its checks, its plan and its run. */
+function remembered(find: ServerContext['endpoint']): ServerContext['endpoint'] {
+  const found = new Map<string, ReturnType<typeof find>>()
+  return (model, protocol) => {
+    const name = `${model} ${protocol ?? ''}`
+    const known = found.get(name) ?? find(model, protocol)
+    found.set(name, known)
+    return known
   }
 }
 

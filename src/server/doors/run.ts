@@ -2,14 +2,14 @@
 // but it ends with the first reply, because the client runs its own tools. Calls of tools of the server are answered in between.
 
 import type { RunEvent } from '../../core/event.ts'
-import { SynapseError } from '../../core/error.ts'
-import { sideCall } from '../../core/log.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
+import { sideCall, type Entry } from '../../core/log.ts'
 import type { Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
 import { channel, type Channel } from '../../run/channel.ts'
 import { isAbandoned, type Held } from '../../run/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
-import { cachedPath } from '../../run/path-cache.ts'
+import { pathCache } from '../../run/path-cache.ts'
 import { settingsOf as policySettings } from '../../settings/policy.ts'
 import type { RecordsOf, Verbatim } from '../../run/run-context.ts'
 import type { RunSettings } from '../../run/settings.ts'
@@ -18,7 +18,7 @@ import { titleOf } from '../../run/title.ts'
 import { withFailpoints } from '../../store/failpoint.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
-import type { NewEntry } from '../../store/store.ts'
+import type { NewEntry, Store } from '../../store/store.ts'
 import type { WireService } from '../../wires/service.ts'
 import type { ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
@@ -30,7 +30,7 @@ import { match, prefixRecord, type Match, type StartingPoint } from './match.ts'
 import type { DoorModel } from './models.ts'
 import { passing, type Passing } from './pass-through.ts'
 import type { DoorRequest } from './read-request.ts'
-import { recordsOfRun } from './reply-records.ts'
+import { recordsOfRun, type RecordsOfRun } from './reply-records.ts'
 import { servedTools, type ServedTools } from './served-tools.ts'
 import { isSideCall } from './side-call.ts'
 import type { Delivery } from './undelivered.ts'
@@ -83,6 +83,14 @@ export interface DoorRunOptions {
 /** Conversations in which this process is answering a request. */
 const busy = new Set<string>()
 
+const paths = new WeakMap<Store, ReturnType<typeof pathCache>>()
+
+function pathsOf(store: Store): ReturnType<typeof pathCache> {
+  const known = paths.get(store) ?? pathCache(store)
+  paths.set(store, known)
+  return known
+}
+
 export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const { server, principal, request } = options
   const store = withFailpoints(server.store)
@@ -106,19 +114,22 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     { store, owner, endpoint: passes?.endpoint ?? server.endpoint },
     {
       conversationId,
-      pathTo: cachedPath(store, owner),
+      pathTo: pathsOf(server.store)(owner, conversationId),
       settings: () => settingsOf(options, passes, { served, answered: seen.answered }),
       notes: [...request.notes, ...served.notes],
       ownTools: served.tools.map(({ name }) => name),
       verbatim: passes?.verbatim,
       incoming: () => [],
-      async before(held) {
-        await append(options, place, held)
-        server.changes.tell(conversationId)
-        // Not awaited: the request to the provider is sent meanwhile. An answer matters more than the record of the
-        // client's request.
-        keptBody = store.keepBody(owner, conversationId, options.sent.body, held.write()).catch(() => undefined)
-      },
+      opening: (held) => ({
+        after: place.parentId,
+        messages: place.append.map(({ message }) => message),
+        write(entries) {
+          const appended = append(options, place, entries, held)
+          // Not awaited: an answer matters more than the record of the client's request.
+          keptBody = store.keepBody(owner, conversationId, options.sent.body, held.write()).catch(() => undefined)
+          return appended
+        },
+      }),
       recordsOf,
       oneReply: true,
       stop,
@@ -131,7 +142,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   )
     .then(async (end): Promise<DoorEnd> => {
       const reply = shownReply(seen.replies, isHidden)
-      await settle(end, reply)
+      await settle(options, { store, place, records, seen }, end, reply)
       return { ...end, ...(reply && { reply }), ...(seen.usage && { replyUsage: seen.usage }) }
     })
     .finally(() => {
@@ -162,24 +173,28 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     const whole = shownReply([...seen.replies, reply], isHidden) ?? reply
     return [...asked, ...records.ofReply({ entryId, exchangeId, outcome, reply: whole })]
   }
+}
 
-  /** Before the client sees the end: its next request may arrive at once. */
-  async function settle(end: RunEnd, reply: Reply | undefined): Promise<void> {
-    const { keyId } = principal
-    if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
-    const { entryId, exchangeId } = seen
-    if (entryId === undefined || !reply || end.failure) return
-    if (options.response && !options.response.isStored) {
-      const hash = nextHash(found.hash, [reply])
-      options.memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash })
-    }
-    if (place.isAside && place.head !== undefined) {
-      await store.setHead(owner, conversationId, { entryId: place.head })
-    }
-    if (seen.recordedId === entryId) return
-    const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
-    await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
+/** Before the client sees the end: its next request may arrive at once. */
+async function settle(
+  { server, principal, response, memory }: DoorRunOptions,
+  { store, place, records, seen }: { store: Store; place: Room; records: RecordsOfRun; seen: Seen },
+  end: RunEnd,
+  reply: Reply | undefined,
+): Promise<void> {
+  const { owner, keyId } = principal
+  if (keyId !== undefined && end.cost > 0) await addSpend(server.accounts ?? store, keyId, end.cost)
+  const { conversationId } = place
+  const { entryId, exchangeId } = seen
+  if (entryId === undefined || !reply || end.failure) return
+  if (response && !response.isStored) {
+    const hash = nextHash(place.hash, [reply])
+    memory?.remember(records.responseId() ?? '', { conversationId, entryId, hash })
   }
+  if (place.isAside && place.head !== undefined) await store.setHead(owner, conversationId, { entryId: place.head })
+  if (seen.recordedId === entryId) return
+  const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
+  await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
 }
 
 type EndOfExchange = Parameters<RecordsOf>[0]
@@ -235,7 +250,9 @@ async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
   const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
   const first = [...before.map(({ message }) => message), ...request.messages].find(({ role }) => role === 'user')
   const title = first?.role === 'user' ? titleOf(first) : ''
-  const { id } = await store.createConversation(owner, {
+  const id = uuidv7()
+  const creating = store.createConversation(owner, {
+    id,
     ...(title && { title }),
     ...(isAside && { labels: [sideCall] }),
     settings: {
@@ -244,6 +261,9 @@ async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
       ...(request.system && { system: request.system }),
     },
   })
+  // A store that writes in order commits it together with the lease, which reports its errors.
+  if (store.ordered) creating.catch(() => {})
+  else await creating
   const copied = before.map(({ message }) => ({ message }))
   return { ...found, conversationId: id, isAside, parentId: null, append: [...copied, ...found.append] }
 }
@@ -254,16 +274,15 @@ function locked(): SynapseError {
 }
 
 /** Writes the new messages of the request, and moves to its end. */
-async function append({ server, principal, request }: DoorRunOptions, place: Room, held: Held): Promise<void> {
+async function append(
+  { server, principal, request }: DoorRunOptions,
+  place: Room,
+  entries: readonly NewEntry[],
+  held: Held,
+): Promise<readonly Entry[]> {
   const { store } = server
   const { owner } = principal
-  const { conversationId } = place
-  let parentId = place.parentId
-  const entries = place.append.map(({ message }): NewEntry & { id: string } => {
-    const entry = { id: uuidv7(), message, parentId, head: 'move' as const }
-    parentId = entry.id
-    return entry
-  })
+  const { conversationId, parentId } = place
   const records = place.append.flatMap(({ hash }, i) => {
     const entryId = entries[i]?.id
     if (hash === undefined || entryId === undefined) return []
@@ -271,9 +290,12 @@ async function append({ server, principal, request }: DoorRunOptions, place: Roo
       prefixRecord(owner, { conversationId, entryId }, hash, { session: request.session, passedBy: place.passedBy }),
     ]
   })
-  if (entries.length > 0) await store.appendAll(owner, conversationId, entries, held.write(), records)
-  else if (parentId !== null) await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
-  else throw new SynapseError({ kind: 'bad-input', message: 'The request has no messages: send at least one.' })
+  if (parentId === null && entries.length === 0) throw badInput('The request has no messages: send at least one.')
+  if (entries.length === 0) await store.setHead(owner, conversationId, { entryId: parentId }, held.write())
+  const moving = entries.map((entry) => ({ ...entry, head: 'move' as const }))
+  const appended = entries.length > 0 ? await store.appendAll(owner, conversationId, moving, held.write(), records) : []
+  server.changes.tell(conversationId)
+  return appended
 }
 
 /** The same for all requests of a session, and for the same request again, wherever it is stored. */

@@ -255,7 +255,7 @@ export type RecordRow = {
   data: string
 }
 
-export function toRecord(row: RecordRow): StoredRecord {
+export function toRecord(row: Omit<RecordRow, 'n'>): StoredRecord {
   return {
     owner: row.owner,
     kind: row.kind,

@@ -95,40 +95,40 @@ export function recordMethods(db: Connection): Records & Streams {
 export function putAll(db: Connection, records: readonly NewRecord[]): StoredRecord[] {
   const now = nowOf(db)
   db.run('DELETE FROM records WHERE expires_at <= ?', now)
-  return records.map((record) => put(db, record, now))
+  // Most often all of them belong to one conversation.
+  let last: { owner: string; id: string; n: number } | undefined
+  return records.map((record) => {
+    const { owner, conversationId } = record
+    if (conversationId === undefined) return put(db, record, null, now)
+    if (last?.owner !== owner || last.id !== conversationId) {
+      last = { owner, id: conversationId, n: conversationNumber(db, owner, conversationId) }
+    }
+    return put(db, record, last.n, now)
+  })
 }
 
-function put(db: Connection, record: NewRecord, now: string): StoredRecord {
-  const { owner, kind, conversationId } = record
+/** Expired records are gone already. */
+function put(db: Connection, record: NewRecord, conversation: number | null, now: string): StoredRecord {
+  const { owner, kind, conversationId, version: expected } = record
   const id = givenId(record.id, db.options.now())
   const data = jsonText(record.data, 'The record')
   const expires = record.expiresAt === undefined ? null : isoTime(record.expiresAt, 'The end of a record')
-  const found = find(db, owner, kind, id)
-  if (record.version !== undefined && record.version !== (found?.version ?? 0)) throw recordChanged(kind, id)
-  const conversation = conversationId === undefined ? null : conversationNumber(db, owner, conversationId)
-  if (found) {
-    db.run(
-      'UPDATE records SET conversation = ?, version = version + 1, expires_at = ?, data = ? WHERE n = ?',
-      conversation,
-      expires,
-      data,
-      found.n,
-    )
-  } else {
-    db.run(
-      'INSERT INTO records (owner, kind, id, conversation, version, expires_at, at, data) VALUES (?, ?, ?, ?, 1, ?, ?, ?)',
-      owner,
-      kind,
-      id,
-      conversation,
-      expires,
-      now,
-      data,
-    )
-  }
-  const row = db.get<RecordRow>(`${selects.records} WHERE r.owner = ? AND r.kind = ? AND r.id = ?`, owner, kind, id)
+  if (expected !== undefined && expected !== (find(db, owner, kind, id)?.version ?? 0)) throw recordChanged(kind, id)
+  const row = db.get<{ version: number; at: string }>(
+    `INSERT INTO records (owner, kind, id, conversation, version, expires_at, at, data) VALUES (?, ?, ?, ?, 1, ?, ?, ?)
+     ON CONFLICT (owner, kind, id) DO UPDATE SET conversation = excluded.conversation, version = version + 1,
+       expires_at = excluded.expires_at, data = excluded.data
+     RETURNING version, at`,
+    owner,
+    kind,
+    id,
+    conversation,
+    expires,
+    now,
+    data,
+  )
   if (!row) throw notFound(kind, id)
-  return toRecord(row)
+  return toRecord({ owner, kind, id, conversation_id: conversationId ?? null, expires_at: expires, data, ...row })
 }
 
 function find(db: Connection, owner: string, kind: string, id: string): RecordRow | undefined {
