@@ -8,13 +8,13 @@ import { prepare } from '../../src/index.ts'
 import { readContinuing } from '../../src/server/doors/known-messages.ts'
 import type { ReadRequest } from '../../src/wires/read-request.ts'
 import { readRequest } from '../../src/wires.ts'
-import { keptHistory } from '../arbitrary.ts'
+import { loopHistory } from '../arbitrary.ts'
 import fc from '../property.ts'
 import { tools } from '../targets.ts'
 import { doors } from './any-history.ts'
 
 const longHistory = fc
-  .array(keptHistory, { minLength: 6, maxLength: 10 })
+  .array(loopHistory, { minLength: 6, maxLength: 10 })
   .map((histories) => histories.flatMap((history) => [...history, user('And then?')]))
 
 for (const { protocol, provider, model } of doors) {

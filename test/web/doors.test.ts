@@ -2,7 +2,11 @@
 
 import assert from 'node:assert/strict'
 import OpenAI from 'openai'
+import type { Locator, Page } from 'playwright-core'
 import { eightyWords, listed, pageTest, replies, seen, site } from './page-test.ts'
+
+/** The answer that is being streamed. */
+const growing = (page: Page): Locator => page.locator('.is-live')
 
 pageTest(
   "a client's conversation is in the list while it is answered, then with the answer, the client and its request",
@@ -18,6 +22,8 @@ pageTest(
     const row = listed(page, 'Tell me about tides')
     await row.click()
     await seen(page.getByRole('article', { name: 'You' }), 'Tell me about tides')
+    // Its words so far, and nothing of what the provider holds back.
+    await seen(growing(page), 'word1')
     assert.equal(await replies(page).count(), 0)
     site.release()
     let text = ''
@@ -40,9 +46,30 @@ pageTest(
       stream: true,
     })
     await seen(page.getByRole('article', { name: 'You' }), 'And about waves?')
+    await growing(page).waitFor()
     assert.equal(await replies(page).count(), 1)
     site.release()
     for await (const _ of await next);
     await replies(page).nth(1).waitFor()
+    await growing(page).waitFor({ state: 'detached' })
   },
 )
+
+pageTest("a client's answer can be stopped on the page, and what had arrived stays", async ({ page }) => {
+  const client = new OpenAI({ baseURL: `${site.url}/v1`, apiKey: 'unused', maxRetries: 0 })
+  site.replies.push([{ type: 'text', text: eightyWords() }])
+  site.hold(12)
+  const stream = await client.chat.completions.create({
+    model: 'anthropic/claude-opus-5',
+    messages: [{ role: 'user', content: 'Tell me about currents' }],
+    stream: true,
+  })
+  await listed(page, 'Tell me about currents').click()
+  await seen(growing(page), 'word1')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await assert.rejects(async () => {
+    for await (const _ of stream);
+  })
+  await seen(replies(page), 'word1')
+  await growing(page).waitFor({ state: 'detached' })
+})

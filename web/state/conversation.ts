@@ -178,7 +178,7 @@ export async function changed(view: ConversationView): Promise<void> {
   if (view.run) onRun(view.run)
   if (view.head === null || tree.value.byId.has(view.head)) return
   await loadTree(view.id)
-  // A client at a front door has no run whose events would be followed.
+  // The events of a client's run at another server cannot be followed.
   if (!view.run) await loadDetails(view.id)
 }
 

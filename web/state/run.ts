@@ -206,7 +206,8 @@ function finish(conversationId: string, runId: string): void {
         isUnsure ? loadTree(conversationId) : undefined,
       ])
       const [run] = items
-      if (current.value?.id === conversationId && run?.state === 'ended') lastRun.value = run
+      // A client's run is not listed: the newest one is an earlier one.
+      if (current.value?.id === conversationId && run?.id === runId && run.state === 'ended') lastRun.value = run
     } catch (error) {
       // The conversation was deleted during its run: another event reports that.
       if (failureOf(error).kind !== 'not-found') throw error

@@ -23,6 +23,7 @@ import type { WireService } from '../../wires/service.ts'
 import type { ServerContext } from '../context.ts'
 import { addSpend } from '../keys.ts'
 import type { Principal } from '../principal.ts'
+import type { RunView } from '../views.ts'
 import { nextHash } from './canonical.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
 import { isCallOf, isOursBeside, mostAnswered, shownReply, withoutHiddenCalls } from './hidden-calls.ts'
@@ -109,6 +110,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const shown = withoutHiddenCalls(isHidden, (event) => events.push(event))
   const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
   const records = recordsOfRun(options, { conversationId, hash: found.hash }, passes)
+  const live = server.runs.follow(owner, viewOf(options, place), () => stop.abort())
   let keptBody: Promise<string | undefined> | undefined
   const ended = startRun(
     { store, owner, endpoint: passes?.endpoint ?? server.endpoint },
@@ -135,6 +137,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       stop,
       emit(event) {
         note(seen, event)
+        live.push(event)
         if (event.type === 'reply-event' && event.event.type === 'part-start') passes?.shown()
         shown.take(event)
       },
@@ -148,6 +151,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     .finally(() => {
       shown.end()
       busy.delete(conversationId)
+      live.end()
       server.changes.tell(conversationId)
       events.end()
       passes?.ended()
@@ -195,6 +199,12 @@ async function settle(
   if (seen.recordedId === entryId) return
   const outcome = end.outcome === 'cancelled' ? 'cancelled' : 'done'
   await store.putRecords(records.ofReply({ entryId, exchangeId, outcome, reply }))
+}
+
+/** The run for those who have the conversation open. */
+function viewOf({ model }: DoorRunOptions, { conversationId, parentId }: Room): RunView {
+  const startedAt = new Date().toISOString()
+  return { id: uuidv7(), conversationId, state: 'running', model: model.model, basedOn: parentId ?? '', startedAt }
 }
 
 type EndOfExchange = Parameters<RecordsOf>[0]

@@ -8,6 +8,7 @@ import { serverOwner } from '../server-owner.ts'
 import type { EventLog, RunStream } from './event-log.ts'
 import type { ExecutedRun, RunExecutor } from './execute-run.ts'
 import type { Holder } from './holder.ts'
+import type { LiveRuns } from './live-runs.ts'
 import { freeRecord, recordKind, runRecord, type StoredRun } from './run-record.ts'
 
 /** What a server knows about its runs. */
@@ -23,6 +24,7 @@ export interface Runs {
   readonly holder: Holder
   readonly events: EventLog
   readonly jobs: Map<string, Job>
+  readonly live: LiveRuns
   readonly queue: Job[]
   /** Ends that could not be saved for lack of space. */
   readonly unsaved: Map<string, UnsavedEnd>

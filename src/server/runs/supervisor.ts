@@ -15,6 +15,7 @@ import type { RunExecutor } from './execute-run.ts'
 import { takeName } from './holder.ts'
 import { cancelJob, enqueue, stopJobs } from './jobs.ts'
 import type { OwnRun, Runs } from './own-runs.ts'
+import { liveRuns, type LiveRuns } from './live-runs.ts'
 import { lookFailed, recover } from './recover.ts'
 import { activeRecord, openRecord, recordKind, runRecord } from './run-record.ts'
 import { readRun, textIn, viewOf, type StoredRun } from './run-record.ts'
@@ -46,6 +47,8 @@ interface NewRun extends Pick<StoredRun, 'owner' | 'conversationId' | 'settings'
 export interface Supervisor {
   /** Throws kind 'overloaded' if there is no capacity, 'conflict' while the conversation has another run. */
   start(request: NewRun): Promise<RunView>
+  /** A run that is not stored: it can be followed and stopped in this process. */
+  follow: LiveRuns['begin']
   run(owner: string, runId: string): Promise<RunView | undefined>
   /** The active run of a conversation. */
   active(owner: string, conversationId: string): Promise<RunView | undefined>
@@ -76,6 +79,7 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
     holder: await takeName(store),
     events: eventLog(store),
     jobs: new Map(),
+    live: liveRuns(),
     queue: [],
     unsaved: new Map(),
     coming: new Set(),
@@ -111,14 +115,18 @@ export async function supervise(options: SupervisorOptions): Promise<Supervisor>
 function supervisorOver(runs: Runs, through: Store, stop: Supervisor['stop']): Supervisor {
   return {
     start: (request) => start(runs, request, through),
+    follow: runs.live.begin,
     async run(owner, runId) {
+      const live = runs.live.run(owner, runId)
+      if (live) return live
       const run = await storedRun(runs, owner, runId, through)
       return run && viewOf(run)
     },
     active: async (owner, conversationId) =>
+      runs.live.active(owner, conversationId) ??
       runOf(runs, owner, await through.record(owner, recordKind.active, conversationId), through),
-    source: (owner, runId) => sourceOf(runs, owner, runId, through),
-    cancel: (owner, runId) => cancel(runs, owner, runId, through),
+    source: async (owner, runId) => runs.live.source(owner, runId) ?? sourceOf(runs, owner, runId, through),
+    cancel: async (owner, runId) => (await runs.live.cancel(owner, runId)) ?? cancel(runs, owner, runId, through),
     using: (other) => supervisorOver(runs, other, stop),
     get stopping() {
       return runs.stopping

@@ -1,0 +1,115 @@
+// Runs that answer clients of other APIs. They are not stored as runs, because the client continues or repeats its
+// requests itself, but users who have the conversation open on this server can follow and stop them.
+
+import type { RunEvent } from '../../core/event.ts'
+import type { RunView } from '../views.ts'
+import { until } from './source.ts'
+import { frame, type EventSource } from './sse.ts'
+
+export interface LiveRuns {
+  /** `stop`: at the request of someone who follows it. */
+  begin(owner: string, view: RunView, stop: () => void): LiveRun
+  run(owner: string, runId: string): RunView | undefined
+  active(owner: string, conversationId: string): RunView | undefined
+  source(owner: string, runId: string): EventSource | undefined
+  /** Resolves at its end. */
+  cancel(owner: string, runId: string): Promise<RunView | undefined>
+}
+
+interface LiveRun {
+  push(event: RunEvent): void
+  end(): void
+}
+
+interface Followed {
+  owner: string
+  view: RunView
+  events: RunEvent[]
+  /** How many events were read. Later ones may still be merged, so that their number stays small without readers. */
+  read: number
+  isOver: boolean
+  wakes: Set<() => void>
+  stop: () => void
+}
+
+export function liveRuns(): LiveRuns {
+  const runs = new Map<string, Followed>()
+  const find = (owner: string, runId: string): Followed | undefined => {
+    const run = runs.get(runId)
+    return run?.owner === owner ? run : undefined
+  }
+  return {
+    begin(owner, view, stop) {
+      const run: Followed = { owner, view, events: [], read: 0, isOver: false, wakes: new Set(), stop }
+      runs.set(view.id, run)
+      return {
+        push(event) {
+          add(run, event)
+          wake(run)
+        },
+        end() {
+          run.isOver = true
+          runs.delete(view.id)
+          wake(run)
+        },
+      }
+    },
+    run: (owner, runId) => find(owner, runId)?.view,
+    active(owner, conversationId) {
+      for (const run of runs.values()) {
+        if (run.owner === owner && run.view.conversationId === conversationId) return run.view
+      }
+      return undefined
+    },
+    source(owner, runId) {
+      const run = find(owner, runId)
+      return run && sourceOf(run)
+    },
+    async cancel(owner, runId) {
+      const run = find(owner, runId)
+      if (!run) return undefined
+      run.stop()
+      await new Promise<void>((resolve) => run.wakes.add(() => run.isOver && resolve()))
+      return { ...run.view, state: 'ended', outcome: 'cancelled' }
+    },
+  }
+}
+
+function add({ events, read }: Followed, event: RunEvent): void {
+  const last = events.length > read ? events.at(-1) : undefined
+  const merged = last && mergedDeltas(last, event)
+  if (merged) events[events.length - 1] = merged
+  else events.push(event)
+}
+
+/** Undefined: they are not consecutive pieces of one part. */
+function mergedDeltas(last: RunEvent, next: RunEvent): RunEvent | undefined {
+  if (last.type !== 'reply-event' || next.type !== 'reply-event' || last.exchangeId !== next.exchangeId)
+    return undefined
+  const [a, b] = [last.event, next.event]
+  if (a.type !== 'part-delta' || b.type !== 'part-delta' || a.index !== b.index) return undefined
+  return { ...last, event: { ...a, text: a.text + b.text } }
+}
+
+function wake({ wakes }: Followed): void {
+  for (const one of wakes) one()
+}
+
+function sourceOf(run: Followed): EventSource {
+  return {
+    async read(from) {
+      const fresh = run.events.slice(from)
+      run.read = run.events.length
+      const frames = fresh.map((event, i) => frame(from + i + 1, JSON.stringify(event)))
+      return { frames, next: run.events.length, ended: run.isOver }
+    },
+    async wait(from, ms, signal) {
+      if (run.isOver || run.events.length > from) return
+      await until(ms, signal, (done) => {
+        run.wakes.add(done)
+        return () => run.wakes.delete(done)
+      })
+    },
+    close() {},
+  }
+}
