@@ -48,7 +48,7 @@ export function agentEffects({ name, settings, tools }: AgentFile): Effects {
   const modules = tools.flatMap((source) => ('module' in source ? [source.module] : []))
   return {
     lines: [
-      `talks as ${name} to ${settings.model}`,
+      `asks ${settings.model} as the agent ${name}`,
       ...modules.map((module) => `imports ${module} into this process (agent ${name})`),
       ...tools.flatMap((source) => ('mcp' in source ? [`uses the MCP server ${source.mcp} (agent ${name})`] : [])),
     ],

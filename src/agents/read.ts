@@ -102,12 +102,15 @@ function modelProblems(file: YamlFile, entry: AgentEntry, model: string | undefi
       return says === undefined ? [] : [file.problem(path, says)]
     }
     const hasModel = ref?.includes('/') || row.defaultModel !== undefined
-    if (!hasModel) return [file.problem(path, `${provider} has no usual model; write ${provider}/MODEL`)]
+    if (!hasModel) return [file.problem(path, `${provider} has no default model; write ${provider}/MODEL`)]
     const isMain = path[0] === 'model' || path[0] === 'provider'
     if (isMain && entry.protocol !== undefined && !row.wires.some(({ protocol }) => protocol === entry.protocol)) {
       const spoken = row.wires.map(({ protocol }) => protocol).join(' and ')
       return [
-        file.problem(['protocol'], `${provider} does not speak ${JSON.stringify(entry.protocol)}; it speaks ${spoken}`),
+        file.problem(
+          ['protocol'],
+          `${provider} does not support ${JSON.stringify(entry.protocol)}; it supports ${spoken}`,
+        ),
       ]
     }
     return []

@@ -20,7 +20,7 @@ export interface AgentEntry extends Omit<RunSettings, 'model' | 'tools' | 'route
 export type ToolEntry = string | (({ module: string } | { mcp: string }) & { only?: string[]; ask?: boolean })
 
 const only = z.array(z.string().min(1)).min(1).describe('Only these of its tools.').exactOptional()
-const ask = z.boolean().describe('A person must allow each call.').exactOptional()
+const ask = z.boolean().describe('Each call needs approval.').exactOptional()
 const modulePath = z
   .string()
   .regex(/^\.\.?\//, 'is not the path of a module; write it relative to this file, such as ./tools.ts')
@@ -31,14 +31,16 @@ const tool = z.union([
   z.strictObject({ mcp: z.string().min(1).describe('The name of a server in synapse.yaml.'), only, ask }),
 ])
 
-const agentId = z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'may have small letters, digits, hyphens and underscores')
+const agentId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'may have lower-case letters, digits, hyphens and underscores')
 
 export const agentSchema: z.ZodType<AgentEntry> = z
   .strictObject({
     $schema: z.string().exactOptional(),
-    name: agentId.describe('How it is called: synapse agent run NAME.'),
+    name: agentId.describe('Its name, as in synapse agent run NAME.'),
     description: z.string().exactOptional(),
-    provider: z.string().min(1).describe('Who answers, if `model` is a bare name of a model.').exactOptional(),
+    provider: z.string().min(1).describe('The provider, if `model` is a bare name of a model.').exactOptional(),
     model: z.string().min(1).describe('provider/model; by default the model of synapse.yaml.').exactOptional(),
     tools: z.array(tool).describe('Modules that export tools, and MCP servers of synapse.yaml.').exactOptional(),
     handoffs: z.array(agentId).describe('Agents that it can hand the conversation to, by name.').exactOptional(),

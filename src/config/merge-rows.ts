@@ -22,7 +22,7 @@ export function mergeRows(
   const seen = new Set<string>()
   for (const [index, entry] of entries.entries()) {
     const complain = tell(index)
-    if (seen.has(entry.id)) complain(['id'], `${entry.id} is there twice`)
+    if (seen.has(entry.id)) complain(['id'], `${entry.id} is defined twice`)
     seen.add(entry.id)
     const row = rowOf(entry, builtIn, complain)
     if (row) rows.set(row.id, row)
@@ -85,7 +85,7 @@ function keyOptionalOf(entry: ProviderEntry, base: ProviderRow | undefined): { k
 function wiresOf(entry: ProviderEntry, base: ProviderRow | undefined, complain: Tell): ProviderWire[] {
   if (entry.wires) {
     for (const key of ['protocol', 'module', 'baseUrl', 'quirks', 'capabilities', 'caching', 'state'] as const) {
-      if (entry[key] !== undefined) complain([key], 'belongs into each of `wires`, where those are given')
+      if (entry[key] !== undefined) complain([key], 'belongs in each of `wires`, if those are given')
     }
     return entry.wires.flatMap((wire, index) =>
       wireOf(wire, base, (path, says) => complain(['wires', index, ...path], says)),
@@ -101,7 +101,7 @@ function wireOf(entry: WireEntry, base: ProviderRow | undefined, complain: Tell)
     const spoken = base.wires.map((wire) => wire.protocol).join(' and ')
     complain(
       ['protocol'],
-      `${base.id} does not speak ${entry.protocol}, it speaks ${spoken}; give a baseUrl for another wire`,
+      `${base.id} does not support ${entry.protocol}, only ${spoken}; give a baseUrl for another wire`,
     )
     return []
   }

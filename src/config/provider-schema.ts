@@ -121,7 +121,7 @@ const capabilities = z
     contextEdits: flag,
     toolKinds: flag,
   } satisfies Record<keyof Capabilities, z.ZodType>)
-  .describe('What can be asked of it, over what the protocol says.')
+  .describe('Its capabilities, if they differ from those of the protocol.')
 
 const dollars = z.number().min(0)
 const price = z
@@ -137,8 +137,8 @@ const price = z
 const protocol = z.string().min(1)
 const modulePath = z
   .string()
-  .regex(/^\.\.?\//, 'is no path of a module; write it relative to this file, such as ./my-wire.ts')
-  .describe('The module that exports the wire named by `protocol`, where it is not a built-in one.')
+  .regex(/^\.\.?\//, 'is not the path of a module; write it relative to this file, such as ./my-wire.ts')
+  .describe('The module that exports the wire named by `protocol`, if it is not a built-in one.')
 const baseUrl = z.string().refine(isAddress, 'is not a valid URL; write it like https://host/v1, without key or query')
 const variable = z
   .string()
@@ -151,7 +151,7 @@ const state = z
     kind: z.enum(['response-chain', 'conversation', 'interaction', 'thread']),
     field: z.string().min(1).describe('The field of a request that carries the id, such as `conversation_id`.'),
     idPath: z.string().min(1).describe('Where a reply has the id; by default `id`.').exactOptional(),
-    lifetimeMs: count.describe('How long the host keeps it; by default a day.'),
+    lifetimeMs: count.describe('How long the host stores it; by default a day.'),
     resend: z
       .array(z.enum(['system', 'tools', 'options']))
       .describe('What is sent with every request all the same; by default all of it.')
@@ -183,8 +183,8 @@ export const providerSchema: z.ZodType<ProviderEntry> = ofKnownWire(
   z.strictObject({
     id: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9._-]*$/, 'may have small letters, digits, dots, underscores and hyphens')
-      .describe('How a model is asked for: id/model. The id of a built-in provider changes that one.'),
+      .regex(/^[a-z0-9][a-z0-9._-]*$/, 'may have lower-case letters, digits, dots, underscores and hyphens')
+      .describe('Its models are named id/model. The id of a built-in provider changes that one.'),
     extends: z.string().describe('A built-in provider that this one is like.').exactOptional(),
     name: z.string().min(1).exactOptional(),
     protocol: protocol
@@ -200,8 +200,8 @@ export const providerSchema: z.ZodType<ProviderEntry> = ofKnownWire(
     keyVariable: variables
       .describe('The environment variable that holds the key, never the key itself.')
       .exactOptional(),
-    keyOptional: flag.describe('It can be asked without a key.'),
-    keysAt: z.string().describe('Where a person gets a key.').exactOptional(),
+    keyOptional: flag.describe('It needs no key.'),
+    keysAt: z.string().describe('Where to get a key.').exactOptional(),
     auth: z
       .strictObject({
         header: z.enum(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']),

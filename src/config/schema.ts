@@ -42,7 +42,7 @@ const servedTool = z
 export const configSchema: z.ZodType<ConfigEntry> = z
   .strictObject({
     $schema: z.string().exactOptional(),
-    model: z.exactOptional(zodOf(described(modelRef, 'The model that is used by default: provider/model.'))),
+    model: z.exactOptional(zodOf(described(modelRef, 'The default model: provider/model.'))),
     aliases: z
       .record(
         z.string().regex(/^[a-z0-9][\w.-]{0,63}$/i, 'may have letters, digits, dots, hyphens and underscores'),
@@ -57,12 +57,14 @@ export const configSchema: z.ZodType<ConfigEntry> = z
             .string()
             .regex(/^[^\s/]{1,200}$/, 'is the name of a model without its provider; * matches any text')
             .describe('The name that a client gives, with `*` for any text: `claude-*`.'),
-          model: zodOf(described(modelRef, 'Who answers: provider/model, or an alias.')),
+          model: zodOf(described(modelRef, 'The model that answers: provider/model, or an alias.')),
           fallback: z.exactOptional(zodOf(sharedFields.fallback)),
           policy: z.exactOptional(zodOf(sharedFields.policy)),
         }),
       )
-      .describe('Who answers clients of other APIs that name a model: the first that matches.')
+      .describe(
+        'The models that answer clients of other APIs, by the name that a client gives: the first match applies.',
+      )
       .exactOptional(),
     serverTools: z
       .strictObject({

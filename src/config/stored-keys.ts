@@ -33,7 +33,9 @@ export function readStoredKeys(env: Env = process.env): StoredKeys {
 
 export function storeKey(provider: string, key: string, env: Env = process.env): void {
   if (!isKey(key)) {
-    throw badInput('This is no API key: a key has at least 8 characters, and no spaces or line breaks. Copy it again.')
+    throw badInput(
+      'This is not an API key: a key has at least 8 characters, and no spaces or line breaks. Copy it again.',
+    )
   }
   write({ ...readStoredKeys(env), [provider]: key }, env)
 }
@@ -51,7 +53,7 @@ function keysIn(path: string): Record<string, unknown> {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
     return isObject(value) && isObject(value['keys']) ? value['keys'] : {}
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'it is no JSON' : error instanceof Error ? error.message : String(error)
+    const why = error instanceof SyntaxError ? 'it is not JSON' : error instanceof Error ? error.message : String(error)
     throw badInput(`${path} cannot be read: ${why}. Without it, "synapse auth PROVIDER" stores keys again.`)
   }
 }

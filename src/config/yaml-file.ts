@@ -88,7 +88,7 @@ function valueOf(document: Document.Parsed, shown: string): unknown {
     JSON.stringify(value)
     return value
   } catch (error) {
-    const why = error instanceof TypeError ? 'a part of it holds itself' : asFailure(error).message
+    const why = error instanceof TypeError ? 'a part of it contains itself' : asFailure(error).message
     throw badInput(`${shown} cannot be unfolded: ${oneLine(why)}.`)
   }
 }

@@ -85,7 +85,7 @@ export function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack')
 }
 
-export const tooDeep: Failure = { kind: 'bad-input', message: 'What was given is nested too deeply to be read.' }
+export const tooDeep: Failure = { kind: 'bad-input', message: 'The input is nested too deeply.' }
 
 /** There is no space left for the store. */
 export function isStorageFull(failure: Failure | undefined): boolean {

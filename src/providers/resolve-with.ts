@@ -109,7 +109,7 @@ export function wireOf(row: ProviderRow, protocol: string | undefined, model: st
       : row.wires.find((one) => one.protocol === protocol)
   if (wire) return wire
   const spoken = row.wires.map((one) => one.protocol).join(' and ')
-  throw badInput(`${row.id} does not speak "${protocol}". It speaks ${spoken}.`)
+  throw badInput(`${row.id} does not support "${protocol}". It supports ${spoken}.`)
 }
 
 /** A cloud may have its own price for a model, but the context window is the maker's. */

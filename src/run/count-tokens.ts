@@ -49,7 +49,7 @@ export async function countTokens(
   })
   const tokens = isObject(answer) ? answer[counting.answer] : undefined
   if (typeof tokens === 'number') return { provider: provider.id, protocol: protocol.id, model, tokens, estimate }
-  const message = `${provider.name} was asked for a number of tokens and gave none.`
+  const message = `${provider.name} returned no number of tokens.`
   throw new SynapseError({ kind: 'malformed-reply', message })
 }
 

@@ -121,7 +121,7 @@ async function checkedAnswer(end: RunEnd, schema: object | undefined): Promise<u
 async function succeeded(ended: Promise<RunEnd>): Promise<Reply> {
   const { failure, reply } = await ended
   if (failure) throw new SynapseError(failure)
-  if (!reply) throw new SynapseError({ kind: 'aborted', message: 'The run ended before the model said anything.' })
+  if (!reply) throw new SynapseError({ kind: 'aborted', message: 'The run ended before the model answered.' })
   return reply
 }
 

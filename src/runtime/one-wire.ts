@@ -30,7 +30,7 @@ export function oneWire(loaded: LoadedWire): OneWire {
   const { wire, transcript } = loaded
   const only = wireFunctions((id) => {
     if (id === wire.id) return wire
-    throw badInput(`Only the wire ${wire.id} is here, and "${id}" is asked for: import it from synapse/wires.`)
+    throw badInput(`Only the wire ${wire.id} is available here, not "${id}": import it from synapse/wires.`)
   }, wire.id)
   return {
     wire,

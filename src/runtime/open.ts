@@ -228,7 +228,7 @@ export async function endpointFinder(
     const way = { endpoint, transport: { budget, ...(authorize && { authorize }), ...transport } }
     if (!options.offline) return way
     if (!wireIds.includes(endpoint.protocol.id)) {
-      throw badInput(`The emulator does not speak ${endpoint.protocol.id}: give transport.fetch to test it.`)
+      throw badInput(`The emulator does not support ${endpoint.protocol.id}: give transport.fetch to test it.`)
     }
     const { pathname } = new URL(endpoint.baseUrl)
     const { id, family = id } = endpoint.provider

@@ -204,7 +204,7 @@ function warnOfNone(span: TelemetrySpan): void {
   if (warned || !/^0*$/.test(span.spanContext().traceId)) return
   warned = true
   process.emitWarning(
-    'telemetry is on, but no OpenTelemetry provider is registered, so spans go nowhere. Register one before the first run, or pass { tracer, meter }.',
+    'telemetry is on, but no OpenTelemetry provider is registered, so spans are lost. Register one before the first run, or pass { tracer, meter }.',
     { code: 'SYNAPSE_TELEMETRY' },
   )
 }

@@ -88,7 +88,7 @@ export const optionFields: Fields<Options> = {
     name,
     'Groups requests for providers that route by a key; by default the id of the conversation.',
   ),
-  cacheTtl: described(oneOf(['5m', '1h']), "How long the provider's prompt cache is kept."),
+  cacheTtl: described(oneOf(['5m', '1h']), "How long the provider's prompt cache lives."),
   store: described(flag, 'Ask the provider to store the reply under an id.'),
   stream: described(flag, 'Whether the reply is streamed; by default it is.'),
   serverTools: described(listOf(serverTool), 'Tools that the provider runs itself: web search, code, files, MCP.'),

@@ -64,7 +64,7 @@ function leaseHeld(fence: Held): SynapseError {
 
 export function leaseLost(fence: Fence, epoch: number): SynapseError {
   const since = new Date(fence.since).toISOString()
-  const who = fence.holder === null ? 'it was given back, or ran out' : `${fence.holder} took over at ${since}`
+  const who = fence.holder === null ? 'it was released, or expired' : `${fence.holder} took over at ${since}`
   return conflict(
     'lease-lost',
     `The lease number ${epoch} on conversation ${fence.conversationId} has expired: ${who}. ` +

@@ -145,7 +145,7 @@ export function jsonText(value: unknown, what: string): string {
     return JSON.stringify(value)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n')[0] : 'unknown'
-    throw new SynapseError({ kind: 'bad-input', message: `${what} cannot be kept as JSON: ${why}.` }, { cause })
+    throw new SynapseError({ kind: 'bad-input', message: `${what} cannot be stored as JSON: ${why}.` }, { cause })
   }
 }
 

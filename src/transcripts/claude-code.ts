@@ -164,11 +164,11 @@ function notesOn(lines: readonly JsonObject[]): Note[] {
   add(
     count((line) => isMessageLine(line) && line.isSidechain !== true && isAside(line)),
     'error messages of the client',
-    'no model said them',
+    'no model wrote them',
   )
   for (const [index, line] of lines.entries()) {
     if (line.isCompactSummary !== true) continue
-    const why = 'Claude Code summed up what came before; here all of it is kept'
+    const why = 'Claude Code summed up what came before; here all of it is stored'
     notes.push({ kind: 'changed', what: 'compaction', why, at: `line ${index + 1}` })
   }
   return notes

@@ -108,7 +108,7 @@ function checkCounts({ archive, counts, ids }: Reading, number: number): void {
   for (const kind of ['entries', 'exchanges', 'toolRuns', 'overlays'] as const) {
     if (archive[kind].length !== counts[kind]) {
       throw badInput(
-        `The manifest speaks of ${JSON.stringify(counts[kind])} ${kind}, but up to line ${number} there are ${archive[kind].length}.`,
+        `The manifest names ${JSON.stringify(counts[kind])} ${kind}, but up to line ${number} there are ${archive[kind].length}.`,
       )
     }
   }

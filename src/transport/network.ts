@@ -42,7 +42,7 @@ const reasons: readonly { codes: RegExp; kind: ErrorKind; words: string }[] = [
     words: 'no secure connection could be made; check its certificate',
   },
   { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, kind: 'network', words: 'the connection was closed' },
-  { codes: /^HPE_/, kind: 'malformed-reply', words: 'what answers there does not speak HTTP' },
+  { codes: /^HPE_/, kind: 'malformed-reply', words: 'the server there does not speak HTTP' },
   { codes: /^Z_/, kind: 'malformed-reply', words: 'its reply cannot be decompressed' },
 ]
 

@@ -171,7 +171,7 @@ function tooMuch({ provider = 'The provider' }: ReplyCall, most: number): Failur
     kind: 'limit',
     code: 'reply-size',
     message:
-      `${provider} sent more than the ${sizeText(most)} that are kept of a reply, so reading it was stopped. ` +
+      `${provider} sent more than the ${sizeText(most)} that are stored of a reply, so reading it was stopped. ` +
       'Ask for less at a time, or raise guards.replySize.',
   }
 }

@@ -137,16 +137,16 @@ const mistakes: [string, string, Record<string, string>, RegExp][] = [
   ],
   ['no model at all', 'name: helper\n', {}, /model: is missing, and synapse\.yaml names none either$/],
   [
-    'a provider without a usual model',
+    'a provider without a default model',
     'name: helper\nmodel: ollama\n',
     {},
-    /model: ollama has no usual model; write ollama\/MODEL$/,
+    /model: ollama has no default model; write ollama\/MODEL$/,
   ],
   [
-    'a wire that the provider does not speak',
+    'a wire that the provider does not support',
     `${base}protocol: ollama-chat\n`,
     {},
-    /protocol: openai does not speak "ollama-chat"; it speaks openai-responses and openai-chat$/,
+    /protocol: openai does not support "ollama-chat"; it supports openai-responses and openai-chat$/,
   ],
   ['a module by a bare name', `${base}tools: [left-pad]\n`, {}, /tools\.0: .*(is not the path of a module|must be)/],
   [

@@ -61,7 +61,7 @@ test('a wrong option, file, tool or policy is one clear sentence, and nothing is
     [['-a', 'nope.png'], /no file nope\.png/],
     [['-T', 'hammer'], /no tool "hammer".*clock, add/],
     [['--policy', 'thrifty'], /policy: must be one of economy, .*, not "thrifty"/],
-    [['--protocol', 'smoke-signals'], /does not speak/],
+    [['--protocol', 'smoke-signals'], /does not support/],
   ]
   for (const [args, words] of mistakes) {
     const { code, out, err } = await synapse(['--offline', ...args, 'hi'])

@@ -49,7 +49,7 @@ test('input that is nested too deeply is one clear sentence', async (t) => {
   writeFileSync(join(folder, 'deep.json'), `[{"role":"user","content":"Hi"},{"role":"assistant","content":[${call}]}]`)
   const { code, err } = await synapse(['import', 'deep.json'])
   assert.equal(code, 2)
-  assert.match(err, /^synapse: What was given is nested too deeply to be read\.\n$/)
+  assert.match(err, /^synapse: The input is nested too deeply\.\n$/)
 })
 
 test('a byte order mark at the start of a file is ignored', async (t) => {

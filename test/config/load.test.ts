@@ -167,7 +167,7 @@ providers:
     [
       'synapse.yaml:2:1: polcy: unknown key "polcy"; did you mean policy?',
       'synapse.yaml:7:5: providers.0.protocol: unknown protocol "openai-chatt"; known are openai-chat, openai-responses, anthropic-messages, gemini-generate, gemini-interactions, mistral-chat, ollama-chat, cohere-chat, bedrock-converse',
-      'synapse.yaml:8:5: providers.1.id: may have small letters, digits, dots, underscores and hyphens',
+      'synapse.yaml:8:5: providers.1.id: may have lower-case letters, digits, dots, underscores and hyphens',
       'synapse.yaml:9:5: providers.1.baseUrl: is not a valid URL; write it like https://host/v1, without key or query',
       'synapse.yaml:11:7: providers.1.capabilities.media: must be a list, not "yes please"',
       'synapse.yaml:12:7: providers.1.capabilities.maxOutput: must be at least 1, not 0',
@@ -188,7 +188,7 @@ const mistakes: [string, string, RegExp][] = [
   [
     'the same id twice',
     'providers:\n  - { id: x, baseUrl: http://x }\n  - { id: x, baseUrl: http://y }\n',
-    /^synapse\.yaml:3:7: providers\.1\.id: x is there twice$/,
+    /^synapse\.yaml:3:7: providers\.1\.id: x is defined twice$/,
   ],
   [
     'an unknown base',
@@ -196,14 +196,14 @@ const mistakes: [string, string, RegExp][] = [
     /providers\.0\.extends: there is no provider "opnai"; known are/,
   ],
   [
-    'a wire that the base does not speak',
+    'a wire that the base does not support',
     'providers:\n  - { id: x, extends: anthropic, protocol: openai-chat }\n',
-    /anthropic does not speak openai-chat, it speaks anthropic-messages/,
+    /anthropic does not support openai-chat, only anthropic-messages/,
   ],
   [
     'wires beside a single one',
     'providers:\n  - { id: x, baseUrl: http://x, wires: [{ protocol: openai-chat, baseUrl: http://x }] }\n',
-    /providers\.0\.baseUrl: belongs into each of `wires`/,
+    /providers\.0\.baseUrl: belongs in each of `wires`/,
   ],
   [
     'an address with a key in it',
@@ -338,7 +338,9 @@ test('an empty file is a file without settings', (t) => {
 
 test('unusable YAML is explained in a sentence', (t) => {
   assert.deepEqual(problems(t, '['.repeat(20_000)), ['synapse.yaml is nested too deeply.'])
-  assert.deepEqual(problems(t, 'model: &all [*all]\n'), ['synapse.yaml cannot be unfolded: a part of it holds itself.'])
+  assert.deepEqual(problems(t, 'model: &all [*all]\n'), [
+    'synapse.yaml cannot be unfolded: a part of it contains itself.',
+  ])
   assert.deepEqual(problems(t, 'model: openai\n---\nmodel: google\n'), [
     'synapse.yaml:2:1: a second document begins here; a file may hold only one',
   ])

@@ -46,7 +46,7 @@ test('a key is not shown while it is typed', { skip: noTerminal }, async (t) => 
 test('an invalid key, or one without a fixed host, is not stored', async (t) => {
   const home = newHome(t)
   for (const [provider, input, says] of [
-    ['openai', 'two words', /This is no API key/],
+    ['openai', 'two words', /This is not an API key/],
     ['ollama', key, /Ollama needs no key/],
     ['azure-openai', key, /is configurable/],
     ['nobody', key, /nobody/],

@@ -24,7 +24,7 @@ test('an endless text is read up to a limit, and what was read is stored', { tim
   const script = { kind: 'text', deltaSize: 100, bytes: Infinity } as const
   const done = await measure(t, script, { guards: { replySize: mb } })
   assert.equal(done.failure?.kind, 'limit')
-  assert.match(done.failure?.message ?? '', /more than the 1 MiB that are kept of a reply/)
+  assert.match(done.failure?.message ?? '', /more than the 1 MiB that are stored of a reply/)
   assert.equal(done.messages, 2)
 })
 

@@ -53,7 +53,7 @@ for (const [what, args, says] of [
   ['without a provider and a key', ['probe'], /Name a provider/],
   ['of a provider that does not exist', ['probe', 'nowhere'], /There is no provider "nowhere"/],
   ['of a server without a model', ['probe', 'vllm'], /synapse probe vllm\/MODEL/],
-  ['over a wire that the provider does not speak', ['probe', 'mistral', '--protocol', 'x'], /does not speak "x"/],
+  ['over a wire that the provider does not support', ['probe', 'mistral', '--protocol', 'x'], /does not support "x"/],
   ['with a budget that is no number', ['probe', 'mistral', '--budget', 'little'], /--budget takes an amount/],
 ] as const) {
   test(`a probe ${what} is one sentence`, async (t) => {

@@ -138,7 +138,7 @@ describe('the provider', () => {
   test('that does not serve a wire names those it serves', () =>
     rejects(
       { provider: 'google', protocol: 'openai-chat', key, env: {} },
-      'google does not speak "openai-chat". It speaks gemini-generate and gemini-interactions.',
+      'google does not support "openai-chat". It supports gemini-generate and gemini-interactions.',
     ))
 
   test('without a default requires a model', () => rejects({ provider: 'ollama', env: {} }, /^Name a model for ollama/))

@@ -83,7 +83,7 @@ test('settings that another program stored count as far as they are valid', asyn
 test('a wrong model is refused at the start, and leaves no conversation', async () => {
   const synapse = await openSynapse({ env: {} })
   await assert.rejects(synapse.start({ model: 'antropic/claude-opus-5' }), /Did you mean anthropic\?/)
-  await assert.rejects(synapse.start({ model: 'mistral', protocol: 'openai-responses' }), /does not speak/)
+  await assert.rejects(synapse.start({ model: 'mistral', protocol: 'openai-responses' }), /does not support/)
   assert.deepEqual((await synapse.conversations()).items, [])
 })
 

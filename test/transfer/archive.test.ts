@@ -135,7 +135,7 @@ const hostile: [string, unknown[], RegExp][] = [
   ],
   ['an exchange about nothing', [{ exchange: { id: 'x', basedOn: 'nowhere' } }], /Line 2/],
   ['something unknown', [{ mcp: { command: 'rm' } }], /nothing that is known/],
-  ['another count', [entry('a', null), { end: 'c' }], /speaks of 0 entries/],
+  ['another count', [entry('a', null), { end: 'c' }], /names 0 entries/],
 ]
 
 for (const [what, values, expected] of hostile) {

@@ -94,7 +94,7 @@ function targetsOf(
     const wires = row.wires.map((wire) => wire.protocol).filter((wire) => protocol === undefined || wire === protocol)
     if (wires.length === 0 && names.length > 0) {
       throw badInput(
-        `${row.id} does not speak "${protocol}". It speaks ${row.wires.map((one) => one.protocol).join(' and ')}.`,
+        `${row.id} does not support "${protocol}". It supports ${row.wires.map((one) => one.protocol).join(' and ')}.`,
       )
     }
     return wires.map((wire) => ({ model: `${row.id}/${named}`, wire }))

@@ -210,7 +210,7 @@ async function checkSettings(path: string, findings: Finding[]): Promise<void> {
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0
   if (wal > 64 * 1024 * 1024) {
     const size = `${Math.round(wal / 1024 / 1024)} MiB`
-    findings.push(finding('warning', `The write-ahead log has grown to ${size}: a reader holds on to an old state.`))
+    findings.push(finding('warning', `The write-ahead log has grown to ${size}: a reader still uses an old state.`))
   }
   if (findings.some(({ level }) => level === 'broken')) return
   // A file of another format is refused or upgraded: a checkup does neither.

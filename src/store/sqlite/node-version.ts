@@ -25,7 +25,7 @@ export function nodeProblem(running: string, sqlite: string | undefined): string
   const remedy = `Install Node ${versionsFor(running)}, or use a PostgreSQL store`
   if (sqlite === undefined) return `Node ${running} has no SQLite, which a store in a file needs. ${remedy}.`
   if (isSafeVersion(sqlite)) return undefined
-  return `Node ${running} brings SQLite ${sqlite}, which can damage files that several processes use. ${remedy}.`
+  return `Node ${running} includes SQLite ${sqlite}, which can damage files that several processes use. ${remedy}.`
 }
 
 /** Versions before 3.51.3 can damage a file that two connections write to (checked 2026-11); 3.52.0 was withdrawn. */
