@@ -215,10 +215,10 @@ function plainly(view: View, decisions: readonly PlainDecision[]): View {
     const place = view.places[index] ?? -1
     if (message.role !== 'assistant' || message.native.length === 0) return message
     const { provider, protocol } = message.origin
-    const told = decisions.some(
+    const isDropped = decisions.some(
       (one) => place >= 0 && place <= one.through && one.provider === provider && one.protocol === protocol,
     )
-    if (!told) return message
+    if (!isDropped) return message
     if (first < 0) first = index
     last = index
     return withoutNative(message)

@@ -65,13 +65,13 @@ export function explain({ history, assembled, ratio = 1, cached = 0, price, befo
     const here = sent.get(place) ?? []
     const isSystem = opening < 0 || place < opening
     const fate = isSystem ? 'sent' : fateOf(message, here, about.ranges[place] ?? [], about.single[place] ?? [])
-    const told = (about.ranges[place] ?? []).filter((note) => fates[note.rule ?? ''] === fate)
-    if (fate !== 'cut' && fate !== 'summarised') told.push(...(about.single[place] ?? []))
+    const reasons = (about.ranges[place] ?? []).filter((note) => fates[note.rule ?? ''] === fate)
+    if (fate !== 'cut' && fate !== 'summarised') reasons.push(...(about.single[place] ?? []))
     return {
       place,
       role: message.role,
       fate,
-      why: told.map((note) => `${note.what}: ${note.why}`),
+      why: reasons.map((note) => `${note.what}: ${note.why}`),
       tokens: count(sizeOf(message)),
       sent: count(isSystem ? sizeOf(message) : here.reduce((sum, one) => sum + sizeOf(one), 0)),
     }

@@ -28,7 +28,7 @@ export function fitMedia(view: View, limits: Limits): View {
     if (why !== undefined) reasons.set(part, why)
     return why === undefined
   })
-  for (const part of fitting.slice(0, firstKept(fitting, limits))) reasons.set(part, tooMany)
+  for (const part of fitting.slice(0, firstSent(fitting, limits))) reasons.set(part, tooMany)
   if (reasons.size === 0) return view
   const notes = [...view.notes]
   const messages = view.messages.map((message, index) => {
@@ -49,7 +49,7 @@ function tooLarge(part: MediaPart, { side = Infinity, size = Infinity }: ImageLi
 }
 
 /** The oldest are removed, in steps of half the limit, so that the prefix changes rarely. */
-function firstKept(media: readonly MediaPart[], { maxImages = Infinity, imageLimits }: Limits): number {
+function firstSent(media: readonly MediaPart[], { maxImages = Infinity, imageLimits }: Limits): number {
   const { over, side } = imageLimits?.many ?? { over: Infinity, side: Infinity }
   let first = 0
   let characters = 0

@@ -117,8 +117,8 @@ function putInOrder(given: readonly Message[], first: number): Paired {
   function pushText(results: ToolResultPart[], place: number): void {
     const parts: UserMessage['parts'] = []
     for (const result of results) {
-      const kept = answers.get(result.callId)?.part
-      if (kept && sameOutput(kept, result)) {
+      const answered = answers.get(result.callId)?.part
+      if (answered && sameOutput(answered, result)) {
         notes.push({
           kind: 'dropped',
           what: `second result of ${result.name}`,
@@ -131,7 +131,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
       const text = result.output.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
       parts.push({ type: 'text', text: flatResult(orphanLabel, result.name, text, result.failed === true) })
       parts.push(...result.output.filter((part) => part.type === 'media'))
-      const why = kept ? 'its call has another result already' : 'its call is not part of this request'
+      const why = answered ? 'its call has another result already' : 'its call is not part of this request'
       notes.push({ kind: 'changed', what: `result of ${result.name} to text`, why, at: at(place), rule: 'pair' })
     }
     if (parts.length === 0) return

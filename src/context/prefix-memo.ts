@@ -9,7 +9,7 @@ export interface Prefixes<T> {
   keep(messages: readonly Message[], value: T): void
 }
 
-interface Kept<T> {
+interface Memo<T> {
   messages: readonly Message[]
   value: T
 }
@@ -18,13 +18,13 @@ interface Kept<T> {
 const most = 2
 
 export function prefixes<T>(): Prefixes<T> {
-  const lists = new WeakMap<Message, Kept<T>[]>()
+  const lists = new WeakMap<Message, Memo<T>[]>()
   return {
     longest(messages) {
       let best: { shared: number; value: T } | undefined
-      for (const kept of messages[0] ? (lists.get(messages[0]) ?? []) : []) {
-        const shared = sharedBy(messages, kept.messages)
-        if (!best || shared > best.shared) best = { shared, value: kept.value }
+      for (const memo of messages[0] ? (lists.get(messages[0]) ?? []) : []) {
+        const shared = sharedBy(messages, memo.messages)
+        if (!best || shared > best.shared) best = { shared, value: memo.value }
       }
       return best
     },
@@ -33,7 +33,7 @@ export function prefixes<T>(): Prefixes<T> {
       if (!first) return
       // One that this one extends is no longer needed.
       const others = (lists.get(first) ?? []).filter(
-        (kept) => messages[kept.messages.length - 1] !== kept.messages.at(-1),
+        (memo) => messages[memo.messages.length - 1] !== memo.messages.at(-1),
       )
       lists.set(first, [{ messages, value }, ...others].slice(0, most))
     },

@@ -271,7 +271,7 @@ function measure({ view, decisions, head }: PlanFacts): Measured {
   for (const [i, { turn }] of foldings.entries()) {
     folded.add(turn.start)
     sizes.fill(0, turn.start, turn.end)
-    sizes[turn.start] = sum((turns[i] ?? []).map((kept) => kept.size))
+    sizes[turn.start] = sum((turns[i] ?? []).map((one) => one.size))
   }
   const cut = decisions.cut ? cutStart(view, decisions.cut.before) : 0
   const pinned = pinnedIn(view.messages)

@@ -9,7 +9,7 @@ import type { View } from './view.ts'
 const wire = 'anthropic-messages'
 const kind = `${wire}/search_result`
 
-const told = new WeakMap<Message, Message>()
+const converted = new WeakMap<Message, Message>()
 
 export function withSearchResultsAsText(view: View, protocol: string): View {
   if (protocol === wire || !hasSome(view.messages)) return view
@@ -18,8 +18,8 @@ export function withSearchResultsAsText(view: View, protocol: string): View {
     if (!hasSearchResult(message)) return message
     const why = 'only Anthropic has a form for them'
     notes.push({ kind: 'changed', what: 'search results to text', why, at: `messages[${view.places[index] ?? index}]` })
-    const text = told.get(message) ?? asText(message)
-    told.set(message, text)
+    const text = converted.get(message) ?? asText(message)
+    converted.set(message, text)
     return text
   })
   return { ...view, messages, notes }

@@ -14,7 +14,7 @@ import { startOfLast } from './window.ts'
 export const usualBudget = 2000
 const usualKeep = 20
 /** How much of the context window may stay next to a summary. */
-const keptShare = 0.25
+const recentShare = 0.25
 
 export const summaryPrompt = `You keep the memory of a conversation between a user and an assistant with tools.
 Write down what someone who continues with it must know: what the user wants and has said to mind, what was decided and why,
@@ -26,7 +26,7 @@ Answer with the summary alone, in plain text. Do not answer or continue the conv
 export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings, limit: number): number | undefined {
   const sizes = view.messages.map(estimateMessage)
   const byCount = startOfLast(view.messages, keep)
-  const bySize = Number.isFinite(limit) ? startOfLast(view.messages, limit * keptShare, sizes) : 0
+  const bySize = Number.isFinite(limit) ? startOfLast(view.messages, limit * recentShare, sizes) : 0
   const end = Math.max(byCount, bySize)
   const fresh = view.places.slice(0, end).some((place) => place >= 0)
   return fresh ? end : undefined
@@ -48,13 +48,13 @@ export function historyAsText(messages: readonly Message[], previous: string | u
 export function plainSummary(view: View, end: number, previous: string | undefined, budget: number): string {
   const messages = view.messages.slice(0, end)
   const asked = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.parts).trim()] : []))
-  const told = messages.flatMap((message) => (message.role === 'assistant' ? [textOf(message.parts).trim()] : []))
+  const answered = messages.flatMap((message) => (message.role === 'assistant' ? [textOf(message.parts).trim()] : []))
   const length = Math.max(60, Math.floor((budget * 2) / (asked.filter(Boolean).length + 6)))
   const lines = [
     previous === undefined ? '' : shortened(previous, budget),
     `${messages.length} earlier messages are not shown here; this was put together without a model.`,
     ...asked.filter((text) => text !== '').map((text) => `The user said: ${shortened(text, length)}`),
-    ...told
+    ...answered
       .filter((text) => text !== '')
       .slice(-3)
       .map((text) => `The assistant said: ${shortened(text, length)}`),
@@ -73,8 +73,8 @@ function foldedCalls(view: View, end: number): string[] {
   const at = view.places[end - 1] ?? 0
   const turns = findToolTurns(view.messages).filter((turn) => turn.end <= end)
   const foldings = turns.map((turn) => ({ turn, style: 'stub' as const, why: '', at }))
-  const kept = foldedTurns(view, foldings).flat()
-  return kept.flatMap(({ message }) => (message.role === 'user' ? textOf(message.parts).split('\n') : []))
+  const folded = foldedTurns(view, foldings).flat()
+  return folded.flatMap(({ message }) => (message.role === 'user' ? textOf(message.parts).split('\n') : []))
 }
 
 /** The most tokens of words that are added to a summary, as a share of its budget. */
@@ -89,8 +89,8 @@ export function withForgotten(summary: string, view: View, end: number, budget: 
   for (const message of view.messages.slice(0, end)) wordsOfMessage(message, covered)
   const later = new Set<string>()
   for (const message of view.messages.slice(end)) wordsOfMessage(message, later)
-  const said = specificWords(summary)
-  const forgotten = [...later].filter((word) => covered.has(word) && !said.has(word))
+  const included = specificWords(summary)
+  const forgotten = [...later].filter((word) => covered.has(word) && !included.has(word))
   const words: string[] = []
   let tokens = 0
   for (const word of forgotten) {

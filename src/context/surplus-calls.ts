@@ -16,17 +16,17 @@ export function withoutSurplusCalls(view: View): View {
   const out: View = { messages: [], places: [], notes: [...view.notes] }
   let left: ReadonlySet<string> = new Set()
   for (const [index, message] of view.messages.entries()) {
-    let kept: Message | undefined = message
+    let sent: Message | undefined = message
     if (hasMany(message)) {
       const short = shorten(message, view.messages, index)
-      ;({ reply: kept, left } = short)
+      ;({ reply: sent, left } = short)
       const why = 'no provider takes so many, and their results say only that they were not run or failed'
       const at = `messages[${view.places[index] ?? 0}]`
       if (left.size > 0) out.notes.push({ kind: 'dropped', what: `${left.size} calls and their results`, why, at })
-    } else if (message.role === 'tool') kept = left.size > 0 ? without(message, left) : message
+    } else if (message.role === 'tool') sent = left.size > 0 ? without(message, left) : message
     else left = new Set()
-    if (!kept) continue
-    out.messages.push(kept)
+    if (!sent) continue
+    out.messages.push(sent)
     out.places.push(view.places[index] ?? -1)
   }
   return out

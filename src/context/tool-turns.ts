@@ -93,7 +93,7 @@ interface Saving {
 
 const savings = new WeakMap<Message, Saving>()
 
-interface KeptMessage {
+interface FoldedMessage {
   message: Message
   /** From the message of the turn that it was made from. */
   index: number
@@ -101,17 +101,17 @@ interface KeptMessage {
 }
 
 /** What each of the given turns becomes. Cached, so that its encoding can be cached too. */
-export const foldedTurns: (view: View, foldings: readonly Folding[]) => KeptMessage[][] = folderFor({
+export const foldedTurns: (view: View, foldings: readonly Folding[]) => FoldedMessage[][] = folderFor({
   fold({ messages, places }, { turn, style }, unsaid) {
     const { start, end } = turn
     const results = messages.slice(start + 1, end) as ToolMessage[]
     const own = places.slice(start, end)
     const room = savingOf(messages, turn, style)
     const say: Say = (call, result, text) => unsaid(call, result, text, room)
-    const kept = foldTurn(messages[start] as Reply, results, own, style, say)
+    const folded = foldTurn(messages[start] as Reply, results, own, style, say)
     const original = new Set<Message>(messages.slice(start, end))
-    for (const { message } of kept) if (message.role !== 'assistant' && !original.has(message)) folds.add(message)
-    return kept.map((one) => ({ ...one, size: estimateMessage(one.message) }))
+    for (const { message } of folded) if (message.role !== 'assistant' && !original.has(message)) folds.add(message)
+    return folded.map((one) => ({ ...one, size: estimateMessage(one.message) }))
   },
   turnsIn: findToolTurns,
   isWorthIt: ({ messages }, turn, style) => savingOf(messages, turn, style) > leastSaving,
@@ -209,7 +209,7 @@ function foldTurn(
   places: readonly number[],
   style: FoldStyle,
   say: Say,
-): Omit<KeptMessage, 'size'>[] {
+): Omit<FoldedMessage, 'size'>[] {
   const calls = reply.parts.filter(isCall)
   if (style === 'results' || style === 'provider') {
     const byId = new Map(calls.map((call) => [call.callId, call]))
@@ -224,10 +224,10 @@ function foldTurn(
     originals.set(bare, reply)
     return [{ message: bare, index: 0 }, ...shortened]
   }
-  const said = reply.parts.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning')
-  const kept: Omit<KeptMessage, 'size'>[] = []
+  const content = reply.parts.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning')
+  const folded: Omit<FoldedMessage, 'size'>[] = []
   // Its native content has the calls, so the rest of the reply is encoded from its parts.
-  if (said.length > 0) kept.push({ message: { ...reply, parts: said, native: [] }, index: 0 })
+  if (content.length > 0) folded.push({ message: { ...reply, parts: content, native: [] }, index: 0 })
   if (style === 'stub') {
     const found = new Map(results.flatMap(({ parts }) => parts.map((part) => [part.callId, part])))
     const numbers = resultNumbers(results, places.slice(1))
@@ -237,9 +237,9 @@ function foldTurn(
       return withWords(line, say(call, result, line))
     })
     // Written as a user message: a model that reads calls as its own text begins to write such text.
-    kept.push({ message: { role: 'user', parts: [{ type: 'text', text: lines.join('\n') }] }, index: 0 })
+    folded.push({ message: { role: 'user', parts: [{ type: 'text', text: lines.join('\n') }] }, index: 0 })
   }
-  return kept
+  return folded
 }
 
 const originals = new WeakMap<Message, Message>()

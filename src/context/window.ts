@@ -25,12 +25,12 @@ export function cutView(view: View, start: number, why: string): View {
   const cut = start - (keepsPinned ? 1 : 0)
   if (cut <= 0) return view
 
-  const kept = (index: number): boolean => index >= start || (keepsPinned && index === pinned)
+  const isSent = (index: number): boolean => index >= start || (keepsPinned && index === pinned)
   const first = keepsPinned && pinned === 0 ? 1 : 0
   const last = keepsPinned && pinned === start - 1 ? start - 2 : start - 1
   return {
-    messages: view.messages.filter((_, index) => kept(index)),
-    places: view.places.filter((_, index) => kept(index)),
+    messages: view.messages.filter((_, index) => isSent(index)),
+    places: view.places.filter((_, index) => isSent(index)),
     notes: [
       ...view.notes,
       {

@@ -45,14 +45,14 @@ export async function answerTo(
 ): Promise<Answer> {
   const { store, owner, conversationId } = runtime
   const argsHash = argsHashOf(call)
-  const kept = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))
-  const answer = kept.find((overlay) => overlay.kind === answered)
+  const overlays = (await store.overlays(owner, conversationId)).filter((overlay) => isAbout(overlay, call.callId))
+  const answer = overlays.find((overlay) => overlay.kind === answered)
   if (answer) {
     if (answer.data['argsHash'] !== argsHash) return denied(`${call.name} was allowed with other arguments.`)
     if (answer.data['allowed'] === true) return { state: 'allowed' }
     return denied(refusalOf(call, answer.data['reason']))
   }
-  const question = kept.find((overlay) => overlay.kind === asked)
+  const question = overlays.find((overlay) => overlay.kind === asked)
   const expiresAt = expiryIn(question) ?? new Date(runtime.now() + (askTimeoutMs ?? defaultAskMs)).toISOString()
   if (question && Date.parse(expiresAt) <= runtime.now()) {
     return denied(`No one allowed ${call.name} in time, so it was not run.`)

@@ -53,10 +53,10 @@ export async function compareModels(runtime: Runtime, request: CompareRequest): 
     await closeInterrupted({ ...place, write: held.write }, message !== undefined)
     if (message === undefined) await beforeAnswer(place, held.write())
     else {
-      const said = userMessage(message)
+      const question = userMessage(message)
       const stored = await store.conversation(owner, conversationId)
-      await nameAfter(store, owner, conversationId, said, stored)
-      await store.append(owner, conversationId, { message: said }, held.write())
+      await nameAfter(store, owner, conversationId, question, stored)
+      await store.append(owner, conversationId, { message: question }, held.write())
     }
     const entryId = (await store.conversation(owner, conversationId))?.head ?? ''
     const requests: RequestsOfBranches = new Map()

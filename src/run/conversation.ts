@@ -102,7 +102,7 @@ export function conversationOf(
 
   return {
     id,
-    send: (said: UserInput, settings?: Partial<RunSettings>) => start({ message: userMessage(said) }, settings),
+    send: (input: UserInput, settings?: Partial<RunSettings>) => start({ message: userMessage(input) }, settings),
     append: (...messages) =>
       withLease((held) => {
         checkMessages(messages)
@@ -111,9 +111,9 @@ export function conversationOf(
       }),
     resume: (settings) => start({}, settings),
     retry: (settings) => start({ before: (held) => beforeAnswer(place, held.write()) }, settings),
-    edit(entryId, said, settings) {
+    edit(entryId, input, settings) {
       const before = (held: Held) => beforeMessage(place, entryId, held.write())
-      return start({ message: userMessage(said), before }, settings)
+      return start({ message: userMessage(input), before }, settings)
     },
     async compare(models, message, changes) {
       await Promise.allSettled(under)
@@ -200,7 +200,7 @@ function startedRun(
   handedTo: (next: RunSettings) => Promise<void>,
 ): Run {
   let settings = first
-  const said: UserMessage[] = []
+  const queued: UserMessage[] = []
   const stop = new AbortController()
   const handOver = async (next: RunSettings): Promise<void> => {
     const { signal, context, hooks } = settings
@@ -209,7 +209,7 @@ function startedRun(
   }
   const controls = {
     abort: () => stop.abort(),
-    steer: (message: UserInput) => void said.push(userMessage(message)),
+    steer: (message: UserInput) => void queued.push(userMessage(message)),
     update: (change: Partial<RunSettings>) => void (settings = withChanges(settings, change)),
   }
   return runHandle(
@@ -221,7 +221,7 @@ function startedRun(
         conversationId: id,
         pathTo,
         settings: () => withHandoffs(settings, handOver),
-        incoming: () => said.splice(0),
+        incoming: () => queued.splice(0),
         emit,
         stop,
         toolNames,

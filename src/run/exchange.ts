@@ -97,7 +97,7 @@ async function attempt(
 
   const cost = usage && costOf(usage, endpoint.price, forecast.ttl)
   const saved = usage && savedBy(forecast, usage, endpoint.price)
-  const kept = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
+  const newState = keep ? stateNote(prepared.context, history, endpoint.model, reply) : undefined
   const outcome = outcomeOf(reply.stop.reason)
   const entryId = reply.parts.length > 0 ? uuidv7() : undefined
   const records = await run.recordsOf?.({
@@ -113,7 +113,7 @@ async function attempt(
       ...cutNotes(failure),
       ...originsNote(prepared.origins),
       forecastNote(forecast, usage, saved),
-      ...(kept ? [kept] : []),
+      ...(newState ? [newState] : []),
     ],
     ...(entryId !== undefined && { reply: { id: entryId, message: reply, parentId: basedOn } }),
     ...(usage && { usage }),
@@ -121,10 +121,10 @@ async function attempt(
     ...(failure && { failure }),
     ...(records && { records }),
   }
-  if (run.pending && isForTools(end) && !kept) return finishWithTools(run, run.pending, history, opened, end)
+  if (run.pending && isForTools(end) && !newState) return finishWithTools(run, run.pending, history, opened, end)
   const finished = await store.finishExchange(owner, opened.id, end, run.write())
   noteEnd(run, finished.exchange)
-  if (finished.entry && kept) await keepState(run, finished.exchange, finished.entry, state?.kept)
+  if (finished.entry && newState) await keepState(run, finished.exchange, finished.entry, state?.stored)
   if (finished.entry) await keepSummary(run, finished.entry, basedOn)
   if (finished.entry) run.emit(messageEvent(finished))
   return finished
@@ -261,7 +261,7 @@ async function apply(
     return {}
   }
   if (remedy === 'whole') {
-    if (planned.state) await store.dropState(owner, planned.state.kept.id)
+    if (planned.state) await store.dropState(owner, planned.state.stored.id)
     if (failure && isStateless(failure)) await record('stateless', { provider, why })
     return { whole: true }
   }

@@ -17,25 +17,25 @@ export async function beforeRequest(
   run: LoopContext,
   about: Pick<Parameters<NonNullable<Hooks['beforeRequest']>>[0], 'step' | 'kind' | 'model' | 'messages'>,
 ): Promise<Partial<Pick<RunContext, 'system' | 'options' | 'hookNotes'>>> {
-  const said = await run.hooks?.beforeRequest?.({ ...placeOf(run), ...about })
-  if (!said) return {}
-  if (said.deny !== undefined) {
-    tell(run, { hook: 'beforeRequest', action: 'denied', why: said.deny })
-    throw new SynapseError({ kind: 'refused', message: said.deny })
+  const result = await run.hooks?.beforeRequest?.({ ...placeOf(run), ...about })
+  if (!result) return {}
+  if (result.deny !== undefined) {
+    tell(run, { hook: 'beforeRequest', action: 'denied', why: result.deny })
+    throw new SynapseError({ kind: 'refused', message: result.deny })
   }
-  const changed = [...(said.system === undefined ? [] : ['system']), ...(said.options ? ['options'] : [])]
-  const why = said.note ?? 'a hook of the application'
-  if (changed.length > 0 || said.note !== undefined) {
+  const changed = [...(result.system === undefined ? [] : ['system']), ...(result.options ? ['options'] : [])]
+  const why = result.note ?? 'a hook of the application'
+  if (changed.length > 0 || result.note !== undefined) {
     tell(run, { hook: 'beforeRequest', action: changed.length > 0 ? 'changed' : 'noted', why })
   }
   const hookNotes: Note[] = changed.map((what) => ({ kind: 'changed', what, why, rule: 'hook' }))
-  if (hookNotes.length === 0 && said.note !== undefined) {
-    hookNotes.push({ kind: 'changed', what: 'nothing', why: said.note, rule: 'hook' })
+  if (hookNotes.length === 0 && result.note !== undefined) {
+    hookNotes.push({ kind: 'changed', what: 'nothing', why: result.note, rule: 'hook' })
   }
-  const options: Options | undefined = said.options && { ...run.options, ...said.options }
+  const options: Options | undefined = result.options && { ...run.options, ...result.options }
   return {
     hookNotes,
-    ...(said.system !== undefined && { system: [{ type: 'text' as const, text: said.system }] }),
+    ...(result.system !== undefined && { system: [{ type: 'text' as const, text: result.system }] }),
     ...(options && { options }),
   }
 }
@@ -43,10 +43,10 @@ export async function beforeRequest(
 /** Why the run should end after this reply; undefined: it should not. */
 export async function afterReply(run: LoopContext, reply: Reply): Promise<string | undefined> {
   if (run.hooks?.afterReply) await run.pending?.settled()
-  const said = await run.hooks?.afterReply?.({ ...placeOf(run), reply })
-  if (said?.deny !== undefined) tell(run, { hook: 'afterReply', action: 'denied', why: said.deny })
-  else if (said?.note !== undefined) tell(run, { hook: 'afterReply', action: 'noted', why: said.note })
-  return said?.deny
+  const result = await run.hooks?.afterReply?.({ ...placeOf(run), reply })
+  if (result?.deny !== undefined) tell(run, { hook: 'afterReply', action: 'denied', why: result.deny })
+  else if (result?.note !== undefined) tell(run, { hook: 'afterReply', action: 'noted', why: result.note })
+  return result?.deny
 }
 
 /** The call to run, or why it is not run. The log keeps what the model asked for. */
@@ -55,34 +55,35 @@ export async function beforeTool(
   call: ToolCallPart,
 ): Promise<{ call: ToolCallPart } | { deny: string }> {
   if (run.hooks?.beforeTool) await run.pending?.settled()
-  const said = await run.hooks?.beforeTool?.({ ...placeOf(run), call })
-  if (said?.deny !== undefined) {
-    tell(run, { hook: 'beforeTool', action: 'denied', why: said.deny, callId: call.callId })
-    return { deny: `${call.name} was not run: ${said.deny}` }
+  const result = await run.hooks?.beforeTool?.({ ...placeOf(run), call })
+  if (result?.deny !== undefined) {
+    tell(run, { hook: 'beforeTool', action: 'denied', why: result.deny, callId: call.callId })
+    return { deny: `${call.name} was not run: ${result.deny}` }
   }
-  const changed = said?.input !== undefined
-  if (changed || said?.note !== undefined) {
-    const why = said?.note ?? 'a hook of the application'
+  const changed = result?.input !== undefined
+  if (changed || result?.note !== undefined) {
+    const why = result?.note ?? 'a hook of the application'
     tell(run, { hook: 'beforeTool', action: changed ? 'changed' : 'noted', why, callId: call.callId })
   }
-  return { call: changed ? { ...call, input: said.input as Json } : call }
+  return { call: changed ? { ...call, input: result.input as Json } : call }
 }
 
 /** The result to store and send. */
 export async function afterTool(run: LoopContext, call: ToolCallPart, result: ToolResultPart): Promise<ToolResultPart> {
-  const said = await run.hooks?.afterTool?.({ ...placeOf(run), call, result })
-  const output = said?.deny ?? said?.output
+  const hooked = await run.hooks?.afterTool?.({ ...placeOf(run), call, result })
+  const output = hooked?.deny ?? hooked?.output
   if (output === undefined) {
-    if (said?.note !== undefined) tell(run, { hook: 'afterTool', action: 'noted', why: said.note, callId: call.callId })
+    if (hooked?.note !== undefined)
+      tell(run, { hook: 'afterTool', action: 'noted', why: hooked.note, callId: call.callId })
     return result
   }
-  const why = said?.deny ?? said?.note ?? 'a hook of the application'
-  tell(run, { hook: 'afterTool', action: said?.deny === undefined ? 'changed' : 'denied', why, callId: call.callId })
+  const why = hooked?.deny ?? hooked?.note ?? 'a hook of the application'
+  tell(run, { hook: 'afterTool', action: hooked?.deny === undefined ? 'changed' : 'denied', why, callId: call.callId })
   const { value: _, ...rest } = result
   return {
     ...rest,
     output: typeof output === 'string' ? [{ type: 'text', text: output }] : [...output],
-    ...(said?.deny !== undefined && { failed: true }),
+    ...(hooked?.deny !== undefined && { failed: true }),
   }
 }
 

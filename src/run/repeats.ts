@@ -138,8 +138,8 @@ function digestOfCall({ name, malformed, input }: ToolCallPart): string {
 }
 
 function digestOfResult({ failed, output }: ToolResultPart): string {
-  const said = output.filter((part) => part.type !== 'text' || !part.text.startsWith(noteLabel))
-  return digest(JSON.stringify([failed === true, said]))
+  const content = output.filter((part) => part.type !== 'text' || !part.text.startsWith(noteLabel))
+  return digest(JSON.stringify([failed === true, content]))
 }
 
 /** A short text is its own digest. */

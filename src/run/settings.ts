@@ -36,11 +36,11 @@ export interface Runtime {
 
 export type UserInput = string | UserMessage['parts']
 
-export function userMessage(said: UserInput): UserMessage {
-  if (typeof said === 'string') return { role: 'user', parts: [{ type: 'text', text: said }] }
-  if (!Array.isArray(said)) throw badInput('A message is a text or a list of parts.')
-  checkParts(said, 'parts')
-  return { role: 'user', parts: said }
+export function userMessage(input: UserInput): UserMessage {
+  if (typeof input === 'string') return { role: 'user', parts: [{ type: 'text', text: input }] }
+  if (!Array.isArray(input)) throw badInput('A message is a text or a list of parts.')
+  checkParts(input, 'parts')
+  return { role: 'user', parts: input }
 }
 
 /** The requested wire: if state is wanted and no wire is named, the one on which the provider stores it. */

@@ -12,7 +12,7 @@ import { overlaysOn } from '../context/overlay-codec.ts'
 import type { RunContext } from './run-context.ts'
 
 export interface UsableState {
-  kept: ProviderState
+  stored: ProviderState
   /** The reference for a request, if the provider has its beginning. */
   refFor(context: Context): StateRef | undefined
 }
@@ -43,19 +43,19 @@ export async function usableState(
   const last = history.at(-1)
   if (!last) return undefined
   const who = { provider: endpoint.provider.id, protocol: endpoint.protocol.id }
-  const kept = await store.stateAt(owner, last.id, who)
-  if (!kept || kept.kind !== endpoint.state?.kind) return undefined
-  const place = placesOf(history).get(kept.covers) ?? -1
+  const stored = await store.stateAt(owner, last.id, who)
+  if (!stored || stored.kind !== endpoint.state?.kind) return undefined
+  const place = placesOf(history).get(stored.covers) ?? -1
   const covered = history[place]?.message
-  const digest = digestIn(exchanges.find((one) => one.replyEntryId === kept.covers))
+  const digest = digestIn(exchanges.find((one) => one.replyEntryId === stored.covers))
   if (covered?.role !== 'assistant' || !isComplete(covered) || digest === undefined) return undefined
   return {
-    kept,
+    stored,
     refFor(context) {
       const index = context.places?.lastIndexOf(place) ?? -1
       if (index < 0 || context.messages[index] !== covered) return undefined
       if (prefixDigest(context, index, history, endpoint.model) !== digest) return undefined
-      return { kind: kept.kind, id: kept.ref, covers: index + 1 }
+      return { kind: stored.kind, id: stored.ref, covers: index + 1 }
     },
   }
 }

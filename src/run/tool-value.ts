@@ -43,35 +43,38 @@ export function limitResult(part: ToolResultPart, most: number): Limited {
   const cut = value.cut + output.cut
   if (cut === 0) return { part, cut }
   const note = `[Note] ${cut} bytes of this result were not kept: ${most} bytes are kept of a result.`
-  const limited = { ...part, output: [...output.kept, { type: 'text' as const, text: note }] }
-  return { part: value.cut > 0 ? { ...limited, value: value.kept ?? '' } : limited, cut }
+  const limited = { ...part, output: [...output.stored, { type: 'text' as const, text: note }] }
+  return { part: value.cut > 0 ? { ...limited, value: value.stored ?? '' } : limited, cut }
 }
 
-function limitValue(value: Json | undefined, most: number): { kept?: string; cut: number } {
+function limitValue(value: Json | undefined, most: number): { stored?: string; cut: number } {
   if (value === undefined) return { cut: 0 }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const size = Buffer.byteLength(text)
   if (size <= most) return { cut: 0 }
-  const kept = beginningOf(text, most)
-  return { kept, cut: size - Buffer.byteLength(kept) }
+  const stored = beginningOf(text, most)
+  return { stored, cut: size - Buffer.byteLength(stored) }
 }
 
-function limitOutput(output: ToolResultPart['output'], most: number): { kept: ToolResultPart['output']; cut: number } {
-  const kept: ToolResultPart['output'] = []
+function limitOutput(
+  output: ToolResultPart['output'],
+  most: number,
+): { stored: ToolResultPart['output']; cut: number } {
+  const stored: ToolResultPart['output'] = []
   let [size, cut] = [0, 0]
   for (const part of output) {
     const bytes = sizeOf(part)
     if (size + bytes <= most) {
-      kept.push(part)
+      stored.push(part)
       size += bytes
     } else if (part.type === 'text') {
       const text = beginningOf(part.text, most - size)
-      if (text !== '') kept.push({ ...part, text })
+      if (text !== '') stored.push({ ...part, text })
       cut += bytes - Buffer.byteLength(text)
       size = most
     } else cut += bytes
   }
-  return { kept, cut }
+  return { stored, cut }
 }
 
 function sizeOf(part: TextPart | MediaPart): number {

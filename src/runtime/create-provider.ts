@@ -125,9 +125,9 @@ export function createProvider(options: ProviderOptions): Provider {
       const changed = withPreset(config, { ...draft, ...given })
       // A wire that was chosen for one provider does not apply to another.
       const { protocol, ...anyWire } = changed
-      const kept = changed.provider === config.provider || protocol !== config.protocol
+      const sameWire = changed.provider === config.provider || protocol !== config.protocol
       checkProviderConfig(changed)
-      state.config = kept ? changed : anyWire
+      state.config = sameWire ? changed : anyWire
     },
     promptCache(text) {
       const { pinned: _, ...rest } = state.config
@@ -154,14 +154,14 @@ interface State {
 function start(state: State, history: UserInput | readonly Message[], tools: readonly (Tool | ToolSpec)[]) {
   const outside = externalTools()
   let offered = outside.runnable(tools)
-  const said: UserMessage[] = []
+  const queued: UserMessage[] = []
   const stop = new AbortController()
   let changes: Partial<RunSettings> = {}
   const settings = (): RunSettings => withChanges({ ...runSettings(state.config), tools: offered }, changes)
   const isHistory = isMessages(history)
   const controls = {
     abort: () => stop.abort(),
-    steer: (message: UserInput) => void said.push(userMessage(message)),
+    steer: (message: UserInput) => void queued.push(userMessage(message)),
     update: (change: Partial<RunSettings>) => void (changes = { ...changes, ...change }),
   }
   const run = runHandle(
@@ -176,7 +176,7 @@ function start(state: State, history: UserInput | readonly Message[], tools: rea
         pathTo: runtime.pathTo,
         settings,
         ...(!isHistory && { message: userMessage(history) }),
-        incoming: () => said.splice(0),
+        incoming: () => queued.splice(0),
         emit,
         stop,
         counted: (exchange) => count(state, exchange),
@@ -284,8 +284,8 @@ function withPreset(before: ProviderConfig, changed: ProviderConfig): ProviderCo
   const { preset } = changed
   if (preset === undefined || preset === before.preset) return changed
   const usual: Readonly<Record<string, unknown>> = { ...(before.preset && settingsOf(before.preset)) }
-  const kept = Object.entries(changed).filter(([key, value]) => !(key in usual) || value !== usual[key])
-  return { ...settingsOf(preset), ...(Object.fromEntries(kept) as ProviderConfig) }
+  const own = Object.entries(changed).filter(([key, value]) => !(key in usual) || value !== usual[key])
+  return { ...settingsOf(preset), ...(Object.fromEntries(own) as ProviderConfig) }
 }
 
 function runSettings(config: ProviderConfig): RunSettings {

@@ -28,8 +28,10 @@ export function exchangeEnded(id: string, outcome: string): SynapseError {
   return conflict('exchange-ended', `Exchange ${id} has ended already (${outcome}).`)
 }
 
-export function journalGap(exchangeId: string, kept: number, offset: number): SynapseError {
-  return conflict('journal-gap', `The journal of exchange ${exchangeId} holds ${kept} events, not ${offset}.`, { kept })
+export function journalGap(exchangeId: string, stored: number, offset: number): SynapseError {
+  return conflict('journal-gap', `The journal of exchange ${exchangeId} holds ${stored} events, not ${offset}.`, {
+    kept: stored,
+  })
 }
 
 export function recordChanged(kind: string, id: string): SynapseError {
@@ -39,12 +41,13 @@ export function recordChanged(kind: string, id: string): SynapseError {
 /** Why a write to a stream is refused, if it is. */
 export function badStream(
   write: { streamId: string; epoch: number; offset: number; events: readonly string[] },
-  kept: { epoch: number; next: number; ended: boolean },
+  stored: { epoch: number; next: number; ended: boolean },
 ): SynapseError | undefined {
   const { streamId: id, epoch, offset, events } = write
-  if (epoch !== kept.epoch) return conflict('stream-taken', `Another writer has taken over the stream ${id}.`)
-  if (kept.ended) return conflict('stream-ended', `The stream ${id} has ended.`)
-  if (offset !== kept.next) return conflict('stream-gap', `The stream ${id} holds ${kept.next} events, not ${offset}.`)
+  if (epoch !== stored.epoch) return conflict('stream-taken', `Another writer has taken over the stream ${id}.`)
+  if (stored.ended) return conflict('stream-ended', `The stream ${id} has ended.`)
+  if (offset !== stored.next)
+    return conflict('stream-gap', `The stream ${id} holds ${stored.next} events, not ${offset}.`)
   if (events.some((event) => event.includes('\n'))) return badInput('An event of a stream must be one line.')
   return undefined
 }

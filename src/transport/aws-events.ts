@@ -97,17 +97,17 @@ function readFrame(frame: Uint8Array): Json | SynapseError {
   if (kind !== 'event') return errorChunk(headers, payload)
   if (payload === undefined) return notJson(text)
   const name = headers.get(':event-type') ?? ''
-  const said = isObject(payload) ? withoutPadding(payload) : payload
-  if (name !== 'chunk' || !isObject(said) || typeof said.bytes !== 'string') return { [name]: said }
-  const inner = Buffer.from(said.bytes, 'base64').toString()
+  const content = isObject(payload) ? withoutPadding(payload) : payload
+  if (name !== 'chunk' || !isObject(content) || typeof content.bytes !== 'string') return { [name]: content }
+  const inner = Buffer.from(content.bytes, 'base64').toString()
   return jsonIn(inner) ?? notJson(inner)
 }
 
 function errorChunk(headers: ReadonlyMap<string, string>, payload: Json | undefined): Json {
   const type = headers.get(':exception-type') ?? headers.get(':error-code') ?? 'error'
-  const said = isObject(payload) ? withoutPadding(payload) : {}
-  const message = said.message ?? said.Message ?? headers.get(':error-message') ?? type
-  return { type: 'error', error: { ...said, type, message } }
+  const content = isObject(payload) ? withoutPadding(payload) : {}
+  const message = content.message ?? content.Message ?? headers.get(':error-message') ?? type
+  return { type: 'error', error: { ...content, type, message } }
 }
 
 /** `p` hides the length of a piece of the answer. */

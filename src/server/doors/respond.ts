@@ -16,7 +16,7 @@ import { compactBody, compactionItem, summaryRequest } from './compact.ts'
 import { atConversations, startInConversation } from './conversations.ts'
 import { issueOf } from './errors.ts'
 import { replyAt } from './hidden-calls.ts'
-import { forgetAfter, keepingFor } from './keeping.ts'
+import { forgetAfter, retentionFor } from './retention.ts'
 import { startAfter, type StartingPoint } from './match.ts'
 import { modelNames, noSuchModel } from './models.ts'
 import { doorPrincipal } from './principal.ts'
@@ -57,7 +57,7 @@ function remembered(find: ServerContext['endpoint']): ServerContext['endpoint'] 
 export async function respondTo(at: Arrival, principal: Principal): Promise<globalThis.Response> {
   const size = { tokens: 0, window: 0 }
   try {
-    return await respond({ ...at, server: await keepingFor(at.server, principal), principal, size })
+    return await respond({ ...at, server: await retentionFor(at.server, principal), principal, size })
   } catch (error) {
     return await errorResponse(at, error, size)
   }

@@ -61,8 +61,8 @@ export function pageFor(items: readonly JsonObject[], query: URLSearchParams): J
     return pageOf(items, query)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const { error: said } = isObject(error.body) ? error.body : {}
-    const message = isObject(said) && typeof said.message === 'string' ? said.message : 'The query is not valid.'
+    const { error: inner } = isObject(error.body) ? error.body : {}
+    const message = isObject(inner) && typeof inner.message === 'string' ? inner.message : 'The query is not valid.'
     throw new SynapseError({ kind: 'bad-input', message })
   }
 }

@@ -7,7 +7,7 @@ import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 
 const kind = 'door-answer'
-const keptMs = 10 * 60_000
+const lifetimeMs = 10 * 60_000
 
 /** Answers of this process that are being delivered: an identical request meanwhile is a new one. */
 const underWay = new Set<string>()
@@ -59,7 +59,7 @@ export function delivery(store: Store, owner: string, key: string): Delivery {
       id: key,
       conversationId: about.conversationId,
       data: { ...about },
-      expiresAt: new Date(Date.now() + keptMs).toISOString(),
+      expiresAt: new Date(Date.now() + lifetimeMs).toISOString(),
     }),
     done() {
       underWay.delete(place)

@@ -48,14 +48,14 @@ async function readInto(damaged: string, copy: string, path: string, progress: P
     db.run('PRAGMA foreign_keys = OFF')
     const done = db.transaction(() => {
       const lost = copyTables(source, db)
-      const told = [...repairEntries(db), ...dropBadBlobs(db)]
+      const repairs = [...repairEntries(db), ...dropBadBlobs(db)]
       dropOrphans(db)
       for (const sql of pointerRepairs((table) => table)) db.run(sql)
       rebuildIndex(db, progress)
       const { n = 0 } = db.get<{ n: number }>('SELECT count(*) AS n FROM entries') ?? {}
       const { c = 0 } = db.get<{ c: number }>('SELECT count(*) AS c FROM conversations') ?? {}
       const saved = `${counted(n, 'entry', 'entries')} of ${counted(c, 'conversation')} could be read.`
-      return [saved, ...lost, ...told]
+      return [saved, ...lost, ...repairs]
     })
     return done
   } finally {
@@ -94,14 +94,14 @@ function padToWholePages(path: string): void {
 }
 
 function copyTables(source: DatabaseSync, db: Connection): string[] {
-  const told: string[] = []
+  const lines: string[] = []
   for (const { name } of db.all<{ name: string }>(
     `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%'`,
   )) {
     const { lost } = copyTable(source, db, name)
-    if (lost > 0) told.push(`${lost === Infinity ? 'Some rows' : counted(lost, 'row')} of ${name} could not be read.`)
+    if (lost > 0) lines.push(`${lost === Infinity ? 'Some rows' : counted(lost, 'row')} of ${name} could not be read.`)
   }
-  return told
+  return lines
 }
 
 function copyTable(source: DatabaseSync, db: Connection, table: string): { lost: number } {

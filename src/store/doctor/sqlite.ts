@@ -41,9 +41,9 @@ export async function examineSqlite(path: string, progress: Progress): Promise<F
       checkUnfinished(db, findings)
     }
   } catch (error) {
-    const said = fromSqlite(error, path)
+    const failure = fromSqlite(error, path)
     // A file that may not be opened, or is being written to, is not a damaged one.
-    if (said instanceof SynapseError && notDamage.has(said.failure.code)) throw said
+    if (failure instanceof SynapseError && notDamage.has(failure.failure.code)) throw failure
     findings.push(finding('broken', `${path} cannot be read to its end: ${asFailure(error).message}.`))
   } finally {
     db?.close()
@@ -85,12 +85,12 @@ function checkFormat(db: DatabaseSync, path: string, findings: Finding[]): numbe
 }
 
 function checkPages(db: DatabaseSync, findings: Finding[]): void {
-  const said = all(db, 'PRAGMA integrity_check(20)').map((row) => String(row['integrity_check']))
-  if (said.join() === 'ok') findings.push(finding('fine', 'All pages and indexes of the file fit together.'))
+  const problems = all(db, 'PRAGMA integrity_check(20)').map((row) => String(row['integrity_check']))
+  if (problems.join() === 'ok') findings.push(finding('fine', 'All pages and indexes of the file fit together.'))
   else {
     // An index that misses rows is rebuilt from its table; anything else is damage of the table itself.
-    const onlyIndexes = said.every((line) => /^(row \d+ missing from|wrong # of entries in) index/.test(line))
-    findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file do not fit together.', said))
+    const onlyIndexes = problems.every((line) => /^(row \d+ missing from|wrong # of entries in) index/.test(line))
+    findings.push(finding(onlyIndexes ? 'stale' : 'broken', 'The pages of the file do not fit together.', problems))
   }
   const orphans = all(db, 'PRAGMA foreign_key_check').map((row) => `${String(row['table'])} ${Number(row['rowid'])}`)
   if (orphans.length > 0) {
@@ -137,8 +137,8 @@ function checkLog(db: DatabaseSync, findings: Finding[], progress: Progress): vo
       damaged.push(id)
       continue
     }
-    const said = JSON.parse(message) as Message
-    if (said.role !== row['role']) damaged.push(id)
+    const parsed = JSON.parse(message) as Message
+    if (parsed.role !== row['role']) damaged.push(id)
     if (n > upto) continue
     // Only the texts matter here, not their owners.
     const documents = documentsIn('', { conversation_id: '', checksum: row['checksum'], message })

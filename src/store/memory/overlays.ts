@@ -29,9 +29,9 @@ function overlayMethods(state: MemoryState): Overlays {
       // A generated id is new.
       if (overlay.id !== undefined && findOverlay(id)) throw idTaken('overlay', id)
       const at = new Date(now).toISOString()
-      const kept: Overlay = { id, conversationId, entryId, kind, data, undone: false, at }
-      conversation.overlays.push(kept)
-      return copyOf(kept)
+      const stored: Overlay = { id, conversationId, entryId, kind, data, undone: false, at }
+      conversation.overlays.push(stored)
+      return copyOf(stored)
     },
 
     async setOverlayUndone(owner, overlayId, undone, write) {
@@ -63,7 +63,7 @@ function stateMethods(state: MemoryState): States {
       const until = expiresAt === undefined ? undefined : isoTime(expiresAt, 'The end of a state')
       const conversation = state.writable(owner, conversationId, write)
       state.entryIn(conversation, covers)
-      const kept: ProviderState = {
+      const stored: ProviderState = {
         id: uuidv7(now),
         conversationId,
         provider,
@@ -74,19 +74,19 @@ function stateMethods(state: MemoryState): States {
         ...(until !== undefined && { expiresAt: until }),
         at: new Date(now).toISOString(),
       }
-      conversation.states.push(kept)
-      return { ...kept }
+      conversation.states.push(stored)
+      return { ...stored }
     },
 
     async stateAt(owner, entryId, { provider, protocol }) {
       const now = new Date(state.now()).toISOString()
       for (const entry of state.path(state.findEntry(owner, entryId))) {
         const found = entry.conversation.states.findLast(
-          (kept) =>
-            kept.covers === entry.id &&
-            kept.provider === provider &&
-            kept.protocol === protocol &&
-            (kept.expiresAt === undefined || kept.expiresAt > now),
+          (one) =>
+            one.covers === entry.id &&
+            one.provider === provider &&
+            one.protocol === protocol &&
+            (one.expiresAt === undefined || one.expiresAt > now),
         )
         if (found) return { ...found }
       }
@@ -95,7 +95,7 @@ function stateMethods(state: MemoryState): States {
 
     async dropState(owner, stateId) {
       for (const { about, states } of state.conversations.values()) {
-        const at = states.findIndex((kept) => kept.id === stateId)
+        const at = states.findIndex((one) => one.id === stateId)
         if (at >= 0 && about.owner === owner) states.splice(at, 1)
       }
     },

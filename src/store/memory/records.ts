@@ -21,8 +21,8 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async record(owner, kind, id) {
-      const kept = live(state).find((one) => isThe(one, owner, kind, id))
-      return kept && copy(kept)
+      const found = live(state).find((one) => isThe(one, owner, kind, id))
+      return found && copy(found)
     },
 
     async records(owner, kind, page = {}) {
@@ -47,10 +47,10 @@ export function recordMethods(state: MemoryState): Records & Streams {
       if (!conversation) throw notFound('conversation', conversationId)
       const found = state.streams.get(id)
       if (found && found.conversation !== conversation) throw notFound('stream', id)
-      const kept: StoredStream = found ?? { conversation, epoch: 0, events: [] }
-      kept.epoch++
-      state.streams.set(id, kept)
-      return { epoch: kept.epoch, next: kept.events.length }
+      const stream: StoredStream = found ?? { conversation, epoch: 0, events: [] }
+      stream.epoch++
+      state.streams.set(id, stream)
+      return { epoch: stream.epoch, next: stream.events.length }
     },
 
     async appendStreams(writes) {
@@ -58,11 +58,11 @@ export function recordMethods(state: MemoryState): Records & Streams {
     },
 
     async stream(owner, streamId, from = 0, most = streamPage) {
-      const kept = findStream(state, owner, streamId)
-      if (!kept) return undefined
-      const events = kept.events.slice(from, from + most)
+      const stream = findStream(state, owner, streamId)
+      if (!stream) return undefined
+      const events = stream.events.slice(from, from + most)
       const next = from + events.length
-      return { events, next, ended: kept.endedAt !== undefined && next >= kept.events.length }
+      return { events, next, ended: stream.endedAt !== undefined && next >= stream.events.length }
     },
 
     async dropStreams(endedBefore) {
@@ -100,7 +100,7 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
   if (conversationId !== undefined && !state.find(owner, conversationId)) {
     throw notFound('conversation', conversationId)
   }
-  const kept: StoredRecordRow = {
+  const row: StoredRecordRow = {
     n: found?.n ?? ++state.lastRecord,
     record: {
       owner,
@@ -113,9 +113,9 @@ function put(state: MemoryState, record: NewRecord, now: string): StoredRecord {
       at: found?.record.at ?? now,
     },
   }
-  if (found) state.records[at] = kept
-  else state.records.push(kept)
-  return copy(kept)
+  if (found) state.records[at] = row
+  else state.records.push(row)
+  return copy(row)
 }
 
 function live(state: MemoryState): StoredRecordRow[] {
@@ -132,18 +132,22 @@ function copy({ record }: StoredRecordRow): StoredRecord {
 }
 
 function findStream(state: MemoryState, owner: string, streamId: string): StoredStream | undefined {
-  const kept = state.streams.get(streamId)
-  return kept?.conversation.about.owner === owner ? kept : undefined
+  const stream = state.streams.get(streamId)
+  return stream?.conversation.about.owner === owner ? stream : undefined
 }
 
 function appendOne(state: MemoryState, write: StreamWrite): Failure | undefined {
   try {
-    const kept = findStream(state, write.owner, write.streamId)
-    if (!kept) throw notFound('stream', write.streamId)
-    const refused = badStream(write, { epoch: kept.epoch, next: kept.events.length, ended: kept.endedAt !== undefined })
+    const stream = findStream(state, write.owner, write.streamId)
+    if (!stream) throw notFound('stream', write.streamId)
+    const refused = badStream(write, {
+      epoch: stream.epoch,
+      next: stream.events.length,
+      ended: stream.endedAt !== undefined,
+    })
     if (refused) throw refused
-    kept.events.push(...write.events)
-    if (write.end) kept.endedAt = new Date(state.now()).toISOString()
+    stream.events.push(...write.events)
+    if (write.end) stream.endedAt = new Date(state.now()).toISOString()
     return undefined
   } catch (error) {
     if (error instanceof SynapseError) return asFailure(error)

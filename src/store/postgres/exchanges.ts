@@ -129,14 +129,14 @@ function journals(db: Database): Pick<Exchanges, 'journal' | 'journaled'> {
       return db.transaction(async (queries) => {
         const [{ n }, last] = await Promise.all([
           openOne(db, queries, owner, exchangeId, write),
-          queries.get<{ kept: number }>(
-            `SELECT j.first + j.count AS kept FROM synapse.journal j JOIN synapse.exchanges x ON x.n = j.exchange
+          queries.get<{ next: number }>(
+            `SELECT j.first + j.count AS next FROM synapse.journal j JOIN synapse.exchanges x ON x.n = j.exchange
              WHERE x.id = $1 ORDER BY j.first DESC LIMIT 1`,
             [exchangeId],
           ),
         ])
-        const kept = last?.kept ?? 0
-        if (kept !== offset) throw journalGap(exchangeId, kept, offset)
+        const next = last?.next ?? 0
+        if (next !== offset) throw journalGap(exchangeId, next, offset)
         if (events.length > 0) {
           queries.change('INSERT INTO synapse.journal (exchange, first, count, events) VALUES ($1, $2, $3, $4)', [
             n,

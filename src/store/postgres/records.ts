@@ -64,14 +64,14 @@ export function recordMethods(db: Database): Records & Streams {
     appendStreams: (writes) => db.transaction((queries) => appendAll(db, queries, writes)),
 
     async stream(owner, streamId, from = 0, most = streamPage) {
-      const kept = await db.get<StreamRow>(`${selects.streams} WHERE s.id = $1 AND c.owner = $2`, [streamId, owner])
-      if (!kept) return undefined
+      const stream = await db.get<StreamRow>(`${selects.streams} WHERE s.id = $1 AND c.owner = $2`, [streamId, owner])
+      if (!stream) return undefined
       const rows = await db.all<EventsRow>(
         `SELECT first, events FROM synapse.stream_events
          WHERE stream = $1 AND first + count > $2::bigint AND first < $3::bigint AND first < $4 ORDER BY first`,
-        [kept.n, from, from + most, kept.next],
+        [stream.n, from, from + most, stream.next],
       )
-      return toStreamPage(kept, rows, from, most)
+      return toStreamPage(stream, rows, from, most)
     },
 
     async dropStreams(endedBefore) {
@@ -166,26 +166,26 @@ async function appendOne(
   db: Database,
   queries: Queries,
   write: StreamWrite,
-  kept: StreamRow | undefined,
+  stream: StreamRow | undefined,
 ): Promise<Failure | undefined> {
-  if (kept?.owner !== write.owner) return asFailure(notFound('stream', write.streamId))
-  const refused = badStream(write, { epoch: kept.epoch, next: kept.next, ended: kept.ended_at !== null })
+  if (stream?.owner !== write.owner) return asFailure(notFound('stream', write.streamId))
+  const refused = badStream(write, { epoch: stream.epoch, next: stream.next, ended: stream.ended_at !== null })
   if (refused) return asFailure(refused)
   const count = write.events.length
   if (count > 0) {
     await queries.all('INSERT INTO synapse.stream_events (stream, first, count, events) VALUES ($1, $2, $3, $4)', [
-      kept.n,
+      stream.n,
       write.offset,
       count,
       write.events.join('\n'),
     ])
   }
-  kept.next += count
-  kept.ended_at = write.end ? nowOf(db) : null
+  stream.next += count
+  stream.ended_at = write.end ? nowOf(db) : null
   await queries.all('UPDATE synapse.streams SET next = $1, ended_at = $2 WHERE n = $3', [
-    kept.next,
-    kept.ended_at,
-    kept.n,
+    stream.next,
+    stream.ended_at,
+    stream.n,
   ])
   return undefined
 }

@@ -21,8 +21,8 @@ export function stateMethods(db: Database): States {
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
           [id, conversation.n, n, provider, protocol, kind, ref, expiresAt, at],
         )
-        const kept = { id, conversationId, provider, protocol, kind, ref, covers, at }
-        return expiresAt === null ? kept : { ...kept, expiresAt }
+        const state = { id, conversationId, provider, protocol, kind, ref, covers, at }
+        return expiresAt === null ? state : { ...state, expiresAt }
       })
     },
 

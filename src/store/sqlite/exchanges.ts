@@ -141,12 +141,12 @@ function journals(db: Connection): Pick<Exchanges, 'journal' | 'journaled'> {
       const json = jsonText(events, 'The events')
       return db.write(() => {
         const { n } = openOne(db, owner, exchangeId, write).exchange
-        const last = db.get<{ kept: number }>(
-          'SELECT first + count AS kept FROM journal WHERE exchange = ? ORDER BY first DESC LIMIT 1',
+        const last = db.get<{ next: number }>(
+          'SELECT first + count AS next FROM journal WHERE exchange = ? ORDER BY first DESC LIMIT 1',
           n,
         )
-        const kept = last?.kept ?? 0
-        if (kept !== offset) throw journalGap(exchangeId, kept, offset)
+        const next = last?.next ?? 0
+        if (next !== offset) throw journalGap(exchangeId, next, offset)
         if (events.length > 0) {
           db.run(
             'INSERT INTO journal (exchange, first, count, events) VALUES (?, ?, ?, ?)',

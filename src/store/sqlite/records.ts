@@ -69,15 +69,15 @@ export function recordMethods(db: Connection): Records & Streams {
 
     stream: (owner, streamId, from = 0, most = streamPage) =>
       db.read(() => {
-        const kept = findStream(db, owner, streamId)
-        if (!kept) return undefined
+        const stream = findStream(db, owner, streamId)
+        if (!stream) return undefined
         const rows = db.all<EventsRow>(
           `SELECT first, events FROM stream_events WHERE stream = ? AND first + count > ? AND first < ? ORDER BY first`,
-          kept.n,
+          stream.n,
           from,
           from + most,
         )
-        return toStreamPage(kept, rows, from, most)
+        return toStreamPage(stream, rows, from, most)
       }),
 
     dropStreams(endedBefore) {
@@ -155,7 +155,7 @@ function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
   try {
     const count = write.events.length
     const isInLines = write.events.every((event) => !event.includes('\n'))
-    const kept =
+    const updated =
       isInLines &&
       db.get<{ n: number }>(
         `UPDATE streams SET next = next + ?, ended_at = ?
@@ -168,11 +168,11 @@ function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
         write.offset,
         write.owner,
       )
-    if (!kept) throw whyNot(db, write)
+    if (!updated) throw whyNot(db, write)
     if (count > 0) {
       db.run(
         'INSERT INTO stream_events (stream, first, count, events) VALUES (?, ?, ?, ?)',
-        kept.n,
+        updated.n,
         write.offset,
         count,
         write.events.join('\n'),
@@ -186,8 +186,8 @@ function appendOne(db: Connection, write: StreamWrite): Failure | undefined {
 }
 
 function whyNot(db: Connection, write: StreamWrite): SynapseError {
-  const kept = findStream(db, write.owner, write.streamId)
-  const known = kept && { epoch: kept.epoch, next: kept.next, ended: kept.ended_at !== null }
+  const stream = findStream(db, write.owner, write.streamId)
+  const known = stream && { epoch: stream.epoch, next: stream.next, ended: stream.ended_at !== null }
   return (known && badStream(write, known)) ?? notFound('stream', write.streamId)
 }
 

@@ -30,8 +30,8 @@ export function stateMethods(db: Connection): States {
           expiresAt,
           at,
         )
-        const kept = { id, conversationId, provider, protocol, kind, ref, covers, at }
-        return expiresAt === null ? kept : { ...kept, expiresAt }
+        const state = { id, conversationId, provider, protocol, kind, ref, covers, at }
+        return expiresAt === null ? state : { ...state, expiresAt }
       })
     },
 

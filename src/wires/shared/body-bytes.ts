@@ -120,16 +120,16 @@ function addList(pieces: readonly CachedElement[], draft: Draft): void {
   for (let at = 0; at < pieces.length;) {
     if (at > 0) add(',', draft)
     const start = draft.size
-    const kept = spanAt(pieces, at)
-    let span = kept?.pieces ?? pieces.slice(at, endOfNew(pieces, at))
-    let texts = kept ? kept.written.texts : addNew(span, draft)
-    if (kept) addKept(kept.written, draft)
+    const cached = spanAt(pieces, at)
+    let span = cached?.pieces ?? pieces.slice(at, endOfNew(pieces, at))
+    let texts = cached ? cached.written.texts : addNew(span, draft)
+    if (cached) addCached(cached.written, draft)
     // Adjacent spans that occur together again are merged.
-    for (let next = kept && spanAt(pieces, at + span.length); next; next = spanAt(pieces, at + span.length)) {
+    for (let next = cached && spanAt(pieces, at + span.length); next; next = spanAt(pieces, at + span.length)) {
       add(',', draft)
       const shift = draft.size - start
       texts = texts.concat(next.written.texts.map((one) => moved(one, shift)))
-      addKept(next.written, draft)
+      addCached(next.written, draft)
       span = pieces.slice(at, at + span.length + next.pieces.length)
     }
     draft.spans.push({ pieces: span, start, end: draft.size, texts })
@@ -141,9 +141,9 @@ function moved({ text, start, end }: PlacedText, by: number): PlacedText {
   return { text, start: start + by, end: end + by }
 }
 
-function addKept(kept: Written, draft: Draft): void {
-  add({ bytes: kept.bytes, start: 0, end: kept.bytes.length }, draft)
-  draft.earlier.skip(kept)
+function addCached(cached: Written, draft: Draft): void {
+  add({ bytes: cached.bytes, start: 0, end: cached.bytes.length }, draft)
+  draft.earlier.skip(cached)
 }
 
 /** Writes elements, and returns the long texts in them. */
@@ -212,7 +212,7 @@ function objectWithoutLong(value: JsonObject, long: string[], depth: number): Js
 interface EarlierTexts {
   find(text: string): Copy | undefined
   /** Continues after what was copied whole. */
-  skip(kept: Written): void
+  skip(cached: Written): void
 }
 
 /** Bodies of one conversation have their texts in the same order, so that one pass through both finds them. */
@@ -240,8 +240,8 @@ function textsOf(written: readonly Written[]): EarlierTexts {
       wide--
       return undefined
     },
-    skip(kept) {
-      const i = written.indexOf(kept, at)
+    skip(cached) {
+      const i = written.indexOf(cached, at)
       if (i < 0) return
       at = i + 1
       atText = 0

@@ -15,25 +15,25 @@ const most = 500
 
 /** `lifetimeMs` counts from the last write under the id. */
 export function createExpiringMap<T>(lifetimeMs: number): ExpiringMap<T> {
-  const kept = new Map<string, { owner: string; value: T; expires: number }>()
+  const stored = new Map<string, { owner: string; value: T; expires: number }>()
   return {
     put(id, owner, value, now) {
-      kept.delete(id)
-      kept.set(id, { owner, value, expires: now + lifetimeMs })
-      if (kept.size > most)
-        for (const oldest of kept.keys()) {
-          kept.delete(oldest)
+      stored.delete(id)
+      stored.set(id, { owner, value, expires: now + lifetimeMs })
+      if (stored.size > most)
+        for (const oldest of stored.keys()) {
+          stored.delete(oldest)
           break
         }
     },
     get(id, owner, now) {
-      const found = kept.get(id)
+      const found = stored.get(id)
       return found && found.owner === owner && found.expires > now ? found.value : undefined
     },
     delete(id, owner) {
-      return kept.get(id)?.owner === owner && kept.delete(id)
+      return stored.get(id)?.owner === owner && stored.delete(id)
     },
-    expire: (id) => kept.delete(id),
-    clear: () => kept.clear(),
+    expire: (id) => stored.delete(id),
+    clear: () => stored.clear(),
   }
 }

@@ -314,10 +314,10 @@ const advice: Partial<Record<ErrorKind, string>> = {
 
 function messageFor(kind: ErrorKind, reply: ErrorReply, status: number | undefined, text: string): string {
   const who = reply.provider ?? 'The provider'
-  const said = status === undefined ? `${who} reported an error` : `${who} answered ${status}`
+  const summary = status === undefined ? `${who} reported an error` : `${who} answered ${status}`
   const words = text.replaceAll('\n', ' · ')
   const shown = words.length > 600 ? `${words.slice(0, 600)}…` : words
   const ended = /[.!?…]$/.test(shown) ? shown : `${shown}.`
   const hint = kind === 'auth' && reply.keyVariable ? `Check the API key in ${reply.keyVariable}.` : advice[kind]
-  return `${shown === '' ? `${said} without saying why.` : `${said}: ${ended}`}${hint ? ` ${hint}` : ''}`
+  return `${shown === '' ? `${summary} without saying why.` : `${summary}: ${ended}`}${hint ? ` ${hint}` : ''}`
 }

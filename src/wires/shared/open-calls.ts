@@ -29,10 +29,10 @@ export function callHead(state: Decoding, call: GatheredCall, callId: string): O
   return { type: 'tool-call', callId, ...alias, name: toolName(state, call.name) }
 }
 
-/** Ends a call; `kept`: it is in the native message. */
-export function endCall(state: OpenCalls, call: GatheredCall, kept: boolean, open: OpenCall): void {
+/** Ends a call; `isNative`: it is in the native message. */
+export function endCall(state: OpenCalls, call: GatheredCall, isNative: boolean, open: OpenCall): void {
   const input = call.object ? { input: call.object } : readArguments(call.pieces.join(''))
-  endPart(state, open.index, { ...callHead(state, call, open.callId), ...input, ...(kept && { from: 0 }) })
+  endPart(state, open.index, { ...callHead(state, call, open.callId), ...input, ...(isNative && { from: 0 }) })
 }
 
 /** The call in the message, unchanged. */

@@ -90,7 +90,7 @@ function textIn(part: Part): string {
 }
 
 /** What to write of a part that has ended: never less than before, because that has been sent. */
-function wholeText(part: Part, said: string): string {
+function wholeText(part: Part, written: string): string {
   const whole = part.type === 'tool-call' ? (part.malformed ?? JSON.stringify(part.input)) : textIn(part)
-  return said === '' || whole.startsWith(said) ? whole : said
+  return written === '' || whole.startsWith(written) ? whole : written
 }

@@ -9,24 +9,24 @@ import type { DoorRun } from './run.ts'
 
 /** Of one owner. */
 const mostConversations = 100
-const keptMs = 60 * 60_000
+const lifetimeMs = 60 * 60_000
 
 const memories = new WeakMap<Store, Store>()
 
 /** The server as this key uses it. */
-export async function keepingFor(server: ServerContext, { owner, keep = 'full' }: Principal): Promise<ServerContext> {
+export async function retentionFor(server: ServerContext, { owner, keep = 'full' }: Principal): Promise<ServerContext> {
   if (keep === 'full') return server
   const { lasting = server } = server
   const memory = memories.get(lasting.store) ?? openMemoryStore()
   memories.set(lasting.store, memory)
   await forgetOld(memory, owner)
-  const kept: ServerContext = { ...lasting, store: memory, accounts: server.store }
-  return { ...kept, lasting: { ...kept, accounts: lasting.store } }
+  const inMemory: ServerContext = { ...lasting, store: memory, accounts: server.store }
+  return { ...inMemory, lasting: { ...inMemory, accounts: lasting.store } }
 }
 
 /** Active conversations are skipped until the next time. */
 async function forgetOld(memory: Store, owner: string): Promise<void> {
-  const before = new Date(Date.now() - keptMs).toISOString()
+  const before = new Date(Date.now() - lifetimeMs).toISOString()
   const { items } = await memory.conversations(owner, { limit: 500 })
   for (const [i, { id, updatedAt }] of items.entries()) {
     if ((i >= mostConversations || updatedAt < before) && !(await memory.lease(owner, id)))
