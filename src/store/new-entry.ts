@@ -12,34 +12,44 @@ import { outlineOf } from './outline-message.ts'
 import { damaged, isoTime } from './store-errors.ts'
 import type { NewEntry } from './store.ts'
 
-export interface PreparedEntry {
+export interface PreparedEntry extends CheckedEntry {
+  json: string
+  checksum: number
+}
+
+export interface CheckedEntry {
   id: string
   at: string
   /** Absent: the head. */
   parentId?: string | null
   head: NonNullable<NewEntry['head']>
   role: Message['role']
-  json: string
-  checksum: number
+  /** Without its large media. */
+  message: Message
   blobs: Blob[]
   /** Blobs that the message names without including them. */
   named: string[]
 }
 
 export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
+  const checked = checkEntry(entry, now)
+  const json = jsonText(checked.message, 'The message')
+  return { ...checked, json, checksum: crc32(json) }
+}
+
+/** For a store that has no use for the text. */
+export function checkEntry(entry: NewEntry, now: number): CheckedEntry {
   checkMessage(entry.message)
   const id = givenId(entry.id, now)
   const at = entry.at === undefined ? new Date(now).toISOString() : isoTime(entry.at, 'The time of an entry')
   const { message, blobs, named } = detachMedia(entry.message)
-  const json = jsonText(message, 'The message')
   return {
     id,
     at,
     ...(entry.parentId !== undefined && { parentId: entry.parentId }),
     head: entry.head ?? 'advance',
     role: message.role,
-    json,
-    checksum: crc32(json),
+    message,
     blobs: [...blobs].map(([sha256, bytes]) => cutBlob(bytes, sha256)),
     named: [...named].filter((sha256) => !blobs.has(sha256)),
   }
@@ -47,12 +57,23 @@ export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
 
 /** The message in the form in which it will be read again: nothing is shared with the caller. */
 export function messageOf(entry: PreparedEntry): Message {
-  return JSON.parse(entry.json) as Message
+  return messageIn(entry.json)
+}
+
+/** The message of a JSON text. A result that a program and the model read alike is there once. */
+export function messageIn(json: string): Message {
+  const message = JSON.parse(json) as Message
+  if (message.role !== 'tool') return message
+  for (const part of message.parts) {
+    const [first] = part.output
+    if (first?.type === 'text' && part.value === first.text) part.value = first.text
+  }
+  return message
 }
 
 /** The message of a row, which must be unchanged: SQLite itself has no checksums. */
 export function readMessage(row: { id: string; checksum: number; message: string }): Message {
-  if (crc32(row.message) === row.checksum) return JSON.parse(row.message) as Message
+  if (crc32(row.message) === row.checksum) return messageIn(row.message)
   throw damaged(`Entry ${row.id}`)
 }
 

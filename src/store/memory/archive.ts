@@ -1,5 +1,5 @@
 import type { Archives } from '../archive.ts'
-import { cleanLabels, givenId, jsonCopy, plainText, prepareEntry } from '../new-entry.ts'
+import { cleanLabels, givenId, jsonCopy, plainText, checkEntry } from '../new-entry.ts'
 import { idTaken, isoTime } from '../store-errors.ts'
 import { copyOf, type StoredConversation, type MemoryState } from './state.ts'
 
@@ -33,7 +33,7 @@ export function archiveMethods(state: MemoryState): Archives {
         states: [],
         blobs: new Set(),
       }
-      const prepared = copy.entries.map((entry) => prepareEntry({ ...entry, head: 'stay' }, state.now()))
+      const prepared = copy.entries.map((entry) => checkEntry({ ...entry, head: 'stay' }, state.now()))
       try {
         for (const entry of prepared) state.append(kept, entry)
         for (const pointer of pointersOf(about.head, copy)) state.entryIn(kept, pointer)
@@ -45,8 +45,7 @@ export function archiveMethods(state: MemoryState): Archives {
       kept.exchanges = copy.exchanges.map((one) => ({
         about: { ...one, conversationId: id },
         conversation: kept,
-        journal: [],
-        journaled: 0,
+        events: [],
       }))
       for (const one of kept.exchanges) state.exchanges.set(one.about.id, one)
       kept.tools = new Map(copy.toolRuns.map((run) => [run.callId, { ...run, conversationId: id }]))

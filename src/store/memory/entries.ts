@@ -1,6 +1,6 @@
 import type { Branch, Conversation } from '../../core/log.ts'
 import { inBranchOrder } from '../branch-order.ts'
-import { plainText, prepareEntry } from '../new-entry.ts'
+import { plainText, checkEntry } from '../new-entry.ts'
 import { notFound } from '../store-errors.ts'
 import type { Branches, Entries } from '../store.ts'
 import { putAll } from './records.ts'
@@ -9,12 +9,12 @@ import { copyOf, toEntry, type StoredConversation, type StoredEntry, type Memory
 export function entryMethods(state: MemoryState): Entries & Branches {
   return {
     async append(owner, conversationId, entry, write) {
-      const prepared = prepareEntry(entry, state.now())
+      const prepared = checkEntry(entry, state.now())
       return state.append(state.writable(owner, conversationId, write), prepared)
     },
 
     async appendAll(owner, conversationId, entries, write, records = []) {
-      const prepared = entries.map((entry) => prepareEntry(entry, state.now()))
+      const prepared = entries.map((entry) => checkEntry(entry, state.now()))
       const conversation = state.writable(owner, conversationId, write)
       return allOrNothing(state, conversation, () => {
         const appended = prepared.map((entry) => state.append(conversation, entry))

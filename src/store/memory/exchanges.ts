@@ -1,9 +1,8 @@
-import type { ReplyEvent } from '../../core/event.ts'
 import type { Exchange } from '../../core/log.ts'
 import { addUsage, noUsage } from '../../core/usage.ts'
 import { cutBlob } from '../blobs.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
-import { givenId, jsonCopy, jsonText, prepareEntry } from '../new-entry.ts'
+import { checkEntry, givenId, jsonCopy } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
 import type { UsageRow } from '../records.ts'
 import { exchangeEnded, idTaken, journalGap, notFound } from '../store-errors.ts'
@@ -42,8 +41,7 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
           attempts: 1,
         },
         conversation,
-        journal: [],
-        journaled: 0,
+        events: [],
       }
       state.keepBlob(conversation, blob)
       state.exchanges.set(id, kept)
@@ -63,7 +61,7 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
 
     async finishExchange(owner, exchangeId, end, write) {
       const now = state.now()
-      const reply = end.reply && prepareEntry(end.reply, now)
+      const reply = end.reply && checkEntry(end.reply, now)
       const { records = [], ...about } = end
       const { outcome, usage, cost, failure, notes } = jsonCopy(
         { ...about, reply: undefined },
@@ -84,8 +82,7 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
         ...(cost !== undefined && { cost }),
         ...(failure && { failure }),
       })
-      kept.journal = []
-      kept.journaled = 0
+      kept.events = []
       return { exchange: copyOf(kept.about), ...(entry && { entry }) }
     },
   }
@@ -151,17 +148,15 @@ function reads(state: MemoryState): Pick<Exchanges, 'exchange' | 'exchanges' | '
 function journals(state: MemoryState): Pick<Exchanges, 'journal' | 'journaled'> {
   return {
     async journal(owner, exchangeId, offset, events, write) {
-      const text = jsonText(events, 'The events')
+      const batch = events.map(copyOf)
       const kept = openOne(state, owner, exchangeId, write)
-      if (offset !== kept.journaled) throw journalGap(exchangeId, kept.journaled, offset)
-      kept.journal.push(text)
-      kept.journaled += events.length
-      return kept.journaled
+      if (offset !== kept.events.length) throw journalGap(exchangeId, kept.events.length, offset)
+      kept.events.push(...batch)
+      return kept.events.length
     },
 
     async journaled(owner, exchangeId, from = 0) {
-      const batches = findOne(state, owner, exchangeId)?.journal ?? []
-      return batches.flatMap((text) => JSON.parse(text) as ReplyEvent[]).slice(from)
+      return copyOf(findOne(state, owner, exchangeId)?.events.slice(from) ?? [])
     },
   }
 }

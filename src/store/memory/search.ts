@@ -1,5 +1,4 @@
-import { queryFilters } from '../filter-words.ts'
-import { documentsIn } from '../hits.ts'
+import { filteredDocuments, queryFilters } from '../filter-words.ts'
 import { pageOf, pageSize, cursorNumber } from '../page.ts'
 import { matchesAll, parseQuery, timeSpan } from '../query.ts'
 import type { SearchDocument } from '../search-text.ts'
@@ -61,7 +60,7 @@ function* candidates(
     if (about.owner !== owner) continue
     if (entry.at < after || entry.at >= before) continue
     if (query.label !== undefined && !about.labels.includes(query.label)) continue
-    const documents = documentsIn(about.owner, { ...entry, conversation_id: about.id, message: entry.json })
+    const documents = filteredDocuments(about.owner, about.id, entry.message)
     for (const document of documents.toReversed()) {
       if (wanted.every((filter) => document.filters.includes(filter))) yield { entry, document }
     }

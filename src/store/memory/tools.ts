@@ -1,5 +1,5 @@
 import type { RecordedToolRun } from '../../core/log.ts'
-import { prepareEntry } from '../new-entry.ts'
+import { checkEntry } from '../new-entry.ts'
 import { mayStartAgain, toolNotRunning } from '../tool-run.ts'
 import type { ToolRuns } from '../store.ts'
 import type { MemoryState } from './state.ts'
@@ -32,7 +32,7 @@ export function toolMethods(state: MemoryState): ToolRuns {
     },
 
     async finishTool(owner, conversationId, callId, end, write) {
-      const result = prepareEntry(end.result, state.now())
+      const result = checkEntry(end.result, state.now())
       const conversation = state.writable(owner, conversationId, write)
       const run = conversation.tools.get(callId)
       if (!run || run.outcome) throw toolNotRunning(callId, run)
