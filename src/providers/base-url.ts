@@ -16,7 +16,7 @@ export function baseUrlOf(
 ): string {
   const variable = row.baseUrlVariables?.find((name) => env[name]?.trim())
   const address = (given ?? (variable && env[variable]))?.trim()
-  const home = URL.parse(exampleOf(wire.baseUrl, row))
+  const home = parsedHome(exampleOf(wire.baseUrl, row))
   if (!address) {
     if (home) return trimmed(filledIn(wire.baseUrl, row, env, seen))
     const where = row.baseUrlVariables ? `set ${row.baseUrlVariables.join(' or ')}, or ` : ''
@@ -45,6 +45,17 @@ export function baseUrlOf(
     )
   else if (given === undefined) url.pathname = withPath(url.pathname, row.baseUrlPath)
   return trimmed(url.href)
+}
+
+const homes = new Map<string, URL | null>()
+
+/** Of a row: there are few of them, and each is needed for every request. */
+export function parsedHome(baseUrl: string): Readonly<URL> | null {
+  const known = homes.get(baseUrl)
+  if (known !== undefined) return known
+  const home = URL.parse(baseUrl)
+  homes.set(baseUrl, home)
+  return home
 }
 
 /** In an SDK's variable an address lacks the path that the SDK adds. */

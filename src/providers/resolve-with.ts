@@ -3,7 +3,7 @@
 import type { Authorizer, Env } from '../auth/authorizer.ts'
 import { badInput } from '../core/error.ts'
 import type { Capabilities, Counting, Wire, Quirks } from '../wires/wire.ts'
-import { baseUrlOf } from './base-url.ts'
+import { baseUrlOf, parsedHome } from './base-url.ts'
 import { patchFor, type ModelPatch } from './models.ts'
 import { factsOf, type Catalogue, type ModelFacts, type Price } from './price.ts'
 import type { Caching, ProviderRow, StateStrategy, ProviderWire } from './provider.ts'
@@ -95,7 +95,7 @@ export const statefulProtocol = 'stateful'
 /** Whether the environment names another host: a gateway is not trusted to store, compact or count conversations. */
 function isMoved(baseUrl: string, row: ProviderRow, wire: ProviderWire, env: Env): boolean {
   if (wire.baseUrl.includes('{')) return row.baseUrlVariables?.some((name) => env[name]?.trim()) ?? false
-  const home = URL.parse(wire.baseUrl)
+  const home = parsedHome(wire.baseUrl)
   return home !== null && home.host !== URL.parse(baseUrl)?.host
 }
 

@@ -17,19 +17,20 @@ const mostApart = 1000
 
 /** `join` merges two consecutive values if possible. */
 export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined): Channel<T> {
-  let values: T[] = []
-  /** Those before it were read. */
+  /** The waiting ones are those from `first` to `last`; the list is used again, so that it need not grow each time. */
+  let values: (T | undefined)[] = []
   let first = 0
+  let last = 0
   let ended = false
   let waiting: (() => void)[] = []
   let readers = 0
 
   return {
     push(value) {
-      const last = values.length - first > mostApart ? values.at(-1) : undefined
-      const joined = last === undefined ? undefined : join(last, value)
-      if (joined === undefined) values.push(value)
-      else values[values.length - 1] = joined
+      const before = last - first > mostApart ? values[last - 1] : undefined
+      const joined = before === undefined ? undefined : join(before, value)
+      if (joined === undefined) values[last++] = value
+      else values[last - 1] = joined
       wake()
     },
     end() {
@@ -38,17 +39,16 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
     },
     async *batches() {
       const reader = begin()
-      while (await more(reader)) {
-        const batch = values.slice(first)
-        values = []
-        first = 0
-        yield batch
+      for (;;) {
+        checkIsLast(reader)
+        if (first < last) yield takeAll()
+        else if (ended) return
+        else await newValues()
       }
     },
-    // Not a generator, which would take several promises for each value.
     [Symbol.asyncIterator]() {
       const reader = begin()
-      return { next: () => next(reader) }
+      return { next: () => take(reader) }
     },
   }
 
@@ -64,25 +64,43 @@ export function channel<T>(join: (a: T, b: T) => T | undefined = () => undefined
     return ++readers
   }
 
-  /** Waits for values; false: there will be none. */
-  async function more(reader: number): Promise<boolean> {
-    for (;;) {
-      if (reader !== readers) throw badInput('What a run emits can be read once, and another reader has started.')
-      if (first < values.length) return true
-      if (ended) return false
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
+  function checkIsLast(reader: number): void {
+    if (reader !== readers) throw badInput('What a run emits can be read once, and another reader has started.')
   }
 
-  async function next(reader: number): Promise<IteratorResult<T, undefined>> {
-    // What is there already needs no further promise.
-    const isThere = first < values.length && reader === readers
-    if (!isThere && !(await more(reader))) return { done: true, value: undefined }
-    const value = values[first++] as T
-    if (first === values.length || first > mostApart) {
-      values = values.slice(first)
+  function newValues(): Promise<void> {
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+
+  function takeAll(): T[] {
+    const batch = values.slice(first, last) as T[]
+    values = []
+    first = last = 0
+    return batch
+  }
+
+  /** Neither a generator nor an async function: these would take several promises for each value. */
+  function take(reader: number): Promise<IteratorResult<T, undefined>> {
+    if (first < last && reader === readers) return Promise.resolve({ done: false, value: takeFirst() })
+    if (ended && reader === readers) return Promise.resolve({ done: true, value: undefined })
+    return takeLater(reader)
+  }
+
+  async function takeLater(reader: number): Promise<IteratorResult<T, undefined>> {
+    checkIsLast(reader)
+    await newValues()
+    return take(reader)
+  }
+
+  function takeFirst(): T {
+    const value = values[first] as T
+    values[first++] = undefined
+    if (first === last) first = last = 0
+    else if (first > mostApart) {
+      values = values.slice(first, last)
+      last -= first
       first = 0
     }
-    return { done: false, value }
+    return value
   }
 }

@@ -287,6 +287,9 @@ interface GuardTimer {
 
 function guardTimer({ timeoutMs, outputSize }: Guards, outer: AbortSignal): GuardTimer {
   const abort = new AbortController()
+  const cancel = (): void => abort.abort(outer.reason)
+  if (outer.aborted) cancel()
+  outer.addEventListener('abort', cancel)
   let reason: GuardReason | undefined
   let size = 0
   const timer =
@@ -294,7 +297,7 @@ function guardTimer({ timeoutMs, outputSize }: Guards, outer: AbortSignal): Guar
       ? undefined
       : setTimeout(() => fire({ guard: 'time', why: `The run reached its time limit of ${timeoutMs} ms.` }), timeoutMs)
   return {
-    signal: AbortSignal.any([outer, abort.signal]),
+    signal: abort.signal,
     onEvent(event) {
       if (outputSize === undefined || event.type !== 'reply-event' || event.event.type !== 'part-delta') return
       size += event.event.text.length
@@ -303,7 +306,10 @@ function guardTimer({ timeoutMs, outputSize }: Guards, outer: AbortSignal): Guar
       }
     },
     stoppedBy: () => reason,
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer)
+      outer.removeEventListener('abort', cancel)
+    },
   }
 
   function fire(why: GuardReason): void {

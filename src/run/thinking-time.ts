@@ -15,6 +15,7 @@ export function thinkingClock(now: () => number = () => performance.now()): <E e
   const last = new Map<number, number>()
   return (event) => {
     const read: Read = event
+    if (read.type === 'part-delta' && began.size === 0) return event
     if (read.type === 'part-start' && read.part.type === 'reasoning') began.set(read.index, now())
     else if (read.type === 'part-delta' && began.has(read.index)) last.set(read.index, now())
     else if (read.type === 'part-end' && read.part.type === 'reasoning') {
