@@ -294,7 +294,9 @@ function* readableIn(text: string, { protocol }: Attempt): Generator<Json, void,
 }
 
 /** Sent by Anthropic and by Responses to keep the connection open; it carries no content. */
-const keepAlives: ReadonlySet<Json | undefined> = new Set(['ping', 'keepalive'])
+function isKeepAlive(chunk: Json): boolean {
+  return isObject(chunk) && (chunk.type === 'ping' || chunk.type === 'keepalive')
+}
 
 async function streamedReply(body: Body, attempt: Attempt, take: Take): Promise<boolean> {
   const { framing } = attempt.protocol
@@ -324,7 +326,7 @@ async function streamedReply(body: Body, attempt: Attempt, take: Take): Promise<
     for (let i = first; i < chunks.length; i++) {
       const chunk = chunks[i] as Json
       unheard = undefined
-      if (!isObject(chunk) || !keepAlives.has(chunk.type)) body.clock.event()
+      if (!isKeepAlive(chunk)) body.clock.event()
       const next = take(chunk)
       if (next === 'stop') return false
       if (next) return next.then(() => (attempt.progress?.done ? true : takeFrom(chunks, i + 1)))

@@ -1,6 +1,7 @@
-// The data of the memory store. What comes in and goes out is copied, so that nothing outside has a reference into the
-// log. A message comes in through JSON, because a text may be a slice of a much longer one, which would stay in memory;
-// its copies share the texts. Everything here is synchronous: checks followed by changes are a transaction.
+// The data of the memory store. What is written and what is read is copied, so that nothing outside has a reference into
+// the log. A message is written through JSON, because a text may be a slice of a much longer one, which would stay in
+// memory; copies that are read share the texts. Everything here is synchronous: checks followed by changes are a
+// transaction.
 
 import { Buffer } from 'node:buffer'
 import type { ReplyEvent } from '../../core/event.ts'

@@ -56,7 +56,10 @@ export function startPart(state: Decoding, part: Part): number {
 }
 
 export function growPart(state: Decoding, index: number, text: string): void {
-  state.events.push({ type: 'part-delta', index, text })
+  const event = { type: 'part-delta', index, text } as const
+  // Most chunks have one delta, and a list that grows takes room for many.
+  if (state.events.length === 0) state.events = [event]
+  else state.events.push(event)
 }
 
 export function endPart(state: Decoding, index: number, part: Part): void {
