@@ -110,7 +110,7 @@ function scan(): SessionScan {
       const why = 'they are on another branch, or a summary represents them'
       if (left > 0) notes.push({ kind: 'dropped', what: `${left} lines`, why })
       if (sidechains > 0) {
-        const what = `${sidechains} lines of sub-agents`
+        const what = `${sidechains} ${sidechains === 1 ? 'line' : 'lines'} of sub-agents`
         notes.push({ kind: 'dropped', what, why: 'the results of their calls are in the session' })
       }
       return { head, lines, notes }

@@ -24,7 +24,7 @@ export async function* linesOfFile(path: string, limit = longestLine): AsyncGene
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
       pieces.push(chunk.subarray(start, end))
       upTo += end + 1 - start
-      yield { number, text: decode(pieces, number), whole: true, upTo }
+      yield { number, text: decode(pieces, number, true), whole: true, upTo }
       pieces = []
       size = 0
       number++
@@ -36,13 +36,14 @@ export async function* linesOfFile(path: string, limit = longestLine): AsyncGene
     if (size > limit) throw badInput(`Line ${number} is longer than ${Math.round(limit / 1024 / 1024)} MB.`)
     if (rest.length > 0) pieces.push(rest)
   }
-  if (pieces.length > 0) yield { number, text: decode(pieces, number), whole: false, upTo }
+  if (pieces.length > 0) yield { number, text: decode(pieces, number, false), whole: false, upTo }
 }
 
-function decode(pieces: readonly Buffer[], number: number): string {
+/** A line that is not whole may end within a character, which is left out. */
+function decode(pieces: readonly Buffer[], number: number, whole: boolean): string {
   const bytes = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !whole })
   } catch {
     throw badInput(`Line ${number} is not UTF-8.`)
   }

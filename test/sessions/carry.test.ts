@@ -123,7 +123,7 @@ test('what was left out or added is reported with its reason', () => {
   const said = notes.map(({ kind, what }) => `${kind} ${what}`)
   assert.ok(said.includes('dropped 6 blocks of thinking'), said.join('; '))
   assert.ok(said.includes('added 1 result'), said.join('; '))
-  assert.ok(said.includes('dropped 1 lines of sub-agents'), said.join('; '))
+  assert.ok(said.includes('dropped 1 line of sub-agents'), said.join('; '))
   assert.ok(said.includes('changed long results'), said.join('; '))
 })
 

@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { neutralLine } from '../../src/cli/terminal.ts'
 import { isObject, type Json } from '../../src/core/json.ts'
 import { agentIds, agentNamed } from '../../src/sessions/agents.ts'
 import { listSessions, shortIds, type ListedSession } from '../../src/sessions/list.ts'
+import { resumeCommand } from '../../src/sessions/resume.ts'
 import { newHome, type Home } from '../cli/command-line.ts'
 import { generate } from './generated.ts'
 import { fillHome, startedAt } from './home.ts'
@@ -123,6 +129,25 @@ test('carry writes for its owner only, changes nothing existing, and prints the 
     readdirSync(dirname(file)).filter((name) => name.endsWith('.part')),
     [],
   )
+})
+
+test('a session that ends within a character is carried up to its last whole line', async (t) => {
+  const { synapse, ids, paths } = filledHome(t)
+  appendFileSync(paths['codex'] ?? '', Buffer.from('{"timestamp":"日').subarray(0, -1))
+  const { code, err } = await synapse(['carry', ids['codex'] ?? '', '--to', 'pi'])
+  assert.equal(code, 0, err)
+})
+
+test('the command names any folder exactly, and shows no control characters', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'synapse-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  for (const name of ['a b', `it's`, '$(exit 1)', 'line\nbreak', '\u001B[2J', "\u202E'\\", '日本']) {
+    const cwd = join(root, name)
+    mkdirSync(cwd)
+    const [change = ''] = resumeCommand(agentNamed('codex'), 'id', cwd).split(' && codex')
+    assert.equal(change, neutralLine(change))
+    assert.equal(execFileSync('bash', ['-c', `${change} && printf %s "$PWD"`], { encoding: 'utf8' }), cwd)
+  }
 })
 
 test('convert prints the bytes that carry writes, and a session in its own format unchanged', async (t) => {

@@ -150,7 +150,13 @@ function report(agent: Agent, source: FoundSession, put: Put, values: Values): v
   for (const note of notes) printError(`${neutral(noteLine(note))}\n`)
   for (const warning of warnings) printError(`${warning}\n`)
   const { userTexts, assistantTexts, calls, results, pictures } = counts
-  const units = `${count(userTexts)} user texts, ${count(assistantTexts)} assistant texts, ${count(calls)} calls, ${count(results)} results, ${count(pictures)} pictures`
+  const units = [
+    counted(userTexts, 'user text'),
+    counted(assistantTexts, 'assistant text'),
+    counted(calls, 'call'),
+    counted(results, 'result'),
+    counted(pictures, 'picture'),
+  ].join(', ')
   const isDry = values['dry-run']
   const lines = [
     `${isDry ? 'Would carry' : 'Carried'} to ${agent.name}: ${units}.`,
@@ -159,6 +165,10 @@ function report(agent: Agent, source: FoundSession, put: Put, values: Values): v
     neutralLine(command),
   ]
   print(`${lines.join('\n')}\n`)
+}
+
+function counted(number: number, word: string): string {
+  return `${count(number)} ${word}${number === 1 ? '' : 's'}`
 }
 
 function estimateLine({ tokens, provider, model, contextWindow, fits, cost }: ResumeEstimate): string {
