@@ -11,6 +11,7 @@ const templatesFile = new URL('../src/providers/templates.json', import.meta.url
 /** What each difference costs a model in clarity: the cheapest form that renders everything is used. */
 const costs: Record<keyof TemplateForm, number> = {
   shortCallIds: 1,
+  flatArguments: 2,
   bridgeAfterTool: 3,
   separateCalls: 4,
   oneCallPerTurn: 5,

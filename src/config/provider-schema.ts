@@ -58,6 +58,7 @@ const quirks = z
     oneCallPerTurn: flag,
     noSystem: flag,
     shortCallIds: flag,
+    flatArguments: flag,
     bridgeAfterTool: flag,
     thinkingSwitch: flag,
     noParallelTools: flag,

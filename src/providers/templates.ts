@@ -9,7 +9,13 @@ import type { Quirks } from '../wires/wire.ts'
 /** How a history must be encoded for a template. */
 export type TemplateForm = Pick<
   Quirks,
-  'separateCalls' | 'oneCallPerTurn' | 'noSystem' | 'shortCallIds' | 'bridgeAfterTool' | 'toolMessages'
+  | 'separateCalls'
+  | 'oneCallPerTurn'
+  | 'noSystem'
+  | 'shortCallIds'
+  | 'flatArguments'
+  | 'bridgeAfterTool'
+  | 'toolMessages'
 >
 
 export interface KnownTemplate {

@@ -274,6 +274,8 @@ export interface Quirks {
   noSystem?: boolean
   /** Call ids must be nine letters or digits, as in Mistral's templates. */
   shortCallIds?: boolean
+  /** The chat template renders only plain values of arguments: lists and objects become JSON text. */
+  flatArguments?: boolean
   /** A user message right after a tool result is refused: an assistant message is inserted. */
   bridgeAfterTool?: boolean
   /** Reasoning is requested by `thinking: { type }` instead of an effort alone. */

@@ -50,7 +50,7 @@ test('a template is found by its content, even after small changes', { skip: noT
   assert.deepEqual(formFor('{{ .System }} {{ .Prompt }}'), { form: templateData.careful })
 })
 
-const sample = ['meta-llama-Llama-3.1-8B-Instruct', 'google-gemma-2-2b-it', 'Qwen3-Coder']
+const sample = ['meta-llama-Llama-3.1-8B-Instruct', 'google-gemma-2-2b-it', 'Qwen3-Coder', 'openbmb-MiniCPM5-1B']
 
 for (const name of sample) {
   test(`everything that a history says is in the prompt of ${name}`, { skip: noTemplates }, async () => {

@@ -48,6 +48,15 @@ export const probes: Record<string, Probe> = {
       user('ask-hazel'),
     ],
   },
+  'a call with nested arguments': {
+    messages: [
+      ask,
+      reply(call('c1', 'clock', { zone: 'zone-elder', others: { all: ['zone-lemon', { of: 'zone-quince' }] } })),
+      result('c1', 'gives-fig', 'clock'),
+      reply('say-grape'),
+      user('ask-hazel'),
+    ],
+  },
   'text beside a call': {
     system: 'rule-damson',
     messages: [

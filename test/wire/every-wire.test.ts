@@ -68,6 +68,7 @@ const oddities = fc.constantFrom<Quirks>(
   { alternate: true },
   { stringContent: true },
   { bridgeAfterTool: true },
+  { flatArguments: true },
 )
 
 const wishes = fc.constantFrom<Options>(

@@ -1,6 +1,7 @@
 // A reply as items of an assistant turn: its native data if this host wrote it, otherwise built from its parts.
 // Reasoning never becomes text.
 
+import type { Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { callsOf, type Part, type Reply, type ServerToolPart, type ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../shared/clean-json.ts'
@@ -18,9 +19,10 @@ export function isReplayed(reply: Reply, target: Target, dialect: Dialect, flat:
   const [message] = reply.native
   if (reply.native.length !== 1 || !isObject(message) || isObject(message.function_call)) return false
   if (target.quirks.stringContent && Array.isArray(message.content)) return false
-  const calls = callsOf(reply).length
-  if (calls > 0 && flat) return false
-  return functionCalls(message).length === calls
+  const calls = callsOf(reply)
+  if (calls.length > 0 && flat) return false
+  if (target.quirks.flatArguments && calls.some(({ input }) => isNested(input))) return false
+  return functionCalls(message).length === calls.length
 }
 
 export function encodeReply(reply: Reply, at: string, writer: Writer): Item[] {
@@ -92,12 +94,31 @@ function settledCall(call: JsonObject, part: ToolCallPart, at: string, writer: W
 }
 
 /** Half a surrogate pair is well-formed in this text, as an escape, but breaks the host that parses it. */
-function sendableInput(part: ToolCallPart, at: string, { dialect, notes }: Writer): Json {
-  if (part.malformed === undefined && isObject(part.input)) return cleanJson(part.input, at, notes)
+function sendableInput(part: ToolCallPart, at: string, { dialect, notes, target }: Writer): Json {
+  if (part.malformed === undefined && isObject(part.input)) {
+    const clean = cleanJson(part.input, at, notes)
+    return target.quirks.flatArguments && isNested(clean) ? flattened(clean, part.name, at, notes) : clean
+  }
   const what = `arguments of the call of ${part.name}`
   const { arguments: rule } = dialect.rules
   notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, ...(rule && { rule }) })
   return malformedInput(cleanText(part.malformed ?? JSON.stringify(part.input), at, notes))
+}
+
+function isNested(input: Json): boolean {
+  return isObject(input) && !Object.values(input).every(isPlain)
+}
+
+function isPlain(value: Json | undefined): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+function flattened(input: JsonObject, name: string, at: string, notes: Note[]): JsonObject {
+  const what = `lists and objects in the arguments of the call of ${name} to JSON text`
+  notes.push({ kind: 'changed', what, why: "the model's chat template shows only plain values", at })
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [key, isPlain(value) ? value : JSON.stringify(value)]),
+  )
 }
 
 function fromParts(reply: Reply, at: string, writer: Writer): Item[] {

@@ -116,6 +116,18 @@ test('bridgeAfterTool: an assistant message is between a result and a user messa
   )
 })
 
+test('flatArguments: lists and objects in arguments are written as JSON text', () => {
+  const history = [
+    user('go'),
+    reply(call('c1', 'tool', { a: 'x', n: 1, list: [1, { b: 2 }], none: null })),
+    result('c1', 'x'),
+  ]
+  const { messages, notes } = sent(history, { quirks: { flatArguments: true } })
+  const written = JSON.stringify({ a: 'x', n: 1, list: '[1,{"b":2}]', none: null })
+  assert.ok(JSON.stringify(messages).includes(JSON.stringify(written)))
+  assert.match(notes[0]?.what ?? '', /lists and objects in the arguments of the call of tool/)
+})
+
 test('thinkingSwitch: an effort switches thinking on, "none" switches it off', () => {
   const ask = (effort: 'none' | 'medium') => {
     const wanted: Wanted = {
