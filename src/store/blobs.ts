@@ -3,7 +3,7 @@
 // with the square of its length. Pieces end where a message does, if they can: then those after a turn that was folded
 // are the same as before, at another place.
 
-import { hash } from 'node:crypto'
+import { createHash, hash, type Hash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { damaged } from './store-errors.ts'
 
@@ -24,16 +24,89 @@ export interface Piece {
 }
 
 export function cutBlob(content: string | Uint8Array, sha256?: string): Blob {
-  const { buffer, byteOffset, byteLength } = typeof content === 'string' ? Buffer.from(content) : content
-  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  const bytes = bytesOf(content)
   const whole = sha256 ?? hash('sha256', bytes)
+  return { sha256: whole, size: bytes.length, pieces: cutFrom(bytes, 0, whole) }
+}
+
+function bytesOf(content: string | Uint8Array): Buffer {
+  const { buffer, byteOffset, byteLength } = typeof content === 'string' ? Buffer.from(content) : content
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+function cutFrom(bytes: Buffer, from: number, whole: string): Piece[] {
   const pieces: Piece[] = []
-  for (let start = 0; start < bytes.length;) {
+  for (let start = from; start < bytes.length;) {
     const piece = bytes.subarray(start, endOfPiece(bytes, start))
     pieces.push({ sha256: bytes.length <= pieceSize ? whole : hash('sha256', piece), bytes: piece })
     start += piece.length
   }
-  return { sha256: whole, size: bytes.length, pieces }
+  return pieces
+}
+
+interface LastBody {
+  /** Not owned: it is there as long as the encoder has it for the next body. */
+  buffer: WeakRef<ArrayBufferLike>
+  offset: number
+  size: number
+  pieces: { sha256: string; end: number }[]
+  /** The hash of the bytes before `hashedTo`, to be continued. */
+  hashed: Hash
+  hashedTo: number
+}
+
+/** How many conversations a cutter remembers. */
+const mostBodies = 64
+
+/**
+ * Cuts the request bodies of conversations. Each begins like the one before it, and that part is compared, which takes a
+ * tenth of the time of hashing it twice.
+ */
+export function bodyCutter(): (conversationId: string, content: string | Uint8Array) => Blob {
+  const latest = new Map<string, LastBody>()
+  return (conversationId, content) => {
+    const bytes = bytesOf(content)
+    const before = latest.get(conversationId)
+    latest.delete(conversationId)
+    if (bytes.length <= pieceSize) return cutBlob(bytes)
+    const same = before ? samePieces(before, bytes) : []
+    const start = same.at(-1)?.end ?? 0
+    const continues = before !== undefined && before.hashedTo <= start
+    const hashed = continues ? before.hashed : createHash('sha256')
+    hashed.update(bytes.subarray(continues ? before.hashedTo : 0, start))
+    const whole = hashed.copy().update(bytes.subarray(start)).digest('hex')
+    const pieces = [
+      ...same.map(({ sha256, end }, i) => ({ sha256, bytes: bytes.subarray(same[i - 1]?.end ?? 0, end) })),
+      ...cutFrom(bytes, start, whole),
+    ]
+    let end = 0
+    latest.set(conversationId, {
+      buffer: new WeakRef(bytes.buffer),
+      offset: bytes.byteOffset,
+      size: bytes.length,
+      pieces: pieces.map((piece) => ({ sha256: piece.sha256, end: (end += piece.bytes.length) })),
+      hashed,
+      hashedTo: start,
+    })
+    for (const oldest of latest.keys()) if (latest.size > mostBodies) latest.delete(oldest)
+    return { sha256: whole, size: bytes.length, pieces }
+  }
+}
+
+/** The first pieces of the last body that are cut in the same way from this one: all that decides it is the same. */
+function samePieces({ buffer, offset, size, pieces }: LastBody, bytes: Buffer): LastBody['pieces'] {
+  const held = buffer.deref()
+  if (!held) return []
+  const last = Buffer.from(held, offset, size)
+  let compared = 0
+  const changed = pieces.findIndex((_, i) => {
+    const region = (pieces[i - 1]?.end ?? 0) + pieceSize
+    if (region >= Math.min(size, bytes.length)) return true
+    if (last.compare(bytes, compared, region, compared, region) !== 0) return true
+    compared = region
+    return false
+  })
+  return pieces.slice(0, Math.max(0, changed))
 }
 
 /** At the end of the last message that fits, if there is one. */

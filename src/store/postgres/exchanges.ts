@@ -24,7 +24,7 @@ export function exchangeMethods(db: Database): Exchanges {
 function writes(db: Database): Pick<Exchanges, 'openExchange' | 'keepBody' | 'retryExchange' | 'finishExchange'> {
   return {
     async openExchange(owner, conversationId, exchange, write) {
-      const { id, notes, blob, startedAt } = exchangeValues(exchange, db.options.now())
+      const { id, notes, blob, startedAt } = exchangeValues(conversationId, exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
       const asked = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
       let attempts = 0

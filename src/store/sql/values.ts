@@ -2,7 +2,7 @@
 
 import type { Note } from '../../core/context.ts'
 import type { Archive } from '../archive.ts'
-import { cutBlob, type Blob } from '../blobs.ts'
+import { bodyCutter, type Blob } from '../blobs.ts'
 import { cleanLabels, givenId, jsonText, plainText, prepareEntry, type PreparedEntry } from '../new-entry.ts'
 import { isoTime } from '../store-errors.ts'
 import type { ExchangeEnd, NewConversation, NewExchange } from '../store.ts'
@@ -32,11 +32,13 @@ export interface ExchangeValues {
   startedAt: string
 }
 
-export function exchangeValues(exchange: NewExchange, now: number): ExchangeValues {
+const cutBody = bodyCutter()
+
+export function exchangeValues(conversationId: string, exchange: NewExchange, now: number): ExchangeValues {
   return {
     id: givenId(exchange.id, now),
     notes: jsonText(exchange.notes ?? [], 'The notes'),
-    blob: cutBlob(exchange.body),
+    blob: cutBody(conversationId, exchange.body),
     startedAt: new Date(now).toISOString(),
   }
 }

@@ -21,7 +21,7 @@ export function exchangeMethods(db: Connection): Exchanges {
 function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | 'retryExchange' | 'finishExchange'> {
   return {
     async openExchange(owner, conversationId, exchange, write) {
-      const { id, notes, blob, startedAt } = exchangeValues(exchange, db.options.now())
+      const { id, notes, blob, startedAt } = exchangeValues(conversationId, exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
