@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Tool } from '../../src/core/tool.ts'
 import { textOf } from '../../src/core/message.ts'
+import { toolLimits } from '../../src/run/guards.ts'
 import type { RunSettings } from '../../src/run/settings.ts'
 import { calling, clock, collect, only, results, start } from './chatting.ts'
 
@@ -159,5 +160,38 @@ test('media that do not fit into a result are left out and counted', async () =>
   assert.deepEqual(
     result?.output.map((part) => (part.type === 'text' ? part.text : part.mediaType)),
     ['two', 'image/png', '[Note] 4000 bytes of this result were not kept: 5000 bytes are kept of a result.'],
+  )
+})
+
+test('limits on tools have a value without settings, and at least one tool runs at a time', () => {
+  const size = 16 * 1024 * 1024
+  assert.deepEqual(toolLimits(), { callsPerReply: 128, concurrentTools: 16, resultSize: size })
+  assert.equal(toolLimits({ concurrentTools: 0 }).concurrentTools, 1)
+  assert.deepEqual(toolLimits({ callsPerReply: 1, concurrentTools: 1, resultSize: 1 }), {
+    callsPerReply: 1,
+    concurrentTools: 1,
+    resultSize: 1,
+  })
+})
+
+test('calls beyond the limit of a reply are all answered at once, unrun and in order, with one warning', async () => {
+  let runs = 0
+  const counting: Tool = { ...clock, input: { type: 'object' }, run: () => ++runs }
+  const four = calling([0, 1, 2, 3].map((n) => ({ name: 'clock', input: { n } })))
+  const { chat, guards, end } = await run({ tools: [counting], guards: { callsPerReply: 2 } }, four)
+  assert.deepEqual([runs, end?.outcome], [2, 'done'])
+  assert.deepEqual(
+    guards.map(({ guard, action }) => [guard, action]),
+    [['calls-per-reply', 'warned']],
+  )
+  const answers = await results(chat)
+  assert.deepEqual(
+    answers.map(({ failed }) => failed === true),
+    [false, false, true, true],
+  )
+  const calls = (await chat.history()).flatMap(({ message }) => (message.role === 'assistant' ? message.parts : []))
+  assert.deepEqual(
+    answers.map(({ callId }) => callId),
+    calls.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : [])),
   )
 })

@@ -4,7 +4,7 @@ import { SynapseError } from '../../src/core/error.ts'
 import type { ReplyEvent } from '../../src/core/event.ts'
 import { journaling } from '../../src/run/journal.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { outcomeOf, start } from './chatting.ts'
+import { clock, outcomeOf, start } from './chatting.ts'
 
 const away = () => new SynapseError({ kind: 'storage', code: 'unavailable', message: 'The database is away.' })
 const batch = { type: 'part-delta', index: 0, text: 'x'.repeat(5000) } as const
@@ -67,4 +67,13 @@ test('each batch begins where the one before it ended', async () => {
     [1, 1],
     [2, 1],
   ])
+})
+
+test('a tool whose start cannot be recorded is not run, and the run fails', async () => {
+  const failing = { ...openMemoryStore(), startTool: () => Promise.reject(away()) }
+  let runs = 0
+  const tool = { ...clock, run: () => ++runs }
+  const { chat } = await start({ model: 'anthropic/claude-opus-5', tools: [tool] }, { store: failing })
+  assert.match(await outcomeOf(chat.send('What time is it?')), /^failed: .*The database is away/)
+  assert.equal(runs, 0)
 })

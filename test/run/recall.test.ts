@@ -42,6 +42,16 @@ test('a hit leads to its entry, which is read page by page', async () => {
   assert.equal(last['more'], undefined)
 })
 
+test('a page of exactly the rest is the last one, and one more character needs another', async () => {
+  const { synapse, chat, tool } = await start()
+  const pages = async (length: number) => {
+    const { id } = await synapse.store.append('local', chat.id, { message: user('x'.repeat(length)) })
+    return objectIn(await tool.run({ entry: id }, call))['more']
+  }
+  assert.equal(await pages(8000), undefined)
+  assert.match(String(await pages(8001)), /^1 characters are left: continue with offset 8000\./)
+})
+
 test('tool results are found, half of the words are enough, and no match is reported', async () => {
   const { synapse, chat, tool } = await start()
   await synapse.store.append('local', chat.id, { message: user('Look it up.') })
