@@ -40,11 +40,18 @@ const words: readonly [RegExp, string][] = [
   [/\b(wish|wishes)\b/i, 'options or request'],
 ]
 
+/** Definitions whose name does not say what the value is. */
+const vagueName: [RegExp, string] = [
+  /\b(?:const|let|function|interface|type)\s+[[{]?\s*(?:kept|said|told)\b|[(,{]\s*(?:kept|said|told)\??(?::|\)| =>)|\b(?:kept|said|told)[A-Z]|[a-z](?:Kept|Said|Told)\b|\b(?:Kept|Said|Told)[A-Z<]/,
+  'what the value is: stored, cached, remaining, content, request, reported',
+]
+
 const found: string[] = []
 for (const file of places.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
   if (file === self || file.includes('node_modules') || file === 'CHANGELOG.md') continue
   for (const [index, line] of readFileSync(join(root, file), 'utf8').split('\n').entries()) {
-    for (const [word, instead] of words) {
+    const rules = /\.tsx?$/.test(file) && !/^\s*(\/\/|\/?\*)/.test(line) ? [...words, vagueName] : words
+    for (const [word, instead] of rules) {
       const hit = word.exec(line)
       if (hit) found.push(`${file}:${index + 1}: "${hit[0]}": say ${instead}`)
     }

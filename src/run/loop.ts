@@ -236,10 +236,10 @@ async function compose(state: LoopState, model: string): Promise<Reply | undefin
 /** User messages that arrive during the run are inserted between two steps, never between a call and its result. */
 async function heard(state: LoopState): Promise<boolean> {
   const { run } = state
-  const said = run.incoming()
-  if (said.length > 0) await run.pending?.settled()
-  for (const each of said) await add(state, each)
-  return said.length > 0
+  const messages = run.incoming()
+  if (messages.length > 0) await run.pending?.settled()
+  for (const each of messages) await add(state, each)
+  return messages.length > 0
 }
 
 async function add({ run, history }: LoopState, message: UserMessage): Promise<void> {

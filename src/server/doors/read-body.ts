@@ -40,8 +40,8 @@ export async function readBody(visit: Visit, pathModel: string | undefined): Pro
   const model = { ...named, ...(policy !== undefined && { policy }) }
   const { endpoint } = await server.endpoint(model.model, model.protocol).catch(noKey)
   await checkRun(server, principal, model)
-  const isKept = (principal.keep ?? 'full') === 'full'
-  const written = await readRequest(door, { body, size: text.length, isKept }, visit.request.headers)
+  const isCached = (principal.keep ?? 'full') === 'full'
+  const written = await readRequest(door, { body, size: text.length, isCached }, visit.request.headers)
   const request = { ...written, messages: await withSummaries(server.store, principal.owner, written.messages) }
   size.tokens = promptTokens(request)
   size.window = endpoint.capabilities.contextWindow ?? 0

@@ -25,10 +25,10 @@ export interface DoorRequest extends ReadRequest {
   session?: string
 }
 
-/** `size`: characters of the body. `isKept`: what was read may stay in memory for the next request. */
+/** `size`: characters of the body. `isCached`: what was read may stay in memory for the next request. */
 export async function readRequest(
   { wire, provider }: Pick<Door, 'wire' | 'provider'>,
-  { body, size, isKept }: { body: JsonObject; size: number; isKept: boolean },
+  { body, size, isCached }: { body: JsonObject; size: number; isCached: boolean },
   headers: Headers,
 ): Promise<DoorRequest> {
   refuseUnsupported(body)
@@ -40,7 +40,7 @@ export async function readRequest(
   const conversation = stored?.conversationId?.(body)
   const readAll = (whole: JsonObject) => readRequestWith({ transcript, service }, whole, provider)
   const key = `${wire} ${provider} ${typeof body.model === 'string' ? body.model : ''}`
-  const read = isKept ? readContinuing(key, { body, size }, readAll) : readAll(body)
+  const read = isCached ? readContinuing(key, { body, size }, readAll) : readAll(body)
   const serverTools = serverToolsIn(service, body)
   return {
     ...read,

@@ -111,7 +111,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
   const records = recordsOfRun(options, { conversationId, hash: found.hash }, passes)
   const live = server.runs.follow(owner, viewOf(options, place), () => stop.abort())
-  let keptBody: Promise<string | undefined> | undefined
+  let storedBody: Promise<string | undefined> | undefined
   const ended = startRun(
     { store, owner, endpoint: passes?.endpoint ?? server.endpoint },
     {
@@ -128,7 +128,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
         write(entries) {
           const appended = append(options, place, entries, held)
           // Not awaited: an answer matters more than the record of the client's request.
-          keptBody = store.keepBody(owner, conversationId, options.sent.body, held.write()).catch(() => undefined)
+          storedBody = store.keepBody(owner, conversationId, options.sent.body, held.write()).catch(() => undefined)
           return appended
         },
       }),
@@ -168,7 +168,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
 
   /** A reply that is continued after a call that is answered here is not the answer yet. */
   async function recordsOf({ exchangeId, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
-    const bodySha256 = await keptBody
+    const bodySha256 = await storedBody
     const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
     const isKnown = outcome === 'done' || outcome === 'cancelled'
     const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
