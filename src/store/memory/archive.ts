@@ -12,7 +12,7 @@ export function archiveMethods(state: MemoryState): Archives {
       for (const { id: entryId } of copy.entries) if (state.entries.has(entryId)) throw idTaken('entry', entryId)
       for (const one of copy.exchanges) if (state.exchanges.has(one.id)) throw idTaken('exchange', one.id)
       const createdAt = isoTime(about.createdAt, 'The time of a conversation')
-      const kept: StoredConversation = {
+      const stored: StoredConversation = {
         about: {
           id,
           owner,
@@ -35,25 +35,25 @@ export function archiveMethods(state: MemoryState): Archives {
       }
       const prepared = copy.entries.map((entry) => checkEntry({ ...entry, head: 'stay' }, state.now()))
       try {
-        for (const entry of prepared) state.append(kept, entry)
-        for (const pointer of pointersOf(about.head, copy)) state.entryIn(kept, pointer)
+        for (const entry of prepared) state.append(stored, entry)
+        for (const pointer of pointersOf(about.head, copy)) state.entryIn(stored, pointer)
       } catch (error) {
-        for (const entry of kept.entries) state.entries.delete(entry.id)
+        for (const entry of stored.entries) state.entries.delete(entry.id)
         throw error
       }
-      for (const { name, entryId } of copy.branches) kept.branches.set(plainText(name), entryId)
-      kept.exchanges = copy.exchanges.map((one) => ({
+      for (const { name, entryId } of copy.branches) stored.branches.set(plainText(name), entryId)
+      stored.exchanges = copy.exchanges.map((one) => ({
         about: { ...one, conversationId: id },
-        conversation: kept,
+        conversation: stored,
         events: [],
       }))
-      for (const one of kept.exchanges) state.exchanges.set(one.about.id, one)
-      kept.tools = new Map(copy.toolRuns.map((run) => [run.callId, { ...run, conversationId: id }]))
-      kept.overlays = copy.overlays.map((overlay) => ({ ...overlay, conversationId: id }))
-      kept.about.head = about.head
-      if (about.branch !== undefined) kept.about.branch = about.branch
-      state.conversations.set(id, kept)
-      return copyOf(kept.about)
+      for (const one of stored.exchanges) state.exchanges.set(one.about.id, one)
+      stored.tools = new Map(copy.toolRuns.map((run) => [run.callId, { ...run, conversationId: id }]))
+      stored.overlays = copy.overlays.map((overlay) => ({ ...overlay, conversationId: id }))
+      stored.about.head = about.head
+      if (about.branch !== undefined) stored.about.branch = about.branch
+      state.conversations.set(id, stored)
+      return copyOf(stored.about)
     },
   }
 }

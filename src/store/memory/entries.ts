@@ -24,15 +24,15 @@ export function entryMethods(state: MemoryState): Entries & Branches {
     },
 
     async entry(owner, entryId) {
-      const kept = state.findEntry(owner, entryId)
-      return kept && toEntry(kept)
+      const found = state.findEntry(owner, entryId)
+      return found && toEntry(found)
     },
 
     async history(owner, entryId, options = {}) {
       const path: StoredEntry[] = []
-      for (const kept of state.path(state.findEntry(owner, entryId))) {
+      for (const entry of state.path(state.findEntry(owner, entryId))) {
         if (path.length === options.last) break
-        path.push(kept)
+        path.push(entry)
       }
       return path.toReversed().map(toEntry)
     },
@@ -96,7 +96,7 @@ export function entryMethods(state: MemoryState): Entries & Branches {
 /** A write to a conversation is undone if any part of it fails. */
 export function allOrNothing<T>(state: MemoryState, conversation: StoredConversation, write: () => T): T {
   const { entries } = conversation
-  const kept = {
+  const before = {
     about: { ...conversation.about },
     branches: new Map(conversation.branches),
     blobs: new Set(conversation.blobs),
@@ -106,7 +106,7 @@ export function allOrNothing<T>(state: MemoryState, conversation: StoredConversa
     return write()
   } catch (error) {
     for (const entry of entries.splice(count)) state.entries.delete(entry.id)
-    Object.assign(conversation, kept)
+    Object.assign(conversation, before)
     throw error
   }
 }

@@ -26,7 +26,7 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
       const { basedOn, provider, protocol, model } = exchange
       state.entryIn(conversation, basedOn)
       if (state.exchanges.has(id)) throw idTaken('exchange', id)
-      const kept: StoredExchange = {
+      const stored: StoredExchange = {
         about: {
           id,
           conversationId,
@@ -44,9 +44,9 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
         events: [],
       }
       state.keepBlob(conversation, blob)
-      state.exchanges.set(id, kept)
-      conversation.exchanges.push(kept)
-      return copyOf(kept.about)
+      state.exchanges.set(id, stored)
+      conversation.exchanges.push(stored)
+      return copyOf(stored.about)
     },
 
     async keepBody(owner, conversationId, body, write) {
@@ -67,23 +67,23 @@ function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody'
         { ...about, reply: undefined },
         'The end of the exchange',
       )
-      const kept = openOne(state, owner, exchangeId, write)
-      const entry = allOrNothing(state, kept.conversation, () => {
-        const appended = reply && state.append(kept.conversation, reply)
+      const exchange = openOne(state, owner, exchangeId, write)
+      const entry = allOrNothing(state, exchange.conversation, () => {
+        const appended = reply && state.append(exchange.conversation, reply)
         putAll(state, records)
         return appended
       })
-      Object.assign(kept.about, {
+      Object.assign(exchange.about, {
         outcome,
         endedAt: new Date(now).toISOString(),
-        notes: [...kept.about.notes, ...(notes ?? [])],
+        notes: [...exchange.about.notes, ...(notes ?? [])],
         ...(entry && { replyEntryId: entry.id }),
         ...(usage && { usage }),
         ...(cost !== undefined && { cost }),
         ...(failure && { failure }),
       })
-      kept.events = []
-      return { exchange: copyOf(kept.about), ...(entry && { entry }) }
+      exchange.events = []
+      return { exchange: copyOf(exchange.about), ...(entry && { entry }) }
     },
   }
 }
@@ -149,10 +149,10 @@ function journals(state: MemoryState): Pick<Exchanges, 'journal' | 'journaled'> 
   return {
     async journal(owner, exchangeId, offset, events, write) {
       const batch = events.map(copyOf)
-      const kept = openOne(state, owner, exchangeId, write)
-      if (offset !== kept.events.length) throw journalGap(exchangeId, kept.events.length, offset)
-      kept.events.push(...batch)
-      return kept.events.length
+      const exchange = openOne(state, owner, exchangeId, write)
+      if (offset !== exchange.events.length) throw journalGap(exchangeId, exchange.events.length, offset)
+      exchange.events.push(...batch)
+      return exchange.events.length
     },
 
     async journaled(owner, exchangeId, from = 0) {
@@ -162,14 +162,14 @@ function journals(state: MemoryState): Pick<Exchanges, 'journal' | 'journaled'> 
 }
 
 function findOne(state: MemoryState, owner: string, exchangeId: string): StoredExchange | undefined {
-  const kept = state.exchanges.get(exchangeId)
-  return kept?.conversation.about.owner === owner ? kept : undefined
+  const exchange = state.exchanges.get(exchangeId)
+  return exchange?.conversation.about.owner === owner ? exchange : undefined
 }
 
 function openOne(state: MemoryState, owner: string, exchangeId: string, write: Write | undefined): StoredExchange {
-  const kept = findOne(state, owner, exchangeId)
-  if (!kept) throw notFound('exchange', exchangeId)
-  state.writable(owner, kept.about.conversationId, write)
-  if (kept.about.outcome !== 'open') throw exchangeEnded(exchangeId, kept.about.outcome)
-  return kept
+  const exchange = findOne(state, owner, exchangeId)
+  if (!exchange) throw notFound('exchange', exchangeId)
+  state.writable(owner, exchange.about.conversationId, write)
+  if (exchange.about.outcome !== 'open') throw exchangeEnded(exchangeId, exchange.about.outcome)
+  return exchange
 }

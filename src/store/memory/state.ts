@@ -117,9 +117,9 @@ export class MemoryState {
     const { id, role, at } = entry
     const message = messageIn(jsonText(entry.message, 'The message'))
     const depth = parent ? parent.depth + 1 : 0
-    const kept: StoredEntry = { id, conversation, parentId, depth, role, at, message }
-    conversation.entries.push(kept)
-    this.entries.set(id, kept)
+    const stored: StoredEntry = { id, conversation, parentId, depth, role, at, message }
+    conversation.entries.push(stored)
+    this.entries.set(id, stored)
     for (const blob of entry.blobs) this.keepBlob(conversation, blob)
     for (const sha256 of entry.named) conversation.blobs.add(sha256)
     about.entries++
@@ -129,7 +129,7 @@ export class MemoryState {
       if (about.branch !== undefined) conversation.branches.set(about.branch, id)
       about.head = id
     }
-    return toEntry(kept)
+    return toEntry(stored)
   }
 
   keepBlob(conversation: StoredConversation, blob: Blob): void {
@@ -180,13 +180,13 @@ export function copyOf<T>(value: T): T {
   return copy as T
 }
 
-export function toEntry(kept: StoredEntry): Entry {
+export function toEntry(stored: StoredEntry): Entry {
   return {
-    id: kept.id,
-    conversationId: kept.conversation.about.id,
-    parentId: kept.parentId,
-    depth: kept.depth,
-    message: copyOf(kept.message),
-    at: kept.at,
+    id: stored.id,
+    conversationId: stored.conversation.about.id,
+    parentId: stored.parentId,
+    depth: stored.depth,
+    message: copyOf(stored.message),
+    at: stored.at,
   }
 }
