@@ -98,12 +98,12 @@ test('a lease that this process could not release is taken over, one that it sti
   await second.release()
 })
 
-test('a writer who lost the lease learns whether it was given back or who took it', async () => {
+test('a writer who lost the lease learns whether it was released or who took it', async () => {
   const { store, id } = await place()
   const { epoch } = await store.takeLease(owner, id, elsewhere)
   await store.releaseLease(owner, id, epoch)
   const late = () => store.renewLease(owner, id, epoch, 1000)
-  await assert.rejects(late, /has expired: it was given back, or ran out\./)
+  await assert.rejects(late, /has expired: it was released, or expired\./)
   await store.takeLease(owner, id, elsewhere)
   await assert.rejects(late, /has expired: another-host:1 .* took over at \d{4}-/)
 })
