@@ -20,6 +20,7 @@ import { noUsage } from '../core/usage.ts'
 import { checkStore, endpointFinder, type SynapseOptions } from '../runtime/open.ts'
 import { bodyBytes } from '../wires/shared/body-bytes.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
+import { rowsWith } from '../providers/rows.ts'
 import { checkModelOptions } from '../settings/check.ts'
 import type { Runtime } from '../run/settings.ts'
 import type { Store } from '../store/store.ts'
@@ -66,7 +67,7 @@ export function synapseModel(model: string, options: SynapseModelOptions = {}): 
   return {
     specificationVersion: 'v4',
     provider: `synapse.${ref.provider}`,
-    modelId: ref.model ?? '',
+    modelId: ref.model ?? rowsWith(options.rows ?? []).find(({ id }) => id === ref.provider)?.defaultModel ?? '',
     // Files are passed unchanged: wires without URLs get them as text, with a warning.
     supportedUrls: { '*/*': [/^https?:/] },
     doGenerate: async (call) => collected(await start(call)),

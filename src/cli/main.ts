@@ -195,6 +195,8 @@ function commandNamed(name: string | undefined): Named | undefined {
 async function run(argv: string[], named: Named | undefined): Promise<number> {
   const [first, ...rest] = argv
   if (first === '--version' || first === '-V') return say(version())
+  const explained = first === 'help' ? commandNamed(rest[0]) : undefined
+  if (explained) return say((await explained.load()).usage)
   if (first === '--help' || first === '-h' || first === 'help') return say(help.trimEnd())
   try {
     if (named) {
@@ -213,7 +215,7 @@ async function run(argv: string[], named: Named | undefined): Promise<number> {
   } catch (error) {
     const failure = asFailure(error)
     printError(`synapse: ${neutral(failure.message)}\n`)
-    return failure.code === 'not-a-database' ? exitCode.badInput : (codes[failure.kind] ?? exitCode.failed)
+    return codes[failure.kind] ?? exitCode.failed
   }
 }
 

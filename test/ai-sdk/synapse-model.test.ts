@@ -23,6 +23,10 @@ function model(ref: string, emulation: EmulatorOptions = {}) {
   return { emulator, model: made }
 }
 
+test('a model without a name is that of its provider', () => {
+  assert.equal(synapseModel('anthropic').modelId, rows.find(({ id }) => id === 'anthropic')?.defaultModel)
+})
+
 describe('generateText and streamText with a tool', () => {
   for (const row of rows) {
     const ref = `${row.id}/${row.defaultModel ?? 'a-model'}`

@@ -140,6 +140,7 @@ test('--version and --help need nothing and write nothing', async (t) => {
   assert.match((await synapse(['--version'])).out, /^\d+\.\d+\.\d+\n$/)
   assert.match((await synapse(['--help'])).out, /synapse chat|chat /)
   assert.match((await synapse(['convert', '--help'])).out, /--to/)
+  assert.match((await synapse(['help', 'convert'])).out, /--to/)
 })
 
 test('an empty argument never names the only conversation', async (t) => {

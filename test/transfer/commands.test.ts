@@ -152,8 +152,6 @@ test('other formats become new conversations', async (t) => {
     [['import'], /Name the file/],
     [['import', '.'], /is a folder/],
     [['--offline', '-a', '.', 'hi'], /\. is a folder, not a file/],
-    [['--offline', '--db', '.', 'hi'], /is a folder/],
-    [['--offline', '--db', 'chat.json', 'hi'], /is not a database/],
     [['trust'], /in or above \S+, and no agent/],
     [['import', 'chat.json', '--from', 'word'], /Unknown format "word"/],
     [['export'], /Name one conversation/],
