@@ -55,10 +55,9 @@ export const longRun: Row = {
   },
 }
 
-const growing =
-  'what is sent grows with the folded turns that stay in it, and each of them is compared and hashed again'
+const growing = 'what is sent grows with the folded turns that stay in it, and each of them is compared again'
 const holding =
-  'a result is there as text in the store, as the message of the run with the output and the value of the tool, and in the pieces of the bodies that carried it; about 10 MB are the code that a first run loads. Tried: pieces that end where a message does, so that a turn that moves is not stored again (70 to 58 MB after 200 steps)'
+  'a result is in the store and in the message of the run, which share its text in memory, and in the pieces of the bodies that carried it; about 10 MB are the code that a first run loads. Tried: pieces that end where a message does, so that a turn that moves is not stored again (70 to 58 MB after 200 steps)'
 
 /** Over some steps, as the clock of the processor ticks only every few milliseconds. */
 function perStep(times: readonly number[], from: number): number {
