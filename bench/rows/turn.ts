@@ -54,7 +54,7 @@ export const turn: Row = {
 const turnExcuse =
   'one durable commit and three dozen short statements take about 0.8 ms; most of the rest is code that fifteen turns do not warm up (the fastest of them take three quarters of the median). At 2,000 messages, where everything is sent, lists of all messages are made again (views, sizes, elements), and a fifth of the time is the garbage collector'
 const firstExcuse =
-  'a new process compiles all that a turn runs: at 100 messages a second conversation of the same process takes 15 ms. At 2,000 messages, where everything is sent, half of the rest makes the texts of folded turns again, for which every result is read. Tried: one file of the package for each wire instead of one for all, which took 10 ms away. Left: to record the texts of folds with the decision, so that the results need not be read'
+  'a new process compiles all that a turn runs: at 100 messages a second conversation of the same process takes 15 ms. At 2,000 messages, where everything is sent, half of the rest makes the texts of folded turns again, for which every result is read. At 20,000 messages a quarter is reading the ids and authors of what a summary replaces. Tried: one file of the package for each wire instead of one for all, which took 10 ms away. Left: to record the texts of folds with the decision, so that the results need not be read'
 
 function measured(size: number): Measured {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
