@@ -67,21 +67,25 @@ process.stdout.write(JSON.stringify(said), () => process.exit(0))`
 before(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'synapse-guide-'))
   const server = await stockServer(folder)
-  await writeFile(join(folder, 'hooks.mjs'), hooks)
-  await writeFile(join(folder, 'runner.mjs'), runner)
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-  for (const { name, code } of runnable) {
-    await writeFile(join(folder, `${name}.ts`), code.replaceAll(served, server.url))
+  // A server that is left running would keep the process from ending.
+  try {
+    await writeFile(join(folder, 'hooks.mjs'), hooks)
+    await writeFile(join(folder, 'runner.mjs'), runner)
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    for (const { name, code } of runnable) {
+      await writeFile(join(folder, `${name}.ts`), code.replaceAll(served, server.url))
+    }
+    const args = ['--import', pathToFileURL(join(folder, 'hooks.mjs')).href, 'runner.mjs']
+    const { stdout } = await run(process.execPath, args, {
+      cwd: folder,
+      timeout: 170_000,
+      env: { ...env, PAGES: JSON.stringify(runnable.map(({ name }) => name)) },
+    })
+    for (const [name, said] of Object.entries(JSON.parse(stdout) as Record<string, string>)) outputs.set(name, said)
+  } finally {
+    server.close()
+    await rm(folder, { recursive: true, force: true })
   }
-  const args = ['--import', pathToFileURL(join(folder, 'hooks.mjs')).href, 'runner.mjs']
-  const { stdout } = await run(process.execPath, args, {
-    cwd: folder,
-    timeout: 120_000,
-    env: { ...env, PAGES: JSON.stringify(runnable.map(({ name }) => name)) },
-  })
-  for (const [name, said] of Object.entries(JSON.parse(stdout) as Record<string, string>)) outputs.set(name, said)
-  server.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 for (const { name, says } of runnable) {
@@ -123,9 +127,8 @@ test('the snippets of all pages are valid for the compiler, and every event has 
 
   async function compile(project: string, ...flags: string[]): Promise<string> {
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-    const { stdout } = await run(process.execPath, [tsc, '-p', project, ...flags], { cwd: folder }).catch(
-      (error: { stdout: string }) => error,
-    )
+    const args = [tsc, '-p', project, '--singleThreaded', ...flags]
+    const { stdout } = await run(process.execPath, args, { cwd: folder }).catch((error: { stdout: string }) => error)
     return stdout
   }
 })

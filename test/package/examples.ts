@@ -69,7 +69,7 @@ export async function compiled(
   const files = [...names.map((name) => `${name}.ts`), ...more]
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: folder }).catch(
+  const { stdout } = await run(process.execPath, [tsc, '-p', '.', '--singleThreaded'], { cwd: folder }).catch(
     (error: { stdout: string }) => error,
   )
   // The types of other packages are checked too, and are not all valid.

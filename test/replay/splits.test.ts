@@ -8,10 +8,11 @@ import type { Json } from '../../src/core/json.ts'
 import { loadWire } from '../../src/wires/list.ts'
 import { unframeSse } from '../../src/transport/sse.ts'
 import { corpusFiles, noCorpus } from '../corpus.ts'
+import { thorough } from '../thorough.ts'
 
-/** Every byte of every stream takes the square of its length; a few small ones of each wire show as much. */
+/** Every byte of every stream takes the square of its length; small ones of each wire show as much. */
 const mostBytes = 6000
-const streamsPerWire = 3
+const streamsPerWire = thorough ? 3 : 1
 
 const wires = ['openai-chat', 'openai-responses', 'anthropic-messages']
 

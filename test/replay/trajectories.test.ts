@@ -13,13 +13,25 @@ import { thorough } from '../thorough.ts'
 
 const files = corpusFiles('trajectories/*/*.{json,jsonl}')
 
+/** Each is read once: that takes longer than most of what is done with it. */
+const conversations = new Map<string, ReturnType<typeof readTranscript> & { text: string }>()
+
+function conversation(file: string) {
+  const known = conversations.get(file)
+  if (known) return known
+  const text = readFileSync(file, 'utf8')
+  const read = { ...readTranscript(text), text }
+  conversations.set(file, read)
+  return read
+}
+
 /** All cuts of all files on all targets would take hours; `SYNAPSE_CUTS=all` runs them. */
 const cutsPerFile = process.env['SYNAPSE_CUTS'] === 'all' ? Infinity : thorough ? 12 : 3
 
 test('every recorded conversation is recognised and read', { skip: noCorpus }, (t) => {
   const formats = new Map<string, number>()
   for (const file of files) {
-    const { format, messages } = readTranscript(readFileSync(file, 'utf8'))
+    const { format, messages } = conversation(file)
     assert.ok(messages.length > 0, file)
     formats.set(format, (formats.get(format) ?? 0) + 1)
   }
@@ -29,8 +41,7 @@ test('every recorded conversation is recognised and read', { skip: noCorpus }, (
 test('every recorded conversation is written unchanged in its own format', { skip: noCorpus }, (t) => {
   let same = 0
   for (const file of files) {
-    const text = readFileSync(file, 'utf8')
-    const { format, messages } = readTranscript(text)
+    const { text, format, messages } = conversation(file)
     assert.deepEqual(writeTranscript(messages, format), bareList(text), basename(file))
     same++
   }
@@ -40,7 +51,7 @@ test('every recorded conversation is written unchanged in its own format', { ski
 test('every conversation × cut × provider is a request that is not refused', { skip: noCorpus }, (t) => {
   let requests = 0
   for (const [n, file] of files.entries()) {
-    const { messages, system, tools } = readTranscript(readFileSync(file, 'utf8'))
+    const { messages, system, tools } = conversation(file)
     for (const [i, cut] of cutsOf(messages).entries()) {
       const share = thorough ? 6 : 24
       // Each cut goes to a few targets; over all cuts of all files every target gets its share.

@@ -29,7 +29,7 @@ before(async () => {
   stop = () => void server.kill('SIGKILL')
   base = `http://127.0.0.1:${port}`
   const exited = once(server, 'exit').then(() => 'exited')
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     const health = fetch(`${base}/health`).then(
       ({ ok }) => (ok ? 'ready' : 'loading'),
       () => 'silent',
@@ -39,7 +39,7 @@ before(async () => {
     assert.notEqual(state, 'exited', 'llama-server ended before it listened')
     await setTimeout(100)
   }
-  assert.fail('llama-server did not listen within half a minute')
+  assert.fail('llama-server did not listen within two minutes')
 })
 after(() => stop())
 

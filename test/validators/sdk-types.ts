@@ -76,7 +76,16 @@ export function compile(programs: Record<string, string>): void {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder, name), text)
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext']
+    const options = [
+      '--noEmit',
+      '--singleThreaded',
+      '--strict',
+      '--skipLibCheck',
+      '--target',
+      'esnext',
+      '--module',
+      'nodenext',
+    ]
     const tsc = join(root, 'node_modules', '.bin', 'tsc')
     const args = [...options, ...Object.keys(programs)]
     const { status, stdout } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })

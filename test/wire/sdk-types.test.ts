@@ -22,7 +22,9 @@ function compile(wrong: string): { claims: string[]; wrong: string[] } {
     writeFileSync(join(folder, name), wrong.replaceAll("from '../", "from '../../"))
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [claims, name] }))
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-    const { stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', folder, '--singleThreaded'], {
+      encoding: 'utf8',
+    })
     const lines = (stdout + stderr).split('\n').filter((line) => line !== '')
     return {
       claims: lines.filter((line) => !line.includes(name)),
