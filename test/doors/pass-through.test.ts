@@ -186,3 +186,20 @@ test('where a policy is set, requests are written by it', async (t) => {
   await openai.responses.create({ model: 'gpt-5.6', input: 'Hi' })
   assert.notEqual(seen[0]?.body, '{"model":"gpt-5.6","input":"Hi"}')
 })
+
+test('settings that only some providers have pass through, and are noted when a translation leaves them out', async (t) => {
+  const { api, store, seen } = await watching(t)
+  const settings = { seed: 7, presence_penalty: 0.5 }
+  const notesFor = async (model: string) => {
+    const { headers } = await api('POST', '/v1/chat/completions', {
+      model,
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...settings,
+    })
+    const exchange = await store.exchange('local', headers.get('x-synapse-exchange') ?? '')
+    return exchange?.notes.filter(({ at }) => at === '$.seed' || at === '$.presence_penalty').map(({ what }) => what)
+  }
+  assert.deepEqual(await notesFor('openai/gpt-4.1'), [])
+  assert.match(seen[0]?.body ?? '', /"seed":7/)
+  assert.deepEqual(await notesFor('anthropic/claude-opus-5'), ['seed', 'presence_penalty'])
+})

@@ -1,6 +1,7 @@
 // Parses the body of a client's request into what a run needs: the conversation, the tools that the client runs, and
 // the options.
 
+import type { Note } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
@@ -46,12 +47,30 @@ export async function readRequest(
     ...read,
     serverTools: [...serverTools.values()],
     // What another provider may have is not left out yet.
-    notes: read.notes.filter(({ at: place }) => !serverTools.has(toolPlace(place))),
+    notes: [...read.notes.filter(({ at: place }) => !serverTools.has(toolPlace(place))), ...leftOut(body)],
     includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
     ...(typeof previousId === 'string' && { previousId }),
     ...(typeof conversation === 'string' && { conversation }),
     ...(session !== undefined && { session }),
   }
+}
+
+/** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
+const special =
+  /^(?:seed|random_seed|(?:top_)?logprobs|responseLogprobs|(?:presence|frequency|repeat)(?:_p|P)enalty|logit_bias|top_?k|min_p|prediction|audio|web_search_options)$/i
+
+function leftOut(body: JsonObject): Note[] {
+  const inner = ['generationConfig', 'generation_config', 'options'].filter((name) => isObject(body[name]))
+  return ['', ...inner].flatMap((place) => {
+    const fields = place === '' ? body : body[place]
+    const names = isObject(fields) ? Object.keys(fields).filter((name) => special.test(name)) : []
+    return names.map((name) => ({
+      kind: 'dropped' as const,
+      what: name,
+      why: 'it has no counterpart that every provider knows',
+      at: ['$', place, name].filter(Boolean).join('.'),
+    }))
+  })
 }
 
 /** By their places in the list of tools. */
