@@ -14,7 +14,7 @@ import { neutral, neutralLine, styleFor, type Style } from './terminal.ts'
 export const allowQuestion = 'Allow? [y]es, for this [c]onversation, [a]lways, or no with a reason: '
 
 /**
- * Whether all waiting calls were answered. If not interactive they are denied, and the model is told; without an answer
+ * Whether all waiting calls were answered. If not interactive they are denied, and the model gets the reason; without an answer
  * they keep waiting.
  */
 export async function answerApprovals(session: ChatSession, allowAll: boolean): Promise<boolean> {

@@ -127,7 +127,7 @@ export function showing({ out, err, style, reasoning = false, plain = false }: S
   }
 }
 
-/** What is said about an event that is one line. */
+/** The line for an event that has one. */
 function lineFor(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'retry':

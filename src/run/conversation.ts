@@ -59,7 +59,7 @@ export interface Conversation<Answer = unknown> {
   checkout(branch: string): Promise<void>
   /** Approves a waiting call. `argsHash` identifies the arguments that were shown; call `resume` afterwards. */
   approve(callId: string, answer: { argsHash: string }): Promise<void>
-  /** Denies a waiting call; the model is told the reason. Call `resume` afterwards. */
+  /** Denies a waiting call; the model gets the reason. Call `resume` afterwards. */
   deny(callId: string, reason?: string): Promise<void>
   /** The calls that wait for approval. */
   approvals(): Promise<Approval[]>

@@ -80,7 +80,7 @@ export interface Hooks {
   ): HookResult<HookSays & { system?: string; options?: Options }>
   /** After a reply, which is in the log. If denied, the run stops there, and none of its calls is run. */
   afterReply?(about: HookPlace & { reply: Reply }): HookResult<HookSays>
-  /** Before a tool: other arguments. If denied, the model is told the reason. */
+  /** Before a tool: other arguments. If denied, the model gets the reason. */
   beforeTool?(about: HookPlace & { call: ToolCallPart }): HookResult<HookSays & { input?: Json }>
   /** After a tool: another result, such as one without secrets. If denied, the reason is the result. */
   afterTool?(
