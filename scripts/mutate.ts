@@ -106,15 +106,19 @@ async function tryArea(name: string, area: Area, isWanted: (mutant: Mutant) => b
   const warm = startTests({ sources, scratch })
   let left = chosen
   const reaching = new Map<Numbered, number>()
+  const seen = new Set<string>()
   try {
     for (const folders of values.tests === undefined ? [area.tests, area.wider ?? []] : [values.tests.split(',')]) {
       if (left.length === 0 || folders.length === 0) continue
-      const { tests, early } = await recorded(warm, testFiles(folders))
+      const fresh = testFiles(folders).filter((file) => !seen.has(file))
+      for (const file of fresh) seen.add(file)
+      const { tests, early } = await recorded(warm, fresh)
       console.error(`${name}: ${tests.length} tests recorded, ${left.length} changes, ${seconds(began)} s`)
       const unnoticed: Numbered[] = []
       for (const mutant of left) {
-        const near = testsFor(mutant, mutants, tests)
-        const by = await noticedBy(mutant, near, { warm, isEarly: mutant.isStatic || early.has(mutant.id) })
+        const isEarly = mutant.isStatic || early.has(mutant.id)
+        const near = testsFor(isEarly ? mutants.filter(({ file }) => file === mutant.file) : [mutant], tests)
+        const by = await noticedBy(mutant, near, { warm, isEarly })
         if (by) by.noticed++
         else unnoticed.push(mutant)
         reaching.set(mutant, (reaching.get(mutant) ?? 0) + near.length)
@@ -173,11 +177,10 @@ async function recorded(warm: Tests, files: readonly string[]): Promise<Recorded
 }
 
 /** The tests that reach a change. What runs as a module is loaded concerns all that reach anything of its file. */
-function testsFor(mutant: Numbered, mutants: readonly Numbered[], tests: readonly Test[]): Test[] {
-  const ids = mutant.isStatic ? mutants.filter(({ file }) => file === mutant.file).map(({ id }) => id) : [mutant.id]
+function testsFor(places: readonly Numbered[], tests: readonly Test[]): Test[] {
   let ms = 0
   return tests
-    .filter(({ reached }) => ids.some((id) => reached.has(id)))
+    .filter(({ reached }) => places.some(({ id }) => reached.has(id)))
     .toSorted((a, b) => a.ms / (1 + a.noticed) - b.ms / (1 + b.noticed))
     .filter((test) => (ms += test.ms) <= mostMs || ms === test.ms)
 }

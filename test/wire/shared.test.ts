@@ -4,14 +4,17 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Context, Note } from '../../src/core/context.ts'
 import type { JsonObject } from '../../src/core/json.ts'
+import { billedIn, billedTokensIn, longWritesIn } from '../../src/wires/shared/billing.ts'
+import { fromPlace } from '../../src/wires/shared/body-bytes.ts'
 import { callRegistry } from '../../src/wires/shared/call-registry.ts'
 import { cleanJson } from '../../src/wires/shared/clean-json.ts'
 import { createExpiringMap } from '../../src/wires/shared/expiring-map.ts'
 import { failedWith, stopAfterInterruption } from '../../src/wires/shared/interruption.ts'
 import { pageOf } from '../../src/wires/shared/item-pages.ts'
 import { mapNames } from '../../src/wires/shared/names.ts'
+import { blocksOf, promptTokens, type Prompt } from '../../src/wires/shared/prompt.ts'
 import { inRange, rangeIssues } from '../../src/wires/shared/ranges.ts'
-import { Refusal } from '../../src/wires/shared/refusal.ts'
+import { anthropicRefusal, Refusal } from '../../src/wires/shared/refusal.ts'
 import { couldBeReal, seal, unseal } from '../../src/wires/shared/seal.ts'
 import { holdsToken, isToken, tokenPrefix, tokensIn } from '../../src/wires/shared/sealed-token.ts'
 
@@ -194,6 +197,7 @@ describe('tool names', () => {
     assert.deepEqual(changed, { files_read: 'files/read', _b: 'üb', _: '', _1a: '1a' })
     assert.equal(notes.length, 4)
     assert.deepEqual(mapped(['a-b/c'], /^[a-zA-Z0-9_]+$/).wire, ['a_b_c'])
+    assert.deepEqual(mapped(['a-b/c']).wire, ['a-b_c'], 'what fits of a name stays')
   })
 
   test('never become the same, nor longer than allowed', () => {
@@ -228,4 +232,40 @@ test('a reply that was cut off says by whom, and an error in a stream keeps its 
   assert.equal(stopAfterInterruption(undefined).failure?.kind, 'malformed-reply')
   assert.deepEqual(failedWith(failure).stop, { reason: 'failed' })
   assert.deepEqual(failedWith({ ...failure, code: 'E1' }).stop, { reason: 'failed', raw: 'E1' })
+})
+
+test('what a provider says it bills is read in its own unit, and nothing is invented', () => {
+  assert.equal(billedIn({ cost_in_usd_ticks: 25_000_000_000 }), 2.5)
+  assert.equal(billedIn({ cost: 0.5 }), 0.5)
+  const details = { upstream_inference_cost: 0.25 }
+  assert.equal(billedIn({ cost: 0.5, is_byok: true, cost_details: details }), 0.75)
+  assert.equal(billedIn({ cost: 0.5, is_byok: false, cost_details: details }), 0.5)
+  assert.deepEqual([billedIn({ cost: '1' }), billedIn('1'), billedIn(undefined)], [undefined, undefined, undefined])
+  assert.equal(longWritesIn({ cache_creation: { ephemeral_1h_input_tokens: 7 } }), 7)
+  assert.deepEqual([longWritesIn({ cache_creation: {} }), longWritesIn(undefined)], [undefined, undefined])
+  assert.deepEqual(billedTokensIn({ billed_units: { input_tokens: 3 } }), { input: 3, output: 0 })
+  assert.deepEqual(billedTokensIn({ billed_units: { output_tokens: 3 } }), { input: 0, output: 3 })
+  assert.deepEqual([billedTokensIn({ billed_units: 1 }), billedTokensIn(undefined)], [undefined, undefined])
+})
+
+test('the type of an error of Anthropic follows its status', () => {
+  const typeOf = (status: number) => JSON.stringify(anthropicRefusal(status, 'x', 'no').body)
+  assert.match(typeOf(404), /not_found_error/)
+  assert.match(typeOf(529), /overloaded_error/)
+  assert.match(typeOf(400), /invalid_request_error/)
+})
+
+test('an element comes from its place in the history, and from none if it is not part of it', () => {
+  assert.deepEqual(fromPlace('messages[3]'), ['messages[3]'])
+  assert.deepEqual([fromPlace(''), fromPlace('messages[-1]')], [[], []])
+})
+
+test('a prompt without segments has no tokens, and empty content no blocks', () => {
+  assert.equal(
+    promptTokens({ segments: [] } as unknown as Prompt, (text) => text.length),
+    0,
+  )
+  assert.deepEqual(blocksOf('', 'text'), [])
+  assert.deepEqual(blocksOf('Hi', 'text'), [{ type: 'text', text: 'Hi' }])
+  assert.deepEqual(blocksOf([{ type: 'x' }], 'text'), [{ type: 'x' }])
 })
