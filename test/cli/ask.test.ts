@@ -115,7 +115,7 @@ test('a broken database file is named and not changed, and no new one is created
   const file = join(folder, 'broken.db')
   writeFileSync(file, 'this is no database, but somebody may need it')
   const { code, err } = await synapse(['--db', file, 'hi'])
-  assert.equal(code, 2)
+  assert.equal(code, 1)
   assert.ok(err.includes(file))
   assert.equal(err.trimEnd().split('\n').length, 1, err)
   assert.equal(readFileSync(file, 'utf8'), 'this is no database, but somebody may need it')
