@@ -1,11 +1,10 @@
 // What goes along with a question: `-f` text files as fragments before it, `-a` images, PDFs and audio. The type of a
 // file is read from its first bytes: names can be wrong.
 
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { badInput } from '../core/error.ts'
 import type { MediaPart, TextPart, UserMessage } from '../core/message.ts'
-import { contentOf } from './text-file.ts'
+import { bytesOf, contentOf, mostOfQuestion } from './text-file.ts'
 
 export function withFiles(
   question: string,
@@ -17,7 +16,7 @@ export function withFiles(
 }
 
 function fragment(file: string): TextPart {
-  const content = contentOf(file)
+  const content = contentOf(file, mostOfQuestion)
   if (content.includes('\u0000')) throw badInput(`${file} is not text. Give images and PDFs with -a.`)
   return { type: 'text', text: `${basename(file)}:\n\n${content.trimEnd()}` }
 }
@@ -25,7 +24,7 @@ function fragment(file: string): TextPart {
 function attachment(file: string): MediaPart {
   if (/^https?:\/\//i.test(file))
     return { type: 'media', mediaType: typeByName(file), data: { kind: 'url', url: file } }
-  const bytes = bytesOf(file)
+  const bytes = bytesOf(file, mostOfQuestion)
   const mediaType = sniff(bytes)
   if (mediaType === undefined) {
     throw badInput(`${file} is not an image, PDF or audio file. Give text files with -f.`)
@@ -35,17 +34,6 @@ function attachment(file: string): MediaPart {
     mediaType,
     name: basename(file),
     data: { kind: 'base64', base64: bytes.toString('base64') },
-  }
-}
-
-function bytesOf(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : ''
-    if (code === 'ENOENT') throw badInput(`There is no file ${file}.`)
-    if (code === 'EISDIR') throw badInput(`${file} is a folder, not a file.`)
-    throw badInput(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
   }
 }
 

@@ -1,6 +1,7 @@
 // Piped input: part of the question.
 
-import { asFailure, badInput } from '../core/error.ts'
+import { asFailure, badInput, SynapseError } from '../core/error.ts'
+import { mostOfQuestion, tooLarge } from './text-file.ts'
 
 /** The typed words, followed by the piped input. */
 export async function questionOf(words: readonly string[]): Promise<string> {
@@ -9,10 +10,17 @@ export async function questionOf(words: readonly string[]): Promise<string> {
 }
 
 async function readAll(stream: NodeJS.ReadStream): Promise<string> {
+  const name = 'The piped input'
   const chunks: Buffer[] = []
   try {
-    for await (const chunk of stream) chunks.push(chunk as Buffer)
+    let size = 0
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > mostOfQuestion) throw tooLarge(name, mostOfQuestion)
+      chunks.push(chunk)
+    }
   } catch (error) {
+    if (error instanceof SynapseError) throw error
     throw badInput(`The piped input cannot be read: ${asFailure(error).message}`)
   }
   const text = Buffer.concat(chunks).toString('utf8')

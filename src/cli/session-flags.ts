@@ -1,5 +1,8 @@
 // The options of a question and of a chat.
 
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { badInput } from '../core/error.ts'
 import { configOptions } from './project-config.ts'
 import { storeOptions } from './local-store.ts'
 
@@ -50,4 +53,11 @@ export interface SessionFlags {
   plain?: boolean | undefined
   folder?: string | undefined
   'no-tools'?: boolean | undefined
+}
+
+/** The folder that `--folder` names. */
+export function folderOf(given: string): string {
+  const path = resolve(given)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)
+  throw badInput(`--folder takes a folder, but ${given} is not one.`)
 }

@@ -14,7 +14,7 @@ import { projectConfig } from './project-config.ts'
 import type { LocalStore } from './local-store.ts'
 import type { Config } from '../config/load.ts'
 import { readPolicy, readOptions } from './run-options.ts'
-import type { SessionFlags } from './session-flags.ts'
+import { folderOf, type SessionFlags } from './session-flags.ts'
 import { builtInTools } from './tools.ts'
 import type { toolboxes } from './toolbox.ts'
 import { chooseModel } from './choose-model.ts'
@@ -67,6 +67,8 @@ export async function sessionSettings(
     shown?: readonly Tool[]
   },
 ): Promise<SessionSettings> {
+  // A tool may need it only later in a chat.
+  if (values.folder !== undefined) folderOf(values.folder)
   const config = agent?.config ?? (await projectConfig(values))
   const own = agent?.settings
   const rows = await rowsFor(local.store, config)

@@ -1,16 +1,52 @@
-// The text of a file, or of a pipe (as `-`), or one sentence that says why not.
+// The content of a file, or of a pipe (as `-`), or one sentence that says why not. It is read up to a limit: a device
+// or a pipe may have no end, and its size is not known before.
 
-import { readFileSync } from 'node:fs'
-import { badInput } from '../core/error.ts'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { badInput, SynapseError } from '../core/error.ts'
 
-export function contentOf(file: string): string {
+/** A transcript is one value in memory, and a string has at most half a billion characters. */
+export const mostOfTranscript = 400 * 1024 * 1024
+
+/** What goes along with a question: more than any model reads. */
+export const mostOfQuestion = 64 * 1024 * 1024
+
+export function contentOf(file: string, most: number): string {
+  // Some editors write a byte order mark first, which is not part of the text.
+  return bytesOf(file === '-' ? 0 : file, most)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+}
+
+export function bytesOf(file: string | 0, most: number): Buffer {
+  const name = file === 0 ? 'The piped input' : file
+  let opened: number | undefined
   try {
-    // Some editors write a byte order mark first, which is not part of the text.
-    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
+    opened = file === 0 ? 0 : openSync(file, 'r')
+    return readUpTo(opened, most, name)
   } catch (error) {
+    if (error instanceof SynapseError) throw error
     const code = error instanceof Error && 'code' in error ? error.code : ''
-    if (code === 'ENOENT') throw badInput(`There is no file ${file}.`)
-    if (code === 'EISDIR') throw badInput(`${file} is a folder, not a file.`)
-    throw badInput(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    if (code === 'ENOENT') throw badInput(`There is no file ${name}.`)
+    if (code === 'EISDIR') throw badInput(`${name} is a folder, not a file.`)
+    throw badInput(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+  } finally {
+    if (opened !== undefined && opened !== 0) closeSync(opened)
   }
+}
+
+function readUpTo(opened: number, most: number, name: string): Buffer {
+  if (fstatSync(opened).size > most) throw tooLarge(name, most)
+  const chunks: Buffer[] = []
+  const buffer = Buffer.allocUnsafe(1024 * 1024)
+  for (let size = 0; ;) {
+    const read = readSync(opened, buffer)
+    if (read === 0) return Buffer.concat(chunks)
+    size += read
+    if (size > most) throw tooLarge(name, most)
+    chunks.push(Buffer.from(buffer.subarray(0, read)))
+  }
+}
+
+export function tooLarge(name: string, most: number): SynapseError {
+  return badInput(`${name} is larger than ${most / 1024 / 1024} MB.`)
 }

@@ -1,15 +1,15 @@
 // What conversations can use here: the tools, MCP servers and agents of the trusted configuration, and the built-in
 // tools for one folder.
 
-import { realpathSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { folderOfAgent } from '../agents/find.ts'
 import { openToolbox, type Toolbox } from '../agents/toolbox.ts'
 import { builtInConfig, type Config } from '../config/load.ts'
-import { asFailure, badInput } from '../core/error.ts'
+import { asFailure } from '../core/error.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { storeDigests, storedDigests } from './mcp-digests.ts'
 import { noteLine } from './note-line.ts'
+import { folderOf } from './session-flags.ts'
 import { builtInTools } from './tools.ts'
 import { agentTrustProblem, isTrustedPrompt, requireServerTrust, tell } from './trusted.ts'
 
@@ -76,10 +76,4 @@ async function usable(config: Config | undefined): Promise<Config | undefined> {
 
 function placeOf(file: string, config: Config) {
   return { file, config, named: false, folder: config.file === undefined ? folderOfAgent(file) : dirname(config.file) }
-}
-
-function folderOf(given: string): string {
-  const path = resolve(given)
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)
-  throw badInput(`--folder takes a folder, but ${given} is not one.`)
 }

@@ -3,7 +3,7 @@
 import { badInput, SynapseError } from '../core/error.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import { readTranscript } from '../transcripts/index.ts'
-import { contentOf } from './text-file.ts'
+import { contentOf, mostOfTranscript } from './text-file.ts'
 
 export interface TranscriptFile extends ReturnType<typeof readTranscript> {
   /** As it is in the file. */
@@ -11,7 +11,7 @@ export interface TranscriptFile extends ReturnType<typeof readTranscript> {
 }
 
 export function readTranscriptFile(file: string, format: string | undefined): TranscriptFile {
-  const text = contentOf(file)
+  const text = contentOf(file, mostOfTranscript)
   try {
     return { ...readTranscript(text, format === undefined ? {} : { format }), text }
   } catch (error) {

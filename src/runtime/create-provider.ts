@@ -6,6 +6,7 @@ import type { Exchange } from '../core/log.ts'
 import type { Tool } from '../core/tool.ts'
 import type { ToolSpec } from '../core/context.ts'
 import { addUsage, noUsage, type Usage } from '../core/usage.ts'
+import { rowsWith } from '../providers/rows.ts'
 import { settingsOf, type Policy, type PolicySettings } from '../settings/policy.ts'
 import { endpointFinder, type SynapseOptions } from './open.ts'
 import { checkProviderConfig, checkProviderOptions } from '../settings/check.ts'
@@ -117,12 +118,16 @@ export function createProvider(options: ProviderOptions): Provider {
       return { ...run, setTools, submit, [Symbol.asyncIterator]: () => run[Symbol.asyncIterator]() }
     },
     state: () => ({ ...state.used }),
-    config: () => structuredCloneOf(state.config),
+    config: () => shownConfig(state),
     updateConfig(change) {
       const { config } = state
-      const draft = structuredCloneOf(config)
+      const draft = shownConfig(state)
+      const shownModel = draft.model
       const given = change(draft)
-      const changed = withPreset(config, { ...draft, ...given })
+      const wanted = { ...draft, ...given }
+      // A default that was not changed stays one: another provider has another.
+      const model = wanted.model === shownModel ? config.model : wanted.model
+      const changed = withPreset(config, { ...wanted, model })
       // A wire that was chosen for one provider does not apply to another.
       const { protocol, ...anyWire } = changed
       const sameWire = changed.provider === config.provider || protocol !== config.protocol
@@ -296,6 +301,15 @@ function runSettings(config: ProviderConfig): RunSettings {
     policy: policy satisfies Policy,
     ...ownSettings({ protocol, system, options, maxSteps, guards, budget, route, fallback, answer }),
   }
+}
+
+/** A copy that names the model, even if it is the provider's default. */
+function shownConfig({ config, options }: State): ProviderConfig {
+  const copy = structuredCloneOf(config)
+  if (copy.model !== '') return copy
+  const row = rowsWith(options.rows ?? []).find(({ id }) => id === copy.provider)
+  const wire = row?.wires.find(({ protocol }) => protocol === copy.protocol)
+  return { ...copy, model: wire?.defaultModel ?? row?.defaultModel ?? '' }
 }
 
 /** Deep enough that settings are not changed by accident; functions in them stay the same. */

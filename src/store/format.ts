@@ -1,6 +1,6 @@
 // The format of a store, without opening it as a store: opening would already upgrade it.
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { isPostgres } from './open.ts'
 
 export interface Format {
@@ -17,9 +17,11 @@ export async function formatOf(place: string): Promise<Format> {
 async function ofFile(path: string): Promise<Format> {
   const { migrations } = await import('./sqlite/migrations.ts')
   const known = migrations.length
-  if (!existsSync(path)) return { is: undefined, known }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return { is: undefined, known }
   const { DatabaseSync } = await import('node:sqlite')
-  const { fromSqlite } = await import('./sqlite/errors.ts')
+  const { folderError, fromSqlite } = await import('./sqlite/errors.ts')
+  if (found.isDirectory()) throw folderError(path)
   let db: InstanceType<typeof DatabaseSync> | undefined
   try {
     db = new DatabaseSync(path, { readOnly: true })

@@ -1,7 +1,7 @@
 // A chat through pipes: no terminal, so plain output and one message per line.
 
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { newHome } from './command-line.ts'
@@ -99,14 +99,17 @@ test('an export from a chat contains its images, in every format of the command'
   writeFileSync(join(folder, 'image.png'), image)
   await synapse(['--offline', '-a', 'image.png', 'Look.'])
   const lines = ['/export openai-chat chat.json', '/export html', '/export html chat.html', '/export codex', '/export']
+  lines.push('/export htlm')
   const input = [...lines, '/quit', ''].join('\n')
-  const { out } = await synapse(['chat', '-c', '--offline'], { input })
+  const { out, err } = await synapse(['chat', '-c', '--offline'], { input })
   for (const file of ['chat.json', 'chat.html']) {
     assert.ok(readFileSync(join(folder, file), 'utf8').includes(image.toString('base64')), file)
   }
   assert.match(out, /Exported to [\w-]+\.html as html\./)
   assert.match(out, /Exported to [\w-]+\.jsonl as codex\./)
   assert.match(out, /[\w-]+\.jsonl already exists/)
+  assert.match(out + err, /Unknown format "htlm"\. The formats are archive, markdown, html, /)
+  assert.ok(!existsSync(join(folder, 'htlm')))
 })
 
 test('a chat without messages leaves no conversation, and one whose question was undone stays', async (t) => {

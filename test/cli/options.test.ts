@@ -1,7 +1,7 @@
 // What goes along with a question: options, files, tools.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { withFiles } from '../../src/cli/attachments.ts'
@@ -44,6 +44,8 @@ test('a wrong option, file, tool or policy is one clear sentence, and nothing is
   const [notes, picture] = [join(folder, 'notes.md'), join(folder, 'picture')]
   writeFileSync(notes, 'text')
   writeFileSync(picture, png)
+  writeFileSync(join(folder, 'huge'), '')
+  truncateSync(join(folder, 'huge'), 3 * 1024 ** 3)
   assert.throws(
     () => readOptions(['temprature=1']),
     /^SynapseError: options\.temprature: unknown key "temprature"; did you mean temperature\?$/,
@@ -59,6 +61,10 @@ test('a wrong option, file, tool or policy is one clear sentence, and nothing is
   const mistakes: [string[], RegExp][] = [
     [['-o', 'maxOutput'], /key=value/],
     [['-a', 'nope.png'], /no file nope\.png/],
+    [['-a', '/dev/zero'], /\/dev\/zero is larger than 64 MB/],
+    [['-f', '/dev/zero'], /\/dev\/zero is larger than 64 MB/],
+    [['-f', 'huge'], /huge is larger than 64 MB/],
+    [['--folder', '/nope'], /--folder takes a folder, but \/nope is not one/],
     [['-T', 'hammer'], /no tool "hammer".*clock, add/],
     [['--policy', 'thrifty'], /policy: must be one of economy, .*, not "thrifty"/],
     [['--protocol', 'smoke-signals'], /does not support/],

@@ -87,6 +87,15 @@ for (const [what, text, words] of unreadable) {
   })
 }
 
+test('a source without an end is read up to the limit', async (t) => {
+  const { synapse } = newHome(t)
+  for (const to of ['anthropic', 'codex']) {
+    const { code, err } = await synapse(['convert', '/dev/zero', '--to', to])
+    assert.equal(code, 2)
+    assert.equal(err, 'synapse: /dev/zero is larger than 400 MB.\n')
+  }
+})
+
 test('a file that is not there, a missing target and an unknown policy are named', async (t) => {
   const { synapse } = newHome(t)
   assert.match((await synapse(['convert', 'nope.json', '--to', 'openai'])).err, /no file nope\.json/)

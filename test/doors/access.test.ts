@@ -165,6 +165,33 @@ describe('errors', () => {
     await assert.rejects(google.models.generateContent({ model, contents: text }), /INVALID_ARGUMENT/)
   })
 
+  test('a conversation that is no list is refused in the words of the API', async (t) => {
+    const { url } = await serving(t)
+    const bodies: [path: string, field: string, words: RegExp][] = [
+      [
+        '/v1/chat/completions',
+        'messages',
+        /"Invalid type for 'messages': expected an array of objects, but got a number/,
+      ],
+      ['/v1/responses', 'input', /"Invalid type for 'input': expected one of a string or array of input items/],
+      ['/v1/messages', 'messages', /"messages: Input should be a valid list"/],
+      [`/v1beta/models/${model}:generateContent`, 'contents', /"Invalid value at 'contents\[0\]'/],
+      ['/v1beta/interactions', 'input', /"Request contains an invalid argument\."/],
+      ['/cohere/v2/chat', 'messages', /"invalid request: message must be at least 1 token long/],
+      ['/mistral/v1/chat/completions', 'messages', /"body\.messages: Input should be a valid list"/],
+      ['/ollama/api/chat', 'messages', /"json: cannot unmarshal number into Go struct field ChatRequest\.messages/],
+    ]
+    for (const [path, field, words] of bodies) {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model, [field]: 5 }),
+      })
+      assert.equal(response.status, 400, path)
+      assert.match(await response.text(), words)
+    }
+  })
+
   test('several answers at once are refused', async (t) => {
     const { openai } = await clients(t)
     await assert.rejects(openai.chat.completions.create({ model, messages: said, n: 2 }), { status: 400 })

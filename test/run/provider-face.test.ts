@@ -151,6 +151,16 @@ test('config returns a copy', () => {
   assert.equal(provider.config().maxSteps, 7)
 })
 
+test('config names the default model, which is that of the current provider', async () => {
+  const usual = (id: string) => rows.find((row) => row.id === id)?.defaultModel
+  const { provider, emulator } = face()
+  assert.equal(provider.config().model, usual('anthropic'))
+  provider.updateConfig((config) => void (config.provider = 'mistral'))
+  assert.equal(provider.config().model, usual('mistral'))
+  assert.equal((await provider.chat('Hello').ended).outcome, 'done')
+  assert.match(JSON.stringify(emulator.requests.at(-1)?.body), new RegExp(`"model":"${usual('mistral')}"`))
+})
+
 test('a text for the prompt cache opens every request, and is read from the cache', async () => {
   const { provider, emulator } = face({ model: 'claude-opus-5', system: 'Be brief.' })
   const law = 'Paragraph of a long law. '.repeat(400)

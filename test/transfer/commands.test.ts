@@ -224,6 +224,17 @@ test('migrate says what there is to do, and does it', async (t) => {
   assert.match(again.out, /up to date/)
 })
 
+test('a folder in place of the database is one sentence, and the same exit code for every command', async (t) => {
+  const { synapse, folder } = newHome(t)
+  for (const command of [['log'], ['migrate'], ['migrate', '--check'], ['doctor'], ['export', '--all']]) {
+    assert.deepEqual(await synapse([...command, '--db', folder]), {
+      code: 1,
+      out: '',
+      err: `synapse: ${folder} is a folder. Give the path of a file.\n`,
+    })
+  }
+})
+
 test('on a terminal, migrate shows its steps and how much is done', { skip: noTerminal }, async (t) => {
   const screen = openTerminal(t, newHome(t), ['migrate'])
   await screen.see(/step 1 of (\d+): 0 %/)

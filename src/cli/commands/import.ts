@@ -20,7 +20,7 @@ import { print, printError } from '../print.ts'
 import { progressOn, type Progress } from '../progress.ts'
 import { count } from '../format-number.ts'
 import { neutral } from '../terminal.ts'
-import { contentOf } from '../text-file.ts'
+import { contentOf, mostOfTranscript } from '../text-file.ts'
 import { noteLine } from '../note-line.ts'
 
 /** This many lines are listed; more are counted. */
@@ -161,16 +161,13 @@ function sizeOf(path: string): number {
 
 /** A file with one JSON value as that; JSON Lines as text, which the formats accept too. */
 function contentAsJson(path: string): Json {
-  if (sizeOf(path) > mostForeign) throw badInput(`${path} is larger than ${mostForeign / 1024 / 1024} MB.`)
-  const text = contentOf(path)
+  const text = contentOf(path, mostOfTranscript)
   try {
     return JSON.parse(text) as Json
   } catch {
     return text
   }
 }
-
-const mostForeign = 400 * 1024 * 1024
 
 /**
  * The line about it; undefined: a conversation with this id already exists. The others of the file are imported anyway.

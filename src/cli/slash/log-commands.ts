@@ -29,12 +29,12 @@ export const logCommands: SlashCommands = {
   },
   export: {
     takes: '[FORMAT] [FILE]',
-    about: 'export this conversation to a file; the default format is synapse',
+    about: 'export to a file (its name has a dot or a slash); the default format is synapse',
     async run(rest, { session, say }) {
       const { endingOf, exportLines, exportFormats } = await import('../export-lines.ts')
       const [first = '', second] = rest.split(/\s+/).filter(Boolean)
       const named = exportFormats.includes(first)
-      if (!named && second !== undefined)
+      if (!named && first !== '' && (second !== undefined || !/[./\\]/.test(first)))
         throw badInput(`Unknown format "${first}". The formats are ${exportFormats.join(', ')}.`)
       const format = named ? first : 'synapse'
       const file = (named ? second : first) || `${session.conversation.id}.${endingOf(format)}`

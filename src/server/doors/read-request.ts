@@ -2,10 +2,10 @@
 // the options.
 
 import type { Note } from '../../core/context.ts'
-import { badInput } from '../../core/error.ts'
+import { asFailure, badInput } from '../../core/error.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { ServerTool } from '../../settings/options.ts'
-import { loadService, loadTranscript } from '../../wires/list.ts'
+import { loadService, loadTranscript, loadWire } from '../../wires/list.ts'
 import { readRequestWith, type ReadRequest } from '../../wires/read-request.ts'
 import type { WireService } from '../../wires/service.ts'
 import { at } from '../../wires/shared/request-options.ts'
@@ -41,7 +41,9 @@ export async function readRequest(
   const conversation = stored?.conversationId?.(body)
   const readAll = (whole: JsonObject) => readRequestWith({ transcript, service }, whole, provider)
   const key = `${wire} ${provider} ${typeof body.model === 'string' ? body.model : ''}`
-  const read = isCached ? readContinuing(key, { body, size }, readAll) : readAll(body)
+  const read = await inWordsOfApi({ wire, provider }, body, () =>
+    isCached ? readContinuing(key, { body, size }, readAll) : readAll(body),
+  )
   const serverTools = serverToolsIn(service, body)
   return {
     ...read,
@@ -54,6 +56,27 @@ export async function readRequest(
     ...(session !== undefined && { session }),
   }
 }
+
+/** The client gets the sentence of its own API about a conversation that cannot be read, if the API has one. */
+async function inWordsOfApi<T>(
+  { wire, provider }: Pick<Door, 'wire' | 'provider'>,
+  body: JsonObject,
+  read: () => T,
+): Promise<T> {
+  try {
+    return read()
+  } catch (error) {
+    if (asFailure(error).kind !== 'bad-input') throw error
+    const { refuse } = await loadWire(wire)
+    const issues = refuse(body, { provider, model: typeof body.model === 'string' ? body.model : '' })
+    const issue = issues.find(({ message, param }) => conversationField.test(param ?? message)) ?? issues[0]
+    if (!issue) throw error
+    const { message, param } = issue
+    throw badInput(param == null || message.includes(param) ? message : `${param}: ${message}`)
+  }
+}
+
+const conversationField = /\b(?:messages|input|contents)\b/
 
 /** Settings that only some providers have. They pass through unchanged, and are left out of what is translated. */
 const special =

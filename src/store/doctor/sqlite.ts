@@ -13,7 +13,7 @@ import { documentsIn } from '../hits.ts'
 import { maxDocuments } from '../search-text.ts'
 import { connect, type Connection } from '../sqlite/connection.ts'
 import { isSafeVersion, nodeToInstall } from '../sqlite/node-version.ts'
-import { fromSqlite, type StorageCode } from '../sqlite/errors.ts'
+import { folderError, fromSqlite, type StorageCode } from '../sqlite/errors.ts'
 import { beforeOpening, isLogLost, lostLogSentence, type BeforeOpening } from '../sqlite/lost-log.ts'
 import { migrations } from '../sqlite/migrations.ts'
 import { indexNow } from '../sqlite/search-index.ts'
@@ -21,7 +21,7 @@ import { indexText } from '../tokenize.ts'
 
 export async function examineSqlite(path: string, progress: Progress): Promise<Finding[]> {
   if (!existsSync(path)) throw badInput(`There is no file ${path}.`)
-  if (statSync(path).isDirectory()) throw badInput(`${path} is a folder. Give the path of a file.`)
+  if (statSync(path).isDirectory()) throw folderError(path)
   const findings: Finding[] = []
   // Opening a file, even for reading, may create a log.
   const before = beforeOpening(path)

@@ -18,6 +18,10 @@ export function storageError(code: StorageCode, message: string, cause?: unknown
   return new SynapseError({ kind: 'storage', code, message }, cause === undefined ? {} : { cause })
 }
 
+export function folderError(path: string): SynapseError {
+  return storageError('not-a-database', `${path} is a folder. Give the path of a file.`)
+}
+
 /** Our own errors are passed on. */
 export function fromSqlite(error: unknown, path: string): unknown {
   const number = sqliteCode(error)

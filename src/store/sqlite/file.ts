@@ -6,7 +6,7 @@ import { renameSync, rmSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { failpoint } from '../failpoint.ts'
 import { uuidv7 } from '../ids.ts'
-import { storageError, whatToDo } from './errors.ts'
+import { folderError, storageError, whatToDo } from './errors.ts'
 
 /**
  * Creates the file with `make`, which gets another path, unless it exists; otherwise checks that it can be one of ours.
@@ -25,7 +25,7 @@ export function prepareFile(path: string, make: (path: string) => void): void {
 }
 
 function checkFile(path: string, found: Stats): void {
-  if (found.isDirectory()) throw storageError('not-a-database', `${path} is a folder. Give the path of a file.`)
+  if (found.isDirectory()) throw folderError(path)
   if (found.size === 0) {
     throw storageError(
       'damaged',
