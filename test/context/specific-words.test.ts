@@ -36,3 +36,20 @@ test('a long Chinese sentence is kept in pieces that contain its terms', () => {
 test('ordinary words, single digits and signs are not specific', () => {
   assert.deepEqual([...specificWords('The usual checks were made + 3 times, and nothing was found.')], [])
 })
+
+/** Each text, and all of its words. */
+const exact: [text: string, words: string[]][] = [
+  ['Look at /srv/a1.ts. Then at ./src/b_c/, or @me.', ['/srv/a1.ts', 'src/b_c']],
+  ['Ends with README.md. It was v1.2.', ['README.md', 'v1.2']],
+  ['the end.Next sentence', ['end.Next']],
+  ['1,000 and 1,00 and 1,0000', ['1,000', '00', '0000']],
+  ['a_b _a b_ ~ a~b a-b', ['a_b']],
+  ['x'.repeat(198) + '_1', ['x'.repeat(198) + '_1']],
+  ['x'.repeat(199) + '_1', []],
+]
+
+for (const [text, words] of exact) {
+  test(`the specific words of "${text.slice(0, 60)}" end where they do, without a full stop`, () => {
+    assert.deepEqual([...specificWords(text)], words)
+  })
+}

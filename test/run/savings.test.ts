@@ -56,6 +56,21 @@ test('the size of the whole history continues from the last request, and equals 
   assert.equal(last && readForecast(last)?.whole, head + counted)
 })
 
+test('what should be cached is forecast the same by a process that has not sent the last request', async () => {
+  const chat = await talk({
+    model: 'anthropic/claude-opus-5',
+    policy: { maxToolTurns: 1, step: 1 },
+    tools: [clockTool],
+    result: () => 'noon '.repeat(1200),
+  })
+  for (let i = 0; i < 3; i++) await chat.say('What time is it?')
+  const { explained } = await chat.look()
+  chat.history.splice(0, Infinity, ...structuredClone(chat.history))
+  const { explained: anew } = await chat.look()
+  assert.ok(explained.cached > 0)
+  assert.equal(anew.cached, explained.cached)
+})
+
 test('a conversation says how often something was recalled', async () => {
   const synapse = await openSynapse({ offline: createEmulator(), env: {} })
   const chat = await synapse.start({ model: 'anthropic/claude-opus-5', policy: { maxMessages: 4 } })

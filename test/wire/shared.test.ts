@@ -4,10 +4,20 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Context, Note } from '../../src/core/context.ts'
 import type { JsonObject } from '../../src/core/json.ts'
+import type { Part } from '../../src/core/message.ts'
 import { billedIn, billedTokensIn, longWritesIn } from '../../src/wires/shared/billing.ts'
+import {
+  blockStream,
+  endOpenBlocks,
+  startBlock,
+  stopAllBlocks,
+  stopBlock,
+  type BlockDialect,
+} from '../../src/wires/shared/block-stream.ts'
 import { fromPlace } from '../../src/wires/shared/body-bytes.ts'
 import { callRegistry } from '../../src/wires/shared/call-registry.ts'
 import { cleanJson } from '../../src/wires/shared/clean-json.ts'
+import { decoding, takeEvents } from '../../src/wires/shared/decoding.ts'
 import { createExpiringMap } from '../../src/wires/shared/expiring-map.ts'
 import { failedWith, stopAfterInterruption } from '../../src/wires/shared/interruption.ts'
 import { pageOf } from '../../src/wires/shared/item-pages.ts'
@@ -15,6 +25,7 @@ import { mapNames } from '../../src/wires/shared/names.ts'
 import { blocksOf, promptTokens, type Prompt } from '../../src/wires/shared/prompt.ts'
 import { inRange, rangeIssues } from '../../src/wires/shared/ranges.ts'
 import { anthropicRefusal, Refusal } from '../../src/wires/shared/refusal.ts'
+import { refusedFields, withoutFields } from '../../src/wires/shared/refused-fields.ts'
 import { couldBeReal, seal, unseal } from '../../src/wires/shared/seal.ts'
 import { holdsToken, isToken, tokenPrefix, tokensIn } from '../../src/wires/shared/sealed-token.ts'
 
@@ -268,4 +279,111 @@ test('a prompt without segments has no tokens, and empty content no blocks', () 
   assert.deepEqual(blocksOf('', 'text'), [])
   assert.deepEqual(blocksOf('Hi', 'text'), [{ type: 'text', text: 'Hi' }])
   assert.deepEqual(blocksOf([{ type: 'x' }], 'text'), [{ type: 'x' }])
+})
+
+describe('a stream of blocks', () => {
+  /** Blocks as they are at their end: deltas are of no concern here. */
+  const dialect: BlockDialect<JsonObject> = {
+    read: (block) => ({
+      delta: () => undefined,
+      finish: () => ({ block, ...(block.broken === true && { malformed: '{"a' }) }),
+    }),
+    part: ({ type, text, id }): Part & { type: 'text' | 'reasoning' | 'server-tool' } =>
+      type === 'server'
+        ? { type: 'server-tool', name: 'search', input: { id: id as string } }
+        : { type: type === 'thinking' ? 'reasoning' : 'text', text: String(text) },
+    call: ({ type, id, name, input }) => (type === 'call' ? { id, name, input } : undefined),
+    serverCall: ({ type, id }) => (type === 'server' ? String(id) : undefined),
+    serverResult: ({ type, id, output }) =>
+      type === 'found' ? { id: String(id), output: output as string } : undefined,
+  }
+  const begun = (...blocks: JsonObject[]) => {
+    const state = blockStream(decoding({ protocol: 'p', provider: 'p', model: 'm' }, undefined), dialect)
+    for (const [at, block] of blocks.entries()) startBlock(state, at, block)
+    takeEvents(state)
+    return state
+  }
+  const ended = (state: ReturnType<typeof begun>) =>
+    takeEvents(state).flatMap((event) => (event.type === 'part-end' ? [[event.index, event.part]] : []))
+
+  test('that was interrupted keeps its text and what the provider ran, but no empty text, thinking or call', () => {
+    const whole = { type: 'text', text: 'Hello' }
+    const ran = { type: 'server', id: 's' }
+    const state = begun(ran, { type: 'text', text: '' }, { type: 'thinking', text: 'Hm' }, { type: 'call' }, whole)
+    stopBlock(state, 0)
+    endOpenBlocks(state)
+    assert.deepEqual(ended(state), [
+      [4, { type: 'text', text: 'Hello', from: 1 }],
+      [0, { type: 'server-tool', name: 'search', input: { id: 's' }, from: 0 }],
+    ])
+    assert.deepEqual(state.native, [ran, whole])
+  })
+
+  test('makes one part of a call that the provider runs and its result', () => {
+    const state = begun({ type: 'server', id: 's' })
+    stopBlock(state, 0)
+    assert.deepEqual(ended(state), [], 'it waits for its result')
+    startBlock(state, 1, { type: 'found', id: 's', output: 'x' })
+    assert.deepEqual(takeEvents(state), [])
+    stopAllBlocks(state)
+    endOpenBlocks(state)
+    const input = { id: 's' }
+    assert.deepEqual(ended(state), [[0, { type: 'server-tool', name: 'search', input, from: 0, output: 'x' }]])
+    assert.equal(state.native.length, 2)
+  })
+
+  test('counts its calls, and leaves arguments that are no JSON as they were', () => {
+    const state = begun(
+      { type: 'call', id: 'a', name: 'look', input: { b: 1 } },
+      { type: 'call', id: 'c', name: 'look' },
+      { type: 'call', id: 'd', name: 'look', input: { b: 1 }, broken: true },
+    )
+    assert.equal(state.calls, 3)
+    stopAllBlocks(state)
+    stopBlock(state, 7)
+    assert.deepEqual(
+      ended(state).map(([index, part]) => [index, { ...(part as object), callId: '' }]),
+      [
+        [0, { type: 'tool-call', callId: '', alias: 'a', name: 'look', input: { b: 1 }, from: 0 }],
+        [1, { type: 'tool-call', callId: '', alias: 'c', name: 'look', input: {}, from: 1 }],
+        [2, { type: 'tool-call', callId: '', alias: 'd', name: 'look', input: {}, malformed: '{"a', from: 2 }],
+      ],
+    )
+  })
+})
+
+describe('a field that a provider refuses', () => {
+  test('is left out of the structure of a reply, and stays in data such as arguments', () => {
+    const reply = {
+      content: [
+        { type: 'text', text: 'Hi', x: 1 },
+        { type: 'text', text: 'you' },
+      ],
+      tool_calls: [{ function: { name: 'look', x: 2, arguments: { x: 3 } } }],
+      input: { x: 4 },
+      summary: undefined,
+      x: 5,
+    }
+    const left = withoutFields(reply, new Set(['x']))
+    assert.deepEqual(left, {
+      content: [
+        { type: 'text', text: 'Hi' },
+        { type: 'text', text: 'you' },
+      ],
+      tool_calls: [{ function: { name: 'look', arguments: { x: 3 } } }],
+      input: { x: 4 },
+      summary: undefined,
+    })
+    assert.equal((left as typeof reply).content[1], reply.content[1], 'what is not changed is the same object')
+    assert.equal(withoutFields(reply, new Set(['y'])), reply)
+    assert.deepEqual(withoutFields({ x: 1 }, new Set(['x'])), {})
+    assert.equal(withoutFields('x', new Set(['x'])), 'x')
+  })
+
+  test('is named once, by the end of its path, and never one that a reply needs', () => {
+    assert.deepEqual(refusedFields("Unknown parameter: 'input[1].x'. Unknown parameter: 'input[2].x'."), ['x'])
+    assert.deepEqual(refusedFields('messages.1.content.0.text: Extra inputs are not permitted'), [])
+    assert.deepEqual(refusedFields("Unknown parameter: 'input[1]."), [])
+    assert.deepEqual(refusedFields("Unknown parameter: 'input.'"), [])
+  })
 })
