@@ -114,7 +114,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: '--resume continues without a question',
     wrong: ['--offline', '--resume', 'And?'],
-    says: /write -c/,
+    says: /use -c/,
     remedy: async (home) => void (await works(home, ['--offline', '-c', 'And?'])),
   },
   {
@@ -146,7 +146,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: '"synapse keys list" lists all keys',
     wrong: ['keys', 'list', 'x'],
-    says: /lists them all/,
+    says: /lists all keys/,
     remedy: keysWork,
   },
   {
@@ -296,7 +296,7 @@ export const remedies: readonly Remedy[] = [
   {
     text: 'No agent has a session of',
     wrong: ['carry', 'latest', '--to', 'codex'],
-    says: /"synapse sessions --all" includes other folders/,
+    says: /"synapse sessions --all" lists those of other folders/,
     remedy: async (home) => void (await works(home, ['sessions', '--all'])),
   },
   {
