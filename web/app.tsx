@@ -22,7 +22,7 @@ import { comparing } from './state/compare.ts'
 import { current } from './state/conversation.ts'
 import { loadPreferred } from './state/model-choice.ts'
 import { loadConversations } from './state/conversations.ts'
-import { cancel, live } from './state/run.ts'
+import { stop } from './state/actions.ts'
 import { loadSession, trouble } from './state/session.ts'
 import {
   changingSettings,
@@ -131,7 +131,7 @@ function toMessage(event: MouseEvent): void {
 function shortcut(event: KeyboardEvent): void {
   if (event.key === 'Escape' && !pickingModel.value && !changingSettings.value && !event.defaultPrevented) {
     const isOver = sidebarOpen.value || inspectorWide.value || document.querySelector('dialog[open], [role=menu]')
-    if (!isOver && editing.value === undefined && live.value && !live.value.stopping) void cancel()
+    if (!isOver && editing.value === undefined) stop()
     sidebarOpen.value = false
     inspectorWide.value = false
   }

@@ -59,6 +59,24 @@ pageTest('a double click starts a run only once', async ({ page }) => {
   assert.equal(again.times(), 1)
 })
 
+pageTest('Escape between sending a message and the start of its run stops the run', async ({ page }) => {
+  site.replies.push([{ type: 'text', text: eightyWords() }])
+  site.hold(12)
+  const id = await storedConversation('Stopped early')
+  // Else the page may learn about the run before the answer to its start.
+  await page.route('**/watch', () => {})
+  await page.goto(`${site.url}/c/${id}`)
+  await seen(title(page), 'Stopped early')
+  const sent = await heldBack(page, /\/messages$/, 'POST')
+  await say(page, 'Tell me much')
+  await sent.asked
+  await page.keyboard.press('Escape')
+  sent.letGo()
+  await seen(page.locator('.notice'), 'Stopped.')
+  site.release()
+  await settled(page)
+})
+
 pageTest('a search that is typed before the page has loaded stays in the search field', async ({ page }) => {
   await storedConversation('About quolls')
   const models = await heldBack(page, '**/api/models')

@@ -13,8 +13,8 @@ import { current, model, rows } from '../state/conversation.ts'
 import { nextEstimate } from '../state/inspector.ts'
 import { enqueue, queue, unqueue } from '../state/queue.ts'
 import { expanded } from '../state/prompts.ts'
-import { cancel, live } from '../state/run.ts'
-import { send } from '../state/actions.ts'
+import { live } from '../state/run.ts'
+import { send, stop } from '../state/actions.ts'
 import { changingSettings, draft, editing, pickingModel } from '../state/surface.ts'
 
 export function Composer() {
@@ -86,7 +86,7 @@ export function Composer() {
           </button>
         )}
         {running ? (
-          <button type="button" class="round" aria-label="Stop" title="Stop" onClick={() => void cancel()}>
+          <button type="button" class="round" aria-label="Stop" title="Stop" onClick={stop}>
             <Icon name="stop" />
           </button>
         ) : (

@@ -1,4 +1,4 @@
-// The actions that start a run: send, edit, regenerate, continue, approve a tool.
+// The actions that start a run: send, edit, regenerate, continue, approve a tool; and the one that stops it.
 
 import { batch } from '@preact/signals'
 import { api } from '../api/routes.ts'
@@ -16,19 +16,32 @@ import {
   showEnd,
   tree,
 } from './conversation.ts'
-import { attach, entryOf, reached } from './run.ts'
+import { attach, cancel, entryOf, live, reached } from './run.ts'
 import { attempt } from './session.ts'
 
-const starting = new Set<string>()
+const starting = new Map<string, { isStopped: boolean }>()
 
-/** Ignores a double click: an action does not start again before it has ended. Returns whether it was done. */
-async function start(at: string, what: () => Promise<void>): Promise<boolean> {
+/**
+ * Ignores a double click: an action does not start again before it has ended. `what` returns the id of the run. Returns
+ * whether it was done.
+ */
+async function start(at: string, what: () => Promise<string>): Promise<boolean> {
   if (starting.has(at)) return false
-  starting.add(at)
+  const action = { isStopped: false }
+  starting.set(at, action)
   await ready()
-  const done = await attempt(what)
+  let runId: string | undefined
+  const done = await attempt(async () => void (runId = await what()))
   starting.delete(at)
+  if (action.isStopped && runId !== undefined) await cancel(runId)
   return done
+}
+
+/** Stops the run, or one that is being started as soon as it is known. */
+export function stop(): void {
+  const run = live.value
+  if (!run) for (const action of starting.values()) action.isStopped = true
+  else if (!run.stopping) void cancel(run.runId)
 }
 
 /** Sends a message, in this conversation or in a new one. Returns whether it was accepted. */
@@ -41,11 +54,12 @@ export async function send(parts: Part[]): Promise<boolean> {
     following.value = true
     showEnd.value++
     const run = await api.send(id, { parts: content, parentId })
-    if (current.value?.id !== id) return
+    if (current.value?.id !== id) return run.id
     if (run.entryId !== undefined && !tree.value.byId.has(run.entryId)) {
       arrived(entryOf(id, run.entryId, { role: 'user', parts: content }, parentId))
     }
     attach(id, run.id)
+    return run.id
   })
 }
 
@@ -54,7 +68,7 @@ export async function edit(entry: Entry, text: string): Promise<boolean> {
   const parts = (entry.message.parts as Part[]).filter((part) => part.type === 'media')
   return start(conversationId, async () => {
     const run = await api.edit(conversationId, entry.id, { parts: [...parts, { type: 'text', text }] })
-    await moved(conversationId, run)
+    return moved(conversationId, run)
   })
 }
 
@@ -73,6 +87,7 @@ export async function answer({ call, argsHash }: Approval, verdict: Omit<Verdict
     left.delete(call.callId)
     approvals.value = left
     attach(id, run.id)
+    return run.id
   })
   // The question may have expired.
   if (!isTaken) await attempt(() => loadDetails(id))
@@ -80,15 +95,20 @@ export async function answer({ call, argsHash }: Approval, verdict: Omit<Verdict
 
 export async function goOn(): Promise<void> {
   const id = current.value?.id
-  if (id !== undefined) await start(id, async () => attach(id, (await api.goOn(id)).id))
+  if (id === undefined) return
+  await start(id, async () => {
+    const run = await api.goOn(id)
+    attach(id, run.id)
+    return run.id
+  })
 }
 
-/** A run that started elsewhere than at the displayed position. */
-async function moved(conversationId: string, run: { id: string; entryId?: string; basedOn: string }): Promise<void> {
-  if (current.value?.id !== conversationId) return
+/** A run that started elsewhere than at the displayed position. Returns its id. */
+async function moved(conversationId: string, run: { id: string; entryId?: string; basedOn: string }): Promise<string> {
+  if (current.value?.id !== conversationId) return run.id
   const at = run.entryId ?? run.basedOn
   const entry = tree.value.byId.has(at) ? undefined : await api.entry(at)
-  if (current.value?.id !== conversationId) return
+  if (current.value?.id !== conversationId) return run.id
   batch(() => {
     if (entry) place(entry)
     following.value = true
@@ -96,4 +116,5 @@ async function moved(conversationId: string, run: { id: string; entryId?: string
     leaf.value = reached(run.id) ?? at
     attach(conversationId, run.id)
   })
+  return run.id
 }

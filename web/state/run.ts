@@ -215,9 +215,7 @@ function finish(conversationId: string, runId: string): void {
   })
 }
 
-export async function cancel(): Promise<void> {
-  const run = live.value
-  if (!run) return
-  live.value = { ...run, stopping: true }
-  await attempt(() => api.cancel(run.runId))
+export async function cancel(runId: string): Promise<void> {
+  if (live.value?.runId === runId) live.value = { ...live.value, stopping: true }
+  await attempt(() => api.cancel(runId))
 }
