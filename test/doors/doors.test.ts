@@ -168,3 +168,23 @@ describe('a tool loop of the client, over each provider', () => {
     }
   }
 })
+
+for (const [context, title] of [
+  ['<environment_context>\n  <cwd>/app</cwd>\n</environment_context>', question],
+  ['# AGENTS.md instructions for /app', question],
+  ['An earlier question.', 'An earlier question.'],
+] as const) {
+  test(`a conversation that begins with ${context.slice(0, 21)} has the title ${title}`, async (t) => {
+    const { openai, store } = await clients(t)
+    const input = [context, question].map((content) => ({ role: 'user' as const, content }))
+    await openai.responses.create({ model: 'anthropic/claude-opus-5', input })
+    assert.equal((await store.conversations('local')).items[0]?.title, title)
+  })
+}
+
+test('a conversation has its title from the only text, even if that is in a tag', async (t) => {
+  const { anthropic, store } = await clients(t)
+  const messages = [{ role: 'user' as const, content: '<b>What does this do?</b>' }]
+  await anthropic.messages.create({ model: 'openai/gpt-5.6', max_tokens: 100, messages })
+  assert.equal((await store.conversations('local')).items[0]?.title, '<b>What does this do?</b>')
+})

@@ -14,7 +14,6 @@ import { settingsOf as policySettings } from '../../settings/policy.ts'
 import type { RecordsOf, Verbatim } from '../../run/run-context.ts'
 import type { RunSettings } from '../../run/settings.ts'
 import { startRun } from '../../run/start-run.ts'
-import { titleOf } from '../../run/title.ts'
 import { withFailpoints } from '../../store/failpoint.ts'
 import { uuidv7 } from '../../store/ids.ts'
 import type { NewRecord } from '../../store/records.ts'
@@ -34,6 +33,7 @@ import type { DoorRequest } from './read-request.ts'
 import { recordsOfRun, type RecordsOfRun } from './reply-records.ts'
 import { servedTools, type ServedTools } from './served-tools.ts'
 import { isSideCall } from './side-call.ts'
+import { titleFrom } from './title.ts'
 import type { Delivery } from './undelivered.ts'
 
 export interface DoorRun {
@@ -258,8 +258,7 @@ async function roomFor(options: DoorRunOptions, found: Match): Promise<Room> {
   if (options.isNamed) throw locked()
   // Two concurrent requests are two conversations: the second begins with a copy of what both have in common.
   const before = found.parentId === null ? [] : await store.history(owner, found.parentId)
-  const first = [...before.map(({ message }) => message), ...request.messages].find(({ role }) => role === 'user')
-  const title = first?.role === 'user' ? titleOf(first) : ''
+  const title = titleFrom([...before.map(({ message }) => message), ...request.messages])
   const id = uuidv7()
   const creating = store.createConversation(owner, {
     id,
