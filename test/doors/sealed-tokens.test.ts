@@ -46,6 +46,24 @@ for (const stream of [false, true]) {
   })
 }
 
+test('of two conversations with the same words, the one that the token names is continued', async (t) => {
+  const { url } = await serving(t)
+  const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
+  const ask = async (messages: Anthropic.MessageParam[]) => {
+    const body = { model: 'openai/gpt-5.6', max_tokens, thinking, messages }
+    const { data, response } = await anthropic.messages.create(body).withResponse()
+    return { content: data.content, conversation: response.headers.get('x-synapse-conversation') }
+  }
+  const question = { role: 'user' as const, content: 'Think. What is 1 + 1?' }
+  const next = { role: 'user' as const, content: 'And 2 + 2?' }
+  const [first, second] = [await ask([question]), await ask([question])]
+  assert.notEqual(first.conversation, second.conversation)
+  for (const { content, conversation } of [first, second, first]) {
+    const answer = await ask([question, { role: 'assistant', content }, next])
+    assert.equal(answer.conversation, conversation)
+  }
+})
+
 test('thinking of Anthropic is sent back with its signature through clients of OpenAI and Gemini', async (t) => {
   const { url, emulator } = await serving(t)
   const model = 'anthropic/claude-opus-5'

@@ -1,6 +1,6 @@
 // Which conversation a request continues. Clients of these APIs send the whole history each time and no id of ours, so
-// the conversation is found by its content: the longest stored prefix, or else our newest reply. What differs after
-// that becomes a branch. Everything is stored per owner, as records, so it survives a restart.
+// the conversation is found by a token of ours or by its content: the longest stored prefix, or else our newest reply.
+// What differs after that becomes a branch. Everything is stored per owner, as records, so it survives a restart.
 
 import { badInput, SynapseError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -205,6 +205,8 @@ async function placeOf(
 ): Promise<Place> {
   const prefix = await longestPrefix(store, owner, groups)
   const newestReply = groups.findLastIndex(isReply)
+  const sealed = await sealedPlace(store, owner, groups, newestReply)
+  if (sealed && sealed.conversationId !== (prefix && textIn(prefix.record, 'conversationId'))) return sealed
   const anchor = (prefix?.count ?? 0) > newestReply ? undefined : await anchorOf(store, owner, groups[newestReply])
   if (anchor && (!prefix || textIn(prefix.record, 'conversationId') !== textIn(anchor, 'conversationId'))) {
     return { conversationId: textIn(anchor, 'conversationId'), count: 0 }
@@ -214,6 +216,21 @@ async function placeOf(
   const isIdentified = anchor !== undefined || groups.slice(0, prefix.count).some(isReply)
   const isSameSession = session !== undefined && textIn(prefix.record, 'session') === session
   return isIdentified || isSameSession ? placeIn(prefix.record, prefix.count) : { count: 0 }
+}
+
+/** After the reply that a token names, if everything before it is as stored: the same words can be in others. */
+async function sealedPlace(
+  store: Store,
+  owner: string,
+  groups: readonly Group[],
+  newestReply: number,
+): Promise<Place | undefined> {
+  const group = groups[newestReply]
+  for (const message of group?.messages ?? []) {
+    const record = await sealedReply(store, owner, message)
+    if (record && textIn(record, 'hash') === group?.hash) return placeIn(record, newestReply + 1)
+  }
+  return undefined
 }
 
 /** A stored prefix has all shorter ones, so a binary search is used if it is not near the end, where it usually is. */
