@@ -133,7 +133,8 @@ export interface StoredItems {
 }
 
 export interface ModelForm {
-  one(name: string): Json
+  /** `provider`: of a name without one. */
+  one(name: string, provider: string): Json
   list(models: Json[], names: readonly string[]): Json
 }
 

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import OpenAI from 'openai'
+import { endpointFinder } from '../../src/runtime/open.ts'
 import { createKey, type NewKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { createEmulator } from '../../src/testing.ts'
 import { serving, type Serving, type ServingOptions } from '../server/serving.ts'
 
 const mistral = 'mistral/mistral-large-latest'
@@ -66,6 +68,31 @@ describe('names of the configuration', () => {
     assert.equal(answered(), 'mistral')
   })
 })
+
+test('a bare name of a provider without a key is answered by the default model', async (t) => {
+  const emulator = createEmulator()
+  const env = { GEMINI_API_KEY: 'key' }
+  const endpoint = await endpointFinder({ env, transport: { fetch: emulator.fetch } })
+  const doorModel = { model: 'google/gemini-3-flash-preview' }
+  const { ask, openai } = await opened(t, { endpoint, env, doorModel, offline: false })
+  await ask('gpt-5.6')
+  assert.match(emulator.requests.at(-1)?.path ?? '', /gemini-3-flash-preview/)
+  await assert.rejects(ask('openai/gpt-5.6'), OpenAI.AuthenticationError)
+  const names = (await openai.models.list()).data.map(({ id }) => id)
+  assert.ok(names.length > 0 && names.every((name) => name.startsWith('google/')))
+})
+
+for (const [provider, path] of [
+  ['openai', '/v1'],
+  ['ollama', '/ollama/v1'],
+] as const) {
+  test(`clients of OpenAI get a list in their format at ${path}, with the provider of each model`, async (t) => {
+    const { url } = await opened(t)
+    const { data } = await new OpenAI({ apiKey: 'any', baseURL: `${url}${path}` }).models.list()
+    for (const { id, owned_by } of data) assert.equal(owned_by, id.includes('/') ? id.split('/', 1)[0] : provider)
+    assert.ok(data.some(({ owned_by }) => owned_by === 'anthropic'))
+  })
+}
 
 describe('a key', () => {
   test('has its own model for names that are unknown or not allowed', async (t) => {

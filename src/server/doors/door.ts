@@ -95,9 +95,10 @@ function usualFor(
   headers: Headers,
   ordered: readonly DoorService[],
 ): DoorService | undefined {
+  // As in Ollama itself, its `/v1` is the API of OpenAI.
+  const named = prefix === 'ollama' && /^\/v1\b/.test(path) ? 'openai' : prefix
   const home =
-    prefix ??
-    (/^\/v1(?:beta|alpha)\b/.test(path) ? 'google' : headers.has('anthropic-version') ? 'anthropic' : 'openai')
+    named ?? (/^\/v1(?:beta|alpha)\b/.test(path) ? 'google' : headers.has('anthropic-version') ? 'anthropic' : 'openai')
   return ordered.find((service) => service.home === home)
 }
 

@@ -50,9 +50,13 @@ export async function modelFor(door: Door, name: string, server: ServerContext, 
     const home = rows.find(({ id }) => id === provider)
     const full = home && modelsOf(home).includes(bare) ? `${home.id}/${bare}` : undefined
     const usual = asker.defaultModel ?? doorModel?.model
-    if (full !== undefined && (usual === undefined || mayUse(asker, full))) return at(full)
+    if (full !== undefined && (usual === undefined || (await isUsable(full)))) return at(full)
     if (usual === undefined) throw noSuchModel(bare)
     return at(usual)
+  }
+
+  async function isUsable(model: string): Promise<boolean> {
+    return mayUse(asker, model) && (await canAsk(server, model))
   }
 
   async function at(model: string): Promise<DoorModel> {

@@ -300,12 +300,12 @@ async function models({ door, server, principal }: Visit, id: string | undefined
   const form = written.models
   const names = await modelNames(server, door.provider, principal)
   if (id === undefined) {
-    const all = names.map((name) => form.one(name))
+    const all = names.map((name) => form.one(name, door.provider))
     return json(form.list(all, names))
   }
   const name = id.replace(/^models\//, '')
   if (!names.includes(name)) throw noSuchModel(name)
-  return json(form.one(name))
+  return json(form.one(name, door.provider))
 }
 
 async function errorResponse(at: Arrival, error: unknown, size: Visit['size']): Promise<globalThis.Response> {

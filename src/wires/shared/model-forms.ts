@@ -6,7 +6,7 @@ import type { ModelForm } from '../service.ts'
 export const noDate = '1970-01-01T00:00:00Z'
 
 export const openaiModels: ModelForm = {
-  one: (name) => ({ id: name, object: 'model', created: 0, owned_by: name.split('/', 1)[0] ?? '' }),
+  one: (name, provider) => ({ id: name, object: 'model', created: 0, owned_by: ownerOf(name) ?? provider }),
   list: (data) => ({ object: 'list', data }),
 }
 
@@ -17,4 +17,8 @@ export const googleModels: ModelForm = {
     supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
   }),
   list: (models) => ({ models }),
+}
+
+function ownerOf(name: string): string | undefined {
+  return name.includes('/') ? name.split('/', 1)[0] : undefined
 }
