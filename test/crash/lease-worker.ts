@@ -1,5 +1,6 @@
-// A process that wants to be the one writer of a conversation. `race`: it sends a number of messages, each until it
-// gets through. `sleep`: its tool waits for a line on stdin, so that it can be put to sleep in the middle of a run.
+// A process that wants to be the one writer of a conversation. `race`: after a line on stdin it sends a number of
+// messages, each until it gets through. `sleep`: its tool waits for a line on stdin, so that it can be put to sleep in
+// the middle of a run.
 
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
@@ -31,6 +32,7 @@ if (job === 'sleep') {
   const { outcome, failure } = await chat.send('What time is it?').ended
   say({ outcome, kind: failure?.kind, code: failure?.code })
 } else {
+  await once(input, 'line')
   for (let won = 0, lost = 0; won < Number(count);) {
     const { outcome, failure } = await chat.send(`${name} ${won}`).ended
     if (outcome === 'done') say({ won: ++won, lost })
