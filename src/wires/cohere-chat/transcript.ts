@@ -1,5 +1,6 @@
 // Messages of Cohere's chat, alone or inside a request body. They are recognised by `tool_plan`, a tool choice in
-// capitals, thinking that is a string, and documents as results.
+// capitals, thinking that is a string without a signature, and documents as results. Messages without any of these look
+// like those of other chats, and are not recognised.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { UserMessage } from '../../core/message.ts'
@@ -32,8 +33,26 @@ const bodySigns = ['strict_tools', 'citation_options', 'safety_mode', 'documents
 function recognise(json: Json): boolean {
   const list = listIn(json)
   if (!list) return false
-  return (isObject(json) && isSpecificBody(json)) || objectsIn(list.messages).some(isSpecific)
+  if (isObject(json) && isSpecificBody(json)) return true
+  const messages = objectsIn(list.messages)
+  return messages.some(isSpecific) || (messages.some(thinksUnsigned) && !isForeign(json, messages))
 }
+
+/** Other wires sign the thinking in a list of blocks. */
+function thinksUnsigned({ role, content }: JsonObject): boolean {
+  const thoughts = objectsIn(content).filter(
+    ({ type, thinking }) => type === 'thinking' && typeof thinking === 'string',
+  )
+  return role === 'assistant' && thoughts.length > 0 && thoughts.every(({ signature }) => signature === undefined)
+}
+
+/** A recorder may have removed the signatures: fields and blocks that this wire does not have decide. */
+function isForeign(json: Json, messages: readonly JsonObject[]): boolean {
+  if (isObject(json) && json.system !== undefined) return true
+  return messages.some(({ content }) => objectsIn(content).some(({ type }) => !blockTypes.has(type)))
+}
+
+const blockTypes: ReadonlySet<unknown> = new Set(['text', 'thinking', 'image_url', 'document'])
 
 function isSpecificBody(body: JsonObject): boolean {
   const { tool_choice: choice, response_format: format } = body

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Json } from '../../../src/core/json.ts'
 import { readTranscript, writeTranscript } from '../../../src/index.ts'
 import { cohereChatFormat } from '../../../src/wires/cohere-chat/transcript.ts'
 import { cohereChatService } from '../../../src/wires/cohere-chat/service.ts'
@@ -38,6 +39,23 @@ test('a list with a plan is recognised as one of Cohere, read, and written uncha
     output: [{ type: 'text', text: '{"time":"12:00"}' }],
   })
   assert.deepEqual(writeTranscript(read.messages, 'cohere-chat'), messages)
+})
+
+test('thinking without a signature is recognised as that of Cohere, unless something else says that it is not', () => {
+  const question = { role: 'user', content: 'Hello' }
+  const thought = { type: 'thinking', thinking: 'A greeting.' }
+  const reply = (...content: object[]) => ({ role: 'assistant', content: [...content, { type: 'text', text: 'Hi.' }] })
+  const formatOf = (json: object) => readTranscript(json as Json).format
+  assert.equal(formatOf([question, reply(thought)]), 'cohere-chat')
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'clock', input: {} }
+  for (const other of [
+    [question, reply({ ...thought, signature: 'c2lnbmVk' })],
+    [question, reply(thought, call)],
+    { system: 'Be brief.', messages: [question, reply(thought)] },
+  ]) {
+    assert.equal(formatOf(other), 'anthropic-messages')
+  }
+  assert.equal(formatOf([question, reply()]), 'openai-chat', 'nothing in it is of one API alone')
 })
 
 test('a conversation of others is written as one of Cohere', () => {
