@@ -103,5 +103,9 @@ test('an hour is requested when pauses cost more than the longer lifetime', () =
   assert.equal(ttl(0, 0, 20), '5m')
   assert.equal(ttl(1, 0, 5), '5m', 'one pause is no habit')
   assert.equal(ttl(4, 0, 20), '1h')
+  const even = { ...anthropic, price: { input: 1, output: 1, cacheRead: 0, cacheWrite: 1, cacheWriteLong: 2 } }
+  const gaps = { requests: 4, within: 2, beyond: 0 }
+  assert.equal(cacheTtlFor(even, gaps, 1000, 500), '5m', 'what costs the same')
+  assert.equal(cacheTtlFor(even, gaps, 1000, 499), '1h')
   assert.equal(ttl(2, 18, 20), '5m', 'what is cold after an hour too is written dearly for nothing')
 })

@@ -6,7 +6,7 @@ import { fitMedia } from '../../src/context/fit-media.ts'
 import { wholeView } from '../../src/context/view.ts'
 import type { MediaPart, Message } from '../../src/core/message.ts'
 import { openaiChat } from '../../src/wires/openai-chat/index.ts'
-import { call, reply } from '../histories.ts'
+import { call, reply, result } from '../histories.ts'
 
 /** A PNG of this size, of which only the header is read. */
 function picture(width: number, height: number, name?: string, length = 32): MediaPart {
@@ -136,4 +136,11 @@ test('a result of a quarter of the limit is sent whole, a longer one without its
   const kept = messages[2]?.role === 'tool' && messages[2].parts[0]?.output[0]
   assert.ok(kept && kept.type === 'text')
   assert.equal(kept.text.replace(/\n\[… \d+ characters are not shown …\]\n/, '').length, 2500 - left)
+})
+
+test('of a result that is too long both ends are shown, whatever the limit, and the number of characters between', () => {
+  const history = [reply(call('a', 'read')), result('a', `始${'长'.repeat(98)}终`, 'read')]
+  const { messages, notes } = fit(wholeView(history), 4, openaiChat.capabilities)
+  assert.deepEqual(messages[1], result('a', '始\n[… 98 characters are not shown …]\n终', 'read'))
+  assert.match(notes[0]?.what ?? '', /98 of its 100 characters/)
 })

@@ -43,6 +43,7 @@ const exact: [text: string, words: string[]][] = [
   ['Ends with README.md. It was v1.2.', ['README.md', 'v1.2']],
   ['the end.Next sentence', ['end.Next']],
   ['1,000 and 1,00 and 1,0000', ['1,000', '00', '0000']],
+  ['findAll and mapZip, made by Kim in a Lofoten', ['findAll', 'mapZip', 'Kim']],
   ['a_b _a b_ ~ a~b a-b', ['a_b']],
   ['x'.repeat(198) + '_1', ['x'.repeat(198) + '_1']],
   ['x'.repeat(199) + '_1', []],

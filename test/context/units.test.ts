@@ -52,3 +52,24 @@ test('after a warm fold only what came before it is found, which costs less than
   const [warm, cold] = [nextFold(true, folded(false)), nextFold(true, folded(true))]
   assert.ok(warm < cold && warm >= nextFold(false, folded(false)))
 })
+
+test('turns before a cut are not sent any more, so they are not folded', () => {
+  const situation: PlanFacts = {
+    view: wholeView(history(10)),
+    decisions: noDecisions,
+    settings: { maxToolTurns: 2, rhythm: 'economy' },
+    head: 0,
+    provider: 'elsewhere',
+    model: 'a-model',
+    requests: 10,
+    cache: { read: 0.1, write: 1, minimum: 0, lifetimeMs: 1e9 },
+    cold: true,
+    limit: Infinity,
+  }
+  const folds = (before: number) =>
+    proposeByMoney({ ...situation, decisions: { ...noDecisions, cut: { before, why: 'long' } } }).map(({ fold }) => [
+      fold?.from,
+      fold?.through,
+    ])
+  assert.deepEqual([folds(0), folds(9), folds(17)], [[[1, 15]], [[9, 15]], []])
+})

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Context, Note } from '../../src/core/context.ts'
 import type { JsonObject } from '../../src/core/json.ts'
-import type { Part } from '../../src/core/message.ts'
+import type { Message, Part } from '../../src/core/message.ts'
 import { billedIn, billedTokensIn, longWritesIn } from '../../src/wires/shared/billing.ts'
 import {
   blockStream,
@@ -22,12 +22,14 @@ import { createExpiringMap } from '../../src/wires/shared/expiring-map.ts'
 import { failedWith, stopAfterInterruption } from '../../src/wires/shared/interruption.ts'
 import { pageOf } from '../../src/wires/shared/item-pages.ts'
 import { mapNames } from '../../src/wires/shared/names.ts'
-import { blocksOf, promptTokens, type Prompt } from '../../src/wires/shared/prompt.ts'
+import { blocksOf, promptTokens, segment, type Prompt } from '../../src/wires/shared/prompt.ts'
 import { inRange, rangeIssues } from '../../src/wires/shared/ranges.ts'
 import { anthropicRefusal, Refusal } from '../../src/wires/shared/refusal.ts'
 import { refusedFields, withoutFields } from '../../src/wires/shared/refused-fields.ts'
+import { readOptions } from '../../src/wires/shared/request-options.ts'
 import { couldBeReal, seal, unseal } from '../../src/wires/shared/seal.ts'
 import { holdsToken, isToken, tokenPrefix, tokensIn } from '../../src/wires/shared/sealed-token.ts'
+import { sourced, writeBySource } from '../../src/wires/shared/transcript.ts'
 
 describe('state under an id', () => {
   test('is returned to its owner until it expires, and to no one else', () => {
@@ -386,4 +388,33 @@ describe('a field that a provider refuses', () => {
     assert.deepEqual(refusedFields("Unknown parameter: 'input[1]."), [])
     assert.deepEqual(refusedFields("Unknown parameter: 'input.'"), [])
   })
+})
+
+test('a request has the first limit of output above zero, and no empty stop sequence', () => {
+  const given = { toolChoice: 'auto', reasoning: 'free' } as const
+  const read = (maxOutput: number[], stop: string[]) => readOptions({ ...given, maxOutput, stop })
+  const rest = { ...given, parallelTools: true }
+  assert.deepEqual(read([0, 1, 5], ['', 'x']), { ...rest, maxOutput: 1, stop: ['x'] })
+  assert.deepEqual(read([0], ['']), rest)
+})
+
+test('messages of another format are written in one group each, and none is made of nothing', () => {
+  const text = (value: string) => ({ role: 'user' as const, parts: [{ type: 'text' as const, text: value }] })
+  const own = sourced('ours', 'own', [text('a'), text('b')])
+  const written = (...messages: Message[]) => writeBySource(messages, 'ours', (run) => [run.length])
+  assert.deepEqual(written(...own), ['own'])
+  assert.deepEqual(written(text('x'), text('y'), ...own, text('z')), [2, 'own', 1])
+  assert.deepEqual(written(...own.slice(0, 1)), [1], 'half of a group is not the original')
+  assert.deepEqual(written(...own.slice(0, 1), ...own), [1, 'own'])
+})
+
+test('long base64 in a field for files counts as a medium, and any other text as text', () => {
+  const media = (piece: JsonObject) => segment('messages', 'user', piece).media
+  const file = 'A'.repeat(512)
+  for (const key of ['data', 'bytes', 'file_data', '0']) assert.equal(media({ [key]: file }), 1, key)
+  assert.equal(media({ text: file }), 0)
+  assert.equal(media({ data: file.slice(1) }), 0)
+  assert.equal(media({ data: 'no file '.repeat(100) }), 0)
+  assert.equal(media({ url: `data:image/png;base64,${file}` }), 1)
+  assert.equal(media({ type: 'redacted_thinking', data: file }), 0)
 })
