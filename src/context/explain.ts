@@ -60,7 +60,7 @@ export function explain({ history, assembled, ratio = 1, cached = 0, price, befo
   const sizeOf = (message: Message): number => estimateMessage(message) + tokensBeyond([message], images)
   const sent = sentAt(seen.places, seen.messages)
   const opening = history.findIndex((message) => message.role !== 'system')
-  const about = notesByPlace(notes, history.length)
+  const about = notesByPlace(notes)
   const messages = history.map((message, place): ExplainedMessage => {
     const here = sent.get(place) ?? []
     const isSystem = opening < 0 || place < opening
@@ -127,7 +127,7 @@ interface Placed {
   none: Note[]
 }
 
-function notesByPlace(notes: readonly Note[], length: number): Placed {
+function notesByPlace(notes: readonly Note[]): Placed {
   const placed: Placed = { ranges: [], single: [], none: [] }
   for (const note of notes) {
     const found = /^messages\[(\d+)(?:\.\.(\d+))?\]/.exec(note.at ?? '')
@@ -136,7 +136,7 @@ function notesByPlace(notes: readonly Note[], length: number): Placed {
       continue
     }
     const from = Number(found[1])
-    const to = Math.min(Number(found[2] ?? found[1]), length - 1)
+    const to = Number(found[2] ?? found[1])
     const into = note.rule !== undefined && (note.rule in fates || to > from) ? placed.ranges : placed.single
     for (let place = from; place <= to; place++) (into[place] ??= []).push(note)
   }
