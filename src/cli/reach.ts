@@ -16,9 +16,6 @@ export interface Reached extends Reach {
   isOffline: (model?: string) => boolean
 }
 
-/** Local servers to detect. */
-const localProviders: ReadonlySet<string> = new Set(['ollama', 'lmstudio'])
-
 /** Throws one sentence if the requested model cannot be used. */
 export async function reach(
   values: { model?: string | undefined; offline?: boolean | undefined },
@@ -67,8 +64,9 @@ export async function reach(
     const real = await endpoints({ offline: false, rows, aliases: config?.aliases })
     return (model, protocol) => (isLocal(model) ? real(model, protocol) : emulated(model, protocol))
   }
-}
 
-function isLocal(model: string): boolean {
-  return localProviders.has(model.slice(0, model.indexOf('/')))
+  function isLocal(model: string): boolean {
+    const provider = model.slice(0, model.indexOf('/'))
+    return rows.some(({ id, keyOptional }) => id === provider && keyOptional === true)
+  }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
 import { bin, newHome } from '../cli/command-line.ts'
@@ -43,6 +45,34 @@ test('keys are created, listed and revoked at the command line, and the server a
   assert.deepEqual(await gone, [0, null])
   assert.equal(errors.includes(key), false)
 })
+
+for (const [provider, variable] of [
+  ['ollama', 'OLLAMA_HOST'],
+  ['llama.cpp', 'LLAMA_BASE_URL'],
+] as const) {
+  test(`without a key, the emulator does not answer for a model of ${provider}`, async (t) => {
+    const asked: string[] = []
+    const local = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(400).end('{"error":{"message":"No such model."}}')
+    }).listen(0, '127.0.0.1')
+    t.after(() => local.close())
+    await once(local, 'listening')
+    const { env } = newHome(t)
+    env[variable] = `http://127.0.0.1:${(local.address() as AddressInfo).port}`
+    const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--no-open'], { env })
+    t.after(() => child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const ask = (model: string) =>
+      apiAt(line.toString().trim())('POST', '/v1/chat/completions', {
+        model,
+        messages: [{ role: 'user', content: 'Hello' }],
+      })
+    assert.equal((await ask(`${provider}/any`)).status, 400)
+    assert.ok(asked.some((path) => path.includes('/chat')))
+    assert.equal((await ask('openai/gpt-5.6')).status, 200)
+  })
+}
 
 for (const args of [
   ['keys'],
