@@ -55,14 +55,21 @@ export const plan: Row = {
           ? []
           : [
               { what: 'milliseconds at 20,000 messages', value: ms.get(20_000) ?? Number.NaN, bound: 5, excuse },
-              { what: 'times faster than LangChain by number, at 20,000', value: lead, bound: 100, atLeast: true },
+              {
+                what: 'times faster than LangChain by number, at 20,000',
+                value: lead,
+                bound: 100,
+                atLeast: true,
+                excuse,
+              },
             ]),
       ],
     }
   },
 }
 
-const excuse = 'several passes over 20,000 messages (pairs, sizes, folds, media), each as slow as memory is'
+const excuse =
+  'the last two messages are new objects each time, as on another branch, so that `classic` makes the texts of all folds again; a conversation that continues is the row `turn`'
 
 /** Messages that were counted, and nothing else is known of: as after they were read from the store. */
 function firstSight(history: readonly Message[]): number {

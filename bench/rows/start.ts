@@ -34,7 +34,7 @@ export const start: Row = {
       const bare = timed[0]?.ms
       const importMs = (timed[3]?.ms ?? Number.NaN) - (bare ?? Number.NaN)
       const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
-        dependencies: Record<string, string>
+        dependencies?: Record<string, string>
       }
       return {
         tables: [
@@ -59,7 +59,7 @@ export const start: Row = {
           },
           { what: 'import of the library, ms beyond bare node', value: importMs, bound: 50 },
           { what: 'installation, MB', value: sizeOf(join(home, 'node_modules')) / 1_000_000, bound: 15 },
-          { what: 'direct dependencies', value: Object.keys(dependencies).length, bound: 25 },
+          { what: 'direct dependencies', value: Object.keys(dependencies ?? {}).length, bound: 25 },
         ],
       }
     } finally {
