@@ -3,13 +3,14 @@
 // turn and the next ones took.
 
 import { openSynapse } from '../built.ts'
+import { answer } from '../quick-provider.ts'
 import { longHistory } from '../history.ts'
 
 const [file = '', size] = process.argv.slice(2)
 const turns = 15
 let handedOver = 0
 
-const synapse = await openSynapse({ store: file, keys: { openai: 'none' }, transport: { fetch: answer } })
+const synapse = await openSynapse({ store: file, keys: { openai: 'none' }, transport: { fetch: timedAnswer } })
 const settings = { model: 'openai/gpt-5.1', protocol: 'openai-chat' } as const
 if (size === undefined) {
   const [stored] = (await synapse.conversations()).items
@@ -35,16 +36,7 @@ function cpu(): number {
   return (user + system) / 1000
 }
 
-function answer(): Promise<Response> {
+function timedAnswer(): Promise<Response> {
   handedOver = cpu()
-  const chunks = [
-    { id: 'r', choices: [{ index: 0, delta: { role: 'assistant', content: 'Noted.' }, finish_reason: null }] },
-    {
-      id: 'r',
-      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 9, completion_tokens: 2 },
-    },
-  ]
-  const body = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
-  return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+  return answer()
 }

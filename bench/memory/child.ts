@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSynapse } from '../../src/runtime/open.ts'
 import { longHistory } from '../history.ts'
+import { answer } from '../quick-provider.ts'
 
 const [messages = '200', turns = '20'] = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
@@ -40,17 +41,4 @@ function held(): number {
   globalThis.gc?.()
   globalThis.gc?.()
   return process.memoryUsage().heapUsed
-}
-
-function answer(): Promise<Response> {
-  const chunks = [
-    { id: 'r', choices: [{ index: 0, delta: { role: 'assistant', content: 'Noted.' }, finish_reason: null }] },
-    {
-      id: 'r',
-      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 9, completion_tokens: 2 },
-    },
-  ]
-  const body = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
-  return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
 }

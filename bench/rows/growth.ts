@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { findPostgres } from '../../test/store/postgres-server.ts'
 import { openSynapse } from '../built.ts'
+import { answer } from '../quick-provider.ts'
 import { median } from '../measure.ts'
 import type { Check, Row, Table } from '../row.ts'
 import type { Engine } from '../store/engine.ts'
@@ -181,20 +182,6 @@ async function posted(url: string, body: object): Promise<unknown> {
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(await response.text())
   return response.json()
-}
-
-/** A provider that answers at once. */
-async function answer(): Promise<Response> {
-  const chunks = [
-    { id: 'r', choices: [{ index: 0, delta: { role: 'assistant', content: 'Noted.' }, finish_reason: null }] },
-    {
-      id: 'r',
-      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 9, completion_tokens: 2 },
-    },
-  ]
-  const body = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
 
 function ratioOf(values: readonly number[]): number {

@@ -48,7 +48,7 @@ export interface RunContext {
   /** Records to write in the same transaction as the end of an exchange and its reply. */
   recordsOf?: RecordsOf | undefined
   emit(event: RunEvent): void
-  /** Told of each exchange when it is over. */
+  /** Counts each exchange when it has ended. */
   readonly meter?: Meter | undefined
 }
 

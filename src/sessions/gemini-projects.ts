@@ -52,7 +52,7 @@ function readProjects(at: AgentEnvironment): JsonObject {
     const json = JSON.parse(readFileSync(file, 'utf8')) as Json
     if (isObject(json)) return json
   } catch {
-    // Told below.
+    // Reported below, as other JSON is.
   }
   throw badInput(`${file} is not readable JSON. Gemini CLI needs it to find its sessions.`)
 }
