@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from '../property.ts'
 import type { Message } from '../../src/core/message.ts'
 import { pair } from '../../src/context/pair.ts'
-import { calls, reply, result, user } from '../histories.ts'
+import { call, calls, failure, onePixel, reply, result, user } from '../histories.ts'
 import { anyHistory } from '../arbitrary.ts'
 
 test('a history in order is not changed, message for message', () => {
@@ -100,6 +100,161 @@ test('for every history: calls and results are paired, the log is untouched, and
       }
     }),
   )
+})
+
+/** Roles, ids and texts, with the place of each message. */
+function shown(history: Message[], first = 0) {
+  const { messages, places, notes } = pair(history, first)
+  const lines = messages.map((message, i) => {
+    const parts = message.parts.map((part) => {
+      if (part.type === 'tool-call') return part.callId
+      if (part.type === 'tool-result') return `${part.callId}${part.failed ? ' failed' : ''}`
+      return 'text' in part ? part.text : part.type
+    })
+    return `${places[i]} ${message.role} ${parts.join('+')}`
+  })
+  return { lines, notes: notes.map(({ kind, what, why, at }) => [kind, what, at, why]) }
+}
+
+test('every message has its place in the history, and what was added has none', () => {
+  const history = [user('q'), reply(calls('a', 'b')), result('b', '2'), user('r')]
+  const later = (first: number) => shown(history, first)
+  assert.deepEqual(later(5).lines, ['5 user q', '6 assistant a+b', '-1 tool a failed', '7 tool b', '8 user r'])
+  assert.deepEqual(later(5).notes, [
+    [
+      'added',
+      'failed result for the call of tool',
+      'messages[6]',
+      'the log has no result for it, and a call without a result is refused',
+    ],
+  ])
+  assert.deepEqual(later(0).lines.slice(0, 2), ['0 user q', '1 assistant a+b'])
+})
+
+test('several results in one message stay together if they are in order, and are separated if not', () => {
+  const both = (...ids: string[]): Message => ({
+    role: 'tool',
+    parts: ids.flatMap((id) => result(id, id).parts),
+  })
+  assert.deepEqual(shown([reply(calls('a', 'b')), both('a', 'b'), reply('x')]).notes, [])
+  const swapped = shown([reply(calls('a', 'b')), both('b', 'a'), reply('x')])
+  assert.deepEqual(swapped.lines, ['0 assistant a+b', '1 tool a', '1 tool b', '2 assistant x'])
+  assert.deepEqual(swapped.notes, [], 'they are where they belong')
+  const more = shown([reply(calls('a', 'b', 'c')), both('a', 'b'), user('hm'), both('c')])
+  assert.deepEqual(more.lines, ['0 assistant a+b+c', '1 tool a+b', '3 tool c', '2 user hm'])
+  assert.deepEqual(
+    more.notes.map(([, what, at]) => [what, at]),
+    [['place of the result of tool', 'messages[3]']],
+  )
+  assert.deepEqual(shown([reply(calls('a')), { role: 'tool', parts: [] }, result('a', '1')]).lines, [
+    '0 assistant a',
+    '2 tool a',
+  ])
+})
+
+test('a result without a call is text, failed or not, with its pictures, and one that repeats another is dropped', () => {
+  const picture: Message = {
+    role: 'tool',
+    parts: [
+      { type: 'tool-result', callId: 'x', name: 'look', output: [{ type: 'text', text: 'a' }, onePixel] },
+      { type: 'tool-result', callId: 'y', name: 'read', output: [], failed: true },
+    ],
+  }
+  const { messages, places } = pair([picture, user('q')], 3)
+  assert.deepEqual(messages[0]?.parts, [
+    { type: 'text', text: '[Tool Result - Previous Context] look: a\n' },
+    onePixel,
+    { type: 'text', text: '[Tool Result - Previous Context] read (failed): ' },
+  ])
+  assert.deepEqual(places, [3, 4])
+  const twice = shown([reply(calls('a')), result('a', '1'), user('q'), result('a', '1'), failure('a', '1')])
+  assert.deepEqual(twice.lines, [
+    '0 assistant a',
+    '4 tool a failed',
+    '1 user [Tool Result - Previous Context] tool: 1',
+    '2 user q',
+    '3 user [Tool Result - Previous Context] tool: 1',
+  ])
+  assert.deepEqual(
+    twice.notes.map(([kind, , at, why]) => [kind, at, why]),
+    [
+      ['changed', 'messages[4]', 'results must come right after their call, in order'],
+      ['changed', 'messages[1]', 'its call has another result already'],
+      ['changed', 'messages[3]', 'its call has another result already'],
+    ],
+  )
+  const orphan = shown([result('a', '1')])
+  assert.equal(orphan.notes[0]?.[3], 'its call is not part of this request')
+  const same = shown([reply(calls('a')), result('a', '1'), result('a', '1')])
+  assert.deepEqual(same.notes, [['dropped', 'second result of tool', 'messages[2]', 'it says the same as the first']])
+})
+
+test('a result before its call answers it only if none comes after', () => {
+  assert.deepEqual(shown([result('a', '1'), reply(calls('a'))]).lines, ['1 assistant a', '0 tool a'])
+  const both = shown([result('a', '1'), reply(calls('a')), user('q'), result('a', '2')])
+  assert.deepEqual(both.lines, [
+    '0 user [Tool Result - Previous Context] tool: 1',
+    '1 assistant a',
+    '3 tool a',
+    '2 user q',
+  ])
+})
+
+test('an id that is used again is renamed with a note, call by call, and its results with it', () => {
+  const history = [
+    reply(calls('x', 'x', 'y')),
+    result('x', '1'),
+    result('x', '2'),
+    result('y', '3'),
+    reply(calls('x')),
+    result('x', '4'),
+    result('x', '5'),
+  ]
+  const { lines, notes } = shown(history)
+  assert.deepEqual(lines, [
+    '0 assistant x+x~2+y',
+    '1 tool x',
+    '2 tool x~2',
+    '3 tool y',
+    '4 assistant x~3',
+    '6 tool x~3',
+    '5 user [Tool Result - Previous Context] tool: 4',
+  ])
+  assert.deepEqual(
+    notes.filter(([, what]) => what === 'call ids that were used before').map(([, , at]) => at),
+    ['messages[0]', 'messages[4]'],
+  )
+  const system: Message = { role: 'system', parts: [{ type: 'text', text: 's' }] }
+  const other = pair([system, user('q'), reply(calls('a')), reply(calls('a')), result('a', '1')])
+  assert.equal(other.messages[0], system)
+})
+
+test('a history that changes at its end is paired as if it were new', () => {
+  const turn = (id: string) => [reply(call(id, 'look')), result(id, id, 'look')]
+  const begin = [user('q'), ...turn('a'), ...turn('b')]
+  const histories = [
+    begin,
+    [...begin, ...turn('c')],
+    begin.slice(0, 4),
+    [...begin.slice(0, 4), user('stop')],
+    [...begin.slice(0, 3), ...turn('b'), ...turn('a')],
+    [...begin.slice(0, 3), user('r'), ...turn('b')],
+    begin.slice(0, 2),
+    [...begin.slice(0, 2), user('r'), ...turn('a')],
+    [...begin, result('b', 'more', 'look')],
+    [...begin, user('r'), result('a', 'late', 'look')],
+  ]
+  for (const history of [...histories, ...histories.toReversed()]) {
+    const paired = pair(history)
+    assert.deepEqual(paired, pair(structuredClone(history)))
+    assertPaired(paired.messages)
+  }
+})
+
+test('an added or moved result is the same message each time', () => {
+  const history = [reply(calls('a', 'b')), user('q'), result('b', '2')]
+  const [first, second] = [pair(history), pair([...history])]
+  for (const i of [1, 2]) assert.equal(first.messages[i], second.messages[i])
 })
 
 function assertPaired(messages: Message[]): void {
