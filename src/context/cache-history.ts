@@ -93,7 +93,7 @@ interface Requests {
   answers: Map<string, { count: number; at: string }>
 }
 
-const requestsOn = alongPath<Entry, Requests>(
+export const requestsOn = alongPath<Entry, Requests>(
   () => ({ gaps: { requests: 0, within: 0, beyond: 0 }, before: undefined, answers: new Map() }),
   (state, { message, at }) => {
     const { gaps, answers, before } = state

@@ -2,6 +2,7 @@
 // summary must itself fit, so the history is written as text, each message as long as there is room for it.
 
 import { textOf, type Message, type Part } from '../core/message.ts'
+import { inSlices } from '../core/slices.ts'
 import { mediaStandIn } from '../wires/shared/injected-text.ts'
 import { estimateMessage, estimateTokens } from './count.ts'
 import type { CompactionSettings } from '../settings/policy.ts'
@@ -32,16 +33,53 @@ export function stretchEnd(view: View, { keep = usualKeep }: CompactionSettings,
   return fresh ? end : undefined
 }
 
+/** Characters of a message, if there is little room. */
+const shortest = 100
+
 /** The input of the summarising model, in at most `room` tokens. */
 export function historyAsText(messages: readonly Message[], previous: string | undefined, room: number): string {
-  const head = previous === undefined ? [] : [`Summary of what came before:\n${previous}`]
-  for (const length of [8000, 3000, 1000, 300, 100]) {
-    const lines = messages.flatMap((message) => linesOf(message, length))
-    const text = [...head, 'The conversation:', ...lines].join('\n\n')
-    if (estimateTokens(text) <= room) return text
+  const head = [...(previous === undefined ? [] : [`Summary of what came before:\n${previous}`]), 'The conversation:']
+  for (const length of [8000, 3000, 1000, 300, shortest]) {
+    const lines = linesWithin(messages, length, room)
+    const text = lines && [...head, ...lines].join('\n\n')
+    if (text !== undefined && estimateTokens(text) <= room) return text
   }
-  const lines = messages.flatMap((message) => linesOf(message, 100))
-  return shortened([...head, 'The conversation:', ...lines].join('\n\n'), Math.max(200, Math.floor(room * 2)))
+  const lines = endsOf(messages, Math.max(200, Math.floor(room * 2)))
+  return shortened([...head, ...lines].join('\n\n'), Math.max(200, Math.floor(room * 2)))
+}
+
+/** Undefined as soon as they are certainly longer: most of a long history need not be written then. */
+function linesWithin(messages: readonly Message[], length: number, room: number): string[] | undefined {
+  const lines: string[] = []
+  let tokens = 0
+  for (const message of messages) {
+    for (const line of linesOf(message, length)) {
+      lines.push(line)
+      // An estimate is rounded up.
+      tokens += estimateTokens(line) - 1
+    }
+    if (tokens > room) return undefined
+  }
+  return lines
+}
+
+/** The short lines of as many messages at the beginning and at the end as have so many characters each. */
+function endsOf(messages: readonly Message[], length: number): string[] {
+  const first: string[] = []
+  let start = 0
+  for (let size = 0; start < messages.length && size <= length; start++) {
+    for (const line of linesOf(messages[start] as Message, shortest)) {
+      first.push(line)
+      size += line.length
+    }
+  }
+  const last: string[][] = []
+  for (let [size, end] = [0, messages.length - 1]; end >= start && size <= length; end--) {
+    const lines = linesOf(messages[end] as Message, shortest)
+    for (const line of lines) size += line.length
+    last.push(lines)
+  }
+  return [...first, ...last.toReversed().flat()]
 }
 
 /** A summary without a model: the questions, each tool call as its fold, and the last answer. */
@@ -84,9 +122,12 @@ const shareForWords = 0.25
  * A summary plus the specific words that it left out and that the remaining messages still use: a model that continues
  * will look for their meaning. They are a list at its end.
  */
-export function withForgotten(summary: string, view: View, end: number, budget: number): string {
+export async function withForgotten(summary: string, view: View, end: number, budget: number): Promise<string> {
   const covered = new Set<string>()
-  for (const message of view.messages.slice(0, end)) wordsOfMessage(message, covered)
+  await inSlices(0, (from, most) => {
+    for (const message of view.messages.slice(from, Math.min(end, from + most))) wordsOfMessage(message, covered)
+    return from + most < end ? from + most : undefined
+  })
   const later = new Set<string>()
   for (const message of view.messages.slice(end)) wordsOfMessage(message, later)
   const included = specificWords(summary)

@@ -93,7 +93,7 @@ export async function compactHistory(
     const reply = await aside(summaryRequest(run, stretch))
     const text = reply.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
     if (text.trim() === '') return undefined
-    return { by: 'model', summary: { text: withForgotten(text.trim(), view, end ?? 0, budgetOf(settings)) } }
+    return { by: 'model', summary: { text: await withForgotten(text.trim(), view, end ?? 0, budgetOf(settings)) } }
   }
 
   function withoutModel(): Made {

@@ -39,6 +39,7 @@ import { billingOf, draftOf, type RunDraft } from './draft.ts'
 import { recallFields } from './field-memory.ts'
 import { offersRecall, withRecall } from './offer-recall.ts'
 import { outlineEnd, readWhole } from './path-cache.ts'
+import { planAhead } from './plan-ahead.ts'
 import type { RunContext } from './run-context.ts'
 import { keepsState, usableState, type UsableState } from './state.ts'
 
@@ -70,6 +71,7 @@ export async function planRequest(
 ): Promise<PlannedRequest> {
   const { store, owner, conversationId } = run
   const settings = settingsOf(run.policy)
+  await planAhead(run, given)
   const [overlays, exchanges] = await Promise.all([store.overlays(owner, conversationId), recentExchanges(run, given)])
   const recorded = readDecisions(given, overlays)
   // Its summary may have been undone since it was read.

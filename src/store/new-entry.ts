@@ -9,6 +9,7 @@ import { cutBlob, type Blob } from './blobs.ts'
 import { uuidv7 } from './ids.ts'
 import { detachMedia } from './media.ts'
 import { outlineOf } from './outline-message.ts'
+import { inSlices } from '../core/slices.ts'
 import { damaged, isoTime } from './store-errors.ts'
 import type { NewEntry } from './store.ts'
 
@@ -104,21 +105,22 @@ export function isLine(rows: readonly PathRow[], end: PathEnd): boolean {
 }
 
 /** The last entries of a path, from its rows in order of depth: all of them, or one more than requested. */
-export function wholePath(rows: readonly PathRow[], last: number, conversationId: string): Entry[] {
+export async function wholePath(rows: readonly PathRow[], last: number, conversationId: string): Promise<Entry[]> {
   const end = rows.at(-1)
   if (!end) return []
   const [endId, endDepth] = end
   // The depth of the last one says how many must come before it.
   if (rows.length !== Math.min(endDepth + 1, last + 1)) throw damaged(`The history of entry ${endId}`)
-  const first = Math.max(0, rows.length - last)
-  return rows.slice(first).map(([id, depth, at, checksum, message], i) => ({
-    id,
-    conversationId,
-    parentId: rows[first + i - 1]?.[0] ?? null,
-    depth,
-    message: readMessage({ id, checksum, message }),
-    at,
-  }))
+  const entries: Entry[] = []
+  await inSlices(Math.max(0, rows.length - last), (from, most) => {
+    for (const [i, row] of rows.slice(from, from + most).entries()) {
+      const [id, depth, at, checksum, message] = row
+      const parentId = rows[from + i - 1]?.[0] ?? null
+      entries.push({ id, conversationId, parentId, depth, message: readMessage({ id, checksum, message }), at })
+    }
+    return from + most < rows.length ? from + most : undefined
+  })
+  return entries
 }
 
 /** The message only if it is needed; provider and model of a reply. */

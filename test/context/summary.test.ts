@@ -14,20 +14,20 @@ const covered = [
 const later = [user('Rename applyVat, but leave rate_2026 and brand_new_name as they are.')]
 const view = wholeView([...covered, ...later])
 
-test('specific words that a summary left out and later messages use are added to it as a list', () => {
-  const summary = withForgotten('The user asked about taxes.', view, covered.length, 2000)
+test('specific words that a summary left out and later messages use are added to it as a list', async () => {
+  const summary = await withForgotten('The user asked about taxes.', view, covered.length, 2000)
   assert.equal(summary, 'The user asked about taxes.\n\nAlso mentioned: applyVat rate_2026')
 })
 
-test('a summary that has them is not changed', () => {
+test('a summary that has them is not changed', async () => {
   const whole = 'applyVat takes rate_2026.'
-  assert.equal(withForgotten(whole, view, covered.length, 2000), whole)
+  assert.equal(await withForgotten(whole, view, covered.length, 2000), whole)
 })
 
-test('the addition is a small part of the budget', () => {
+test('the addition is a small part of the budget', async () => {
   const names = Array.from({ length: 2000 }, (_, i) => `name_${i}`).join(' ')
   const long = wholeView([user(names), reply('Noted.'), user(names)])
-  const summary = withForgotten('Many names.', long, 2, 400)
+  const summary = await withForgotten('Many names.', long, 2, 400)
   assert.ok(estimateTokens(summary) < 200, `${estimateTokens(summary)} tokens`)
 })
 
@@ -37,18 +37,18 @@ test('a summary without a model contains each call as its fold', () => {
   assert.match(summary, /\[Tool use #2\] read\(path: …\/src\/billing\/tax\.ts\): ok, \d+ characters; with .*rate_2026/)
 })
 
-test('words are added while they fit exactly, each with the space before it', () => {
+test('words are added while they fit exactly, each with the space before it', async () => {
   const names = wholeView([user('name_1 name_2'), reply('Noted.'), user('name_1 name_2')])
-  const words = (budget: number) => withForgotten('Names.', names, 2, budget).split('mentioned: ')[1]
+  const words = async (budget: number) => (await withForgotten('Names.', names, 2, budget)).split('mentioned: ')[1]
   const each = estimateTokens('name_1') + 1
-  assert.deepEqual([words(8 * each), words(8 * each - 1)], ['name_1 name_2', 'name_1'])
+  assert.deepEqual([await words(8 * each), await words(8 * each - 1)], ['name_1 name_2', 'name_1'])
 })
 
-test('words of results, arguments and earlier summaries are looked for too', () => {
+test('words of results, arguments and earlier summaries are looked for too', async () => {
   const earlier = reply({ type: 'compaction', text: 'It began with old_name.' }, { type: 'compaction' })
   const call1 = reply(call('a', 'read', { path: 'src/a_file.ts' }))
   const history = wholeView([user('Go.'), earlier, call1, result('a', 'has inner_name'), user('old_name inner_name')])
-  assert.match(withForgotten('Nothing.', history, 4, 2000), /mentioned: old_name inner_name$/)
+  assert.match(await withForgotten('Nothing.', history, 4, 2000), /mentioned: old_name inner_name$/)
 })
 
 test('a summary without a model has every question and the last three answers, each under its own role', () => {
@@ -113,4 +113,14 @@ test('a history is written as text, with as much of each message as there is roo
   ])
   assert.ok(historyAsText(history, undefined, 10).length < 210)
   assert.match(historyAsText(history, undefined, 10), /^The conversation:/)
+})
+
+test('of a history that is far too long both ends are written, and nothing depends on what is between', () => {
+  const turns = (name: string) => Array.from({ length: 400 }, (_, i) => user(`${name} ${i} ${'word '.repeat(30)}`))
+  const [start, end] = [turns('start'), turns('end')]
+  const short = historyAsText([...start, ...end], undefined, 500)
+  const long = historyAsText([...start, ...turns('middle'), ...turns('middle'), ...end], undefined, 500)
+  assert.equal(long, short)
+  assert.match(short, /^The conversation:\n\nUser: start 0 .* … .*User: end 399 [^:]*$/s)
+  assert.ok(short.length > 990 && short.length < 1010)
 })

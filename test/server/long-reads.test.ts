@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import type { Message } from '../../src/core/message.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { held } from './held.ts'
 import { serving, type Answer, type Api } from './serving.ts'
 
 test('a long conversation gives the same result on a separate thread, and leaves the server free', async (t) => {
@@ -36,8 +36,8 @@ test('a long conversation gives the same result on a separate thread, and leaves
   }
   const prepare = (api: Api) =>
     api('POST', `/api/conversations/${id}/prepare`, { targets: [{ model: 'openai/gpt-5.1' }] })
-  const [held, free] = [await busyDuring(() => prepare(inPlace.api)), await busyDuring(() => prepare(apart.api))]
-  assert.ok(free < held / 2, `${free} ms against ${held} ms`)
+  const [busy, free] = [await held(() => prepare(inPlace.api)), await held(() => prepare(apart.api))]
+  assert.ok(free.all < busy.all / 2, `${free.all} ms against ${busy.all} ms`)
   assert.equal((await apart.api('GET', `/api/conversations/${id}/tree`, undefined)).status, 200)
   const missing = await apart.api('POST', `/api/conversations/${id}/prepare`, {
     targets: [{ model: 'openai/gpt-5.1' }],
@@ -65,15 +65,4 @@ async function longConversation(file: string): Promise<{ id: string; firstId: st
 
 function headersOf({ headers }: Answer): (string | null)[] {
   return ['content-type', 'content-disposition', 'cache-control'].map((name) => headers.get(name))
-}
-
-/** How long this thread was busy, at least: on a machine with more to do it takes longer. */
-async function busyDuring(act: () => Promise<unknown>): Promise<number> {
-  const times: number[] = []
-  for (let i = 0; i < 4; i++) {
-    const before = performance.eventLoopUtilization()
-    await act()
-    times.push(performance.eventLoopUtilization(before).active)
-  }
-  return Math.min(...times)
 }

@@ -5,6 +5,7 @@ import { answerApproval, waitingApprovals, type Approval } from '../../run/appro
 import { grantTool, type GrantedTool } from '../../run/grants.ts'
 import { titleOf } from '../../run/title.ts'
 import { uuidv7 } from '../../store/ids.ts'
+import type { Store } from '../../store/store.ts'
 import type { Conversation, Entry } from '../../core/log.ts'
 import { json } from '../answer.ts'
 import { approvalViews, sourcesOf } from '../approval-view.ts'
@@ -208,8 +209,19 @@ async function entryIn({ server, owner, param }: Call<unknown, unknown>): Promis
 }
 
 async function approvals(server: ServerContext, owner: string, conversationId: string, head: string | null) {
-  const history = head === null ? [] : await server.store.history(owner, head)
+  const history = await lastTurn(server.store, owner, head)
   return { history, asking: { store: server.store, owner, conversationId, now: Date.now, write: () => ({}) } }
+}
+
+/** The end of a history, from its last reply or user message on: what waits there does not depend on more. */
+async function lastTurn(store: Store, owner: string, head: string | null): Promise<Entry[]> {
+  if (head === null) return []
+  for (let last = 32; ; last *= 8) {
+    const tail = await store.history(owner, head, { last })
+    const [first] = tail
+    const isEnough = tail.some(({ message }) => message.role === 'assistant' || message.role === 'user')
+    if (isEnough || !first || first.parentId === null) return tail
+  }
 }
 
 function lastEventId(request: globalThis.Request): number | undefined {

@@ -1,7 +1,6 @@
 import type { Entry } from '../../core/log.ts'
 import { isTimeToIndex } from '../hits.ts'
-import { byDepth, isLine, isWhole, messageOf, outlinedEntries, prepareEntry, wholePath } from '../new-entry.ts'
-import type { OutlinedRow, PathEnd, PathRow, PreparedEntry } from '../new-entry.ts'
+import { messageOf, prepareEntry, type PathEnd, type PreparedEntry } from '../new-entry.ts'
 import { headMoved, idTaken, notFound } from '../store-errors.ts'
 import { toEntry, toOutline, type EntryRow, type OutlineRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
@@ -9,6 +8,7 @@ import type { Entries } from '../store.ts'
 import { storeBlob, useNamedBlob } from './blobs.ts'
 import type { Connection, Row } from './connection.ts'
 import { insertUnique, writable, type WritableRow } from './conversations.ts'
+import { outlinedPath, pathTo } from './path.ts'
 import { putAll } from './records.ts'
 import { indexNow } from './search-index.ts'
 
@@ -34,13 +34,19 @@ export function entryMethods(db: Connection): Entries {
         return row && toEntry(row)
       }),
 
-    history: (owner, entryId, options = {}) =>
-      db.read(() => {
-        const end = db.get<PathEnd & Row>(`${selects.pathEnd} WHERE e.id = ? AND c.owner = ?`, entryId, owner)
-        if (!end) return []
-        const { last = Infinity, outlineThrough: through } = options
-        return (through !== undefined && outlinedPath(db, end, through)) || pathTo(db, end, last)
-      }),
+    async history(owner, entryId, { last = Infinity, outlineThrough: through } = {}) {
+      const findEnd = () =>
+        db.read(() => db.get<PathEnd & Row>(`${selects.pathEnd} WHERE e.id = ? AND c.owner = ?`, entryId, owner))
+      const end = await findEnd()
+      if (!end) return []
+      try {
+        return (through !== undefined && (await outlinedPath(db, end, through))) || (await pathTo(db, end, last))
+      } catch (error) {
+        // It may have been deleted since.
+        if (await findEnd()) throw error
+        return []
+      }
+    },
 
     children: (owner, conversationId, entryId) =>
       db.read(() =>
@@ -64,64 +70,6 @@ export function entryMethods(db: Connection): Entries {
       ),
   }
 }
-
-function pathTo(db: Connection, end: PathEnd, last: number): Entry[] {
-  if (isWhole(end, last)) {
-    const rows = db.lists<PathRow>(
-      'SELECT id, depth, at, checksum, message FROM entries WHERE conversation = ? ORDER BY parent',
-      end.conversation,
-    )
-    if (isLine(rows, end)) return wholePath(rows, last, end.conversation_id)
-  }
-  // Without joins and sorting, which would copy the messages: the entries of a path refer to each other.
-  const rows = db.lists<PathRow>(
-    `WITH RECURSIVE up (n, parent, depth, conversation) AS (
-       SELECT n, parent, depth, conversation FROM entries WHERE n = ?
-       UNION ALL
-       SELECT e.n, e.parent, e.depth, e.conversation FROM up
-       JOIN entries e ON e.n = up.parent AND e.depth = up.depth - 1 AND e.conversation = up.conversation
-       LIMIT ? + 0
-     )
-     SELECT e.id, e.depth, e.at, e.checksum, e.message FROM up CROSS JOIN entries e ON e.n = up.n`,
-    end.n,
-    last === Infinity ? -1 : last + 1,
-  )
-  rows.sort(byDepth)
-  return wholePath(rows, last, end.conversation_id)
-}
-
-/** Undefined if the path does not lead through the entry. */
-function outlinedPath(db: Connection, end: PathEnd, through: string): Entry[] | undefined {
-  const found = db.get<{ n: number; depth: number }>(
-    'SELECT n, depth FROM entries WHERE id = ? AND conversation = ?',
-    through,
-    end.conversation,
-  )
-  if (!found || found.depth >= end.depth) return undefined
-  const tail = pathTo(db, end, end.depth - found.depth)
-  if (tail[0]?.parentId !== through) return undefined
-  const rows = isWhole(end, Infinity)
-    ? db.lists<OutlinedRow>(
-        `SELECT ${outlinedColumns} FROM entries e WHERE e.conversation = ? AND e.depth <= ? ORDER BY e.parent`,
-        end.conversation,
-        found.depth,
-      )
-    : db.lists<OutlinedRow>(
-        `WITH RECURSIVE up (n, parent) AS (
-           SELECT n, parent FROM entries WHERE n = ?
-           UNION ALL SELECT e.n, e.parent FROM up JOIN entries e ON e.n = up.parent
-         )
-         SELECT ${outlinedColumns} FROM up CROSS JOIN entries e ON e.n = up.n ORDER BY e.depth`,
-        found.n,
-      )
-  const isLine = rows.length === found.depth + 1 && rows.every((row, i) => row[1] === i)
-  return isLine ? [...outlinedEntries(rows, end.conversation_id), ...tail] : undefined
-}
-
-const outlinedColumns = `e.id, e.depth, e.at, e.checksum, e.role,
-  CASE e.role WHEN 'assistant' THEN e.message ->> '$.origin.provider' END,
-  CASE e.role WHEN 'assistant' THEN e.message ->> '$.origin.model' END,
-  CASE WHEN e.depth = 0 OR e.role = 'system' THEN e.message END`
 
 /** Call it inside the transaction. Moves the head in `conversation` too, for the next entry of the same one. */
 export function appendEntry(db: Connection, conversation: WritableRow, entry: PreparedEntry): Entry {

@@ -1,0 +1,24 @@
+// Long work on the thread of the process, in slices: between two of them everything else continues.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** About as long as anything else may have to wait. */
+const sliceMs = 8
+const firstSize = 128
+const mostSize = 4096
+
+/** Calls `work` with a position and the most items to handle, until it returns undefined in place of the next position. */
+export async function inSlices<P>(
+  start: P,
+  work: (from: P, most: number) => P | undefined | Promise<P | undefined>,
+): Promise<void> {
+  let most = firstSize
+  for (let at: P | undefined = start; ;) {
+    const began = performance.now()
+    at = await work(at, most)
+    if (at === undefined) return
+    const took = Math.max(performance.now() - began, sliceMs / 4)
+    most = Math.max(1, Math.min(mostSize, Math.round((most * sliceMs) / took)))
+    await nextTurn()
+  }
+}

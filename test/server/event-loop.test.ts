@@ -1,0 +1,60 @@
+// However long a conversation is, no request about it holds the event loop for long: everything else on the server
+// would wait.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import type { Message } from '../../src/core/message.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { held } from './held.ts'
+import { say, serving } from './serving.ts'
+
+test('the first turn of a long conversation is read and planned in slices', async (t) => {
+  const { file, id } = await longConversation(t)
+  const server = await serving(t, { file, address: file })
+  await say(server, (await longConversation(t, file, 10)).id, 'Load the code of a turn.')
+  const { longest, all } = await held(() => say(server, id, 'Continue.'))
+  assert.ok(longest < all / 4, `${longest} ms of ${all} ms in one go`)
+})
+
+test('calls that wait for approval are found without reading the whole conversation', async (t) => {
+  const [long, short] = [await longConversation(t), await longConversation(t, undefined, 10)]
+  const [large, small] = [await serving(t, { file: long.file }), await serving(t, { file: short.file })]
+  const ask = ({ api }: typeof large, id: string) =>
+    held(async () => {
+      for (let i = 0; i < 10; i++) assert.equal((await api('GET', `/api/conversations/${id}/approvals`)).status, 200)
+    })
+  await ask(small, short.id)
+  const [few, many] = [await ask(small, short.id), await ask(large, long.id)]
+  assert.ok(many.all < 10 * few.all, `${many.all} ms against ${few.all} ms`)
+})
+
+async function longConversation(
+  t: TestContext,
+  file: string = temporaryFile(t),
+  length: number = 8000,
+): Promise<{ file: string; id: string }> {
+  const store = await openSqliteStore(file)
+  const { id } = await store.createConversation('local', { settings: { policy: { maxTokens: 20_000 } } })
+  const messages = Array.from({ length }, (_, i): Message => {
+    const text = `${i}: ${'the deployment of service-7 failed in src/app.ts. '.repeat(20)}`
+    if (i % 2 === 0) return { role: 'user', parts: [{ type: 'text', text }] }
+    const origin = { protocol: 'openai-chat', provider: 'openai', model: 'gpt-5.1' } as const
+    return { role: 'assistant', parts: [{ type: 'text', text }], native: [], origin, stop: { reason: 'done' } }
+  })
+  await store.appendAll(
+    'local',
+    id,
+    messages.map((message) => ({ message })),
+  )
+  await store.close()
+  return { file, id }
+}
+
+function temporaryFile(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'synapse-loop-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'log.db')
+}
