@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { badInput, SynapseError } from '../core/error.ts'
 import type { ModelRoute, ServedToolNames } from '../config/schema.ts'
@@ -25,6 +26,7 @@ import { longReads } from './long-reads.ts'
 import { mergeSettings } from './run-settings.ts'
 import { supervise } from './runs/supervisor.ts'
 import { openPage } from './static.ts'
+import { writeStreamed } from './streamed-body.ts'
 import { acceptSocket } from './websocket.ts'
 
 export interface ServerOptions {
@@ -138,9 +140,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     page: openPage(options.page),
     names: [...names, host].map((name) => name.toLowerCase()),
   })
-  const listener = getRequestListener((request, env) => {
-    const { incoming } = env as { incoming: { socket: { remoteAddress?: string } } }
-    return app.fetch(request, incoming.socket.remoteAddress ?? '')
+  const listener = getRequestListener(async (request, env) => {
+    const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse }
+    const response = await app.fetch(request, incoming.socket.remoteAddress ?? '')
+    return writeStreamed(response, outgoing) ? RESPONSE_ALREADY_SENT : response
   })
   const httpServer = createServer(
     // Longer than proxies keep a connection: otherwise one of them would send a request into a closed one.

@@ -2,14 +2,15 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { RunEvent } from '../../src/core/event.ts'
-import { channel } from '../../src/run/channel.ts'
 import { streamedReply } from '../../src/server/doors/reply.ts'
+import { relay } from '../../src/server/doors/relay.ts'
+import type { DoorEnd } from '../../src/server/doors/run.ts'
+import { noUsage } from '../../src/core/usage.ts'
 import { loadService } from '../../src/wires/list.ts'
 import { serving } from '../server/serving.ts'
 
 test('a client that waits hears a comment, and a failure afterwards is an event', async () => {
-  const events = channel<RunEvent>()
+  const { promise: ended, resolve: end } = Promise.withResolvers<DoorEnd>()
   const failure = { kind: 'overloaded', message: 'Too busy.' } as const
   const response = await streamedReply({
     wire: 'anthropic-messages',
@@ -17,13 +18,8 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
     profile: { model: 'm', replyId: 'msg_1', createdAt: 0, inputTokens: 1 },
     run: {
       conversationId: 'c',
-      events,
-      ended: Promise.resolve({
-        outcome: 'failed',
-        usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
-        cost: 0,
-        failure,
-      }),
+      events: relay(),
+      ended,
       abort: () => {},
       exchangeId: () => undefined,
       noteCount: () => 0,
@@ -32,7 +28,7 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
     keepAliveMs: 1,
   })
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-  events.end()
+  end({ outcome: 'failed', usage: noUsage, cost: 0, failure })
   const text = await response.text()
   assert.match(text, /^(?:: keep-alive\n\n)+event: error\ndata: .*overloaded_error.*Too busy\..*\n\n$/)
 })

@@ -4,7 +4,6 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
-import { channel } from '../../run/channel.ts'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
 import { defaultFetch } from '../../transport/http.ts'
@@ -12,6 +11,7 @@ import type { Fetch, FetchedBody, FetchedReply } from '../../transport/send.ts'
 import { loadService } from '../../wires/list.ts'
 import type { Operation, WireService } from '../../wires/service.ts'
 import { tokenPrefix } from '../../wires/shared/sealed-token.ts'
+import type { BodySink } from '../streamed-body.ts'
 import type { Read } from './read-body.ts'
 import type { Visit } from './visit.ts'
 
@@ -19,8 +19,11 @@ export interface Passing {
   verbatim: Verbatim
   /** Finds the same endpoints, and observes the response to the request. */
   endpoint: Runtime['endpoint']
-  /** A part of the reply is in the log: from now on it is not retried, so its bytes may be sent. */
-  shown(): void
+  /**
+   * A part of the reply is in the log: from now on it is not retried, so its bytes may be sent. True: they will be, so
+   * nothing has to be translated.
+   */
+  shown(): boolean
   /** The run has ended: nothing more comes, and held-back bytes may be sent. */
   ended(): void
   /** The response to the request; undefined once it is certain that it will be translated instead. */
@@ -34,7 +37,8 @@ export interface Passing {
 export interface RawReply {
   status: number
   headers: Record<string, string>
-  bytes: AsyncIterable<Uint8Array>
+  /** Writes the bytes that have arrived, and each one that follows. */
+  start(sink: BodySink): void
 }
 
 /**
@@ -95,23 +99,24 @@ function isAboutUnknown(message: string): boolean {
 
 export function passing(verbatim: Verbatim, find: Runtime['endpoint'], { ends }: Pick<WireService, 'ends'>): Passing {
   const { promise: reply, resolve } = Promise.withResolvers<RawReply | undefined>()
-  const over = Promise.withResolvers<void>()
-  let id: string | undefined
-  let coming: RawReply | undefined
+  let coming: { raw: RawReply; copy: Copy } | undefined
   return {
     verbatim,
     async endpoint(model, protocol) {
       const found = await find(model, protocol)
       return { ...found, transport: { ...found.transport, fetch: listening(found.transport.fetch ?? defaultFetch) } }
     },
-    shown: () => resolve(coming),
+    shown() {
+      resolve(coming?.raw)
+      return coming !== undefined
+    },
     ended() {
-      over.resolve()
-      resolve(coming)
+      coming?.copy.release()
+      resolve(coming?.raw)
     },
     reply,
-    peek: () => coming,
-    replyId: () => id,
+    peek: () => coming?.raw,
+    replyId: () => coming?.copy.id(),
   }
 
   function listening(send: Fetch): Fetch {
@@ -120,86 +125,100 @@ export function passing(verbatim: Verbatim, find: Runtime['endpoint'], { ends }:
       coming = undefined
       const isOurs = init.body === verbatim.body
       if (!isOurs || answer.status < 200 || answer.status >= 300 || !answer.body) return answer
-      const { heard, bytes } = overheard(answer.body, findId())
-      coming = { status: answer.status, headers: returned(answer.headers), bytes: held(bytes) }
-      return { status: answer.status, headers: answer.headers, body: heard, text: () => new Response(heard).text() }
+      const copy = copying(ends, verbatim.whole)
+      const headers = returned(answer.headers)
+      coming = { raw: { status: answer.status, headers, start: copy.start }, copy }
+      const body = overheard(answer.body, copy)
+      return { status: answer.status, headers: answer.headers, body, text: () => answer.text() }
     }
   }
+}
 
-  /** Before the reply is in the log, which may be before the client reads any of it. */
-  function findId(): (piece: Uint8Array) => void {
-    const decoder = new TextDecoder()
-    let before = ''
-    id = undefined
-    return (piece) => {
-      if (id !== undefined) return
-      const text = before + decoder.decode(piece, { stream: true })
-      id = /"id"\s*:\s*"([\w-]{4,200})"/.exec(text)?.[1]
-      before = text.slice(-220)
-    }
+interface Copy extends BodySink {
+  write(piece: Uint8Array): void
+  start(sink: BodySink): void
+  /** The reply is in the log: all of it may be sent. */
+  release(): void
+  /** The id of the reply. It is known before the reply is in the log, and so before the client reads any of it. */
+  id(): string | undefined
+}
+
+/**
+ * The client may send its next request as soon as it has the end of a reply, and then the reply must be in the log:
+ * from the piece that contains `ends` on, nothing is sent before it is released.
+ */
+function copying(ends: RegExp, whole: boolean): Copy {
+  const held: Uint8Array[] = []
+  let sink: BodySink | undefined
+  let isReleased = false
+  let isLast = whole
+  let outcome: 'ended' | { error: unknown } | undefined
+  let before = ''
+  let id: string | undefined
+  return {
+    write(piece) {
+      if (id === undefined || !isLast) look(piece)
+      if (sink && (isReleased || !isLast)) sink.write(piece)
+      else held.push(piece)
+    },
+    end() {
+      isLast = true
+      outcome = 'ended'
+      flush()
+    },
+    fail(error) {
+      outcome = { error }
+      flush()
+    },
+    start(opened) {
+      sink = opened
+      flush()
+    },
+    release() {
+      isReleased = true
+      flush()
+    },
+    id: () => id,
   }
 
-  /**
-   * The client may send its next request as soon as it has the end of a reply, and then the reply must be in the log.
-   */
-  async function* held(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const decoder = new TextDecoder()
-    let before = ''
-    let isLast = verbatim.whole
-    for await (const piece of bytes) {
-      const text = before + decoder.decode(piece, { stream: true })
-      isLast ||= ends.test(text)
-      before = text.slice(-40)
-      if (isLast) await over.promise
-      yield piece
-    }
-    await over.promise
+  /** All that is looked for is ASCII, and may be cut anywhere. */
+  function look(piece: Uint8Array): void {
+    const text = before + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1')
+    id ??= /"id"\s*:\s*"([\w-]{4,200})"/.exec(text)?.[1]
+    isLast ||= ends.test(text)
+    before = text.slice(id === undefined ? -220 : -40)
+  }
+
+  function flush(): void {
+    if (!sink || (isLast && !isReleased)) return
+    if (held.length > 0) sink.write(Buffer.concat(held))
+    held.length = 0
+    if (!outcome) return
+    if (outcome === 'ended') sink.end()
+    else sink.fail(outcome.error)
+    sink = undefined
   }
 }
 
 /** The same bytes twice: they are passed on as they are read. */
-function overheard(
-  body: FetchedBody,
-  onPiece: (piece: Uint8Array) => void,
-): {
-  heard: ReadableStream<Uint8Array>
-  bytes: AsyncIterable<Uint8Array>
-} {
-  const copies = channel<Uint8Array>()
-  let broken: { error: unknown } | undefined
+function overheard(body: FetchedBody, copy: BodySink): FetchedBody {
   const reader = body.getReader()
-  const heard = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read()
-          if (done || !value) {
-            copies.end()
-            controller.close()
-            return
-          }
-          onPiece(value)
-          copies.push(value)
-          controller.enqueue(value)
-        } catch (error) {
-          broken = { error }
-          copies.end()
-          controller.error(error)
-        }
-      },
-      async cancel() {
-        copies.end()
-        await reader.cancel()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return { heard, bytes: whole() }
+  const cancel = async (): Promise<void> => {
+    copy.end()
+    await reader.cancel()
+  }
+  return { getReader: () => ({ read, cancel }), cancel }
 
-  /** A broken stream is broken for the client too. */
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    for await (const pieces of copies.batches()) yield Buffer.concat(pieces)
-    if (broken) throw broken.error
+  async function read(): ReturnType<typeof reader.read> {
+    try {
+      const piece = await reader.read()
+      if (piece.done || !piece.value) copy.end()
+      else copy.write(piece.value)
+      return piece
+    } catch (error) {
+      copy.fail(error)
+      throw error
+    }
   }
 }
 

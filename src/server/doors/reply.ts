@@ -1,17 +1,18 @@
 // A reply to the client, in the format of its API: complete, or streamed. Until the first piece everything can still be
 // retried internally, and a failure has its own status.
 
-import type { ReplyEvent, RunEvent } from '../../core/event.ts'
+import type { ReplyEvent } from '../../core/event.ts'
 import { SynapseError } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { loadWire } from '../../wires/list.ts'
 import type { WireService } from '../../wires/service.ts'
-import type { StreamProfile } from '../../wires/shared/stream-writer.ts'
+import type { StreamProfile, StreamWriter } from '../../wires/shared/stream-writer.ts'
 import type { Framing, Issue } from '../../wires/wire.ts'
 import { json } from '../answer.ts'
 import { streamHeaders } from '../runs/sse.ts'
+import { streamedResponse, type BodySink, type BodySource } from '../streamed-body.ts'
 import { clientCallId } from './canonical.ts'
 import type { RawReply } from './pass-through.ts'
 import type { DoorEnd, DoorRun } from './run.ts'
@@ -39,26 +40,11 @@ export async function wholeReply({ wire, service, profile, run }: Replying): Pro
 
 /** What the provider sends, unchanged. */
 export function rawReply(
-  { status, headers, bytes }: RawReply,
+  { status, headers, start }: RawReply,
   { run, delivered }: Pick<Replying, 'run' | 'delivered'>,
 ): globalThis.Response {
-  const iterator = bytes[Symbol.asyncIterator]()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next()
-        if (done !== true) {
-          controller.enqueue(value)
-          return
-        }
-        controller.close()
-        delivered?.()
-      },
-      cancel: () => run.abort(),
-    },
-    { highWaterMark: 0 },
-  )
-  return new globalThis.Response(body, { status, headers: { ...headers, ...headersOf(run) } })
+  const source = { start, delivered: () => delivered?.(), cancel: () => run.abort() }
+  return streamedResponse(source, { status, headers: { ...headers, ...headersOf(run) } })
 }
 
 /** An answer that was complete before, in the format requested now. */
@@ -120,58 +106,101 @@ export async function streamedReply(replying: Replying): Promise<globalThis.Resp
   const { door } = service
   if (!door) throw new TypeError(`${wire} has no door`)
   const write = (await door.writer())(profile)
-  const events = run.events.batches()[Symbol.asyncIterator]()
-  const keepAliveMs = replying.keepAliveMs ?? 15_000
-  const encoder = new TextEncoder()
-  let coming: Promise<IteratorResult<readonly RunEvent[]>> | undefined
+  const chunksOf = clientChunks(write, replying)
+  let unsent = ''
+  let isFlushing = false
   let isOver = false
+  let sink: BodySink | undefined
+  const first = Promise.withResolvers<void>()
+  let hasBegun = false
+  const keepAlive = setInterval(
+    () => send(framing.kind === 'sse' ? ': keep-alive\n\n' : '\n'),
+    replying.keepAliveMs ?? 15_000,
+  )
+  run.events.listen((event) => {
+    if (isOver || event.type !== 'reply-event') return
+    try {
+      send(textOf(chunksOf(event.event)))
+    } catch {
+      fail(unforeseen())
+    }
+  })
+  run.ended.then(finish, (error: unknown) => fail(error instanceof SynapseError ? error : unforeseen()))
+  await first.promise
+  const source: BodySource = {
+    start(opened) {
+      sink = opened
+      flush()
+    },
+    delivered: () => replying.delivered?.(),
+    cancel() {
+      isOver = true
+      clearInterval(keepAlive)
+      run.abort()
+    },
+  }
+  return streamedResponse(source, { headers: { ...streamHeaders, ...typeOf(framing), ...headersOf(run) } })
+
+  /** What arrives together is sent together. */
+  function send(text: string): void {
+    if (text === '') return
+    unsent += text
+    if (isFlushing) return
+    isFlushing = true
+    queueMicrotask(flush)
+  }
+
+  function flush(): void {
+    isFlushing = false
+    hasBegun = true
+    first.resolve()
+    if (!sink) return
+    if (!isOver) keepAlive.refresh()
+    if (unsent !== '') sink.write(unsent)
+    unsent = ''
+    if (isOver) sink.end()
+  }
+
+  function end(text: string): void {
+    if (isOver) return
+    isOver = true
+    clearInterval(keepAlive)
+    unsent += text
+    flush()
+  }
+
+  function finish(ended: DoorEnd): void {
+    if (!ended.reply || ended.failure || ended.outcome === 'cancelled') fail(errorOf(ended))
+    else end(textOf(write.end()) + doneLine(framing))
+  }
+
+  function fail(error: SynapseError): void {
+    if (hasBegun || unsent !== '') return end(textOf(write.fail(replying.issueOf(error))))
+    clearInterval(keepAlive)
+    first.reject(error)
+  }
+
+  function textOf(chunks: readonly Json[]): string {
+    let text = ''
+    for (const chunk of chunks) text += framed(chunk, framing)
+    return text
+  }
+}
+
+/** The chunks of each event, without what the client does not get. */
+function clientChunks(
+  write: StreamWriter,
+  { wire, service }: Pick<Replying, 'wire' | 'service'>,
+): (event: ReplyEvent) => Json[] {
   const unbegun = new Map<number, ReplyEvent>()
   const hidden = new Set<number>()
   let from = ''
-  const first = await nextText()
-  return new globalThis.Response(
-    new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => controller.enqueue(encoder.encode(first)),
-        async pull(controller) {
-          const text = await nextText().catch((error: unknown) => failed(error))
-          if (text !== undefined) {
-            controller.enqueue(encoder.encode(text))
-            return
-          }
-          controller.close()
-          replying.delivered?.()
-        },
-        cancel: () => run.abort(),
-      },
-      { highWaterMark: 0 },
-    ),
-    { headers: { ...streamHeaders, ...typeOf(framing), ...headersOf(run) } },
-  )
-
-  /** What to send next: chunks, or a keep-alive; undefined: nothing more. Throws the failure of the run. */
-  async function nextText(): Promise<string | undefined> {
-    while (!isOver) {
-      coming ??= events.next()
-      const next = await orLate(coming, keepAliveMs)
-      if (next === undefined) return framing.kind === 'sse' ? ': keep-alive\n\n' : '\n'
-      coming = undefined
-      if (next.done === true) return finish()
-      let text = ''
-      for (const event of next.value) {
-        if (event.type !== 'reply-event') continue
-        for (const chunk of pieces(event.event)) text += framed(chunk, framing)
-      }
-      if (text !== '') return text
-    }
-    return undefined
-  }
-
-  function pieces(event: ReplyEvent): Json[] {
+  return (event) => {
     if (event.type === 'reply-start') from = event.origin.protocol
     if (event.type === 'part-start' && isForeign(event.part, from, wire)) hidden.add(event.index)
     if ('index' in event && hidden.has(event.index)) return []
-    if (event.type === 'part-delta') return [...begin(event.index), ...write.push(event)]
+    if (event.type === 'part-delta')
+      return unbegun.size === 0 ? write.push(event) : [...begin(event.index), ...write.push(event)]
     if (event.type !== 'part-start' && event.type !== 'part-end') return write.push(event)
     const [part] = clientPart(service, event.part)
     if (event.type === 'part-end') {
@@ -188,27 +217,6 @@ export async function streamedReply(replying: Replying): Promise<globalThis.Resp
     const start = unbegun.get(index)
     unbegun.delete(index)
     return start ? write.push(start) : []
-  }
-
-  async function finish(): Promise<string> {
-    isOver = true
-    const end = await run.ended
-    if (!end.reply || end.failure || end.outcome === 'cancelled') throw errorOf(end)
-    return (
-      write
-        .end()
-        .map((chunk) => framed(chunk, framing))
-        .join('') + doneLine(framing)
-    )
-  }
-
-  function failed(error: unknown): string {
-    isOver = true
-    const known = error instanceof SynapseError ? error : unforeseen()
-    return write
-      .fail(replying.issueOf(known))
-      .map((chunk) => framed(chunk, framing))
-      .join('')
   }
 }
 
@@ -242,16 +250,6 @@ function clientPart(service: WireService, part: Part): Part[] {
   if (part.type !== 'tool-call') return [part]
   const { alias: _alias, ...call } = part
   return [{ ...call, callId: clientCallId(service, part.callId) }]
-}
-
-async function orLate<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, ms, undefined)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 function typeOf({ kind }: Framing): Record<string, string> {

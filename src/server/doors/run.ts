@@ -6,7 +6,6 @@ import { badInput, SynapseError } from '../../core/error.ts'
 import { sideCall, type Entry } from '../../core/log.ts'
 import type { Reply } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { channel, type Channel } from '../../run/channel.ts'
 import { isAbandoned, type Held } from '../../run/lease.ts'
 import type { RunEnd } from '../../run/loop.ts'
 import { pathCache } from '../../run/path-cache.ts'
@@ -30,6 +29,7 @@ import { match, prefixRecord, type Match, type StartingPoint } from './match.ts'
 import type { DoorModel } from './models.ts'
 import { passing, type Passing } from './pass-through.ts'
 import type { DoorRequest } from './read-request.ts'
+import { relay, type Relay } from './relay.ts'
 import { recordsOfRun, type RecordsOfRun } from './reply-records.ts'
 import { servedTools, type ServedTools } from './served-tools.ts'
 import { isSideCall } from './side-call.ts'
@@ -40,7 +40,7 @@ export interface DoorRun {
   conversationId: string
   /** Bytes of the provider that are passed to the client unchanged. */
   passing?: Passing
-  events: Pick<Channel<RunEvent>, 'batches'>
+  events: Pick<Relay<RunEvent>, 'listen'>
   /** Never rejects. Afterwards later requests can find the reply. */
   ended: Promise<DoorEnd>
   abort(): void
@@ -103,7 +103,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const isPassable = verbatim && (found.passedBy === '' || found.passedBy === verbatim.provider)
   const passes = isPassable ? passing(verbatim, server.endpoint, options.service) : undefined
   const { conversationId } = place
-  const events = channel<RunEvent>()
+  const events = relay<RunEvent>()
   const stop = new AbortController()
   const seen: Seen = { replies: [], answered: 0, exchangeId: '', notes: 0 }
   const isHidden = isOursBeside(request.tools)
@@ -138,7 +138,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       emit(event) {
         note(seen, event)
         live.push(event)
-        if (event.type === 'reply-event' && event.event.type === 'part-start') passes?.shown()
+        if (event.type === 'reply-event' && event.event.type === 'part-start' && passes?.shown()) events.close()
         shown.take(event)
       },
     },
@@ -153,7 +153,6 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
       busy.delete(conversationId)
       live.end()
       server.changes.tell(conversationId)
-      events.end()
       passes?.ended()
     })
   return {

@@ -33,8 +33,10 @@ export interface PartWriter {
 
 interface Pending {
   part: Part
+  /** The whole text so far. */
   text: string
-  written: number
+  /** The end of it that is not written yet. */
+  unwritten: string
   ended: boolean
 }
 
@@ -46,15 +48,17 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
   return {
     push(event) {
       if (event.type === 'part-start') {
+        const text = textIn(event.part)
         queue.push(event.index)
-        pending.set(event.index, { part: event.part, text: textIn(event.part), written: 0, ended: false })
+        pending.set(event.index, { part: event.part, text, unwritten: text, ended: false })
       } else if (event.type === 'part-delta') {
         const one = pending.get(event.index)
-        if (one) one.text += event.text
+        if (!one) return advance()
+        one.text += event.text
+        one.unwritten += event.text
       } else if (event.type === 'part-end') {
         const one = pending.get(event.index)
-        if (one)
-          pending.set(event.index, { ...one, part: event.part, text: wholeText(event.part, one.text), ended: true })
+        if (one) close(one, event.part)
       } else return []
       return advance()
     },
@@ -72,9 +76,8 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
       if (index === undefined || !one) return out
       if (!isOpen) out.push(...writer.open(one.part))
       isOpen = true
-      const text = one.text.slice(one.written)
-      if (text !== '') out.push(...writer.more(one.part, text))
-      one.written = one.text.length
+      if (one.unwritten !== '') out.push(...writer.more(one.part, one.unwritten))
+      one.unwritten = ''
       if (!one.ended) return out
       out.push(...writer.close(one.part))
       isOpen = false
@@ -82,6 +85,14 @@ export function partsInOrder(writer: PartWriter): Pick<StreamWriter, 'push' | 'e
       pending.delete(index)
     }
   }
+}
+
+function close(one: Pending, part: Part): void {
+  const whole = wholeText(part, one.text)
+  one.unwritten += whole.slice(one.text.length)
+  one.part = part
+  one.text = whole
+  one.ended = true
 }
 
 /** The initial content of a part. */

@@ -1,0 +1,25 @@
+// Values for one listener, called at once for each. Those that come before it are held for it.
+
+export interface Relay<T> {
+  push(value: T): void
+  listen(take: (value: T) => void): void
+  /** There will be no listener. */
+  close(): void
+}
+
+export function relay<T>(): Relay<T> {
+  let held: T[] = []
+  let take = (value: T): void => void held.push(value)
+  return {
+    push: (value) => take(value),
+    listen(listener) {
+      take = listener
+      for (const value of held) listener(value)
+      held = []
+    },
+    close() {
+      take = () => {}
+      held = []
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// A body that is written while it is produced. The HTTP server writes it straight to the connection, because the queues
+// and promises of a web stream cost more than a small event; WebSockets and tests read it as the web stream of the response.
+
+import type { ServerResponse } from 'node:http'
+import { channel } from '../run/channel.ts'
+
+export interface BodySink {
+  write(piece: string | Uint8Array): void
+  end(): void
+  /** The rest will not come: the body is cut off, so that it does not seem complete. */
+  fail(error: unknown): void
+}
+
+export interface BodySource {
+  /** Called once, if the body is read at all. */
+  start(sink: BodySink): void
+  /** The reader has the whole body. */
+  delivered(): void
+  /** The reader has left. */
+  cancel(): void
+}
+
+const sources = new WeakMap<globalThis.Response, BodySource>()
+
+export function streamedResponse(
+  source: BodySource,
+  init: { status?: number; headers: Record<string, string> },
+): globalThis.Response {
+  const response = new globalThis.Response(webStream(source), init)
+  sources.set(response, source)
+  return response
+}
+
+/** False: the body has to be read from the response. */
+export function writeStreamed(response: globalThis.Response, outgoing: ServerResponse): boolean {
+  const source = sources.get(response)
+  if (!source) return false
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  // Writing to a client that has just left is not an error of the server.
+  outgoing.on('error', () => {})
+  outgoing.on('close', () => {
+    if (!outgoing.writableFinished) source.cancel()
+  })
+  const { socket } = outgoing
+  let isEmpty = true
+  source.start({
+    write(piece) {
+      isEmpty = false
+      if (!outgoing.destroyed) outgoing.write(piece)
+    },
+    end() {
+      if (outgoing.destroyed) return
+      // Node reports a response as finished too if its connection was closed with a part of it unsent.
+      outgoing.end(() => socket?.destroyed !== true && source.delivered())
+    },
+    fail: () => void outgoing.destroy(),
+  })
+  if (isEmpty) outgoing.flushHeaders()
+  return true
+}
+
+function webStream(source: BodySource): ReadableStream<Uint8Array> {
+  const pieces = channel<string | Uint8Array>()
+  const reading = pieces[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  let isStarted = false
+  let broken: { error: unknown } | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!isStarted) source.start({ write: pieces.push, end: pieces.end, fail })
+        isStarted = true
+        const { done, value } = await reading.next()
+        if (value !== undefined) controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+        if (done !== true) return
+        if (broken) return controller.error(broken.error)
+        controller.close()
+        source.delivered()
+      },
+      cancel: () => source.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
+
+  function fail(error: unknown): void {
+    broken = { error }
+    pieces.end()
+  }
+}
