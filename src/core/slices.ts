@@ -1,16 +1,20 @@
 // Long work on the thread of the process, in slices: between two of them everything else continues.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 
 /** About as long as anything else may have to wait. */
 const sliceMs = 8
 const firstSize = 128
 const mostSize = 4096
 
-/** Calls `work` with a position and the most items to handle, until it returns undefined in place of the next position. */
+/**
+ * Calls `work` with a position and the most items to handle, until it returns undefined in place of the next position.
+ * `restMs`: a pause between two slices, for those who wait for something that a slice locks.
+ */
 export async function inSlices<P>(
   start: P,
   work: (from: P, most: number) => P | undefined | Promise<P | undefined>,
+  restMs = 0,
 ): Promise<void> {
   let most = firstSize
   for (let at: P | undefined = start; ;) {
@@ -19,6 +23,6 @@ export async function inSlices<P>(
     if (at === undefined) return
     const took = Math.max(performance.now() - began, sliceMs / 4)
     most = Math.max(1, Math.min(mostSize, Math.round((most * sliceMs) / took)))
-    await nextTurn()
+    await (restMs > 0 ? wait(restMs) : nextTurn())
   }
 }

@@ -1,10 +1,16 @@
 // The body of a request, counted as it arrives: Content-Length is only a claim, and a chunked body has none.
 
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { SynapseError, badInput } from '../core/error.ts'
 import { Refusal } from './answer.ts'
 
 export async function readJson(request: globalThis.Request, limit: number): Promise<{ text: string; value: unknown }> {
+  return parseJson(await readBody(request, limit))
+}
+
+/** The bytes of a body of JSON, decompressed. */
+export async function readBody(request: globalThis.Request, limit: number): Promise<Uint8Array> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new Refusal(415, {
@@ -13,7 +19,10 @@ export async function readJson(request: globalThis.Request, limit: number): Prom
     })
   }
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  const bytes = unpacked(await readBytes(request.body, limit), request.headers.get('content-encoding'), limit)
+  return unpacked(await readBytes(request.body, limit), request.headers.get('content-encoding'), limit)
+}
+
+export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   let read: { text: string; value: unknown }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -25,16 +34,16 @@ export async function readJson(request: globalThis.Request, limit: number): Prom
   return read
 }
 
-const unpackers = new Map<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array>([
-  ['gzip', gunzipSync],
-  ['x-gzip', gunzipSync],
-  ['deflate', inflateSync],
-  ['br', brotliDecompressSync],
-  ['zstd', zstdDecompressSync],
+const unpackers = new Map<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>>([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+  ['zstd', promisify(zstdDecompress)],
 ])
 
 /** A compressed body counts with its decompressed size. */
-function unpacked(bytes: Uint8Array, encoding: string | null, limit: number): Uint8Array {
+async function unpacked(bytes: Uint8Array, encoding: string | null, limit: number): Promise<Uint8Array> {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity') return bytes
   const unpack = unpackers.get(name)
@@ -43,7 +52,7 @@ function unpacked(bytes: Uint8Array, encoding: string | null, limit: number): Ui
     throw new Refusal(415, { kind: 'bad-input', message })
   }
   try {
-    return unpack(bytes, { maxOutputLength: limit })
+    return await unpack(bytes, { maxOutputLength: limit })
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(limit)
     throw badInput(`The body cannot be decompressed as ${name}.`)

@@ -10,7 +10,7 @@ import type { AgentEnvironment } from '../sessions/environment.ts'
 import type { Changes } from './changes.ts'
 import type { Keyring } from './keyring.ts'
 import type { Log } from './log.ts'
-import type { LongReads } from './long-reads.ts'
+import type { LongTasks } from './long-tasks.ts'
 import type { Supervisor } from './runs/supervisor.ts'
 
 /** Where coding agents store their sessions, and how a conversation is carried to one of them. */
@@ -59,7 +59,7 @@ export interface ServerContext {
   sessions?: LocalSessions
   limits: Limits
   runs: Supervisor
-  longReads: LongReads
+  longTasks: LongTasks
   changes: Changes
   log: Log
   /** In the context of one request: the store that outlives it. */

@@ -1,6 +1,6 @@
 // What is made of a whole conversation for one answer: the request that would be sent, the tree, a page far from the
 // end, an export. For a long conversation that takes seconds, so these run on the server's own thread or on one of
-// theirs (long-reads.ts).
+// theirs (long-tasks.ts).
 
 import type { Entry, Overlay } from '../core/log.ts'
 import type { UserMessage } from '../core/message.ts'
@@ -92,7 +92,7 @@ export async function readLong(store: Store, task: LongRead): Promise<LongAnswer
   return jsonAnswer({ items })
 }
 
-function jsonAnswer(value: unknown): LongAnswer {
+export function jsonAnswer(value: unknown): LongAnswer {
   return answer(JSON.stringify(value), { 'content-type': 'application/json' })
 }
 

@@ -5,7 +5,7 @@ import type { z } from '@hono/zod-openapi'
 import { badInput, SynapseError } from '../core/error.ts'
 import { zodProblems } from '../config/zod-problems.ts'
 import { lineOf } from '../settings/check.ts'
-import { readJson } from './body.ts'
+import { parseJson, readBody } from './body.ts'
 import type { ServerContext } from './context.ts'
 import type { Access } from './keys.ts'
 import { allow, type Principal } from './principal.ts'
@@ -46,6 +46,7 @@ export interface Call<Q, B> extends RouteRequest {
   body: B
   /** The body as received. */
   text: string
+  bytes: Uint8Array
   param: (name: string) => string
 }
 
@@ -58,6 +59,8 @@ export function route<Q = unknown, B = unknown>(spec: {
   body?: z.ZodType<B>
   answer: Answered
   startsRun?: boolean
+  /** The handler parses and checks the body itself. */
+  takesBytes?: boolean
   handle: (call: Call<Q, B>) => Promise<globalThis.Response>
 }): Route {
   const { handle, ...about } = spec
@@ -70,16 +73,15 @@ export function route<Q = unknown, B = unknown>(spec: {
         if (!/^[A-Za-z0-9._:-]{1,100}$/.test(value)) throw notHere()
       }
       const query = spec.query ? check(spec.query, queryOf(visit.request), 'The query') : (undefined as Q)
-      const { text, value } = spec.body
-        ? await readJson(visit.request, visit.server.limits.body)
-        : { text: '', value: undefined }
-      const body = spec.body ? check(spec.body, value, 'The body') : (undefined as B)
+      const bytes = spec.body ? await readBody(visit.request, visit.server.limits.body) : new Uint8Array()
+      const { text, value } = spec.body && !spec.takesBytes ? parseJson(bytes) : { text: '', value: undefined }
+      const body = spec.body && !spec.takesBytes ? checkBody(spec.body, value) : (undefined as B)
       const param = (name: string): string => {
         const found = visit.params[name]
         if (found === undefined) throw new TypeError(`the route has no parameter ${name}`)
         return found
       }
-      return handle({ ...visit, owner: visit.principal.owner, query, body, text, param })
+      return handle({ ...visit, owner: visit.principal.owner, query, body, text, bytes, param })
     },
   }
 }
@@ -97,6 +99,10 @@ export function missing(what: string, id: string): SynapseError {
 
 /** A body can have a million problems; the first ones are enough to repair it. */
 const mostProblems = 10
+
+export function checkBody<T>(schema: z.ZodType<T>, value: unknown): T {
+  return check(schema, value, 'The body')
+}
 
 function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)

@@ -22,7 +22,7 @@ import { defaultLimits, type Limits, type LocalSessions, type ServerContext } fr
 import type { Keyring } from './keyring.ts'
 import { listKeys } from './keys.ts'
 import type { Log } from './log.ts'
-import { longReads } from './long-reads.ts'
+import { longTasks } from './long-tasks.ts'
 import { mergeSettings } from './run-settings.ts'
 import { supervise } from './runs/supervisor.ts'
 import { openPage } from './static.ts'
@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     changed: listeners.tell,
   })
-  const reads = longReads(options.address)
+  const long = longTasks(options.address)
   const server: ServerContext = {
     store,
     endpoint,
@@ -131,7 +131,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(options.sessions && !keysRequired && { sessions: options.sessions }),
     limits,
     runs,
-    longReads: reads,
+    longTasks: long,
     changes: listeners,
     log,
   }
@@ -172,7 +172,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       httpServer.closeAllConnections()
       for (const socket of sockets) socket.destroy()
       await closed
-      await reads.close()
+      await long.close()
       await toolboxes.close()
     },
   }

@@ -31,6 +31,21 @@ test('calls that wait for approval are found without reading the whole conversat
   assert.ok(many.all < 10 * few.all, `${many.all} ms against ${few.all} ms`)
 })
 
+test('a long transcript is parsed and imported on another thread', async (t) => {
+  const [file, other] = [temporaryFile(t), temporaryFile(t)]
+  const [apart, inPlace] = [await serving(t, { file, address: file }), await serving(t, { file: other })]
+  const content = Array.from({ length: 5000 }, (_, i) => ({ role: 'user', content: `${i}: ${'word '.repeat(100)}` }))
+  const send = async ({ api }: typeof apart) => {
+    const { status, body, text } = await api('POST', '/api/import', { content })
+    assert.equal(status, 201, text)
+    const [item] = body['items'] as { conversation: { entries: number } }[]
+    assert.equal(item?.conversation.entries, 5000)
+  }
+  const [free, busy] = [await held(() => send(apart)), await held(() => send(inPlace))]
+  assert.ok(free.all < busy.all / 2, `${free.all} ms against ${busy.all} ms`)
+  assert.equal((await apart.api('POST', '/api/import', { content: [], format: 'x'.repeat(200_000) })).status, 400)
+})
+
 async function longConversation(
   t: TestContext,
   file: string = temporaryFile(t),

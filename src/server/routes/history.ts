@@ -3,6 +3,7 @@
 import { json, longAnswer } from '../answer.ts'
 import { audit } from '../audit.ts'
 import { isUpward, pageOf } from '../page-of-entries.ts'
+import { isLong } from '../long-tasks.ts'
 import { missing, route, type Route } from '../route.ts'
 import { entriesQuery, exportQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView } from '../views.ts'
@@ -16,13 +17,13 @@ export const historyRoutes: readonly Route[] = [
     query: entriesQuery,
     answer: { status: 200, description: 'Entries in order.', schema: entriesPage },
     async handle({ server, owner, param, query }) {
-      const { store, longReads } = server
+      const { store, longTasks } = server
       const id = param('id')
       if (isUpward(query)) return json(await pageOf(store, owner, id, query))
       const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
       const task = { do: 'entries', place: { owner, conversationId: id }, query } as const
-      return longAnswer(await longReads.read(store, task, conversation.entries))
+      return longAnswer(await longTasks.run(store, task, isLong(conversation)))
     },
   }),
   route({
@@ -36,7 +37,7 @@ export const historyRoutes: readonly Route[] = [
       const conversation = await server.store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
       const place = { owner, conversationId: id }
-      return longAnswer(await server.longReads.read(server.store, { do: 'tree', place }, conversation.entries))
+      return longAnswer(await server.longTasks.run(server.store, { do: 'tree', place }, isLong(conversation)))
     },
   }),
   route({
@@ -52,7 +53,7 @@ export const historyRoutes: readonly Route[] = [
       const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
       const task = { do: 'export', place: { owner, conversationId: id }, format } as const
-      const written = await server.longReads.read(store, task, conversation.entries)
+      const written = await server.longTasks.run(store, task, isLong(conversation))
       await audit(store, principal, 'exported', id)
       return longAnswer(written)
     },

@@ -1,21 +1,13 @@
 // Conversations from elsewhere, in any transcript format. Only data is imported: an unanswered tool call is not run
 // here.
 
-import { badInput } from '../../core/error.ts'
-import { catalogue } from '../../providers/catalogue.ts'
-import { factsOf } from '../../providers/price.ts'
-import type { Archive } from '../../store/archive.ts'
-import { asImported } from '../../transfer/as-imported.ts'
 import { json } from '../answer.ts'
-import { audit } from '../audit.ts'
 import type { ServerContext } from '../context.ts'
-import { route, type Route } from '../route.ts'
+import type { Imported, ImportTask } from '../import-task.ts'
+import { route, type Call, type Route } from '../route.ts'
 import { importRequest } from '../schema.ts'
 import { importedView, type ImportedView } from '../views.ts'
 import { viewOf } from './conversations.ts'
-
-/** A complete export of another service needs several requests, or the command line. */
-const mostConversations = 1000
 
 export const importRoutes: readonly Route[] = [
   route({
@@ -24,49 +16,38 @@ export const importRoutes: readonly Route[] = [
     access: 'write',
     summary: 'Imports a transcript as conversations',
     body: importRequest,
+    takesBytes: true,
     answer: {
       status: 201,
       description: 'The conversations, with notes about what could not be imported.',
       schema: importedView,
     },
-    async handle({ server, owner, principal, body: { content, format, labels = [] } }) {
-      const { readForeign } = await import('../../transfer/foreign.ts')
-      const read = readForeign(content, format, new Date().toISOString())
-      if (read.length === 0) throw badInput('The input contains no conversation.')
-      if (read.length > mostConversations) {
-        throw badInput(
-          `There are ${read.length} conversations in the input; at most ${mostConversations} can be imported at once.`,
-        )
-      }
-      const items: ImportedView['items'] = []
-      for (const { archive, notes } of read.map(asImported)) {
-        const { id } = await server.store.importConversation(owner, withOwnModel(server, labelled(archive, labels)))
-        await audit(server.store, principal, 'imported', id)
-        items.push({ conversation: await viewOf(server, owner, id), notes })
-      }
-      return json({ items }, 201)
-    },
+    handle: (call) => imported(call, { bytes: call.bytes }, call.bytes.length >= muchToImport),
   }),
 ]
 
-function labelled(archive: Archive, labels: string[]): Archive {
-  return { ...archive, conversation: { ...archive.conversation, labels } }
+/** Bytes that are imported in about the time of a network round trip. */
+const muchToImport = 100_000
+
+export async function imported(
+  { server, owner, principal }: Call<unknown, unknown>,
+  from: Pick<ImportTask, 'bytes' | 'session'>,
+  isLong: boolean,
+): Promise<globalThis.Response> {
+  const known = { rows: server.rows, withKey: providersWithKey(server) }
+  const by = { owner, ...(principal.keyId !== undefined && { keyId: principal.keyId }) }
+  const { bytes } = await server.longTasks.run(server.store, { do: 'import', principal: by, known, ...from }, isLong)
+  const made = JSON.parse(new TextDecoder().decode(bytes)) as Imported
+  const items: ImportedView['items'] = []
+  for (const { id, notes } of made.items) {
+    items.push({ conversation: await viewOf(server, owner, id), notes })
+  }
+  return json({ items }, 201)
 }
 
-/** Apps whose models are served under another name. */
-const makers: Readonly<Record<string, string>> = { chatgpt: 'openai', 'claude.ai': 'anthropic' }
-
-/** It continues with the model that answered last, if it is available here. */
-export function withOwnModel({ rows, env, keyring, offline }: ServerContext, archive: Archive): Archive {
-  const { conversation, entries } = archive
-  const last = entries.findLast(({ message }) => message.role === 'assistant')?.message
-  if (conversation.settings['model'] !== undefined || last?.role !== 'assistant') return archive
-  const { provider: from, model } = last.origin
-  const provider = makers[from] ?? from
-  const row = rows.find(({ id }) => id === provider)
-  const hasKey =
-    row && (offline || keyring?.stored().includes(row.id) || row.keyVariables.some((name) => env[name]?.trim()))
-  if (!hasKey || factsOf(catalogue, provider, model).price === undefined) return archive
-  const settings = { ...conversation.settings, model: `${provider}/${model}` }
-  return { ...archive, conversation: { ...conversation, settings } }
+function providersWithKey({ rows, env, keyring, offline }: ServerContext): string[] {
+  const stored = keyring?.stored() ?? []
+  const isUsable = ({ id, keyVariables }: (typeof rows)[number]): boolean =>
+    offline || stored.includes(id) || keyVariables.some((name) => env[name]?.trim())
+  return rows.filter(isUsable).map(({ id }) => id)
 }

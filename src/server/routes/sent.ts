@@ -9,6 +9,7 @@ import { clientRequestOf, withClientRequest } from '../doors/client-request.ts'
 import { addSpend } from '../keys.ts'
 import { assembledFor, historyAt, type NextPlace, type PrepareTarget } from '../long-read-tasks.ts'
 import { allowModel } from '../principal.ts'
+import { isLong } from '../long-tasks.ts'
 import { missing, route, type Route } from '../route.ts'
 import { checkRun, mergeSettings, userMessage, type WholeSettings } from '../run-settings.ts'
 import { runTools } from '../run-tools.ts'
@@ -241,7 +242,8 @@ async function prepared(
   for (const target of wanted) targets.push(await targetOf(server, place, { ...settings, ...target }))
   const { rows, env, aliases, offline } = server
   const known = { rows, env: { ...env }, ...(aliases && { aliases }), offline }
-  return longAnswer(await server.longReads.read(server.store, { do: 'prepare', place, targets, known }, entries))
+  const task = { do: 'prepare', place, targets, known } as const
+  return longAnswer(await server.longTasks.run(server.store, task, isLong({ entries })))
 }
 
 /** With the tools themselves, as far as a request describes them. */

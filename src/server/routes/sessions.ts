@@ -2,18 +2,13 @@
 // server that listens on loopback and requires no key.
 
 import { agents } from '../../sessions/agents.ts'
-import { openListed } from '../../sessions/find.ts'
 import { listSessions } from '../../sessions/list.ts'
-import { sessionArchive } from '../../sessions/store.ts'
-import { asImported } from '../../transfer/as-imported.ts'
 import { json, Refusal } from '../answer.ts'
-import { audit } from '../audit.ts'
 import type { LocalSessions, ServerContext } from '../context.ts'
 import { missing, route, type Route } from '../route.ts'
 import { importSession } from '../schema.ts'
 import { importedView, sessionsView, type SessionsView } from '../views.ts'
-import { viewOf } from './conversations.ts'
-import { withOwnModel } from './import.ts'
+import { imported } from './import.ts'
 
 /** More than a person reads; the command line lists all. */
 const mostSessions = 300
@@ -53,15 +48,11 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'Imports a session of a coding agent on this machine as a conversation (only on loopback)',
     body: importSession,
     answer: { status: 201, description: 'The conversation.', schema: importedView },
-    async handle({ server, owner, principal, body: { agent, id: sessionId } }) {
-      const { environment } = localOf(server)
-      const listed = listSessions(environment, { agent }).find((one) => one.id === sessionId)
-      if (!listed) throw missing('session', sessionId)
-      const { source } = await openListed(listed, {})
-      const { archive, notes } = asImported(sessionArchive(source, new Date().toISOString()))
-      const { id } = await server.store.importConversation(owner, withOwnModel(server, archive))
-      await audit(server.store, principal, 'imported', id)
-      return json({ items: [{ conversation: await viewOf(server, owner, id), notes }] }, 201)
+    async handle(call) {
+      const { agent, id } = call.body
+      const session = listSessions(localOf(call.server).environment, { agent }).find((one) => one.id === id)
+      if (!session) throw missing('session', id)
+      return imported(call, { session }, true)
     },
   }),
 ]

@@ -44,6 +44,11 @@ export type Row = Record<string, SQLOutputValue>
 
 const mostRestMs = 10
 
+/** How long one attempt waits for another connection, and holds this thread; then it is repeated a moment later. */
+const lockMs = 10
+/** There is no later after closing. */
+const lastLockMs = 100
+
 /** 'Syna', in the header of every file of ours. */
 const applicationId = 0x53796e61
 
@@ -129,6 +134,7 @@ export class Connection {
   }
 
   close(): void {
+    this.#quietly(() => this.#database?.exec(`PRAGMA busy_timeout = ${lastLockMs}`))
     void this.#writeWaiting()
     this.#unmark()
     this.#closed = true
@@ -224,7 +230,7 @@ export class Connection {
   #open(): DatabaseSync {
     if (this.#database) return this.#database
     if (this.#closed) throw new SynapseError({ kind: 'internal', message: `The store ${this.path} is closed.` })
-    const database = new DatabaseSync(this.path, { timeout: 100 })
+    const database = new DatabaseSync(this.path, { timeout: lockMs })
     this.#database = database
     try {
       this.#configure()

@@ -62,17 +62,19 @@ export function conversationMethods(db: Connection): Conversations {
       })
     },
 
-    deleteConversation: (owner, id) =>
-      db.write(() => {
-        const gone = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
-        if (!gone) return false
-        dropDocuments(db, gone.n)
-        dropBlobs(db, gone.n)
-        db.run('DELETE FROM conversations WHERE n = ?', gone.n)
-        lowerUpto(db)
-        return true
-      }),
+    deleteConversation: (owner, id) => db.write(() => deleteWhole(db, owner, id)),
   }
+}
+
+/** False: not found. Call it inside the transaction. */
+export function deleteWhole(db: Connection, owner: string, id: string): boolean {
+  const gone = db.get<{ n: number }>('SELECT n FROM conversations WHERE id = ? AND owner = ?', id, owner)
+  if (!gone) return false
+  dropDocuments(db, gone.n)
+  dropBlobs(db, gone.n)
+  db.run('DELETE FROM conversations WHERE n = ?', gone.n)
+  lowerUpto(db)
+  return true
 }
 
 /** Also its labels. Call it inside the transaction. */

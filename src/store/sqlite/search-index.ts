@@ -44,9 +44,13 @@ export function lowerUpto(db: Connection): void {
   db.run('UPDATE search_upto SET n = min(n, (SELECT coalesce(max(n), 0) FROM entries))')
 }
 
+/** Precedes the owner of a conversation that is being imported: it is found once it is complete. */
+export const importingFor = 'synapse:importing '
+
 type WaitingRow = [n: number, conversation: string, owner: string, documents: number, checksum: number, message: string]
 
-function indexEntry(db: Connection, [n, conversation_id, owner, documents, checksum, message]: WaitingRow): void {
+function indexEntry(db: Connection, [n, conversation_id, holder, documents, checksum, message]: WaitingRow): void {
+  const owner = holder.startsWith(importingFor) ? holder.slice(importingFor.length) : holder
   const found = documentsIn(owner, { conversation_id, checksum, message })
   for (const [i, { text, filters }] of found.entries()) {
     db.run(

@@ -1,29 +1,33 @@
-// Long conversations are read on a thread of their own: while one is prepared, drawn as a tree or exported, which takes
-// seconds at 50,000 messages, all other requests and streams of the server continue. The thread opens the same store,
-// starts with the first such request, and ends when there was none for a while. It runs this same file.
+// Long conversations are read and imported on a thread of their own: while one is prepared, drawn as a tree, exported or
+// imported, which takes seconds at 50,000 messages, all other requests and streams of the server continue. The thread
+// opens the same store, starts with the first such request, and ends when there was none for a while. It runs this same
+// file.
 
 import { isMainThread, parentPort, workerData, Worker } from 'node:worker_threads'
 import { asFailure, SynapseError, type Failure } from '../core/error.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import type { ImportTask } from './import-task.ts'
 import { readLong, type LongAnswer, type LongRead } from './long-read-tasks.ts'
 
-export interface LongReads {
-  /** `entries`: how many the conversation has. */
-  read(store: Store, task: LongRead, entries: number): Promise<LongAnswer>
+export type LongTask = LongRead | ImportTask
+
+export interface LongTasks {
+  /** `isLong`: it takes longer than asking the thread. */
+  run(store: Store, task: LongTask, isLong: boolean): Promise<LongAnswer>
   close(): Promise<void>
 }
 
-/** About what takes the time of a network round trip; the thread takes longer to be asked. */
+/** Of a conversation that is read in about the time of a network round trip. */
 const fewEntries = 500
 const idleMs = 60_000
 /** How long to wait for a database that cannot be reached, as for any request. */
 const awayMs = 2000
-const mark = 'synapse: long reads'
+const mark = 'synapse: long tasks'
 
 interface Asked {
   number: number
-  task: LongRead
+  task: LongTask
 }
 
 interface WorkerReply {
@@ -32,8 +36,12 @@ interface WorkerReply {
   failure?: Failure
 }
 
+export function isLong({ entries }: { entries: number }): boolean {
+  return entries >= fewEntries
+}
+
 /** `address`: of the store; absent: it is in memory, and no other thread can read it. */
-export function longReads(address: string | undefined): LongReads {
+export function longTasks(address: string | undefined): LongTasks {
   const isShared = address !== undefined && address !== ':memory:'
   const waiting = new Map<number, { resolve(answer: LongAnswer): void; reject(error: unknown): void }>()
   let worker: Worker | undefined
@@ -52,7 +60,7 @@ export function longReads(address: string | undefined): LongReads {
       if (waiting.size === 0) idle = setTimeout(() => void stop(), idleMs).unref()
     })
     made.on('error', (error) => end(made, error))
-    made.on('exit', () => end(made, new Error('The thread that reads long conversations has ended.')))
+    made.on('exit', () => end(made, new Error('The thread for long conversations has ended.')))
     return (worker = made)
   }
 
@@ -71,14 +79,14 @@ export function longReads(address: string | undefined): LongReads {
   }
 
   return {
-    async read(store, task, entries) {
-      if (!isShared || entries < fewEntries) return readLong(store, task)
+    async run(store, task, isLong) {
+      if (!isShared || !isLong) return carryOut(store, task)
       clearTimeout(idle)
       return new Promise((resolve, reject) => {
         const asked: Asked = { number: ++number, task }
         waiting.set(asked.number, { resolve, reject })
         try {
-          started().postMessage(asked, [])
+          started().postMessage(asked, 'bytes' in task && task.bytes ? [task.bytes.buffer as ArrayBuffer] : [])
         } catch (error) {
           waiting.delete(asked.number)
           reject(error)
@@ -87,6 +95,12 @@ export function longReads(address: string | undefined): LongReads {
     },
     close: stop,
   }
+}
+
+async function carryOut(store: Store, task: LongTask): Promise<LongAnswer> {
+  if (task.do !== 'import') return readLong(store, task)
+  const { importTask } = await import('./import-task.ts')
+  return importTask(store, task)
 }
 
 /** The other side: one after the other, in the order in which they come. */
@@ -100,7 +114,7 @@ function answerTasks(port: NonNullable<typeof parentPort>, address: string): voi
   async function answerOne({ number, task }: Asked): Promise<void> {
     try {
       const opened = await (store ??= openStore(address))
-      const answer = await readLong(opened.within?.(awayMs) ?? opened, task)
+      const answer = await carryOut(opened.within?.(awayMs) ?? opened, task)
       port.postMessage({ number, answer } satisfies WorkerReply, [answer.bytes.buffer as ArrayBuffer])
     } catch (error) {
       port.postMessage({ number, failure: asFailure(error) } satisfies WorkerReply, [])
