@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { ImportTask } from './import-task.ts'
 import { readLong, type LongAnswer, type LongRead } from './long-read-tasks.ts'
 
-export type LongTask = LongRead | ImportTask
+type LongTask = LongRead | ImportTask
 
 export interface LongTasks {
   /** `isLong`: it takes longer than asking the thread. */

@@ -16,9 +16,9 @@ test('a long conversation appears when it is complete, and others write meanwhil
   t.after(() => other.close())
   const { id } = await other.createConversation('ada')
   const counts: number[] = []
-  let isDone = false
-  const importing = store.importConversation('ada', archiveOf('long', 3000)).finally(() => (isDone = true))
-  while (!isDone) {
+  const state = { isDone: false }
+  const importing = store.importConversation('ada', archiveOf('long', 3000)).finally(() => (state.isDone = true))
+  while (!state.isDone) {
     await other.append('ada', id, { message: { role: 'user', parts: [{ type: 'text', text: 'Meanwhile.' }] } })
     counts.push((await other.conversation('ada', 'long'))?.entries ?? 0)
   }
