@@ -97,7 +97,7 @@ export function applyCuts(view: View, decisions: Decisions): View {
 export function cutStart({ messages, places }: View, before: number): number {
   return Math.max(
     0,
-    messages.findIndex((message, index) => message.role !== 'tool' && (places[index] ?? -1) >= before),
+    messages.findIndex((message, index) => message.role !== 'tool' && (places[index] as number) >= before),
   )
 }
 
@@ -111,8 +111,8 @@ export function foldingsIn(view: View, { folds, unfolded }: Pick<Decisions, 'fol
   const foldings: Folding[] = []
   let at = 0
   for (const turn of findToolTurns(view.messages)) {
-    const place = view.places[turn.start] ?? -1
-    while (at < ranges.length && (ranges[at]?.through ?? 0) < place) at++
+    const place = view.places[turn.start] as number
+    while (at < ranges.length && (ranges[at] as FoldDecision).through < place) at++
     const fold = ranges[at]
     if (!fold || place < fold.from || isUnfolded(place, unfolded)) continue
     if (savingOf(view.messages, turn, fold.style) <= leastSaving) continue
@@ -212,7 +212,7 @@ function plainly(view: View, decisions: readonly PlainDecision[]): View {
   let first = -1
   let last = -1
   const messages = view.messages.map((message, index) => {
-    const place = view.places[index] ?? -1
+    const place = view.places[index] as number
     if (message.role !== 'assistant' || message.native.length === 0) return message
     const { provider, protocol } = message.origin
     const isDropped = decisions.some(

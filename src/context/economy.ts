@@ -69,8 +69,7 @@ export function decideFold(state: EconomyState): EconomyDecision {
   let rent = 0
   let best: { from: number; gain: number; rent: number; lost: number } | undefined
   for (let from = items.length - 1; from >= 0; from--) {
-    const item = items[from]
-    if (!item) continue
+    const item = items[from] as Removable
     saved += item.saves
     rent += read * item.saves * (state.requests - item.since)
     const lost = item.at - (item.found ?? item.at)

@@ -34,7 +34,7 @@ export function fitMedia(view: View, limits: Limits): View {
   const messages = view.messages.map((message, index) => {
     const gone = mediaIn(message).filter((part) => reasons.has(part))
     if (gone.length === 0) return message
-    notes.push(...notesFor(gone, reasons, `messages[${view.places[index] ?? index}]`))
+    notes.push(...notesFor(gone, reasons, `messages[${view.places[index]}]`))
     return without(message, reasons)
   })
   return { ...view, messages, notes }
@@ -58,8 +58,7 @@ function firstSent(media: readonly MediaPart[], { maxImages = Infinity, imageLim
     add(part, 1)
     if (!exceeds(i - first + 1, 1)) continue
     while (first < i && exceeds(i - first + 1, 0.5)) {
-      const oldest = media[first++]
-      if (oldest) add(oldest, -1)
+      add(media[first++] as MediaPart, -1)
     }
   }
   return first
@@ -79,7 +78,7 @@ function firstSent(media: readonly MediaPart[], { maxImages = Infinity, imageLim
 }
 
 function notesFor(gone: readonly MediaPart[], reasons: ReadonlyMap<MediaPart, string>, at: string): Note[] {
-  const byReason = Map.groupBy(gone, (part) => reasons.get(part) ?? tooMany)
+  const byReason = Map.groupBy(gone, (part) => reasons.get(part) as string)
   return [...byReason].map(([why, parts]) => {
     const what = parts.length === 1 ? (parts[0]?.name ?? parts[0]?.mediaType ?? '') : `${parts.length} images or files`
     return { kind: 'dropped', what, why, at, rule: 'fit' }

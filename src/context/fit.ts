@@ -59,7 +59,7 @@ function fitResults(view: View, limit: number): View {
       kind: 'changed',
       what: `result of ${part.name}: ${left} of its ${text.length} characters are not shown`,
       why: `one result may take a quarter of what the model reads, about ${most} tokens`,
-      at: `messages[${view.places[index] ?? index}]`,
+      at: `messages[${view.places[index]}]`,
       rule: 'fit',
     })
     const short = [

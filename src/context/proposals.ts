@@ -7,7 +7,15 @@ import { applyCuts, cutStart, foldingsIn, isUnfolded, type Decisions, type FoldD
 import { decideFold, type EconomyDecision, type EconomyState, type Removable } from './economy.ts'
 import type { PolicySettings } from '../settings/policy.ts'
 import type { CachePrice } from './price-ratio.ts'
-import { findToolTurns, foldedTurns, leastSaving, olderTurns, savingOf, type ToolTurn } from './tool-turns.ts'
+import {
+  findToolTurns,
+  foldedTurns,
+  leastSaving,
+  olderTurns,
+  savingOf,
+  type Folding,
+  type ToolTurn,
+} from './tool-turns.ts'
 import type { View } from './view.ts'
 import { pinnedIn, startOfLast } from './window.ts'
 
@@ -121,32 +129,32 @@ function proposeFold(situation: PlanFacts, keep: number): { proposal: Proposal; 
   const found = situation.cache.units ? foundInUnits(situation, turns, keep, measured.before) : undefined
   const items: Item[] = []
   for (const [i, turn] of older.entries()) {
-    if (isUnfolded(view.places[turn.start] ?? -1, decisions.unfolded)) continue
+    if (isUnfolded(view.places[turn.start] as number, decisions.unfolded)) continue
     const saves = measured.sent(turn) && !measured.folded.has(turn.start) ? savingOf(view.messages, turn, style) : 0
     if (saves <= leastSaving) continue
     // It could be folded once as many turns as must stay had come after it.
-    const since = requests - (answersAfter[(turns[i + keep] ?? turn).start] ?? 0)
-    const at = measured.before[turn.start] ?? 0
+    const since = requests - (answersAfter[(turns[i + keep] as ToolTurn).start] ?? 0)
+    const at = measured.before[turn.start] as number
     items.push({ turn, saves, at, since, found: found?.[i] ?? at })
   }
-  const size = measured.before.at(-1) ?? 0
+  const size = measured.before.at(-1) as number
   const state = economyState(situation, measured.before, size)
   const floor = turns[older.length]?.start ?? view.messages.length
-  const decision = decideFold({ ...state, items, floorAt: measured.before[floor] ?? size })
+  const decision = decideFold({ ...state, items, floorAt: measured.before[floor] as number })
   if (!decision.fold) return undefined
   const chosen = items.slice(decision.from)
-  const place = (turn: ToolTurn | undefined) => view.places[turn?.start ?? -1] ?? -1
+  const [first, last] = [chosen[0] as Item, chosen.at(-1) as Item]
   const fold: FoldDecision = {
-    from: place(chosen[0]?.turn),
-    through: place(chosen.at(-1)?.turn),
+    from: view.places[first.turn.start] as number,
+    through: view.places[last.turn.start] as number,
     style,
     why: `older than the last ${keep} tool turns, and ${inWords(decision)}`,
-    at: view.places.findLast((at) => at >= 0) ?? 0,
+    at: view.places.findLast((at) => at >= 0) as number,
     ...(cold && { cold }),
   }
   const saved = chosen.reduce((total, item) => total + item.saves, 0)
   const numbers: Numbers = { ...numbersOf(decision), saved, size, requests, cold }
-  return { proposal: { kind: 'fold', fold, numbers }, at: chosen[0]?.at ?? 0 }
+  return { proposal: { kind: 'fold', fold, numbers }, at: first.at }
 }
 
 interface Item extends Removable {
@@ -164,7 +172,7 @@ function foundInUnits(
   keep: number,
   before: readonly number[],
 ): number[] {
-  const place = (turn: ToolTurn) => view.places[turn.start] ?? -1
+  const place = (turn: ToolTurn) => view.places[turn.start] as number
   const folds = decisions.folds.map((fold) => ({
     ...fold,
     lastThere: turns.findLastIndex((turn) => place(turn) <= fold.through) + keep,
@@ -180,7 +188,7 @@ function foundInUnits(
     )
   let found = 0
   return turns.map((turn, index) => {
-    if (isUnit(turn, index) || isBreak(turn)) found = before[turn.start] ?? 0
+    if (isUnit(turn, index) || isBreak(turn)) found = before[turn.start] as number
     return found
   })
 }
@@ -198,14 +206,14 @@ function proposeWindow(situation: PlanFacts, most: number, broken: number): Prop
   let paid = 0
   for (let index = 0; index < start; index++) {
     if (index === pinned) continue
-    const size = sizes[index] ?? 0
+    const size = sizes[index] as number
     saves += size
-    paid += size * (after[Math.min(index + most, view.messages.length - 1)] ?? 0)
+    paid += size * (after[Math.min(index + most, view.messages.length - 1)] as number)
   }
   const place = placeAt(view, start)
   if (saves <= leastSaving || place === undefined) return undefined
-  const at = before[pinned >= 0 && pinned < start ? pinned + 1 : 0] ?? 0
-  const size = before.at(-1) ?? 0
+  const at = before[pinned >= 0 && pinned < start ? pinned + 1 : 0] as number
+  const size = before.at(-1) as number
   const state = economyState({ ...situation, view }, before, size)
   const decision = decideFold({
     ...state,
@@ -233,7 +241,7 @@ function economyState(
     cacheMin: cache.minimum,
     cold,
     requests,
-    cachedEnd: answered < 0 ? 0 : (before[answered] ?? 0),
+    cachedEnd: answered < 0 ? 0 : (before[answered] as number),
   }
 }
 
@@ -268,10 +276,11 @@ function measure({ view, decisions, head }: PlanFacts): Measured {
   const sizes = sizesOf(view.messages).slice()
   const foldings = foldingsIn(view, decisions)
   const turns = foldedTurns(view, foldings)
-  for (const [i, { turn }] of foldings.entries()) {
-    folded.add(turn.start)
-    sizes.fill(0, turn.start, turn.end)
-    sizes[turn.start] = sum((turns[i] ?? []).map((one) => one.size))
+  for (const [i, made] of turns.entries()) {
+    const { start, end } = (foldings[i] as Folding).turn
+    folded.add(start)
+    sizes.fill(0, start, end)
+    sizes[start] = sum(made.map((one) => one.size))
   }
   const cut = decisions.cut ? cutStart(view, decisions.cut.before) : 0
   const pinned = pinnedIn(view.messages)
@@ -282,7 +291,7 @@ function measure({ view, decisions, head }: PlanFacts): Measured {
 function beforeEach(sizes: readonly number[], head: number): number[] {
   const before = [head]
   let total = head
-  for (let index = 0; index < sizes.length; index++) before.push((total += sizes[index] ?? 0))
+  for (const size of sizes) before.push((total += size))
   return before
 }
 

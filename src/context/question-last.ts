@@ -13,7 +13,7 @@ export function withQuestionLast<V extends View>(view: V, { capabilities, quirks
   const places: number[] = []
   const notes = [...view.notes]
   for (const [index, message] of view.messages.entries()) {
-    const place = view.places[index] ?? index
+    const place = view.places[index] as number
     const start = message.role === 'system' ? startOfUser(messages) : messages.length
     messages.splice(start, 0, message)
     places.splice(start, 0, place)

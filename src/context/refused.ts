@@ -15,7 +15,7 @@ export function withoutRefused(view: View, refused: readonly RefusedField[], { p
   const notes = [...view.notes]
   const messages = view.messages.map((message, index) => {
     const bare = bareMessage(message, provider, fields)
-    const at = `messages[${view.places[index] ?? index}]`
+    const at = `messages[${view.places[index]}]`
     if (bare !== message) {
       notes.push({ kind: 'dropped', what: fields.join(', '), why: 'the provider has refused it', at, rule: 'refused' })
     }

@@ -17,7 +17,7 @@ export function withSearchResultsAsText(view: View, protocol: string): View {
   const messages = view.messages.map((message, index) => {
     if (!hasSearchResult(message)) return message
     const why = 'only Anthropic has a form for them'
-    notes.push({ kind: 'changed', what: 'search results to text', why, at: `messages[${view.places[index] ?? index}]` })
+    notes.push({ kind: 'changed', what: 'search results to text', why, at: `messages[${view.places[index]}]` })
     const text = converted.get(message) ?? asText(message)
     converted.set(message, text)
     return text

@@ -148,9 +148,9 @@ export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   for (const [i, folding] of foldings.entries()) {
     const { turn, style, why } = folding
     copy(next, turn.start)
-    for (const { message, index, size } of turns[i] ?? []) {
+    for (const { message, index, size } of turns[i] as FoldedMessage[]) {
       folded.messages.push(message)
-      folded.places.push(view.places[turn.start + index] ?? -1)
+      folded.places.push(view.places[turn.start + index] as number)
       sizes.push(size)
     }
     const last = batch?.[0]
@@ -170,28 +170,29 @@ export function foldToolTurns(view: View, foldings: readonly Folding[]): View {
   function copy(from: number, to: number): void {
     for (let i = from; i < to; i++) {
       folded.messages.push(view.messages[i] as Message)
-      folded.places.push(view.places[i] ?? -1)
-      sizes.push(whole[i] ?? 0)
+      folded.places.push(view.places[i] as number)
+      sizes.push(whole[i] as number)
     }
   }
 }
 
 /** A note for each turn would make the notes of a long conversation longer than the request. */
 function noteFor(view: View, batch: readonly Folding[]): Note {
+  const [first, last] = [batch[0] as Folding, batch.at(-1) as Folding]
   const names = new Map<string, number>()
   for (const { turn } of batch) {
-    for (const part of view.messages[turn.start]?.parts ?? []) {
+    for (const part of (view.messages[turn.start] as Message).parts) {
       if (part.type === 'tool-call') names.set(part.name, (names.get(part.name) ?? 0) + 1)
     }
   }
   const some = [...names].slice(0, 8).map(([name, count]) => (count > 1 ? `${name} ×${count}` : name))
   const list = `${some.join(', ')}${names.size > some.length ? ', …' : ''}`
-  const style = batch[0]?.style ?? 'stub'
+  const { style, why } = first
   return {
     kind: style === 'remove' ? 'dropped' : 'changed',
     what: `${batch.length} tool ${batch.length === 1 ? 'turn' : 'turns'} (${list})${endings[style]}`,
-    why: batch[0]?.why ?? '',
-    at: placesFrom(view, batch[0]?.turn.start ?? 0, (batch.at(-1)?.turn.end ?? 1) - 1),
+    why,
+    at: placesFrom(view, first.turn.start, last.turn.end - 1),
     rule: 'tool-turns',
   }
 }
