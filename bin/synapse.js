@@ -10,18 +10,41 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exit(2)
 }
 
+// An import of node:fs would load its streams and promises too, which is much for one question.
+const { existsSync, lstatSync, mkdirSync } = process.getBuiltinModule('node:fs')
+
 // Node 22 calls its SQLite experimental, on the screen of every command; which versions are safe is checked elsewhere.
 const { emitWarning } = process
 process.emitWarning = (warning, ...about) => {
   if (!String(warning).startsWith('SQLite is an experimental')) emitWarning.call(process, warning, ...about)
 }
 
-// What was compiled for one start is kept for the next: most of a start from source is reading TypeScript.
-module.enableCompileCache?.()
-
-// A clone runs from its source, an installed package from what was built. An import of node:fs would load its streams
-// and promises too, which is much for one question.
+// A clone runs from its source, an installed package from what was built.
 const source = new URL('../src/cli/main.ts', import.meta.url)
-const { existsSync } = process.getBuiltinModule('node:fs')
-const { main } = await import(existsSync(source) ? source.href : new URL('../dist/js/cli.js', import.meta.url).href)
+const isClone = existsSync(source)
+cacheCompiledCode()
+const { main } = await import(isClone ? source.href : new URL('../dist/cli/cli.js', import.meta.url).href)
 await main(process.argv.slice(2))
+
+/**
+ * Most of a start is compiling, so the compiled code is stored for the next one. Node runs it as it is, so only the user
+ * may be able to write it: Node's default is a folder in the one for temporary files, which anyone may create first. The
+ * folder is not taken from XDG_CACHE_HOME, which the .env file of a folder could set.
+ */
+function cacheCompiledCode() {
+  const { isAbsolute, join } = process.getBuiltinModule('node:path')
+  const { homedir } = process.getBuiltinModule('node:os')
+  const caches = { darwin: 'Library/Caches', win32: 'AppData/Local' }[process.platform] ?? '.cache'
+  const folder = isClone
+    ? join(import.meta.dirname, '..', 'node_modules', '.cache', 'synapse')
+    : join(homedir(), caches, 'synapse')
+  if (!isAbsolute(folder)) return
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const { uid, mode } = lstatSync(folder)
+    const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0)
+    if (isOwn) module.enableCompileCache?.(folder)
+  } catch {
+    // Without a folder that can be written to, the start is only slower.
+  }
+}

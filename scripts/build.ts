@@ -1,26 +1,24 @@
-// Builds the package from src/: dist/js, a few bundled files, dist/portable, the wires for use outside Node, and
-// dist/types. The packages that src/ imports are bundled too, without unused code, with their licences.
+// Builds the package from src/: dist/js, the library in a few files, dist/cli, the command line, dist/portable, the wires
+// for use outside Node, and dist/types. The packages that src/ imports are bundled too, without unused code, with their
+// licences.
 //
-// Every file is in dist/js, as deep as a file in a folder of src/: paths from `import.meta.url` work for both.
+// Every file is as deep as a file in a folder of src/: paths from `import.meta.url` work for both.
 
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
-import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
-import { noticesFor } from './notices.ts'
+import { build, type Plugin } from 'esbuild'
+import { buildCommandLine } from './build-cli.ts'
+import { asNodeLoadsIt, compact, dataAsText, forNode, root, source, writeAll } from './bundling.ts'
 
-const root = join(import.meta.dirname, '..')
 const target = join(root, 'dist', 'js')
-
-const source = (...path: string[]) => join(root, 'src', ...path)
 
 /** What an import of the package loads. */
 const library = source('index.ts')
 
 /** What is loaded before anything else of a folder, or is small. */
 const firstOf: Record<string, string[]> = {
-  cli: [source('cli', 'main.ts'), source('cli', 'commands', 'ask.ts')],
   emulator: [source('emulator', 'handle.ts')],
   'one-wire': [source('wires', 'all.ts')],
   // A process usually needs one wire: it is one file, and what the wires share another.
@@ -29,9 +27,6 @@ const firstOf: Record<string, string[]> = {
   ),
   store: [source('store', 'open.ts'), source('store', 'memory.ts')],
 }
-
-/** Less to parse: a sixth of the time of an import. Lines stay short enough for a useful stack trace. */
-const compact = { minify: true, lineLimit: 160 } as const
 
 /** How the two ways load the wires, see `wiresAtFirstCall`. */
 const loadWires = `const { createRequire } = process.getBuiltinModule('node:module')
@@ -42,11 +37,10 @@ const importWires = `import * as loaded from './wires.js'
 export const wires = () => loaded
 `
 
-const { outputFiles, metafile } = await build({
-  absWorkingDir: root,
+const built = await build({
+  ...forNode,
   entryPoints: {
     index: library,
-    cli: source('cli', 'main.ts'),
     // With a dot, `fewFiles` recognises what comes after the library.
     testing: './src/testing.ts',
     'ai-sdk': './src/ai-sdk.ts',
@@ -54,23 +48,13 @@ const { outputFiles, metafile } = await build({
     ...wireEntries('.'),
   },
   outdir: target,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node22.13',
-  external: ['@opentelemetry/api', 'pg', '#wires'],
-  // Some of the packages are CommonJS, and require modules of Node.
-  banner: { js: 'const require = process.getBuiltinModule;' },
   plugins: [wiresAtFirstCall(), fewFiles(), dataAsText()],
-  ...compact,
-  metafile: true,
-  write: false,
-  logLevel: 'warning',
 })
-await writeAll(target, outputFiles, metafile, (text) => withoutImportsOfNode(ascii(text)))
+await writeAll(target, built, asNodeLoadsIt)
 await writeFile(join(target, 'wires-at-first-call.js'), loadWires)
 await writeFile(join(target, 'wires-at-once.js'), importWires)
+
+await buildCommandLine()
 
 const portable = await build({
   absWorkingDir: root,
@@ -87,11 +71,8 @@ const portable = await build({
   chunkNames: 'shared-[hash]',
   plugins: [dataAsText()],
   ...compact,
-  metafile: true,
-  write: false,
-  logLevel: 'warning',
 })
-await writeAll(join(root, 'dist', 'portable'), portable.outputFiles, portable.metafile)
+await writeAll(join(root, 'dist', 'portable'), portable)
 
 // Only written: `npm run types` checks them.
 await rm(join(root, 'dist', 'types'), { recursive: true, force: true })
@@ -107,20 +88,6 @@ function wireEntries(folder: string): Record<string, string> {
     `${folder}/src/one-wire/${file}`,
   ])
   return { wires: `${folder}/src/wires.ts`, ...(Object.fromEntries(alone) as Record<string, string>) }
-}
-
-async function writeAll(
-  folder: string,
-  files: readonly OutputFile[],
-  about: Metafile,
-  change = (text: string) => text,
-): Promise<void> {
-  await rm(folder, { recursive: true, force: true })
-  for (const { path, text } of files) {
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, change(text))
-  }
-  await writeFile(join(folder, 'THIRD-PARTY.txt'), noticesFor(root, about))
 }
 
 /**
@@ -179,35 +146,4 @@ function wiresAtFirstCall(): Plugin {
       })
     },
   }
-}
-
-/** JSON is parsed faster than JavaScript. */
-function dataAsText(): Plugin {
-  return {
-    name: 'data-as-text',
-    setup({ onLoad }) {
-      onLoad({ filter: /\.json$/ }, async ({ path }) => {
-        const data = JSON.stringify(JSON.parse(await readFile(path, 'utf8')))
-        return { contents: `export default JSON.parse(${JSON.stringify(data)})`, loader: 'js' }
-      })
-    },
-  }
-}
-
-/** A single other character makes V8 store the whole file with two bytes per character. */
-function ascii(text: string): string {
-  return text.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-/**
- * An import of a Node module reads all its properties, and so loads what it would otherwise load on use: web crypto
- * with `node:crypto`, the promises with `node:fs`. This way only what is needed is read.
- */
-function withoutImportsOfNode(text: string): string {
-  const wanted: string[] = []
-  const rest = text.replaceAll(/\bimport\{([^{}"]+)\}\s?from\s?"(node:[^"]+)";/g, (_, names: string, from: string) => {
-    wanted.push(`const {${names.replaceAll(' as ', ': ')}} = process.getBuiltinModule("${from}");\n`)
-    return ''
-  })
-  return wanted.join('') + rest
 }

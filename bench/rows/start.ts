@@ -54,8 +54,9 @@ export const start: Row = {
             value: (timed[2]?.ms ?? Number.NaN) / (bare ?? 1),
             bound: 4,
             excuse:
-              'a third of it is the first call of each function, when V8 compiles it, of which the compile cache of Node ' +
-              'keeps nothing; asked again in the same process, the same question takes as long as bare node',
+              'of what is beyond bare node, a tenth is reading the compiled code, a tenth is the functions that are not in ' +
+              'it (methods of classes, and those of Node), a sixth is modules of Node (streams, crypto, zlib), and the rest ' +
+              'is two requests, a tool and their commits, each done once and so in the interpreter',
           },
           { what: 'import of the library, ms beyond bare node', value: importMs, bound: 50 },
           { what: 'installation, MB', value: sizeOf(join(home, 'node_modules')) / 1_000_000, bound: 15 },

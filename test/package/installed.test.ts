@@ -3,7 +3,19 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -12,7 +24,7 @@ import { promisify } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { installPacked } from '../../scripts/install-packed.ts'
-import { newHome } from '../cli/command-line.ts'
+import { newHome, type Home } from '../cli/command-line.ts'
 import { packaged } from '../mcp/using.ts'
 import { compiled, exampleNames, examples, linesOf, link, missing, needsMore, output, packages } from './examples.ts'
 import { program as portable } from './portable.ts'
@@ -31,6 +43,71 @@ test('the command says its version, and answers offline', async (t) => {
   const { code, out, err } = await synapse(['--offline', 'What time is it?'])
   assert.equal(code, 0, err)
   assert.match(out, /clock answered/)
+})
+
+test('a question loads few files', async (t) => {
+  const { synapse, folder: home } = newHome(t, program)
+  const coverage = join(home, 'coverage')
+  const { code, err } = await synapse(['--offline', 'What time is it?'], { env: { NODE_V8_COVERAGE: coverage } })
+  assert.equal(code, 0, err)
+  const [name = ''] = readdirSync(coverage)
+  const { result } = JSON.parse(readFileSync(join(coverage, name), 'utf8')) as { result: { url: string }[] }
+  const loaded = result.filter(({ url }) => url.includes('/dist/'))
+  assert.ok(loaded.length <= 6, loaded.map(({ url }) => url).join('\n'))
+})
+
+describe('compiled code is stored where only the user can write', () => {
+  const cache = (home: string) =>
+    join(home, { darwin: 'Library/Caches', win32: 'AppData/Local' }[process.platform as string] ?? '.cache', 'synapse')
+  const works = async ({ synapse }: Home) => {
+    const { code, err } = await synapse(['--help'])
+    assert.equal(code, 0, err)
+  }
+
+  test('in a folder of the user', async (t) => {
+    const home = newHome(t, program)
+    await works(home)
+    assert.equal(statSync(cache(home.folder)).mode & 0o777, 0o700)
+    assert.equal(readdirSync(cache(home.folder)).length, 1)
+  })
+
+  const refused: [string, (folder: string) => void][] = [
+    ['a folder that others may write to', (folder) => (mkdirSync(folder), chmodSync(folder, 0o777))],
+    ['a link', (folder) => symlinkSync(mkdtempSync(join(folder, '..', 'other-')), folder)],
+    ['a file', (folder) => writeFileSync(folder, '')],
+    ['a folder of another user', (folder) => (mkdirSync(folder), chownSync(folder, 1234, 1234))],
+  ]
+  for (const [name, make] of refused) {
+    const skip = name.endsWith('user') && process.getuid?.() !== 0 && 'only root can make one'
+    test(`not in ${name}`, { skip }, async (t) => {
+      const home = newHome(t, program)
+      const folder = cache(home.folder)
+      mkdirSync(join(folder, '..'), { recursive: true })
+      make(folder)
+      await works(home)
+      assert.deepEqual(statSync(folder).isDirectory() ? readdirSync(folder) : [], [])
+    })
+  }
+
+  test('not where a variable says, which the .env file of a folder could set', async (t) => {
+    const home = newHome(t, program)
+    const folder = join(home.folder, 'variable')
+    mkdirSync(folder)
+    const { code, err } = await home.synapse(['--help'], { env: { XDG_CACHE_HOME: folder, TMPDIR: folder } })
+    assert.equal(code, 0, err)
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  test('damaged code is not run', async (t) => {
+    const home = newHome(t, program)
+    await works(home)
+    const [version = ''] = readdirSync(cache(home.folder))
+    for (const name of readdirSync(join(cache(home.folder), version))) {
+      const file = join(cache(home.folder), version, name)
+      writeFileSync(file, readFileSync(file).fill(7, 40))
+    }
+    await works(home)
+  })
 })
 
 test('the command reads its configuration, and an agent has the tools of an MCP server', async (t) => {
@@ -129,7 +206,7 @@ describe('the examples', () => {
 })
 
 test('the licences of what is bundled are there', () => {
-  for (const part of ['js', 'web']) {
+  for (const part of ['cli', 'js', 'web']) {
     assert.match(readFileSync(join(installed, 'dist', part, 'THIRD-PARTY.txt'), 'utf8'), /Permission is hereby granted/)
   }
   assert.ok(!existsSync(join(installed, 'src')))
