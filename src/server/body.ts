@@ -5,10 +5,6 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { SynapseError, badInput } from '../core/error.ts'
 import { Refusal } from './answer.ts'
 
-export async function readJson(request: globalThis.Request, limit: number): Promise<{ text: string; value: unknown }> {
-  return parseJson(await readBody(request, limit))
-}
-
 /** The bytes of a body of JSON, decompressed. */
 export async function readBody(request: globalThis.Request, limit: number): Promise<Uint8Array> {
   const type = request.headers.get('content-type') ?? ''
@@ -19,7 +15,7 @@ export async function readBody(request: globalThis.Request, limit: number): Prom
     })
   }
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
-  return unpacked(await readBytes(request.body, limit), request.headers.get('content-encoding'), limit)
+  return unpacked(await readBytes(request, limit), request.headers.get('content-encoding'), limit)
 }
 
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
@@ -70,12 +66,17 @@ function isDeeper(value: unknown, most: number): boolean {
     : Object.values(value).some((one) => isDeeper(one, most - 1))
 }
 
-async function readBytes(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array> {
-  if (!body) return new Uint8Array()
+async function readBytes(request: globalThis.Request, limit: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
   try {
-    for await (const piece of body) {
+    // The connection has no more than was announced, and all at once it is read without a web stream.
+    if (request.headers.has('content-length')) {
+      const bytes = new Uint8Array(await request.arrayBuffer())
+      if (bytes.byteLength > limit) throw tooLarge(limit)
+      return bytes
+    }
+    for await (const piece of request.body ?? []) {
       size += piece.byteLength
       if (size > limit) throw tooLarge(limit)
       pieces.push(piece)

@@ -7,6 +7,7 @@ import OpenAI from 'openai'
 import type { JsonObject } from '../../src/core/json.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { passing } from '../../src/server/doors/pass-through.ts'
 import { serving, type Serving, type ServingOptions } from '../server/serving.ts'
 
 interface Seen {
@@ -111,6 +112,17 @@ test('only the name of the model is changed where it has to be', async (t) => {
   assert.equal(seen[0]?.body, '{"model":"gpt-5.6","input":"Hi","metadata":{"a":"b"}}')
 })
 
+test('the rest of a body keeps its spaces and numbers, unless another field has the name of the model', async (t) => {
+  const { url, seen } = await watching(t)
+  const send = (body: string) =>
+    fetch(`${url}/v1/responses`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const rest = ', "input": "Hi", "metadata": {"n": "1"}, "top_p": 1.0 }'
+  assert.equal((await send(`{ "model" : "openai/gpt-5.6"${rest}`)).status, 200)
+  assert.equal(seen[0]?.body, `{ "model" : "gpt-5.6"${rest}`)
+  assert.equal((await send(`{"model":"openai/gpt-5.6","metadata":{"model":"x"},"input":"Hi"}`)).status, 200)
+  assert.deepEqual(JSON.parse(seen[1]?.body ?? ''), { model: 'gpt-5.6', metadata: { model: 'x' }, input: 'Hi' })
+})
+
 test('a conversation passes through as long as its replies did, and is translated after another provider answered', async (t) => {
   const { url, seen, store } = await watching(t)
   const anthropic = new Anthropic({ apiKey: 'any', baseURL: url, maxRetries: 0 })
@@ -202,4 +214,54 @@ test('settings that only some providers have pass through, and are noted when a 
   assert.deepEqual(await notesFor('openai/gpt-4.1'), [])
   assert.match(seen[0]?.body ?? '', /"seed":7/)
   assert.deepEqual(await notesFor('anthropic/claude-opus-5'), ['seed', 'presence_penalty'])
+})
+
+/** A reply of these pieces, as it passes; each is read when the test asks for it. */
+async function passingReply(pieces: readonly string[], whole = false) {
+  const verbatim = { provider: 'p', protocol: 'openai-chat', path: '/x', headers: {}, body: '{}', whole }
+  const unread = pieces.map((piece) => Buffer.from(piece))
+  const reader = {
+    read: async () => {
+      const value = unread.shift()
+      return value ? { done: false, value } : { done: true }
+    },
+    cancel: async () => {},
+  }
+  const answer = { status: 200, headers: new Headers(), body: { getReader: () => reader, cancel: reader.cancel } }
+  const find = async () => ({ transport: { fetch: async () => ({ ...answer, text: async () => '' }) } })
+  const passes = passing(verbatim, find as never, { ends: /\[DONE\]/ })
+  const { transport } = await passes.endpoint('p/m', undefined)
+  const heard = await transport.fetch?.('http://x', { method: 'POST', headers: {}, body: verbatim.body })
+  const sent: string[] = []
+  const start = async () =>
+    (await passes.reply)?.start({
+      write: (piece) => void sent.push(Buffer.from(piece as Uint8Array).toString()),
+      end: () => void sent.push('end'),
+      fail: () => void sent.push('failed'),
+    })
+  return { passes, read: () => heard?.body?.getReader().read(), sent, start }
+}
+
+test('what comes before the end of a reply is sent at once, and the end when the reply is in the log', async () => {
+  const { passes, read, sent, start } = await passingReply(['data: {"id":"abcd"}\n\nda', 'ta: [DONE]\n\n', '\n'])
+  await read()
+  assert.equal(passes.shown(), true)
+  await start()
+  assert.deepEqual(sent.splice(0), ['data: {"id":"abcd"}\n\nda'])
+  for (let i = 0; i < 3; i++) await read()
+  assert.deepEqual(sent.splice(0), ['ta: '])
+  assert.equal(passes.replyId(), 'abcd')
+  passes.ended()
+  assert.deepEqual(sent, ['[DONE]\n\n\n', 'end'])
+})
+
+test('of a reply that is not a stream nothing is sent before it is in the log', async () => {
+  const { passes, read, sent, start } = await passingReply(['{"id":"ab', 'cd"}'], true)
+  for (let i = 0; i < 3; i++) await read()
+  passes.shown()
+  await start()
+  assert.deepEqual(sent, [])
+  assert.equal(passes.replyId(), 'abcd')
+  passes.ended()
+  assert.deepEqual(sent, ['{"id":"abcd"}', 'end'])
 })

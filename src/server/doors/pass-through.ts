@@ -90,7 +90,14 @@ function passable(
   const issues = protocol.refuse(sent, { provider: provider.id, model })
   // A new field of the provider is refused by older rules.
   if (issues.some(({ message }) => !isAboutUnknown(message))) return undefined
-  return sent === body ? text : JSON.stringify(sent)
+  return sent === body ? text : (withModel(text, model) ?? JSON.stringify(sent))
+}
+
+/** Nothing else is changed, not even a space. Undefined: the model is not the first field, or not the only one. */
+function withModel(text: string, model: string): string | undefined {
+  const [found, before = ''] = /^(\s*\{\s*"model"\s*:\s*)"[^"\\]*"/.exec(text) ?? []
+  if (found === undefined || text.includes('"model"', found.length)) return undefined
+  return before + JSON.stringify(model) + text.slice(found.length)
 }
 
 function isAboutUnknown(message: string): boolean {
@@ -145,10 +152,13 @@ interface Copy extends BodySink {
 
 /**
  * The client may send its next request as soon as it has the end of a reply, and then the reply must be in the log:
- * from the piece that contains `ends` on, nothing is sent before it is released.
+ * from the first match of `ends` on, nothing is sent before it is released.
  */
 function copying(ends: RegExp, whole: boolean): Copy {
-  const held: Uint8Array[] = []
+  /** Before the client reads. */
+  const early: Uint8Array[] = []
+  /** Before the reply is in the log. */
+  const late: Uint8Array[] = []
   let sink: BodySink | undefined
   let isReleased = false
   let isLast = whole
@@ -157,9 +167,9 @@ function copying(ends: RegExp, whole: boolean): Copy {
   let id: string | undefined
   return {
     write(piece) {
-      if (id === undefined || !isLast) look(piece)
-      if (sink && (isReleased || !isLast)) sink.write(piece)
-      else held.push(piece)
+      const free = freeIn(piece)
+      if (free > 0) send(piece.subarray(0, free))
+      if (free < piece.length) late.push(piece.subarray(free))
     },
     end() {
       isLast = true
@@ -181,19 +191,29 @@ function copying(ends: RegExp, whole: boolean): Copy {
     id: () => id,
   }
 
-  /** All that is looked for is ASCII, and may be cut anywhere. */
-  function look(piece: Uint8Array): void {
+  /** How many bytes may be sent. All that is looked for is ASCII, and may be cut anywhere. */
+  function freeIn(piece: Uint8Array): number {
+    if (isReleased) return piece.length
+    if (isLast && id !== undefined) return 0
     const text = before + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1')
     id ??= /"id"\s*:\s*"([\w-]{4,200})"/.exec(text)?.[1]
-    isLast ||= ends.test(text)
+    const end = isLast ? { index: 0 } : ends.exec(text)
+    const free = end ? Math.max(0, end.index - before.length) : piece.length
+    isLast = end !== null
     before = text.slice(id === undefined ? -220 : -40)
+    return free
+  }
+
+  function send(piece: Uint8Array): void {
+    if (sink) sink.write(piece)
+    else early.push(piece)
   }
 
   function flush(): void {
-    if (!sink || (isLast && !isReleased)) return
-    if (held.length > 0) sink.write(Buffer.concat(held))
-    held.length = 0
-    if (!outcome) return
+    if (isReleased) early.push(...late.splice(0))
+    if (!sink) return
+    if (early.length > 0) sink.write(Buffer.concat(early.splice(0)))
+    if (!outcome || (isLast && !isReleased)) return
     if (outcome === 'ended') sink.end()
     else sink.fail(outcome.error)
     sink = undefined

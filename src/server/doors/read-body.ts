@@ -7,7 +7,7 @@ import { estimateMessage } from '../../context/count.ts'
 import type { Policy } from '../../settings/policy.ts'
 import { loadWire } from '../../wires/list.ts'
 import { json } from '../answer.ts'
-import { readJson } from '../body.ts'
+import { parseJson, readBody as readBytes } from '../body.ts'
 import type { ServerContext } from '../context.ts'
 import { checkRun } from '../run-settings.ts'
 import { withSummaries } from './compact.ts'
@@ -18,8 +18,9 @@ import type { Visit } from './visit.ts'
 
 export interface Read {
   body: JsonObject
-  /** The body as received. */
+  /** The body as received, but decompressed. */
   text: string
+  bytes: Uint8Array
   /** The client's name of the model. */
   name: string
   model: DoorModel
@@ -28,7 +29,7 @@ export interface Read {
 
 export async function readBody(visit: Visit, pathModel: string | undefined): Promise<Read> {
   const { door, server, principal, size } = visit
-  const { text, value: given } = await jsonBody(visit)
+  const { bytes, text, value: given } = await jsonBody(visit)
   // Gemini clients may wrap what they count.
   const inner = given.generateContentRequest
   const body = isObject(inner) ? inner : given
@@ -49,14 +50,18 @@ export async function readBody(visit: Visit, pathModel: string | undefined): Pro
   if (size.window > 0 && size.tokens > size.window && policy === undefined) {
     throw new SynapseError({ kind: 'context-overflow', message: 'The prompt is too long for the model.' })
   }
-  return { body, text, name, model, request }
+  return { body, text, bytes, name, model, request }
 }
 
-export async function jsonBody({ request, server }: Visit): Promise<{ text: string; value: JsonObject }> {
-  const { text, value } = await readJson(request, server.limits.body)
+export async function jsonBody({
+  request,
+  server,
+}: Visit): Promise<Pick<Read, 'text' | 'bytes'> & { value: JsonObject }> {
+  const bytes = await readBytes(request, server.limits.body)
+  const { text, value } = parseJson(bytes)
   const given = value as Json
   if (!isObject(given)) throw badInput('The body must be a JSON object.')
-  return { text, value: given }
+  return { bytes, text, value: given }
 }
 
 /** The provider is known, so a key for it is missing. */

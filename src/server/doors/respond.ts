@@ -182,7 +182,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   allow(principal, 'write')
   const { wire } = visit.door
   const read = await readBody(visit, operation.model)
-  const { body, text, name, model, request } = read
+  const { body, text, bytes, name, model, request } = read
   const refused = await strictRefusal(visit, read)
   if (refused) return refused
   const server = lastingContext(visit.server)
@@ -203,7 +203,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   if (stored?.items?.asksForCompaction(body) && !unchanged.verbatim) {
     return compacted(visit, read, { profile, service, items: stored.items })
   }
-  const key = answerKey(visit.url.pathname, text)
+  const key = answerKey(visit.url.pathname, bytes)
   const before = await undelivered(server.store, principal.owner, key)
   const again = before && (await repeated(visit, before, { profile, service, seal, stream }))
   if (again) return again

@@ -1,6 +1,7 @@
 // One request of a client as a run of its conversation: the same planning, repairs, retries, budget and log as any other,
 // but it ends with the first reply, because the client runs its own tools. Calls of tools of the server are answered in between.
 
+import { hash } from 'node:crypto'
 import type { RunEvent } from '../../core/event.ts'
 import { badInput, SynapseError } from '../../core/error.ts'
 import { sideCall, type Entry } from '../../core/log.ts'
@@ -111,7 +112,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
   const served = await servedTools(server, owner, { request, model: options.model, home: options.service.home })
   const records = recordsOfRun(options, { conversationId, hash: found.hash }, passes)
   const live = server.runs.follow(owner, viewOf(options, place), () => stop.abort())
-  let storedBody: Promise<string | undefined> | undefined
+  let lease: Held | undefined
   const ended = startRun(
     { store, owner, endpoint: passes?.endpoint ?? server.endpoint },
     {
@@ -126,10 +127,8 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
         after: place.parentId,
         messages: place.append.map(({ message }) => message),
         write(entries) {
-          const appended = append(options, place, entries, held)
-          // Not awaited: an answer matters more than the record of the client's request.
-          storedBody = store.keepBody(owner, conversationId, options.sent.body, held.write()).catch(() => undefined)
-          return appended
+          lease = held
+          return append(options, place, entries, held)
         },
       }),
       recordsOf,
@@ -167,7 +166,7 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
 
   /** A reply that is continued after a call that is answered here is not the answer yet. */
   async function recordsOf({ exchangeId, entryId, outcome, reply }: EndOfExchange): Promise<NewRecord[]> {
-    const bodySha256 = await storedBody
+    const bodySha256 = await storeBody()
     const asked = bodySha256 === undefined ? [] : [records.ofRequest(exchangeId, bodySha256)]
     const isKnown = outcome === 'done' || outcome === 'cancelled'
     const isAnswer = !reply.parts.some((part) => isCallOf(part, isHidden))
@@ -175,6 +174,15 @@ export async function startDoorRun(options: DoorRunOptions): Promise<DoorRun> {
     seen.recordedId = entryId
     const whole = shownReply([...seen.replies, reply], isHidden) ?? reply
     return [...asked, ...records.ofReply({ entryId, exchangeId, outcome, reply: whole })]
+  }
+
+  /** Stores the client's request with its reply, which matters more: undefined if that fails. */
+  async function storeBody(): Promise<string | undefined> {
+    if (!lease) return undefined
+    const { body } = options.sent
+    const storing = store.keepBody(owner, conversationId, body, lease.write()).catch(() => undefined)
+    // A store that writes in order commits it together with the records.
+    return store.ordered ? hash('sha256', body) : storing
   }
 }
 

@@ -27,8 +27,8 @@ export interface UndeliveredAnswer {
   replyId: string
 }
 
-export function answerKey(path: string, body: string): string {
-  return createHash('sha256').update(`${path}\n${body}`).digest('base64url')
+export function answerKey(path: string, body: Uint8Array): string {
+  return createHash('sha256').update(`${path}\n`).update(body).digest('base64url')
 }
 
 /** The answer that the same request did not receive; it is returned once. */
