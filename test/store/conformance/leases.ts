@@ -90,6 +90,33 @@ export function leaseTests(given: Given, open: Open): void {
     }
   })
 
+  given(
+    'a lease is that of one conversation and one owner, and others neither get nor change it',
+    async (store, owner) => {
+      const [{ id }, { id: other }] = [await store.createConversation(owner), await store.createConversation(owner)]
+      const stranger = `stranger-${randomUUID()}`
+      await fails(store.takeLease(stranger, id, writer), 'not-found')
+      const lease = await store.takeLease(owner, id, writer)
+      assert.equal(lease.conversationId, id)
+      assert.equal(await store.lease(owner, other), undefined)
+      assert.equal(await store.lease(stranger, id), undefined)
+      const second = await store.takeLease(owner, other, { ...writer, holder: 'b' })
+      assert.deepEqual([second.conversationId, second.epoch], [other, 1])
+      await fails(store.renewLease(stranger, id, lease.epoch, 1000), 'not-found')
+      await fails(store.renewLease(owner, id, lease.epoch + 1, 1000), 'conflict', 'lease-lost')
+      await fails(store.renewLease(owner, id, lease.epoch, 0), 'bad-input')
+      await store.releaseLease(stranger, id, lease.epoch)
+      await store.releaseLease(owner, id, lease.epoch + 1)
+      assert.deepEqual(await store.lease(owner, id), lease)
+      await store.renewLease(owner, id, lease.epoch, 20_000)
+      assert.deepEqual(await store.lease(owner, other), second)
+      await store.releaseLease(owner, id, lease.epoch)
+      assert.deepEqual([await store.lease(owner, id), await store.lease(owner, other)], [undefined, second])
+      const error = await fails(store.renewLease(owner, id, lease.epoch, 1000), 'conflict', 'lease-lost')
+      assert.match(error.message, /it was released, or expired/)
+    },
+  )
+
   given('the lease of a holder that is known to be gone need not run out', async (store, owner) => {
     const { id } = await store.createConversation(owner)
     const gone = await store.takeLease(owner, id, writer)
