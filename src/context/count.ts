@@ -32,19 +32,19 @@ const weight = {
   other: 0.56,
 }
 
-/** Kinds of characters, as small numbers: this loop runs over every character that is ever sent. */
+/** Kinds of characters, as small numbers. */
 const kind = {
-  none: 0,
-  lower: 1,
-  upper: 2,
-  digit: 3,
-  punctuation: 4,
-  blank: 5,
-  newline: 6,
-  ideograph: 7,
-  foreign: 8,
-  other: 9,
+  lower: 0,
+  upper: 1,
+  digit: 2,
+  punctuation: 3,
+  blank: 4,
+  newline: 5,
+  ideograph: 6,
+  foreign: 7,
+  other: 8,
 }
+const kinds = 9
 
 /** Role, separators and the like around each message. */
 const messageTokens = 4
@@ -58,60 +58,93 @@ const asciiClass = Uint8Array.from({ length: 128 }, (_, code) => {
   return kind.punctuation
 })
 
+/** How long a run of characters of one kind is, as far as it matters. */
+const longestRun = [13, 2, 3, 1, 3, 1, 1, 1, 1]
+const runs = 13
+
+/**
+ * What a character adds, and the run that it is part of: by the run before it and its own kind. A table, because this
+ * runs over every character that is ever sent.
+ */
+const costs = new Float64Array((kinds * runs + 1) * kinds)
+const runsAfter = new Uint16Array(costs.length)
+/** Before the first character. */
+const start = kinds * runs * kinds
+
+for (let before = 0; before < kinds; before++) {
+  for (let run = 1; run <= (longestRun[before] as number); run++) addRun(before, run)
+}
+addRun(-1, 0)
+
+function addRun(before: number, length: number): void {
+  for (let now = 0; now < kinds; now++) {
+    const isAfterCapital = now === kind.lower && before === kind.upper
+    const run = isAfterCapital ? 2 : before === now ? nextRun(now, length) : 1
+    const at = indexOf(before, length) + now
+    costs[at] = isAfterCapital && length === 1 ? 0 : costOf(now, before, run)
+    runsAfter[at] = indexOf(now, run)
+  }
+}
+
+function indexOf(of: number, run: number): number {
+  return of < 0 ? start : (of * runs + run - 1) * kinds
+}
+
+/** Digits are counted in groups of three. */
+function nextRun(of: number, run: number): number {
+  return of === kind.digit ? (run % 3) + 1 : Math.min(run + 1, longestRun[of] as number)
+}
+
+function costOf(now: number, before: number, run: number): number {
+  const isFirst = before !== now
+  switch (now) {
+    case kind.lower:
+      if (isFirst) return weight.word
+      return run === 5 ? weight.longWord : run > 12 ? weight.letterBeyond12 : 0
+    case kind.upper:
+      return isFirst ? weight.word : weight.capital
+    case kind.digit:
+      return run === 1 ? weight.digits : 0
+    case kind.punctuation:
+      return isFirst ? weight.punctuation : weight.morePunctuation
+    case kind.blank:
+      return run === 2 ? weight.indent : 0
+    case kind.newline:
+      return isFirst ? weight.newline : 0
+    case kind.foreign:
+      return isFirst ? weight.foreignWord : 0
+    case kind.other:
+      return weight.other
+    default:
+      // Ideographs are counted one by one.
+      return 0
+  }
+}
+
 export function estimateTokens(text: string): number {
   let tokens = 0
-  let before = kind.none
-  let run = 0
+  let run = start
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    const now = code < 128 ? (asciiClass[code] as number) : kindOf(code)
-    switch (now) {
-      case kind.lower:
-        if (before === kind.lower) run++
-        else if (before === kind.upper && run === 1) run = 2
-        else {
-          tokens += weight.word
-          run = before === kind.upper ? 2 : 1
-        }
-        if (code >= 128) tokens += weight.accent
-        if (run === 5) tokens += weight.longWord
-        else if (run > 12) tokens += weight.letterBeyond12
-        break
-      case kind.upper:
-        if (before === kind.upper) {
-          tokens += weight.capital
-          run++
-        } else {
-          tokens += weight.word
-          run = 1
-        }
-        break
-      case kind.digit:
-        run = before === kind.digit ? run + 1 : 1
-        if (run % 3 === 1) tokens += weight.digits
-        break
-      case kind.punctuation:
-        tokens += before === kind.punctuation ? weight.morePunctuation : weight.punctuation
-        break
-      case kind.blank:
-        run = before === kind.blank ? run + 1 : 1
-        if (run === 2) tokens += weight.indent
-        break
-      case kind.newline:
-        if (before !== kind.newline) tokens += weight.newline
-        break
-      case kind.ideograph:
-        tokens += code >= 0xac00 && code < 0xd7b0 ? weight.hangul : code < 0x3100 ? weight.kana : weight.ideograph
-        break
-      case kind.foreign:
-        if (before !== kind.foreign) tokens += weight.foreignWord
-        break
-      default:
-        tokens += weight.other
+    let at = run
+    if (code < 128) at += asciiClass[code] as number
+    else {
+      const now = kindOf(code)
+      at += now
+      if (now === kind.ideograph) tokens += ideographCost(code)
     }
-    before = now
+    const cost = costs[at] as number
+    // Always added in the same order: a sum of fractions is rounded up.
+    if (code >= 0xc0 && code < 0x250)
+      tokens = cost === weight.word ? tokens + cost + weight.accent : tokens + weight.accent + cost
+    else tokens += cost
+    run = runsAfter[at] as number
   }
   return Math.ceil(tokens)
+}
+
+function ideographCost(code: number): number {
+  return code >= 0xac00 && code < 0xd7b0 ? weight.hangul : code < 0x3100 ? weight.kana : weight.ideograph
 }
 
 function kindOf(code: number): number {

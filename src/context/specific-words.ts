@@ -5,17 +5,25 @@
 /** The distinct specific words of a text, in the order in which they first occur. */
 export function specificWords(text: string, into = new Set<string>()): Set<string> {
   let at = 0
-  while (at < text.length) {
-    const code = text.charCodeAt(at)
-    if (code === 43 && isDigit(text.charCodeAt(at + 1))) at = readPhone(text, at, into)
-    else if (isDigit(code) && (text.charCodeAt(at + 1) === 32 || text.charCodeAt(at + 2) === 32))
-      at = readDate(text, at, into)
-    else if (code < 128 ? inWord[code] : isLetter(code)) at = readWord(text, at, into)
-    else if (isIdeograph(code)) at = readTerm(text, at, into)
-    else at++
+  for (;;) {
+    beyondPlain.lastIndex = at
+    if (!beyondPlain.test(text)) return into
+    const found = beyondPlain.lastIndex - 1
+    let start = found
+    while (start > at && inWord[text.charCodeAt(start - 1)] === 1) start--
+    const code = text.charCodeAt(start)
+    if (code === 43) at = readPhone(text, start, into)
+    else if (isDigit(code) && (text.charCodeAt(start + 1) === 32 || text.charCodeAt(start + 2) === 32))
+      at = readDate(text, start, into)
+    else if (isIdeograph(code)) at = readTerm(text, start, into)
+    else if (code === 58) at = start + 1
+    else at = readWord(text, start, into)
   }
-  return into
 }
+
+/** A character with which something begins that is more than a word in small letters, or that makes it more. */
+const beyondPlain =
+  /[A-Z0-9_@./\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u10ff\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]|:(?=\/\/)|\+(?=\d)/g
 
 /** 1: a character that makes no word specific. 2: any other character of a word. */
 const inWord = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -80,20 +88,16 @@ function readWord(text: string, start: number, into: Set<string>): number {
   if (from > start && text.charCodeAt(from) === 47 && text.charCodeAt(from - 1) === 46) from++
   const length = to - from
   if (length < 2 || length > longestWord) return end
-  const word = text.slice(from, to)
-  if (isSpecific(word)) into.add(word)
-  else if (isCapitalised(word)) return readName(text, from, to, end, into)
+  if (isSpecific(text, from, to)) into.add(text.slice(from, to))
+  else if (isCapitalised(text, from, to)) return readName(text, from, to, end, into)
   return end
 }
 
 /** A comma between digits, followed by three of them. */
 function isThousands(text: string, comma: number): boolean {
-  for (const at of [comma - 1, comma + 1, comma + 2, comma + 3]) {
-    const code = text.charCodeAt(at)
-    if (!(code >= 48 && code <= 57)) return false
-  }
-  const next = text.charCodeAt(comma + 4)
-  return !(next >= 48 && next <= 57)
+  if (!isDigit(text.charCodeAt(comma - 1)) || isDigit(text.charCodeAt(comma + 4))) return false
+  for (let at = comma + 1; at <= comma + 3; at++) if (!isDigit(text.charCodeAt(at))) return false
+  return true
 }
 
 /** A longer word is data, not something that anyone types again. */
@@ -104,26 +108,26 @@ function isEdge(code: number): boolean {
   return code === 46 || code === 45 || code === 64
 }
 
-function isSpecific(word: string): boolean {
+function isSpecific(text: string, from: number, to: number): boolean {
   let digits = 0
   let letters = 0
   let slashes = 0
-  let dot = -1
+  let dot = from - 1
   let isJoined = false
-  for (let i = 0; i < word.length; i++) {
-    const code = word.charCodeAt(i)
+  for (let i = from; i < to; i++) {
+    const code = text.charCodeAt(i)
     if (code >= 48 && code <= 57) digits++
     else if (code === 47) slashes++
     else if (code === 46) dot = i
-    else if (code === 95 || code === 64) isJoined ||= i > 0 && i < word.length - 1
+    else if (code === 95 || code === 64) isJoined ||= i > from && i < to - 1
     else if (code !== 45 && code !== 126) {
       letters++
-      if (code >= 65 && code <= 90 && i > 0) isJoined ||= isLower(word.charCodeAt(i - 1))
+      if (code >= 65 && code <= 90 && i > from) isJoined ||= isLower(text.charCodeAt(i - 1))
     }
   }
   if (digits > 0 && digits + letters > 1) return true
   if (letters < 2) return false
-  return isJoined || slashes > 0 || (dot > 0 && word.length - dot <= longestExtension && dot < word.length - 1)
+  return isJoined || slashes > 0 || (dot > from && to - dot <= longestExtension && dot < to - 1)
 }
 
 /** Including the dot. */
@@ -133,11 +137,11 @@ function isLower(code: number): boolean {
   return code >= 97 && code <= 122
 }
 
-function isCapitalised(word: string): boolean {
-  const first = word.charCodeAt(0)
-  if (!((first >= 65 && first <= 90) || (first >= 0xc0 && first < 0xdf))) return false
-  for (let i = 1; i < word.length; i++) {
-    const code = word.charCodeAt(i)
+function isCapitalised(text: string, from: number, to: number): boolean {
+  const first = text.charCodeAt(from)
+  if (from >= to || !((first >= 65 && first <= 90) || (first >= 0xc0 && first < 0xdf))) return false
+  for (let i = from + 1; i < to; i++) {
+    const code = text.charCodeAt(i)
     if (!isLower(code) && code < 0xdf) return false
   }
   return true
@@ -149,7 +153,7 @@ function readName(text: string, from: number, to: number, end: number, into: Set
   for (let words = 1; words < 3 && text.charCodeAt(last) === 32; words++) {
     let next = last + 1
     while (next < text.length && isNameLetter(text.charCodeAt(next))) next++
-    if (next - last < 3 || !isCapitalised(text.slice(last + 1, next))) break
+    if (next - last < 3 || !isCapitalised(text, last + 1, next)) break
     last = next
   }
   if (last > to) into.add(text.slice(from, last))

@@ -6,7 +6,7 @@ import { sizesOf } from './count.ts'
 import type { PolicySettings } from '../settings/policy.ts'
 import { findToolTurns, foldedTurns, foldToolTurns, olderTurns, type Folding } from './tool-turns.ts'
 import type { View } from './view.ts'
-import { cutView, window, windowMoves, type WindowSize } from './window.ts'
+import { cutView, window, windowMoves, type WindowMove, type WindowSize } from './window.ts'
 
 /** The cheapest batch sizes over recorded sessions and all price models, when three turns stay. */
 const usualStep = 5
@@ -17,13 +17,12 @@ function stepOf(step: number | undefined, keep: number): number {
 }
 
 export function stepwise(view: View, settings: PolicySettings): View {
-  const { maxMessages, maxTokens, rhythm } = settings
-  const foldings = stepFolds(view, settings)
+  const { maxMessages, maxTokens } = settings
+  const moves = movesIn(view, settings)
+  const foldings = stepFolds(view, settings, moves)
   let next = foldToolTurns(view, foldings)
-  if (rhythm !== 'economy' && typeof maxMessages === 'number') {
-    const move = windowMoves(view.messages, windowSize(maxMessages, settings.step)).at(-1)
-    if (move) next = cutView(next, indexAfter(view, foldings, move.start), `over ${maxMessages} messages`)
-  }
+  const move = moves.at(-1)
+  if (move) next = cutView(next, indexAfter(view, foldings, move.start), `over ${maxMessages} messages`)
   if (typeof maxTokens === 'number') {
     const sizes = sizesOf(next.messages)
     next = window(next, { most: maxTokens, downTo: maxTokens / 2, sizes }, `over ${maxTokens} tokens`)
@@ -42,7 +41,7 @@ function indexAfter(view: View, foldings: readonly Folding[], index: number): nu
 }
 
 /** The folded turns, oldest first, each with the position at which it was folded. */
-export function stepFolds(view: View, settings: PolicySettings): Folding[] {
+export function stepFolds(view: View, settings: PolicySettings, moves = movesIn(view, settings)): Folding[] {
   const { maxToolTurns: keep, fold: style = 'stub', rhythm } = settings
   if (rhythm === 'economy' || typeof keep !== 'number') return []
   const turns = findToolTurns(view.messages)
@@ -50,7 +49,7 @@ export function stepFolds(view: View, settings: PolicySettings): Folding[] {
   const why = `older than the last ${keep} tool turns`
   const foldings: Folding[] = []
   let before = 0
-  for (const moment of foldMoments(view, settings, keep)) {
+  for (const moment of foldMoments(view, settings.step, keep, moves)) {
     while (before < turns.length && (turns[before]?.start ?? 0) < moment) before++
     const at = view.places[moment - 1] ?? 0
     const end = Math.min(before - keep, older.length)
@@ -61,13 +60,10 @@ export function stepFolds(view: View, settings: PolicySettings): Folding[] {
 }
 
 /** The message counts at which turns are folded: when the window moves, and until then, by their own count. */
-function foldMoments(view: View, { step, maxMessages }: PolicySettings, keep: number): number[] {
+function foldMoments(view: View, step: number | undefined, keep: number, windowMoved: readonly WindowMove[]): number[] {
   const turns = findToolTurns(view.messages)
   const batch = stepOf(step, keep)
-  const moves =
-    typeof maxMessages === 'number' && batch > 1
-      ? windowMoves(view.messages, windowSize(maxMessages, step)).map((move) => move.end)
-      : []
+  const moves = batch > 1 ? windowMoved.map((move) => move.end) : []
   const [firstMove = Infinity] = moves
   const own: number[] = []
   for (let last = keep + batch - 1; last < turns.length; last += batch) {
@@ -76,6 +72,12 @@ function foldMoments(view: View, { step, maxMessages }: PolicySettings, keep: nu
     own.push(moment)
   }
   return [...own, ...moves]
+}
+
+/** When the window moved; never if messages are not limited, or only by prices. */
+function movesIn(view: View, { maxMessages, step, rhythm }: PolicySettings): WindowMove[] {
+  if (rhythm === 'economy' || typeof maxMessages !== 'number') return []
+  return windowMoves(view.messages, windowSize(maxMessages, step))
 }
 
 function windowSize(maxMessages: number, step: number | undefined): WindowSize {

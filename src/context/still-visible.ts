@@ -3,7 +3,8 @@
 // word that appears only in a turn that stays for now is included in that turn's own fold, later.
 //
 // Folds are processed in the order in which they were decided, and the visible words are cached for the next request:
-// nearly always it has the same folds, or one more at the end.
+// nearly always it has the same folds, or one more at the end. On another branch only what comes after the fork is
+// processed again.
 
 import type { Message, ToolCallPart, ToolResultPart } from '../core/message.ts'
 import type { FoldStyle } from '../settings/policy.ts'
@@ -30,11 +31,26 @@ interface Progress<T> {
   folded: T[]
   /** Words of what is always sent, and of the folds. */
   visible: Set<string>
-  /** The messages before this index were read. */
-  next: number
-  /** Complete turns before it that may be folded later. */
-  standing: ToolTurn[]
+  /** One for each moment at which folds were decided: a history that parts from this one goes back to before it. */
+  batches: Batch[]
 }
+
+interface Batch {
+  at: number
+  /** How many folds are done with it. */
+  end: number
+  /** The messages before this index were read, and this many turns. */
+  next: number
+  turns: number
+  /** Its folds depend on the messages before this index. */
+  read: number
+  /** Complete turns before `next` that may be folded later. */
+  standing: readonly ToolTurn[]
+  /** The words that it made visible. */
+  words: readonly string[]
+}
+
+const nothing: Batch = { at: -1, end: 0, next: 0, turns: 0, read: 0, standing: [], words: [] }
 
 /** How many histories that begin with the same message are cached: two branches, or two policies. */
 const remembered = 2
@@ -46,87 +62,148 @@ export function folderFor<T>(folder: Folder<T>): (view: View, foldings: readonly
   return (view, foldings) => {
     const [first] = view.messages
     if (!first || foldings.length === 0) return []
-    const ordered = foldings.toSorted((a, b) => a.at - b.at || a.turn.start - b.turn.start)
+    const ordered = asDecided(foldings)
     const before = known.get(first) ?? []
-    let progress = before.find((one) => isPartOfOther(one, view, ordered))
-    if (!progress) {
-      progress = { messages: view.messages, done: [], folded: [], visible: new Set(), next: 0, standing: [] }
-      known.set(first, [progress, ...before].slice(0, remembered))
+    const { progress, batches } = nearest(before, view, ordered) ?? { progress: fresh<T>(), batches: 0 }
+    if (!before.includes(progress)) known.set(first, [progress, ...before].slice(0, remembered))
+    if ((progress.batches[batches - 1]?.end ?? 0) < ordered.length) {
+      goBack(progress, batches)
+      proceed(folder, progress, view, ordered)
     }
-    if (progress.done.length < ordered.length) proceed(folder, progress, view, ordered)
+    if (ordered === foldings) return progress.folded.slice(0, ordered.length)
     const byStart = new Map<number, T>()
     for (let i = 0; i < ordered.length; i++) byStart.set(ordered[i]?.turn.start ?? -1, progress.folded[i] as T)
     return foldings.map((folding) => byStart.get(folding.turn.start) as T)
   }
 }
 
-/** Whether the processed folds begin with these, or these with them, over the same messages. */
-function isPartOfOther<T>({ messages, done, next }: Progress<T>, view: View, ordered: readonly Folding[]): boolean {
-  const count = Math.min(done.length, ordered.length)
-  for (let i = 0; i < count; i++) {
-    const [a, b] = [done[i], ordered[i]]
-    if (a?.at !== b?.at || a?.style !== b?.style) return false
-    if (a?.turn.start !== b?.turn.start || a?.turn.end !== b?.turn.end) return false
+/** In the order in which they were decided; the same list if they are, as nearly always. */
+function asDecided(foldings: readonly Folding[]): readonly Folding[] {
+  for (let i = 1; i < foldings.length; i++) {
+    const [a, b] = [foldings[i - 1] as Folding, foldings[i] as Folding]
+    if (a.at > b.at || (a.at === b.at && a.turn.start > b.turn.start)) {
+      return foldings.toSorted((one, other) => one.at - other.at || one.turn.start - other.turn.start)
+    }
   }
-  const read = Math.max(next, done.at(-1)?.turn.end ?? 0)
-  const length = view.messages.length
-  if (length < read && (done.length < ordered.length || (ordered.at(-1)?.at ?? 0) > (view.places.at(-1) ?? -1)))
-    return false
-  for (let i = Math.min(read, length) - 1; i >= 0; i--) if (messages[i] !== view.messages[i]) return false
-  return true
+  return foldings
+}
+
+function fresh<T>(): Progress<T> {
+  return { messages: [], done: [], folded: [], visible: new Set(), batches: [] }
+}
+
+/** The progress of which most can be used, and how many of its batches; none if another history needs most of it. */
+function nearest<T>(
+  known: readonly Progress<T>[],
+  view: View,
+  ordered: readonly Folding[],
+): { progress: Progress<T>; batches: number } | undefined {
+  let best: { progress: Progress<T>; batches: number; folds: number } | undefined
+  for (const progress of known) {
+    const batches = usableBatches(progress, view, ordered)
+    const folds = progress.batches[batches - 1]?.end ?? 0
+    if (folds > (best?.folds ?? 0)) best = { progress, batches, folds }
+  }
+  return best && best.folds * 2 >= Math.min(best.progress.done.length, ordered.length) ? best : undefined
+}
+
+/** How many batches have the same folds over the same messages. */
+function usableBatches<T>({ messages, done, batches }: Progress<T>, view: View, ordered: readonly Folding[]): number {
+  let folds = 0
+  while (folds < done.length && isSame(done[folds], ordered[folds])) folds++
+  let shared = 0
+  const length = Math.min(messages.length, view.messages.length)
+  if (messages === view.messages) shared = length
+  else while (shared < length && messages[shared] === view.messages[shared]) shared++
+  return (
+    batches.findLastIndex(({ at, end, next, read }) => {
+      if (end > folds || read > shared) return false
+      // A longer history must not have more to read.
+      const isRead = next >= view.messages.length || (view.places[next] ?? -1) > at
+      return isRead && ordered[end]?.at !== at
+    }) + 1
+  )
+}
+
+function isSame(a: Folding | undefined, b: Folding | undefined): boolean {
+  return a?.at === b?.at && a?.style === b?.style && a?.turn.start === b?.turn.start && a?.turn.end === b?.turn.end
+}
+
+function goBack<T>({ batches, visible, done, folded }: Progress<T>, count: number): void {
+  for (const { words } of batches.splice(count)) for (const word of words) visible.delete(word)
+  done.length = folded.length = batches.at(-1)?.end ?? 0
 }
 
 function proceed<T>(folder: Folder<T>, progress: Progress<T>, view: View, ordered: readonly Folding[]): void {
-  const { done, folded, visible } = progress
+  const { done, folded, visible, batches } = progress
   progress.messages = view.messages
   while (done.length < ordered.length) {
     const { at, style } = ordered[done.length] as Folding
-    const batch = ordered.slice(done.length).filter((folding) => folding.at === at)
-    readUpTo(folder, progress, view, at, style)
+    let end = done.length + 1
+    while (ordered[end]?.at === at) end++
+    const batch = ordered.slice(done.length, end)
+    const last = batches.at(-1) ?? nothing
+    const recent = new Set<string>()
+    const { next, turns, pending } = readUpTo(folder, last, view, at, style, recent)
     const starts = new Set(batch.map((folding) => folding.turn.start))
-    progress.standing = progress.standing.filter((turn) => !starts.has(turn.start))
-    const standing = new Set<string>()
-    for (const turn of progress.standing) wordsOfTurn(view.messages, turn, standing)
+    const standing = pending.filter((turn) => !starts.has(turn.start))
+    const elsewhere = new Set<string>()
+    for (const turn of standing) wordsOfTurn(view.messages, turn, elsewhere)
     const unsaid: Unsaid = (call, result, text, room) => {
-      specificWords(text, visible)
+      specificWords(text, recent)
       const words = new Set<string>()
       wordsOfInput(call, words)
       if (result) wordsOfOutput(result, words)
-      for (const word of words) if (visible.has(word) || standing.has(word)) words.delete(word)
+      for (const word of words) {
+        if (visible.has(word) || recent.has(word) || elsewhere.has(word)) words.delete(word)
+      }
       const chosen = chosenWords(words, room)
-      for (const word of chosen) visible.add(word)
+      for (const word of chosen) recent.add(word)
       return chosen
     }
+    let read = Math.max(last.read, next)
     for (const folding of batch) {
       folded.push(folder.fold(view, folding, unsaid))
       done.push(folding)
+      read = Math.max(read, folding.turn.end)
     }
+    const words = [...recent].filter((word) => !visible.has(word))
+    for (const word of words) visible.add(word)
+    batches.push({ at, end, next, turns, read, standing, words })
   }
 }
 
 /** Reads the history up to a position: what stays in any case becomes visible, turns that may be folded are pending. */
-function readUpTo<T>(folder: Folder<T>, progress: Progress<T>, view: View, at: number, style: FoldStyle): void {
+function readUpTo<T>(
+  folder: Folder<T>,
+  last: Batch,
+  view: View,
+  at: number,
+  style: FoldStyle,
+  visible: Set<string>,
+): { next: number; turns: number; pending: ToolTurn[] } {
   const { messages, places } = view
-  const { visible, standing } = progress
-  const turns = folder.turnsIn(messages)
-  let number = turns.findIndex((turn) => turn.end > progress.next)
-  while (progress.next < messages.length && (places[progress.next] ?? -1) <= at) {
-    const message = messages[progress.next] as Message
+  const all = folder.turnsIn(messages)
+  const pending = [...last.standing]
+  let { next, turns } = last
+  while (next < messages.length && (places[next] ?? -1) <= at) {
+    const message = messages[next] as Message
     for (const part of message.parts) {
       if (part.type === 'text' || part.type === 'refusal' || part.type === 'compaction') {
         specificWords(part.text ?? '', visible)
       }
     }
-    const turn = turns[number]
-    if (turn?.start !== progress.next) {
-      progress.next++
+    const turn = all[turns]
+    if (turn?.start !== next) {
+      next++
       continue
     }
-    if (folder.isWorthIt(view, turn, style)) standing.push(turn)
+    if (folder.isWorthIt(view, turn, style)) pending.push(turn)
     else wordsOfTurn(messages, turn, visible)
-    progress.next = turn.end
-    number++
+    next = turn.end
+    turns++
   }
+  return { next, turns, pending }
 }
 
 function wordsOfTurn(messages: readonly Message[], { start, end }: ToolTurn, into: Set<string>): void {

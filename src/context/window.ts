@@ -25,12 +25,15 @@ export function cutView(view: View, start: number, why: string): View {
   const cut = start - (keepsPinned ? 1 : 0)
   if (cut <= 0) return view
 
-  const isSent = (index: number): boolean => index >= start || (keepsPinned && index === pinned)
+  const sent = <T>(all: readonly T[]): T[] => [
+    ...(keepsPinned ? all.slice(pinned, pinned + 1) : []),
+    ...all.slice(start),
+  ]
   const first = keepsPinned && pinned === 0 ? 1 : 0
   const last = keepsPinned && pinned === start - 1 ? start - 2 : start - 1
   return {
-    messages: view.messages.filter((_, index) => isSent(index)),
-    places: view.places.filter((_, index) => isSent(index)),
+    messages: sent(view.messages),
+    places: sent(view.places),
     notes: [
       ...view.notes,
       {

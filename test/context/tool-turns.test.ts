@@ -114,3 +114,20 @@ test('where both are limited, turns are folded when the window moves and not in 
   }
   assert.ok(breaks <= 12, `${breaks} breaks in 60 requests`)
 })
+
+test('a word of two results is in the fold of the first if both are folded, whatever was folded before', () => {
+  const output = `shared_word ${'filler '.repeat(300)}`
+  const messages = [user('Go.'), reply(calls('a')), result('a', output), reply(calls('b')), result('b', output)]
+  const view = wholeView([...messages, reply('Done.')])
+  const texts = (count: number): string[] => {
+    const turns = findToolTurns(view.messages).slice(0, count)
+    const folds = turns.map((turn) => ({ turn, style: 'stub' as const, why: 'old', at: 5 }))
+    return foldToolTurns(view, folds).messages.map((message) => JSON.stringify(message.parts))
+  }
+  const alone = texts(1)
+  assert.ok(!alone[1]?.includes('shared_word'), 'the second result is still sent')
+  const both = texts(2)
+  assert.ok(both[1]?.includes('shared_word'))
+  assert.ok(!both[2]?.includes('shared_word'))
+  assert.deepEqual(texts(1), alone)
+})

@@ -5,8 +5,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { applyCuts, type Decisions, type FoldDecision } from '../../src/context/decisions.ts'
 import { numberedResult } from '../../src/context/numbered-result.ts'
+import { stepwise } from '../../src/context/steps.ts'
 import { wholeView } from '../../src/context/view.ts'
 import type { Message } from '../../src/core/message.ts'
+import type { PolicySettings } from '../../src/settings/policy.ts'
 import { call, failure, reply, result, user } from '../histories.ts'
 import fc from '../property.ts'
 
@@ -69,6 +71,11 @@ function sent(messages: readonly Message[], folds: readonly FoldDecision[]): str
   return applyCuts(wholeView(messages), decisions).messages.map((message) => JSON.stringify(message))
 }
 
+/** What is sent if turns are folded by their number. */
+function counted(messages: readonly Message[], settings: PolicySettings): string[] {
+  return stepwise(wholeView(messages), settings).messages.map((message) => JSON.stringify(message))
+}
+
 test('a fold is the same whatever follows it, and whatever was computed before', () => {
   check(({ history, folds, end }) => {
     const then = sent(history.slice(0, end), folds)
@@ -87,6 +94,43 @@ test('a fold that is undone leaves what was sent before it', () => {
       sent(history, []),
       history.map((message) => JSON.stringify(message)),
     )
+  })
+})
+
+test('on another branch every fold is what it would be if no other branch had been sent', () => {
+  const branches = fc.array(fc.record({ from: fc.nat(40), text: word, folds: fc.nat(2) }), {
+    minLength: 3,
+    maxLength: 8,
+  })
+  const policies = fc.constantFrom<PolicySettings>({ maxToolTurns: 1, step: 1 }, { maxToolTurns: 1, step: 2 })
+  fc.assert(
+    fc.property(folded, branches, policies, ({ history, folds, end }, forks, settings) => {
+      for (const { from, text, folds: count } of forks) {
+        const rest = history.slice(from % history.length).map((message) => ({ ...message }))
+        const branch = [...history.slice(0, from % history.length), user(text), ...rest]
+        const some = folds.slice(0, count).filter(({ at = 0 }) => at < Math.min(end, branch.length))
+        assert.deepEqual(sent(branch, some), sent(structuredClone(branch), some))
+        assert.deepEqual(counted(branch, settings), counted(structuredClone(branch), settings))
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('a turn that is left out of a fold changes what the others of it say, whatever was computed before', () => {
+  check(({ history, folds }) => {
+    const fewer = folds.map((fold) => ({ ...fold, through: Math.max(fold.from, fold.through - 4) }))
+    for (const some of [folds, fewer, folds])
+      assert.deepEqual(sent(history, some), sent(structuredClone(history), some))
+  })
+})
+
+test('a fold that was decided after the end of a history is not used for a longer one', () => {
+  check(({ history, folds }) => {
+    for (let length = 1; length <= history.length; length += 2) {
+      const beginning = history.slice(0, length)
+      assert.deepEqual(sent(beginning, folds), sent(structuredClone(beginning), folds))
+    }
   })
 })
 
