@@ -40,7 +40,7 @@ export function fit(view: View, limit: number, capabilities: Capabilities): View
 
 function fitResults(view: View, limit: number): View {
   const most = Math.floor(limit * resultShare)
-  if (!Number.isFinite(most) || !view.messages.some((message) => isLong(message, most))) return view
+  if (!Number.isFinite(most) || !hasLong(view.messages, most)) return view
   const notes: Note[] = []
   const messages = view.messages.map((message, index): Message => {
     if (message.role !== 'tool' || !isLong(message, most)) return message
@@ -69,6 +69,11 @@ function fitResults(view: View, limit: number): View {
     ].join('\n')
     return [{ type: 'text', text: short }, ...part.output.filter((piece) => piece.type === 'media')]
   }
+}
+
+function hasLong(messages: readonly Message[], most: number): boolean {
+  for (const message of messages) if (message.role === 'tool' && isLong(message, most)) return true
+  return false
 }
 
 function isLong(message: Message, most: number): boolean {

@@ -14,12 +14,19 @@ type Run = [place: number, count: number] | [places: number[]]
 
 /** The same by number; the system prompt and added messages have no position. */
 export function placesIn({ from }: Origins): number[][] {
-  return from.map((names) =>
-    names.flatMap((name) => {
-      const place = /^messages\[(\d+)\]/.exec(name)?.[1]
-      return place === undefined ? [] : [Number(place)]
-    }),
-  )
+  return from.map((names) => {
+    let places = known.get(names)
+    if (!places) known.set(names, (places = names.flatMap(placeNamed)))
+    return places
+  })
+}
+
+/** By the origins of an element, which are the same object from request to request. */
+const known = new WeakMap<readonly string[], number[]>()
+
+function placeNamed(name: string): number[] {
+  const place = /^messages\[(\d+)\]/.exec(name)?.[1]
+  return place === undefined ? [] : [Number(place)]
 }
 
 export function originsNote(origins: Origins | undefined): Note[] {

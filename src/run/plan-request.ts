@@ -126,11 +126,8 @@ export async function planRequest(
   }
 }
 
-/**
- * How many exchanges are searched, at first and at most: the last one with the same model is nearly always among them.
- */
-const few = 5
-const recent = 50
+/** How many exchanges are searched, at first and at most: the last one is nearly always of the same model. */
+const searched = [1, 5, 50]
 
 async function recentExchanges(run: RunContext, history: readonly Entry[]): Promise<Exchange[]> {
   const { store, owner, conversationId, endpoint, learned } = run
@@ -140,11 +137,13 @@ async function recentExchanges(run: RunContext, history: readonly Entry[]): Prom
     usage !== undefined &&
     replyEntryId !== undefined &&
     placesOf(history).has(basedOn)
-  // A provider's state may belong to an earlier one.
   if (learned?.exchange && isOfModel(learned.exchange) && !endpoint.state) return [learned.exchange]
-  const { items, next } = await store.exchanges(owner, conversationId, { limit: few })
-  if (next === undefined || items.some(isOfModel)) return items
-  return (await store.exchanges(owner, conversationId, { limit: recent })).items
+  // A provider's state may belong to an earlier one.
+  for (const limit of endpoint.state ? searched.slice(1) : searched) {
+    const { items, next } = await store.exchanges(owner, conversationId, { limit })
+    if (next === undefined || limit === searched.at(-1) || items.some(isOfModel)) return items
+  }
+  return []
 }
 
 interface Facts {

@@ -118,9 +118,12 @@ function endOfPiece(bytes: Buffer, start: number): number {
   return end < leastSize ? most : start + end
 }
 
+/** Half the time of the usual level, for a twentieth more bytes: the end of each body is packed before it is sent. */
+const level = 3
+
 /** Compressed if that saves at least an eighth. */
 export function packPiece(bytes: Uint8Array): { packed: boolean; data: Uint8Array } {
-  const data = gzipSync(bytes)
+  const data = gzipSync(bytes, { level })
   return data.length < bytes.length * 0.875 ? { packed: true, data } : { packed: false, data: bytes }
 }
 
