@@ -1,4 +1,5 @@
-// Where Node keeps what it has compiled for the tests: most of the start of a small process is reading TypeScript.
+// Where Node keeps what it has compiled for the tests: most of the start of a small process is reading TypeScript. A test
+// that starts a process with an environment of its own passes it on.
 
 import { join } from 'node:path'
 

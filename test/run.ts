@@ -1,15 +1,15 @@
 // Runs the tests: `node test/run.ts`, with the flags and the files of `node --test`; `--all` adds the full matrices and
-// loops. What every file needs is made once, for all of them: a PostgreSQL server, a browser, the page, and what Node
-// compiles. A file that is run alone makes its own.
+// loops. What every file needs is made once, for all of them: a PostgreSQL server, the page, and what Node compiles. A
+// file that is run alone makes its own.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { buildWeb } from '../scripts/build-web.ts'
 import { compileCache } from './compile-cache.ts'
 import { setUp } from './set-up.ts'
 import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from './store/postgres-server.ts'
-import { serveBrowser, sharedBrowser } from './web/browser.ts'
 
 /** What takes longest, first to last, so that no core is idle at the end; the other folders follow. */
 const longest = [
@@ -43,8 +43,9 @@ const files = given.some((argument) => !argument.startsWith('-')) ? [] : everyFi
 
 setUp()
 removeLeftServers()
+const compiled = files.length > 0 ? compileSources() : undefined
 await buildWeb()
-const [postgres, browser] = await Promise.all([openPostgres(), serveBrowser()])
+const [postgres] = await Promise.all([openPostgres(), compiled])
 const flags = ['--test-reporter=spec', `--test-concurrency=${processes}`, `--test-timeout=${all ? 1_800_000 : 180_000}`]
 const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], {
   cwd: root,
@@ -54,12 +55,11 @@ const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], 
     NODE_COMPILE_CACHE: compileCache,
     ...(all && { SYNAPSE_TEST: 'all' }),
     ...(postgres && { [sharedPostgres.url]: postgres.url, [sharedPostgres.files]: postgres.files }),
-    ...(browser && { [sharedBrowser]: browser.url }),
   },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
 const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
-await Promise.all([postgres?.close(), browser?.close()])
+await postgres?.close()
 process.exitCode = code
 
 /**
@@ -83,11 +83,18 @@ function everyFile(): string[] {
     })
 }
 
+async function compileSources(): Promise<void> {
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache }
+  await once(spawn(process.execPath, [join(root, 'test', 'compile-sources.ts')], { env, stdio: 'inherit' }), 'close')
+}
+
 async function openPostgres(): Promise<{ url: string; files: string; close: () => Promise<void> } | undefined> {
   const programs = findPostgres()
   if (programs === undefined) return undefined
-  // One is started and one only copied from.
-  const [files, server] = [await makePostgres(programs), await makePostgres(programs)]
+  // One is started, and one only copied from.
+  const files = await makePostgres(programs)
+  process.env[sharedPostgres.files] = files.data
+  const server = await makePostgres(programs)
   await server.start()
   return {
     url: server.url,

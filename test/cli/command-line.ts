@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { compileCache } from '../compile-cache.ts'
 import type { Order, Ran, Report } from './host.ts'
 
 export const bin = join(import.meta.dirname, '..', '..', 'bin', 'synapse.js')
@@ -32,7 +33,12 @@ export interface Home {
 export function newHome(t: TestContext, program = bin): Home {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const base = { PATH: process.env['PATH'] ?? '', HOME: folder, XDG_DATA_HOME: folder }
+  const base = {
+    PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: compileCache,
+    HOME: folder,
+    XDG_DATA_HOME: folder,
+  }
   const home: Home = {
     folder,
     env: base,

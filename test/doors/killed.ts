@@ -14,6 +14,7 @@ import test, { type TestContext } from 'node:test'
 import OpenAI from 'openai'
 import { createEmulator } from '../../src/testing.ts'
 import { bin } from '../cli/command-line.ts'
+import { compileCache } from '../compile-cache.ts'
 import { tempFolder } from '../store/temp.ts'
 
 /** Both ways to an answer: the bytes of the provider pass through, or they are translated. */
@@ -82,6 +83,7 @@ async function startServer(t: TestContext, folder: string, { url }: Provider, fa
       cwd: folder,
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: compileCache,
         HOME: folder,
         OPENAI_API_KEY: 'key',
         ANTHROPIC_API_KEY: 'key',

@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { trustFiles } from '../../src/config/trust.ts'
 import { openStore } from '../../src/store/open.ts'
 import { serveEmulator } from '../../src/testing.ts'
+import { compileCache } from '../compile-cache.ts'
 import { reply, user } from '../store/messages.ts'
 import { writeFiles, writeFolder, type Collector, type HostileFolder } from './hostile-folders.ts'
 
@@ -153,6 +154,7 @@ export async function ground(t: TestContext): Promise<Ground> {
     writeFolder(project, hostile)
     const env = {
       PATH: process.env['PATH'] ?? '',
+      NODE_COMPILE_CACHE: compileCache,
       HOME: home,
       OPENAI_API_KEY: 'canary-openai',
       OPENAI_BASE_URL: `${gateway.url}/openai/v1`,

@@ -15,13 +15,9 @@ import { noBrowser } from './browser.ts'
 import { say, settled, openPage, type PageSession } from './site.ts'
 import { browser, site } from './page-test.ts'
 
-async function withVisitor(
-  t: TestContext,
-  dark: boolean,
-  tell: (session: PageSession) => Promise<void>,
-): Promise<void> {
+async function withVisitor(t: TestContext, tell: (session: PageSession) => Promise<void>): Promise<void> {
   if (!browser) return t.skip(noBrowser)
-  const session = await openPage(browser, site, { dark })
+  const session = await openPage(browser, site)
   session.page.setDefaultTimeout(30_000)
   try {
     await tell(session)
@@ -33,60 +29,67 @@ async function withVisitor(
 /** What depends on colours. */
 const colourRules = ['color-contrast', 'link-in-text-block']
 
-async function findings(page: Page, within: string, rules: readonly string[] | undefined): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
-  const run = `axe.run('${within}', ${JSON.stringify(options)}).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.html.slice(0, 160) + ' ' + node.failureSummary)))`
-  return page.evaluate<string[]>(run)
+/** All rules in light, and in dark those of colours: the rest is the same page. */
+async function findings(page: Page, within = 'html'): Promise<string[]> {
+  const run = (rules?: readonly string[]) => {
+    const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
+    return page.evaluate<string[]>(`axe.run('${within}', ${JSON.stringify(options)}).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ': ' + node.html.slice(0, 160) + ' ' + node.failureSummary)))`)
+  }
+  const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+  const [light, bright] = [await run(), await ground()]
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.notEqual(await ground(), bright)
+  const dark = await run(thorough ? undefined : colourRules)
+  await page.emulateMedia({ colorScheme: 'light' })
+  return [...light, ...dark.map((found) => `dark: ${found}`)]
 }
 
-for (const dark of [false, true]) {
-  test(`axe finds nothing, ${dark ? 'dark' : 'light'}`, async (t) => {
-    await withVisitor(t, dark, async ({ page }) => {
-      const found = (within = 'html') => findings(page, within, dark && !thorough ? colourRules : undefined)
-      assert.deepEqual(await found(), [], 'an empty page')
-      site.replies.push([
-        { type: 'reasoning', text: 'Let me think about **it**.' },
-        { type: 'text', text: richText },
-        { type: 'tool-call', callId: '', name: 'clock', input: { zone: 'Europe/Paris' } },
-      ])
-      await say(page, 'Show me everything')
-      await page.locator('details.tool').waitFor()
-      await settled(page)
-      await page.locator('details.thinking summary').click()
-      await page.locator('details.tool > summary').click()
-      await page.locator('.hljs-keyword').first().waitFor()
-      await page.getByLabel('Compare with').selectOption('next openai/gpt-5.6')
-      await page.locator('.request-head').nth(1).waitFor()
-      assert.deepEqual(await found(), [], 'two requests side by side')
-      await page.getByRole('button', { name: 'Narrow inspector' }).click()
-      await page.getByLabel('Compare with').selectOption('')
-      site.emulator.order({ status: 401 })
-      await say(page, 'Fail')
-      await page.getByRole('alert').waitFor()
-      await page.getByRole('tab', { name: 'Usage' }).click()
-      await page.locator('.chart canvas').waitFor()
-      assert.deepEqual(await found(), [], 'a conversation with a failure, and its usage')
-      await page.getByRole('button', { name: /^Model:/ }).click()
-      await page.locator('.preview p').first().waitFor()
-      assert.deepEqual(await found('dialog'), [], 'the model picker')
-      await page.keyboard.press('Escape')
-      await page.getByRole('button', { name: 'Settings of this conversation' }).click()
-      assert.deepEqual(await found('dialog'), [], 'settings')
-      await page.keyboard.press('Escape')
-      await page.getByRole('button', { name: 'Close the inspector' }).click()
-      await page.setViewportSize({ width: 390, height: 780 })
-      await page.getByRole('button', { name: 'Conversations' }).click()
-      await page.getByRole('searchbox').fill('everything')
-      await page.getByRole('list', { name: 'Search results' }).getByRole('link').first().waitFor()
-      assert.deepEqual(await found(), [], 'a small screen')
-      await page.getByRole('searchbox').fill('nothingofthekind')
-      await page.getByText('No results.').waitFor()
-      assert.deepEqual(await found('nav'), [], 'a search in vain')
-    })
+test('axe finds nothing, in light and in dark', async (t) => {
+  await withVisitor(t, async ({ page }) => {
+    await page.evaluate(axe.source)
+    const found = (within?: string) => findings(page, within)
+    assert.deepEqual(await found(), [], 'an empty page')
+    site.replies.push([
+      { type: 'reasoning', text: 'Let me think about **it**.' },
+      { type: 'text', text: richText },
+      { type: 'tool-call', callId: '', name: 'clock', input: { zone: 'Europe/Paris' } },
+    ])
+    await say(page, 'Show me everything')
+    await page.locator('details.tool').waitFor()
+    await settled(page)
+    await page.locator('details.thinking summary').click()
+    await page.locator('details.tool > summary').click()
+    await page.locator('.hljs-keyword').first().waitFor()
+    await page.getByLabel('Compare with').selectOption('next openai/gpt-5.6')
+    await page.locator('.request-head').nth(1).waitFor()
+    assert.deepEqual(await found(), [], 'two requests side by side')
+    await page.getByRole('button', { name: 'Narrow inspector' }).click()
+    await page.getByLabel('Compare with').selectOption('')
+    site.emulator.order({ status: 401 })
+    await say(page, 'Fail')
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await page.locator('.chart canvas').waitFor()
+    assert.deepEqual(await found(), [], 'a conversation with a failure, and its usage')
+    await page.getByRole('button', { name: /^Model:/ }).click()
+    await page.locator('.preview p').first().waitFor()
+    assert.deepEqual(await found('dialog'), [], 'the model picker')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Settings of this conversation' }).click()
+    assert.deepEqual(await found('dialog'), [], 'settings')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Close the inspector' }).click()
+    await page.setViewportSize({ width: 390, height: 780 })
+    await page.getByRole('button', { name: 'Conversations' }).click()
+    await page.getByRole('searchbox').fill('everything')
+    await page.getByRole('list', { name: 'Search results' }).getByRole('link').first().waitFor()
+    assert.deepEqual(await found(), [], 'a small screen')
+    await page.getByRole('searchbox').fill('nothingofthekind')
+    await page.getByText('No results.').waitFor()
+    assert.deepEqual(await found('nav'), [], 'a search in vain')
   })
-}
+})
 
 const richText = `## A heading
 
@@ -106,7 +109,7 @@ const answer: number = 42 // of course
 > Said by somebody`
 
 test('everything can be done by keyboard alone', async (t) => {
-  await withVisitor(t, false, async ({ page, errors }) => {
+  await withVisitor(t, async ({ page, errors }) => {
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key)
     }
@@ -157,7 +160,7 @@ test('everything can be done by keyboard alone', async (t) => {
 })
 
 test('the focus is always visible, and moves through the whole page and out of it again', async (t) => {
-  await withVisitor(t, false, async ({ page }) => {
+  await withVisitor(t, async ({ page }) => {
     await say(page, 'What time is it?')
     await page.locator('details.tool').waitFor()
     await settled(page)
@@ -236,7 +239,7 @@ const scroll = `(async () => {
 test('ten thousand messages are drawn as quickly as a hundred', async (t) => {
   if (!browser) return t.skip(noBrowser)
   const [short, long] = [await longConversation(50), await longConversation(5000)]
-  await withVisitor(t, false, async ({ page }) => {
+  await withVisitor(t, async ({ page }) => {
     const scrolled = async (id: string, last: string) => {
       await page.goto(`${site.url}/c/${id}`)
       await page.getByText(last).waitFor()

@@ -4,21 +4,18 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
-import { noBrowser, openBrowser } from './browser.ts'
+import type { Page } from 'playwright-core'
+import { noBrowser } from './browser.ts'
 import { settled } from './site.ts'
 import { openStock, type Stock } from './stock.ts'
-import { ask, message, replies } from './page-test.ts'
+import { ask, browser, message, replies } from './page-test.ts'
 
-let browser: Browser | undefined
 let stock: Stock
 
 before(async () => {
-  browser = await openBrowser()
   stock = await openStock()
 })
 after(async () => {
-  await browser?.close()
   await stock.close()
 })
 

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { noBrowser, openBrowser, remoteName } from './browser.ts'
+import { noBrowser, remoteName } from './browser.ts'
+import { browser } from './page-test.ts'
 import { openSite, say, settled, openPage } from './site.ts'
 
 test('a link to a conversation leads there, once a key was entered', async (t) => {
-  const browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
   const guarded = await openSite({ requireKeys: true })
   const { id } = await guarded.store.createConversation('local', { title: 'Behind a key' })
@@ -41,12 +41,10 @@ test('a link to a conversation leads there, once a key was entered', async (t) =
   } finally {
     await context.close()
     await guarded.close()
-    await browser.close()
   }
 })
 
 test('a server that asks for a key is used with one, and the key is in no address', async (t) => {
-  const browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
   const guarded = await openSite({ requireKeys: true })
   const { page, context, foreignRequests, errors } = await openPage(browser, guarded)
@@ -68,12 +66,10 @@ test('a server that asks for a key is used with one, and the key is in no addres
   } finally {
     await context.close()
     await guarded.close()
-    await browser.close()
   }
 })
 
 test('from another machine, without TLS, everything works except copying, which is reported', async (t) => {
-  const browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
   const remote = await openSite({ name: remoteName })
   const { page, context, foreignRequests, errors } = await openPage(browser, remote)
@@ -103,6 +99,5 @@ test('from another machine, without TLS, everything works except copying, which 
   } finally {
     await context.close()
     await remote.close()
-    await browser.close()
   }
 })

@@ -1,4 +1,4 @@
-// Tests in a real browser with a real server. Importing this file opens both, once per test file.
+// Tests in a real browser with a real server. Importing this file opens both, once per process.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -5,11 +5,11 @@ import test from 'node:test'
 import { buildWeb } from '../../scripts/build-web.ts'
 import { besides, fakeLlama } from '../llama/fake.ts'
 import { newConversation } from '../server/serving.ts'
-import { noBrowser, openBrowser } from './browser.ts'
+import { noBrowser } from './browser.ts'
+import { browser } from './page-test.ts'
 import { openPage } from './site.ts'
 
 test('the inspector shows the prompt of a local model as text, and offers it for no other', async (t) => {
-  await using browser = await openBrowser()
   if (!browser) return t.skip(noBrowser)
   const llama = await fakeLlama(t, () => '<|user|>\n<img src=x onerror="document.title=1">\n<|assistant|>')
   const { directory } = await buildWeb()
@@ -17,7 +17,8 @@ test('the inspector shows the prompt of a local model as text, and offers it for
   const local = await newConversation(api, { settings: { model: 'llama.cpp/tiny' } })
   const other = await newConversation(api, { settings: { model: 'lmstudio/tiny' } })
 
-  const { page, errors } = await openPage(browser, { url }, { path: `/c/${local}` })
+  const { page, context, errors } = await openPage(browser, { url }, { path: `/c/${local}` })
+  t.after(() => context.close())
   page.setDefaultTimeout(30_000)
   await page.keyboard.press('Control+i')
   const inspector = page.getByRole('complementary', { name: 'Inspector' })

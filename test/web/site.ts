@@ -180,11 +180,11 @@ export interface PageSession {
 export async function openPage(
   browser: Browser,
   site: Pick<Site, 'url'>,
-  options: { dark?: boolean; path?: string } = {},
+  options: { path?: string } = {},
 ): Promise<PageSession> {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
-    colorScheme: options.dark ? 'dark' : 'light',
+    colorScheme: 'light',
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()

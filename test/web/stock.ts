@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { buildWeb } from '../../scripts/build-web.ts'
 import { bin } from '../cli/command-line.ts'
+import { compileCache } from '../compile-cache.ts'
 
 export interface Stock {
   url: string
@@ -27,7 +28,13 @@ export async function openStock(env: Record<string, string> = {}): Promise<Stock
   const begin = async (port: string): Promise<string> => {
     const started = spawn(process.execPath, [bin, 'serve', '--port', port, '--no-open'], {
       cwd: home,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, XDG_DATA_HOME: home, ...env },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        NODE_COMPILE_CACHE: compileCache,
+        HOME: home,
+        XDG_DATA_HOME: home,
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     child = started
