@@ -11,10 +11,10 @@ import type { Block } from '../wires/anthropic-messages/types.ts'
 import {
   blocksOf,
   callBook,
+  type CallBook,
   readReply,
   readUser,
   replyMetadata,
-  type CallBook,
 } from '../wires/anthropic-messages/transcript.ts'
 import { branchOf, claudeCodeSession, hasResult, isAside, isMessageLine } from './claude-code-session.ts'
 import { writeSession } from './session-file.ts'

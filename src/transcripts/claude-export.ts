@@ -6,10 +6,14 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, Reply, ToolResultPart, UserMessage } from '../core/message.ts'
-import { readOutput } from '../wires/anthropic-messages/read-request.ts'
-import { isBlock, type Block } from '../wires/anthropic-messages/types.ts'
-import { writeMessages, type WrittenMessage } from '../wires/anthropic-messages/write-request.ts'
-import { callBook, type CallBook } from '../wires/anthropic-messages/transcript.ts'
+import {
+  callBook,
+  type CallBook,
+  readOutput,
+  writeMessages,
+  type WrittenMessage,
+} from '../wires/anthropic-messages/transcript.ts'
+import { type Block, isBlock } from '../wires/anthropic-messages/types.ts'
 import { uuidFor } from './uuid.ts'
 import {
   sourced,

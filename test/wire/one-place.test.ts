@@ -12,6 +12,9 @@ import type { everyTarget } from '../targets.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
+/** The files that no wire is without. */
+const required = 'index types encode decode emulate rules refused transcript service'.split(' ')
+
 test('the emulator, the server, the run loop, the command line and the providers name no wire, except in rows of data', () => {
   const files = globSync('src/{emulator,server,run,cli,providers}/**/*.ts', { cwd: root })
   const isData = (file: string) => /providers[/\\](rows[/\\]|models\.ts|catalogue)/.test(file)
@@ -20,6 +23,29 @@ test('the emulator, the server, the run loop, the command line and the providers
     .filter((file) => wireIds.some((id) => readFileSync(join(root, file), 'utf8').match(new RegExp(`['/]${id}['/]`))))
   assert.ok(files.length > 50)
   assert.deepEqual(naming, [])
+})
+
+test('every wire folder has the same files, as docs/architecture.md lists them', () => {
+  const text = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8')
+  const section = text.slice(text.indexOf('## One wire, one folder'), text.indexOf('Wires whose body is a list'))
+  const rows = section.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')[1] ?? ''] : []))
+  const listed = rows.flatMap((cell) => [...cell.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name ?? ''))
+  const used = new Set<string>()
+  for (const id of wireIds) {
+    const names = globSync('*', { cwd: join(root, 'src', 'wires', id) }).map((file) => file.replace(/\.ts$/, ''))
+    assert.deepEqual(
+      names.filter((name) => !listed.includes(name)),
+      [],
+      id,
+    )
+    assert.deepEqual(
+      required.filter((name) => !names.includes(name)),
+      [],
+      id,
+    )
+    for (const name of names) used.add(name)
+  }
+  assert.deepEqual(listed.toSorted(), [...used].toSorted())
 })
 
 test('every wire can be imported alone, as the package says', () => {

@@ -2,27 +2,27 @@
 // into the same events and decoded the same way.
 
 import type { Note } from '../../core/context.ts'
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Origin, Part, StopReason } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
 import {
+  type BlockDialect,
   blockStream,
+  type BlockStream,
   endOpenBlocks,
   startBlock,
   stopAllBlocks,
   stopBlock,
-  type BlockDialect,
-  type BlockStream,
 } from '../shared/block-stream.ts'
 import { callIds } from '../shared/call-ids.ts'
 import { addPart, decoding, endReply, growPart, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
+import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { appliedEdits, transformations } from './context-edits.ts'
-import { outputOf, partOf, readBlock } from './read-block.ts'
-import { split } from './split.ts'
-import { laterUsage, readUsage } from './usage.ts'
-import { isBlock, isServerCall, isServerResult, type Block } from './types.ts'
+import { split } from './emulate.ts'
+import { outputOf, partOf, readBlock } from './read-reply.ts'
+import { type Block, isBlock, isServerCall, isServerResult } from './types.ts'
 
 interface State extends BlockStream<Block> {
   readonly given: Origin
@@ -209,4 +209,66 @@ function isShown(part: Part | undefined): boolean {
   return (
     part?.type === 'text' || part?.type === 'reasoning' || part?.type === 'compaction' || part?.type === 'tool-call'
   )
+}
+
+// Tokens of one reply. The API counts cache reads and writes separately from `input_tokens`, and reports running
+// totals: a later number replaces an earlier one, unless it is 0, which hosts with the same API write for what they
+// have already reported.
+
+/** The later of two reports; a number that the later one omits, or sets to null or 0, stays. */
+function laterUsage(earlier: JsonObject | undefined, later: Json | undefined): JsonObject | undefined {
+  if (!isObject(later)) return earlier
+  const merged: JsonObject = { ...earlier }
+  for (const [key, value] of Object.entries(later)) {
+    if ((value !== null && value !== undefined && value !== 0) || !(key in merged)) merged[key] = value
+  }
+  return merged
+}
+
+function readUsage(raw: JsonObject): Usage {
+  const total = countsIn(raw)
+  // A compaction runs on the same model, but its tokens are only in `iterations` (checked 2026-11).
+  for (const iteration of Array.isArray(raw.iterations) ? raw.iterations : []) {
+    if (!isObject(iteration) || iteration.type !== 'compaction') continue
+    const more = countsIn(iteration)
+    total.input += more.input
+    total.output += more.output
+    total.cacheRead += more.cacheRead
+    total.cacheWrite += more.cacheWrite
+  }
+  const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
+  return { ...total, reasoning: numberIn(details.thinking_tokens), raw }
+}
+
+function countsIn(raw: JsonObject): Omit<Usage, 'reasoning' | 'raw'> {
+  const cacheRead = numberIn(raw.cache_read_input_tokens)
+  const cacheWrite = numberIn(raw.cache_creation_input_tokens)
+  return {
+    input: numberIn(raw.input_tokens) + cacheRead + cacheWrite,
+    output: numberIn(raw.output_tokens),
+    cacheRead,
+    cacheWrite,
+  }
+}
+
+/** What the server reports that it dropped. */
+function appliedEdits(management: Json | undefined): Note[] {
+  const applied = isObject(management) && Array.isArray(management.applied_edits) ? management.applied_edits : []
+  return applied.filter(isObject).map((edit): Note => {
+    const { cleared_tool_uses: uses, cleared_thinking_turns: turns, cleared_input_tokens: tokens } = edit
+    const what = uses === undefined ? `thoughts of ${String(turns)} replies` : `results of ${String(uses)} calls`
+    const why = 'the provider left them out of what the model saw, as it was asked to'
+    return { kind: 'dropped', what: `${what}, ${String(tokens)} tokens`, why, rule: 'context-editing' }
+  })
+}
+
+/** Thinking that it did not accept, and why. */
+function transformations(given: Json | undefined): Note[] {
+  const all = Array.isArray(given) ? given.filter(isObject) : []
+  return all.map(({ type, path, reason }): Note => ({
+    kind: type === 'thinking_dropped' ? 'dropped' : 'changed',
+    what: `a thought at ${String(path)}`,
+    why: `the provider found it bound to something else (${String(reason)})`,
+    rule: 'R-19',
+  }))
 }

@@ -6,12 +6,22 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../shared/clean-json.ts'
+import { flatCall, malformedInput, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import { isIntact } from '../shared/replayable.ts'
 import { serverToolText, withSources } from '../shared/server-tool-text.ts'
 import { cleanText, isBlank, isClean } from '../shared/text.ts'
-import { flatCall, malformedInput, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
+import type { Target } from '../wire.ts'
 import { isClaude } from './models.ts'
-import { blockFields, isBlock, isThinking, protocolId, replyOnlyFields, textBlock, type Block } from './types.ts'
-import { isOfIssuer, isReplayed, type Writer } from './writer.ts'
+import {
+  type Block,
+  blockFields,
+  isBlock,
+  isThinking,
+  protocolId,
+  replyOnlyFields,
+  textBlock,
+  type Writer,
+} from './types.ts'
 
 export function encodeReply(reply: Reply, at: string, writer: Writer): Block[] {
   return isReplayed(reply, writer.target) ? replay(reply, at, writer) : build(reply, at, writer)
@@ -202,4 +212,20 @@ function inputOf(call: ToolCallPart, at: string, writer: Writer): JsonObject {
   const what = `arguments of ${call.name} to an object that holds them as text`
   writer.notes.push({ kind: 'changed', what, why: 'they were not a JSON object', at, rule: 'R-6' })
   return malformedInput(call.malformed ?? JSON.stringify(call.input))
+}
+
+/**
+ * A thinking signature is valid on every host of a Claude model, so a Claude reply may be replayed to any other Claude;
+ * a reply of another model on this wire is valid at its own provider only.
+ */
+export function isReplayed(reply: Reply, target: Target): boolean {
+  if (target.quirks.toolMessages || !target.capabilities.tools) return false
+  return isOfIssuer(reply, target) && isIntact(reply)
+}
+
+function isOfIssuer({ origin }: Reply, target: Target): boolean {
+  if (origin.protocol !== protocolId) return false
+  const bothClaude = isClaude(origin.model) === isClaude(target.model)
+  if (origin.provider !== target.provider) return bothClaude && isClaude(target.model)
+  return bothClaude || target.provider === 'anthropic'
 }

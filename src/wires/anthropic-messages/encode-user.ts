@@ -6,8 +6,7 @@ import { takesMedia } from '../shared/media.ts'
 import { cleanText, isBlank } from '../shared/text.ts'
 import { emptyResultText, flatResult, flatResultLabel, mediaStandIn, summaryLabel } from '../shared/injected-text.ts'
 import { readImage } from '../shared/image-header.ts'
-import { imageTypes, isBlock, protocolId, textBlock, type Block } from './types.ts'
-import type { Writer } from './writer.ts'
+import { type Block, imageTypes, isBlock, protocolId, textBlock, type Writer } from './types.ts'
 
 export function encodeUser(message: UserMessage, at: string, writer: Writer): Block[] {
   const blocks: Block[] = []

@@ -1,7 +1,7 @@
 // A context as a body of `POST /v1/messages`. All results of a turn come first in one user message, merged with the
 // user's next text; input is an object; nothing is blank; user and assistant alternate.
 //
-// Up to `settle` there is one turn per message, so that an index in the list is an index in the context.
+// Up to `normaliseTurns` there is one turn per message, so that an index in the list is an index in the context.
 
 import { placeOf, type Context, type Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -12,35 +12,32 @@ import { encodeCache } from '../shared/encode-cache.ts'
 import { mapNames } from '../shared/names.ts'
 import type { Encoded, Target } from '../wire.ts'
 import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
-import { encodeOptions } from './options.ts'
-import { betasOf } from './betas.ts'
-import { checkThinkingPrefix } from './thinking-prefix.ts'
-import { markCache } from './cache-marks.ts'
-import { contextEdits } from './context-edits.ts'
-import { encodeReply } from './encode-reply.ts'
-import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
+import { betasOf, contextEdits, declareTools, encodeOptions } from './options.ts'
+import { checkThinkingPrefix, keepThinking, loopAtEnd } from './thinking.ts'
 import {
   isContinued,
   isOfServerTool,
   isPaused,
+  markCache,
   pairServerTools,
   placeSystem,
   resultsFirst,
   trimEnd,
-} from './block-order.ts'
-import { keepThinking, loopAtEnd } from './thinking.ts'
-import { declareTools } from './tools.ts'
+} from './encode-messages.ts'
+import { encodeReply, isReplayed } from './encode-reply.ts'
+import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import {
   apiVersion,
+  type Block,
   callIdGrammar,
   isThinking,
+  type Item,
   protocolId,
   textBlock,
   toolNameLength,
   toolNamePattern,
-  type Block,
+  type Writer,
 } from './types.ts'
-import { isReplayed, type Item, type Writer } from './writer.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   const notes: Note[] = []

@@ -1,13 +1,12 @@
-// The Messages API of Anthropic, as a Protocol.
+// The wire of Anthropic's Messages API.
 
 import type { Wire } from '../wire.ts'
 import { decoder } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { errorBody, split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
-import { split } from './split.ts'
 import { imageTypes, protocolId } from './types.ts'
-import { declareServerTool } from './server-tools.ts'
+import { declareServerTool } from './options.ts'
 
 const media = [...imageTypes, 'application/pdf', 'text/plain']
 

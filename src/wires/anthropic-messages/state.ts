@@ -4,8 +4,17 @@
 import { createHash } from 'node:crypto'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { modelOf } from './models.ts'
-import { afterCompaction, dueCompaction, edited, mapBlocks, tokensOf } from './state-context.ts'
-import { blocksOf, brokenThinking, signThinking, type BrokenBlock } from './state-thinking.ts'
+import {
+  afterCompaction,
+  blocksOf,
+  type BrokenBlock,
+  brokenThinking,
+  dueCompaction,
+  edited,
+  mapBlocks,
+  signThinking,
+  tokensOf,
+} from './state-context.ts'
 import { createThreads } from './state-threads.ts'
 import { textIn } from '../shared/json-fields.ts'
 import { anthropicRefusal, refusalFor } from '../shared/refusal.ts'

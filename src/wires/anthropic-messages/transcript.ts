@@ -5,12 +5,14 @@
 import type { Note, ToolSpec } from '../../core/context.ts'
 import { fold } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
+import type { MediaPart, Message, Origin, Reply, TextPart, ToolResultPart, UserMessage } from '../../core/message.ts'
+import { wireIds } from '../shared/ids.ts'
+import { sourced, type Transcript, type TranscriptFormat, unreadable, writeBySource } from '../shared/transcript.ts'
+import type { Target } from '../wire.ts'
+import { encodeReply } from './encode-reply.ts'
+import { encodeResults, encodeSystem, encodeUser } from './encode-user.ts'
 import { anthropicMessages } from './index.ts'
-import { readOutput, readUserBlock } from './read-request.ts'
-import { isBlock, protocolId, type Block } from './types.ts'
-import { writeMessages } from './write-request.ts'
-import { sourced, unreadable, writeBySource, type Transcript, type TranscriptFormat } from '../shared/transcript.ts'
+import { type Block, callIdGrammar, imageTypes, isBlock, protocolId, type Writer } from './types.ts'
 
 export const anthropicMessagesFormat: TranscriptFormat = { id: protocolId, recognise, read, write }
 
@@ -74,7 +76,7 @@ function read(json: Json): Transcript {
   return { messages, ...(system.length > 0 && { system }), ...(tools.length > 0 && { tools }), notes }
 }
 
-export interface ReplyMetadata {
+interface ReplyMetadata {
   model: string
   replyId?: string
   stopReason?: string
@@ -246,4 +248,100 @@ function joinResults(run: Message[]): ReturnType<typeof writeMessages> {
     else joined.push(message)
   }
   return joined
+}
+
+/** Reads the user content of a request back into parts: for transcripts, which are stored requests. */
+function readUserBlock(block: Block): UserMessage['parts'][number] {
+  if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: block.text }
+  return readMedia(block) ?? { type: 'opaque', kind: `${protocolId}/${block.type}`, data: block }
+}
+
+/** The content of a `tool_result`. What our parts do not support is kept as the text of its JSON. */
+export function readOutput(content: Json | undefined): ToolResultPart['output'] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) return []
+  return content.map((block): TextPart | MediaPart => {
+    const part = isBlock(block) ? readUserBlock(block) : undefined
+    return part?.type === 'text' || part?.type === 'media' ? part : { type: 'text', text: JSON.stringify(block) }
+  })
+}
+
+function readMedia(block: Block): MediaPart | undefined {
+  if ((block.type !== 'image' && block.type !== 'document') || !isObject(block.source)) return undefined
+  const { type, media_type, data, url, file_id } = block.source
+  const fallback = block.type === 'image' ? 'image/*' : 'application/pdf'
+  const mediaType = typeof media_type === 'string' ? media_type : fallback
+  const name = typeof block.title === 'string' ? { name: block.title } : {}
+  const media = (given: MediaPart['data']): MediaPart => ({ type: 'media', mediaType, ...name, data: given })
+  if (type === 'base64' && typeof data === 'string') return media({ kind: 'base64', base64: data })
+  if (type === 'text' && typeof data === 'string') {
+    return media({ kind: 'base64', base64: Buffer.from(data, 'utf8').toString('base64') })
+  }
+  if (type === 'url' && typeof url === 'string') return media({ kind: 'url', url })
+  if (type === 'file' && typeof file_id === 'string')
+    return media({ kind: 'file', fileId: file_id, provider: 'anthropic' })
+  return undefined
+}
+
+// Messages of a request for storage: everything this wire supports, with nothing merged, added or adapted to a model.
+// For transcripts; a request to be sent is written by `encode`.
+
+export interface WrittenMessage {
+  role: 'user' | 'assistant' | 'system'
+  content: Block[]
+}
+
+/** One message each; empty ones are left out. */
+export function writeMessages(messages: readonly Message[]): WrittenMessage[] {
+  const idOf = wireIds(
+    messages,
+    callIdGrammar,
+    ({ origin, native }) => origin.protocol === protocolId && native.length > 0,
+  )
+  return messages.flatMap((message): WrittenMessage[] => {
+    const content = contentOf(message, idOf)
+    if (content.length === 0) return []
+    return [{ role: message.role === 'tool' ? 'user' : message.role, content }]
+  })
+}
+
+function contentOf(message: Message, idOf: Writer['idOf']): Block[] {
+  const writer: Writer = {
+    target: anywhere(message.role === 'assistant' ? message.origin : undefined),
+    notes: [],
+    names: { toWire: (name) => name },
+    idOf,
+  }
+  switch (message.role) {
+    case 'system':
+      return encodeSystem(message.parts, '', writer)
+    case 'user':
+      return encodeUser(message, '', writer)
+    case 'tool':
+      return encodeResults(message, '', writer)
+    case 'assistant':
+      return encodeReply(message, '', writer)
+  }
+}
+
+/** A target that accepts everything, and is the issuer of the reply. */
+function anywhere(origin: Origin | undefined): Target {
+  const media = [...imageTypes, 'application/pdf', 'text/plain']
+  return {
+    provider: origin?.provider ?? 'anthropic',
+    model: origin?.model ?? '',
+    options: {},
+    quirks: {},
+    capabilities: {
+      media,
+      mediaUrls: true,
+      resultMedia: media,
+      tools: true,
+      sampling: true,
+      forcedTool: true,
+      prefill: true,
+      midSystem: true,
+      efforts: [],
+    },
+  }
 }

@@ -3,8 +3,11 @@
 // A reply's blocks are not quite a request's blocks: what clients and hosts add to them is refused ("Extra inputs are
 // not permitted"). Types and fields checked 2026-11 against @anthropic-ai/sdk 1.8.0 (stable and beta `*Param` types).
 
+import type { Note } from '../../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { IdGrammar } from '../shared/ids.ts'
+import type { NameMap } from '../shared/names.ts'
+import type { Target } from '../wire.ts'
 
 export const protocolId = 'anthropic-messages'
 
@@ -86,4 +89,19 @@ const uncacheable: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking
 
 export function isCacheable(block: Block): boolean {
   return !uncacheable.has(block.type) && !(block.type === 'text' && block.text === '')
+}
+
+// What the parts of the encoder share.
+
+export interface Writer {
+  target: Target
+  notes: Note[]
+  names: Pick<NameMap, 'toWire'>
+  idOf(callId: string): string
+}
+
+/** A block, and the index of its message in the context; -1 = ours. */
+export interface Item {
+  block: Block
+  message: number
 }

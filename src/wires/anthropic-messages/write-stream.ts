@@ -6,9 +6,8 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
-import { blocksFor, errorBody, whole } from './emulate.ts'
+import { blocksFor, errorBody, whole, wireUsage } from './emulate.ts'
 import { protocolId } from './types.ts'
-import { wireUsage } from './usage.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {
   const fold = folding({ protocol: protocolId, provider: '', model: profile.model })

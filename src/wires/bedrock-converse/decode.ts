@@ -1,25 +1,28 @@
 // Streams of ConverseStream: one block at a time, each in deltas. Only calls, results and images are announced; any
 // other block begins with its first delta. A complete reply is split into the same chunks and decoded the same way.
 
-import { isObject, type JsonObject } from '../../core/json.ts'
-import type { Origin, StopReason } from '../../core/message.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Origin, Part, StopReason, ToolResultPart } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
+import { readArguments } from '../shared/arguments.ts'
 import {
+  type BlockDialect,
+  type BlockReader,
   blockStream,
+  type BlockStream,
   endOpenBlocks,
   startBlock,
   stopAllBlocks,
   stopBlock,
-  type BlockDialect,
-  type BlockStream,
 } from '../shared/block-stream.ts'
 import { decoding, endReply, growPart, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { malformedInput } from '../shared/injected-text.ts'
+import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
+import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { partOf, readBlock } from './read-block.ts'
-import { split } from './split.ts'
-import { inside } from './types.ts'
-import { readUsage } from './usage.ts'
+import { split } from './emulate.ts'
+import { imageFormats, inside, kindOf, protocolId } from './types.ts'
 
 interface State extends BlockStream<JsonObject> {
   finish: string | undefined
@@ -133,4 +136,122 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
   content_filtered: 'refusal',
   malformed_model_output: 'failed',
   malformed_tool_use: 'failed',
+}
+
+// One content block, read piece by piece, and at its end the complete block as in a reply without streaming, with our
+// reading of it. Pieces are joined once, at the end.
+
+function readBlock(start: JsonObject): BlockReader<JsonObject> {
+  const text: string[] = typeof start.text === 'string' ? [start.text] : []
+  const input: string[] = []
+  const signature: string[] = []
+  const citations: Json[] = []
+  const results: Json[] = []
+  let redacted: Json | undefined
+  let other: JsonObject = {}
+
+  return {
+    delta(delta) {
+      if (typeof delta.text === 'string') {
+        text.push(delta.text)
+        return delta.text
+      }
+      const use = inside(delta, 'toolUse')
+      if (typeof use?.input === 'string') {
+        input.push(use.input)
+        return use.input
+      }
+      const thought = inside(delta, 'reasoningContent')
+      if (thought) {
+        if (typeof thought.signature === 'string') signature.push(thought.signature)
+        if (thought.redactedContent !== undefined) redacted = thought.redactedContent
+        if (typeof thought.text !== 'string') return undefined
+        text.push(thought.text)
+        return thought.text
+      }
+      if (delta.citation !== undefined) citations.push(delta.citation)
+      else if (Array.isArray(delta.toolResult)) results.push(...delta.toolResult)
+      else other = { ...other, ...delta }
+      return undefined
+    },
+    finish() {
+      const kind = kindOf(start)
+      const given = inside(start, kind) ?? {}
+      if (kind === 'toolUse') return finishUse(given, input.join(''))
+      if (kind === 'reasoningContent') return { block: reasoning(given, text.join(''), signature.join(''), redacted) }
+      if (kind === 'toolResult' && results.length > 0) return { block: { toolResult: { ...given, content: results } } }
+      if (kind !== 'text') return { block: { [kind]: { ...given, ...inside(other, kind) } } }
+      const joined = text.join('')
+      if (citations.length === 0) return { block: { text: joined } }
+      return { block: { citationsContent: { ...(joined !== '' && { content: [{ text: joined }] }), citations } } }
+    },
+  }
+}
+
+function finishUse(given: JsonObject, streamed: string): { block: JsonObject; malformed?: string } {
+  if (streamed.trim() === '' && isObject(given.input)) return { block: { toolUse: given } }
+  const { input, malformed } = readArguments(streamed)
+  const block = { toolUse: { ...given, input: malformed === undefined ? input : malformedInput(malformed) } }
+  return { block, ...(malformed !== undefined && { malformed }) }
+}
+
+function reasoning(given: JsonObject, text: string, signature: string, redacted: Json | undefined): JsonObject {
+  const sealed = redacted ?? given.redactedContent
+  if (sealed !== undefined && text === '') return { reasoningContent: { redactedContent: sealed } }
+  const whole = isObject(given.reasoningText) ? given.reasoningText : {}
+  return {
+    reasoningContent: {
+      reasoningText: { ...whole, ...(text !== '' && { text }), ...(signature !== '' && { signature }) },
+    },
+  }
+}
+
+/** Our reading of a block, finished or not. Calls need an id and are read by the decoder. */
+function partOf(block: JsonObject): Exclude<Part, ToolResultPart> {
+  const kind = kindOf(block)
+  const value = inside(block, kind) ?? {}
+  switch (kind) {
+    case 'text':
+      return { type: 'text', text: textIn(block.text) }
+    case 'reasoningContent': {
+      const text = textIn(inside(value, 'reasoningText')?.text)
+      return { type: 'reasoning', text, ...(value.redactedContent !== undefined && { hidden: true }) }
+    }
+    case 'citationsContent': {
+      const content = Array.isArray(value.content) ? value.content : []
+      const text = content.map((one) => (isObject(one) ? textIn(one.text) : '')).join('')
+      if (text === '') break
+      return { type: 'text', text, ...(Array.isArray(value.citations) && { citations: value.citations }) }
+    }
+    case 'toolUse':
+      return { type: 'server-tool', name: textIn(value.name), ...(value.input !== undefined && { input: value.input }) }
+    case 'toolResult':
+      return { type: 'server-tool', name: textIn(value.type) || 'tool', output: value.content ?? null }
+    case 'image': {
+      const bytes = inside(value, 'source')?.bytes
+      const type = Object.entries(imageFormats).find(([, format]) => format === value.format)?.[0]
+      if (typeof bytes !== 'string' || type === undefined) break
+      return { type: 'media', mediaType: type, data: { kind: 'base64', base64: bytes } }
+    }
+  }
+  return { type: 'opaque', kind: `${protocolId}/${kind}`, data: block }
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+// Tokens of one reply: cache reads and writes are counted separately from `inputTokens`.
+
+function readUsage(raw: JsonObject): Usage {
+  const cacheRead = numberIn(raw.cacheReadInputTokens)
+  const cacheWrite = numberIn(raw.cacheWriteInputTokens)
+  return {
+    input: numberIn(raw.inputTokens) + cacheRead + cacheWrite,
+    output: numberIn(raw.outputTokens),
+    cacheRead,
+    cacheWrite,
+    reasoning: 0,
+    raw,
+  }
 }

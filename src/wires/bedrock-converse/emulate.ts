@@ -1,11 +1,12 @@
-// How Converse would have sent a reply, and its refusals.
+// What Converse would have sent: a reply, complete or as the chunks of a stream, and its errors.
 
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part, Reply } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
+import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
-import { callIdGrammar, protocolId, textBlock } from './types.ts'
-import { wireUsage } from './usage.ts'
+import { callIdGrammar, inside, kindOf, protocolId, textBlock } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const own = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -83,4 +84,70 @@ function stopReason({ origin, stop }: Reply): string {
 
 function madeUp(prefix: string, seed: string, length: number): string {
   return prefix + createHash('sha512').update(seed).digest('hex').slice(0, length)
+}
+
+export function split(whole: Json, piece = Infinity): Json[] {
+  const message = isObject(whole) ? inside(whole.output, 'message') : undefined
+  if (!isObject(whole) || !message) return [whole]
+  const { output: _, stopReason, additionalModelResponseFields: more, ...rest } = whole
+  const blocks = Array.isArray(message.content) ? message.content.filter(isObject) : []
+  return [
+    { messageStart: { role: message.role ?? 'assistant' } },
+    ...blocks.flatMap((block, contentBlockIndex) => {
+      const { start, deltas } = cut(block, piece)
+      return [
+        ...(start ? [{ contentBlockStart: { contentBlockIndex, start } }] : []),
+        ...deltas.map((delta) => ({ contentBlockDelta: { contentBlockIndex, delta } })),
+        { contentBlockStop: { contentBlockIndex } },
+      ]
+    }),
+    {
+      messageStop: {
+        ...(stopReason !== undefined && { stopReason }),
+        ...(more !== undefined && { additionalModelResponseFields: more }),
+      },
+    },
+    { metadata: { ...rest } },
+  ]
+}
+
+function cut(block: JsonObject, piece: number): { start?: JsonObject; deltas: JsonObject[] } {
+  const kind = kindOf(block)
+  const value = inside(block, kind) ?? {}
+  if (typeof block.text === 'string') {
+    const texts = [...splitText(block.text, piece)]
+    return { deltas: (texts.length > 0 ? texts : ['']).map((text) => ({ text })) }
+  }
+  if (kind === 'toolUse') {
+    const { input, ...start } = value
+    const text = input === undefined ? '' : JSON.stringify(input)
+    return {
+      start: { toolUse: start },
+      deltas: [...splitText(text, piece)].map((one) => ({ toolUse: { input: one } })),
+    }
+  }
+  if (kind === 'reasoningContent') {
+    const { text, signature } = inside(value, 'reasoningText') ?? {}
+    const texts = typeof text === 'string' ? [...splitText(text, piece)] : []
+    return {
+      deltas: [
+        ...texts.map((one) => ({ reasoningContent: { text: one } })),
+        ...(signature === undefined ? [] : [{ reasoningContent: { signature } }]),
+        ...(value.redactedContent === undefined
+          ? []
+          : [{ reasoningContent: { redactedContent: value.redactedContent } }]),
+      ],
+    }
+  }
+  return { start: block, deltas: [] }
+}
+
+function wireUsage({ input, output, cacheRead, cacheWrite }: Usage): JsonObject {
+  return {
+    inputTokens: Math.max(0, input - cacheRead - cacheWrite),
+    outputTokens: output,
+    totalTokens: input + output,
+    cacheReadInputTokens: cacheRead,
+    cacheWriteInputTokens: cacheWrite,
+  }
 }

@@ -1,19 +1,17 @@
 // A context as a body of Converse. The model and whether the reply is streamed are in the path. User and assistant
 // alternate; all results of a turn are in the next user message; nothing is blank.
 
+import type { Context, Note } from '../../core/context.ts'
 import { badInput } from '../../core/error.ts'
-import type { Context } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
 import { systemPieces, textPieces, userPieces, type Writing } from '../shared/pieces.ts'
-import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
+import { normaliseTurns, type Turn, turnOf, wireList } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
-import { settleDocuments } from './documents.ts'
-import { encodeReply, encodeResults, writing } from './encode-message.ts'
-import { encodeOptions } from './options.ts'
-import { encodeTools } from './tools.ts'
+import { encodeReply, encodeResults, writing } from './encode-messages.ts'
+import { encodeOptions, encodeTools } from './options.ts'
 import { inside, textBlock } from './types.ts'
 
 export function encode(context: Context, target: Target): Encoded {
@@ -89,4 +87,42 @@ function pathOf({ model }: Target, streams: boolean): string {
 /** After the block that it closes. */
 function markOf({ options }: Target): JsonObject {
   return { cachePoint: { type: 'default', ...(options.cacheTtl === '1h' && { ttl: '1h' }) } }
+}
+
+// Documents of a request: at most five, each with a unique name, and a text with them. The name of a document depends
+// only on earlier ones, so that a longer history keeps the names of a shorter one.
+
+const mostDocuments = 5
+
+function settleDocuments(turns: Turn<JsonObject>[], notes: Note[]): Turn<JsonObject>[] {
+  const total = turns.reduce((sum, { items }) => sum + items.filter(isDocument).length, 0)
+  if (total === 0) return turns
+  let seen = 0
+  return turns.map((turn) => {
+    if (!turn.items.some(isDocument)) return turn
+    const items = turn.items.map((block): JsonObject => {
+      const document = inside(block, 'document')
+      if (!document) return block
+      seen++
+      // The newest ones are the most relevant.
+      if (total - seen >= mostDocuments) {
+        const why = `a request takes no more than ${mostDocuments} documents`
+        notes.push({ kind: 'dropped', what: 'document', why, at: turn.at, rule: 'BC-14' })
+        return textBlock(`[a document in the format ${String(document.format)}, not sent]`)
+      }
+      const name = seen === 1 ? 'document' : `document-${seen}`
+      return { document: { ...document, name } }
+    })
+    const speaks = items.some((block) => typeof block.text === 'string')
+    if (!speaks) {
+      const why = 'a message with documents needs a text'
+      notes.push({ kind: 'added', what: 'text next to documents', why, at: turn.at, rule: 'BC-14' })
+    }
+    const all = speaks ? items : [...items, textBlock('See the document.')]
+    return { ...turnOf(turn.role, all, turn.at), from: turn.from }
+  })
+}
+
+function isDocument(block: JsonObject): boolean {
+  return inside(block, 'document') !== undefined
 }

@@ -1,11 +1,10 @@
-// Converse of Amazon Bedrock, as a Protocol.
+// The wire of Converse, Amazon Bedrock's chat API.
 
 import type { Wire } from '../wire.ts'
 import { decoder } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { errorBody, split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
-import { split } from './split.ts'
 import { documentFormats, imageFormats, protocolId } from './types.ts'
 
 const images = Object.keys(imageFormats)

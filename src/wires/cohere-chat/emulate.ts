@@ -1,10 +1,12 @@
-// What Cohere would have sent: the complete body of a reply, and the bodies of its refusals.
+// What Cohere would have sent: a reply, complete or as the events of a stream, and its errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, StopReason } from '../../core/message.ts'
 import { wireIds } from '../shared/ids.ts'
+import { listIn } from '../shared/json-fields.ts'
+import { splitText } from '../shared/text.ts'
 import type { Issue, WholeProfile } from '../wire.ts'
-import { callIdGrammar, protocolId, textBlock, thinkingBlock, type Block } from './types.ts'
+import { type Block, callIdGrammar, protocolId, textBlock, thinkingBlock } from './types.ts'
 
 export function whole(reply: Reply, { replyId, usage }: WholeProfile): Json {
   const [native] = reply.native
@@ -61,4 +63,91 @@ export function messageFromParts(reply: Reply, idOf: (callId: string) => string)
 
 export function errorBody({ message, type }: Issue): Json {
   return { message, ...(type !== undefined && { error_type: type }) }
+}
+
+// Splits a complete reply of Cohere into the events that would have carried it: the plan, the content with its
+// citations, the calls.
+
+export function split(whole: Json, piece = 40): Json[] {
+  if (!isObject(whole) || !isObject(whole.message)) return [whole]
+  const { content, tool_plan: plan, tool_calls: calls, citations, ...head } = whole.message
+  const start = { ...head, content: [], tool_plan: '', tool_calls: [], citations: [] }
+  const id = whole.id === undefined ? {} : { id: whole.id }
+  const events: Json[] = [{ ...id, type: 'message-start', delta: { message: start } }]
+  if (typeof plan === 'string') {
+    for (const text of splitText(plan, piece)) events.push(planDelta(text))
+  }
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listIn(content)
+  const cited = listIn(citations)
+  let index = 0
+  for (const [place, block] of blocks.entries()) {
+    const inside = cited.filter((citation) => placeOf(citation, blocks) === place)
+    events.push(...contentEvents(block, place, piece))
+    for (const citation of inside) events.push(...citationEvents(citation, index++))
+    events.push({ type: 'content-end', index: place })
+  }
+  for (const citation of cited.filter((one) => placeOf(one, blocks) === undefined)) {
+    events.push(...citationEvents(citation, index++))
+  }
+  for (const [place, call] of listIn(calls).entries()) events.push(...callEvents(call, place, piece))
+  const { finish_reason = null, usage } = whole
+  events.push({ type: 'message-end', delta: { finish_reason, ...(usage !== undefined && { usage }) } })
+  return events
+}
+
+function planDelta(text: string): JsonObject {
+  return { type: 'tool-plan-delta', delta: { message: { tool_plan: text } } }
+}
+
+export function contentStart(content: Json, index: number): JsonObject {
+  return { type: 'content-start', index, delta: { message: { content } } }
+}
+
+export function contentDelta(content: Json, index: number): JsonObject {
+  return { type: 'content-delta', index, delta: { message: { content } } }
+}
+
+export function callStart(call: Json, index: number): JsonObject {
+  return { type: 'tool-call-start', index, delta: { message: { tool_calls: call } } }
+}
+
+export function callDelta(text: string, index: number): JsonObject {
+  return { type: 'tool-call-delta', index, delta: { message: { tool_calls: { function: { arguments: text } } } } }
+}
+
+/** The block of a citation: the one it names, otherwise the first text; none for one of the plan. */
+function placeOf(citation: Json, blocks: readonly Json[]): number | undefined {
+  const { content_index: named, type } = isObject(citation) ? citation : {}
+  if (type === 'PLAN') return undefined
+  if (typeof named === 'number') return named in blocks ? named : undefined
+  const first = blocks.findIndex((block) => isObject(block) && block.type === 'text')
+  return first < 0 ? undefined : first
+}
+
+function citationEvents(citation: Json, index: number): Json[] {
+  const start = { type: 'citation-start', index, delta: { message: { citations: citation } } }
+  return [start, { type: 'citation-end', index }]
+}
+
+function contentEvents(block: Json, index: number, piece: number): Json[] {
+  const type = isObject(block) ? block.type : undefined
+  const key = type === 'text' || type === 'thinking' ? type : undefined
+  const text = isObject(block) && key !== undefined ? block[key] : undefined
+  if (!isObject(block) || key === undefined || typeof text !== 'string') return [contentStart(block, index)]
+  return [
+    contentStart({ ...block, [key]: '' }, index),
+    ...[...splitText(text, piece)].map((more) => contentDelta({ [key]: more }, index)),
+  ]
+}
+
+function callEvents(call: Json, index: number, piece: number): Json[] {
+  const fn = isObject(call) && isObject(call.function) ? call.function : undefined
+  const text = fn?.arguments
+  const end = { type: 'tool-call-end', index }
+  if (!isObject(call) || !fn || typeof text !== 'string') return [callStart(call, index), end]
+  return [
+    callStart({ ...call, function: { ...fn, arguments: '' } }, index),
+    ...[...splitText(text, piece)].map((more) => callDelta(more, index)),
+    end,
+  ]
 }

@@ -6,7 +6,7 @@
 import type { Context } from '../../core/context.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { MediaPart, Reply, ToolResultPart } from '../../core/message.ts'
-import { textPart, type Dialect, type Item, type ResultContent, type Writer } from '../message-list/dialect.ts'
+import { type Dialect, type Item, type ResultContent, textPart, type Writer } from '../message-list/dialect.ts'
 import { encodeMessageList } from '../message-list/encode.ts'
 import { settledCalls } from '../message-list/encode-reply.ts'
 import { dataUrl, takesMedia } from '../shared/media.ts'

@@ -3,10 +3,9 @@
 
 import type { Wire } from '../wire.ts'
 import { decoder } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { errorBody, split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
-import { split } from './split.ts'
 import { protocolId } from './types.ts'
 
 export const cohereChat: Wire = {

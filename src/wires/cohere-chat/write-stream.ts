@@ -6,8 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { noUsage, type Usage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
-import { errorBody, whole } from './emulate.ts'
-import { callDelta, callStart, contentDelta, contentStart, split } from './split.ts'
+import { callDelta, callStart, contentDelta, contentStart, errorBody, split, whole } from './emulate.ts'
 import { protocolId, textBlock, thinkingBlock } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {

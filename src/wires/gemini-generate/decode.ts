@@ -1,16 +1,16 @@
 // A stream of generateContent. There is no last event: a chunk with a `finishReason` completes the answer, and a stream
 // without one was cut off. Errors come as chunks, sometimes wrapped in a list.
 
+import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin } from '../../core/message.ts'
+import type { Origin, StopReason } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
 import { addPart, decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
+import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { splitText } from '../shared/text.ts'
-import { closeContent, emptyContent, nativeParts, readPart, type Content } from './read-parts.ts'
-import { badFinish, stopReason } from './stop.ts'
-import { readUsage } from './usage.ts'
+import { closeContent, type Content, emptyContent, nativeParts, readPart } from './read-reply.ts'
 import { aboutTheAnswer, listOf, protocolId } from './types.ts'
 
 interface State extends Content {
@@ -111,41 +111,44 @@ function outcome({ failure, finish, calls }: State, cause: EndCause | undefined)
   return { stop: { reason: reason === 'done' && calls > 0 ? 'tool-calls' : reason, raw } }
 }
 
-/** Two texts of one answer stay two: the end of the first and the start of the second share a chunk. */
-export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
-  if (Array.isArray(whole)) return whole
-  if (!isObject(whole)) return [whole]
-  const [first, ...others] = listOf(whole.candidates)
-  if (!isObject(first) || !hasParts(first)) return [whole]
-  const { content, index = 0, ...outcome } = first
-  const { parts: all, ...role } = content
-  const { candidates: _, usageMetadata, promptFeedback, ...frame } = whole
+function stopReason(finish: string): StopReason {
+  return reasons[finish] ?? 'failed'
+}
 
-  const chunks: Json[][] = [[]]
-  for (const part of all) {
-    const [head, ...tail] = cut(part, piece)
-    if (head !== undefined) chunks.at(-1)?.push(head)
-    for (const more of tail) chunks.push([more])
+/** Checked 2026-11. Any other reason came without a usable answer. */
+export const reasons: Partial<Record<string, StopReason>> = {
+  STOP: 'done',
+  MAX_TOKENS: 'length',
+  CONTINUATION: 'paused',
+  SAFETY: 'refusal',
+  RECITATION: 'refusal',
+  LANGUAGE: 'refusal',
+  BLOCKLIST: 'refusal',
+  PROHIBITED_CONTENT: 'refusal',
+  SPII: 'refusal',
+  MODEL_ARMOR: 'refusal',
+  IMAGE_SAFETY: 'refusal',
+  IMAGE_PROHIBITED_CONTENT: 'refusal',
+  IMAGE_RECITATION: 'refusal',
+}
+
+/** A malformed call, an invented tool: the same request often succeeds the next time. */
+function badFinish(finish: string, message: string | undefined): Failure {
+  const detail = message === undefined ? '' : `: ${message}`
+  return { kind: 'malformed-reply', message: `The model's answer ended with ${finish}${detail}`, code: finish }
+}
+
+// Tokens on this wire: the prompt count includes the cached part, but not what server tools added to the prompt, and
+// thoughts are counted separately from the candidates (checked 2026-11: the four add up to the total).
+
+function readUsage(raw: JsonObject): Usage {
+  const thoughts = numberIn(raw.thoughtsTokenCount)
+  return {
+    input: numberIn(raw.promptTokenCount) + numberIn(raw.toolUsePromptTokenCount),
+    output: numberIn(raw.candidatesTokenCount) + thoughts,
+    cacheRead: numberIn(raw.cachedContentTokenCount),
+    cacheWrite: 0,
+    reasoning: thoughts,
+    raw,
   }
-  return chunks.map((parts, place): Json => {
-    const last = place === chunks.length - 1
-    const candidate = { content: { ...role, parts }, ...(last && outcome), index }
-    return {
-      candidates: last ? [candidate, ...others] : [candidate],
-      ...(last && usageMetadata !== undefined && { usageMetadata }),
-      ...(last && promptFeedback !== undefined && { promptFeedback }),
-      ...frame,
-    }
-  })
-}
-
-function hasParts(candidate: JsonObject): candidate is JsonObject & { content: JsonObject & { parts: Json[] } } {
-  return isObject(candidate.content) && Array.isArray(candidate.content.parts)
-}
-
-/** A signature covers its exact text, so that text is not split. */
-function cut(part: Json, piece: number): Json[] {
-  if (!isObject(part) || typeof part.text !== 'string' || part.text.length <= piece) return [part]
-  if (!Object.keys(part).every((key) => key === 'text' || key === 'thought')) return [part]
-  return [...splitText(part.text, piece)].map((text) => ({ ...part, text }))
 }

@@ -1,12 +1,13 @@
-// The API's answers: a complete body for a reply, and the error body for a refusal.
+// What the API would have sent: a reply, complete or as the chunks of a stream, and its errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { MediaPart, Part, Reply, ToolCallPart } from '../../core/message.ts'
+import type { MediaPart, Part, Reply, StopReason, ToolCallPart } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
 import { geminiVersion } from '../google/models.ts'
-import type { WholeProfile, Issue } from '../wire.ts'
-import { finishFor } from './stop.ts'
-import { writeUsage } from './usage.ts'
-import { aboutTheAnswer, functionCallOf, protocolId, type GeminiPart } from './types.ts'
+import { splitText } from '../shared/text.ts'
+import type { Issue, WholeProfile } from '../wire.ts'
+import { reasons } from './decode.ts'
+import { aboutTheAnswer, functionCallOf, type GeminiPart, listOf, protocolId } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const own = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -112,4 +113,72 @@ const statuses: Partial<Record<number, string>> = {
   501: 'UNIMPLEMENTED',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
+}
+
+/** Two texts of one answer stay two: the end of the first and the start of the second share a chunk. */
+export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
+  if (Array.isArray(whole)) return whole
+  if (!isObject(whole)) return [whole]
+  const [first, ...others] = listOf(whole.candidates)
+  if (!isObject(first) || !hasParts(first)) return [whole]
+  const { content, index = 0, ...outcome } = first
+  const { parts: all, ...role } = content
+  const { candidates: _, usageMetadata, promptFeedback, ...frame } = whole
+
+  const chunks: Json[][] = [[]]
+  for (const part of all) {
+    const [head, ...tail] = cut(part, piece)
+    if (head !== undefined) chunks.at(-1)?.push(head)
+    for (const more of tail) chunks.push([more])
+  }
+  return chunks.map((parts, place): Json => {
+    const last = place === chunks.length - 1
+    const candidate = { content: { ...role, parts }, ...(last && outcome), index }
+    return {
+      candidates: last ? [candidate, ...others] : [candidate],
+      ...(last && usageMetadata !== undefined && { usageMetadata }),
+      ...(last && promptFeedback !== undefined && { promptFeedback }),
+      ...frame,
+    }
+  })
+}
+
+function hasParts(candidate: JsonObject): candidate is JsonObject & { content: JsonObject & { parts: Json[] } } {
+  return isObject(candidate.content) && Array.isArray(candidate.content.parts)
+}
+
+/** A signature covers its exact text, so that text is not split. */
+function cut(part: Json, piece: number): Json[] {
+  if (!isObject(part) || typeof part.text !== 'string' || part.text.length <= piece) return [part]
+  if (!Object.keys(part).every((key) => key === 'text' || key === 'thought')) return [part]
+  return [...splitText(part.text, piece)].map((text) => ({ ...part, text }))
+}
+
+function writeUsage(usage: Usage): JsonObject {
+  return {
+    promptTokenCount: usage.input,
+    ...(usage.cacheRead > 0 && { cachedContentTokenCount: usage.cacheRead }),
+    candidatesTokenCount: usage.output - usage.reasoning,
+    ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
+    totalTokenCount: usage.input + usage.output,
+  }
+}
+
+function finishFor(reason: StopReason, raw: string | undefined): string | undefined {
+  if (raw !== undefined && (reasons[raw] === reason || (reason === 'tool-calls' && raw === 'STOP'))) return raw
+  switch (reason) {
+    case 'done':
+    case 'tool-calls':
+      return 'STOP'
+    case 'length':
+      return 'MAX_TOKENS'
+    case 'paused':
+      return 'CONTINUATION'
+    case 'refusal':
+      return 'SAFETY'
+    case 'failed':
+      return raw ?? 'OTHER'
+    default:
+      return undefined
+  }
 }

@@ -1,20 +1,20 @@
 // A context as the body of generateContent. The model is in the path and the key in a header: neither is in the body,
 // and the key is never in the URL, where logs would record it.
 
-import { badInput } from '../../core/error.ts'
 import type { Context, Note } from '../../core/context.ts'
+import { badInput } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Effort } from '../../settings/options.ts'
-import { answerSchemaFor } from '../shared/answer.ts'
-import type { Writing } from '../shared/pieces.ts'
-import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google/options.ts'
-import { originsIn } from '../shared/body-bytes.ts'
+import type { Effort, ServerTool } from '../../settings/options.ts'
 import { geminiVersion } from '../google/models.ts'
+import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google/options.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
+import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
-import type { Encoded, Target } from '../wire.ts'
+import type { Writing } from '../shared/pieces.ts'
+import { at, textsIn } from '../shared/request-options.ts'
 import { cleanText } from '../shared/text.ts'
-import { encodeContents } from './encode-contents.ts'
-import { writing } from './encode-reply.ts'
+import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
+import { encodeContents, writing } from './encode-messages.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   const write = writing(context, target)
@@ -114,4 +114,28 @@ function noteTheRest({ options }: Target, notes: Note[]): void {
   if (options.store === true) {
     notes.push({ kind: 'dropped', what: 'the request to store the reply', why: 'the wire keeps no state' })
   }
+}
+
+// Tools that Google runs itself, as declared in a request of generateContent. Forms checked 2026-11 (@google/genai
+// 2.32).
+
+export function declareServerTool(tool: ServerTool, provider: string): DeclaredServerTool | undefined {
+  if (provider !== 'google') return undefined
+  switch (tool.kind) {
+    case 'web-search':
+      return tool.domains ? undefined : { tool: { googleSearch: {} } }
+    case 'code-execution':
+      return { tool: { codeExecution: {} } }
+    case 'file-search':
+      return { tool: { fileSearch: { fileSearchStoreNames: [...tool.stores] } } }
+    case 'mcp':
+      return undefined
+  }
+}
+
+export function readServerTool(tool: JsonObject): ServerTool | undefined {
+  if (tool.googleSearch !== undefined) return { kind: 'web-search' }
+  if (tool.codeExecution !== undefined) return { kind: 'code-execution' }
+  const stores = textsIn(at(tool, 'fileSearch', 'fileSearchStoreNames'))
+  return stores && { kind: 'file-search', stores }
 }

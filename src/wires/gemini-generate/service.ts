@@ -1,12 +1,13 @@
 // What a server of generateContent needs besides encoding and decoding.
 
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { WireService } from '../service.ts'
+import { listIn, textIn } from '../shared/json-fields.ts'
 import { googleModels } from '../shared/model-forms.ts'
+import { closed, type Prompt, segment } from '../shared/prompt.ts'
 import { at, readOptions, type RequestOptions } from '../shared/request-options.ts'
 import { overloadedText } from '../shared/standard-errors.ts'
-import type { WireService } from '../service.ts'
-import { promptOf } from './prompt.ts'
-import { readServerTool } from './server-tools.ts'
+import { readServerTool } from './encode.ts'
 
 export const geminiGenerateService: WireService = {
   home: 'google',
@@ -87,4 +88,25 @@ function schemaOf(body: JsonObject): JsonObject | undefined {
   const schema = at(body, 'generationConfig', 'responseJsonSchema') ?? at(body, 'generationConfig', 'responseSchema')
   if (isObject(schema)) return schema
   return at(body, 'generationConfig', 'responseMimeType') === 'application/json' ? {} : undefined
+}
+
+/** What the model reads of a body of generateContent. */
+export function promptOf(body: JsonObject): Prompt {
+  const system = body.systemInstruction ?? body.system_instruction
+  const segments = [
+    ...listIn(body.tools).map((tool) => segment('tools', 'tools', tool)),
+    ...partsOf(system).map((part) => segment('system', 'system', part)),
+  ]
+  for (const content of listIn(body.contents)) {
+    if (!isObject(content)) continue
+    const isResult = (part: Json) => isObject(part) && isObject(part.functionResponse)
+    const role = (part: Json) => (isResult(part) ? 'tool' : textIn(content.role ?? 'user'))
+    segments.push(...closed(partsOf(content).map((part) => segment('messages', role(part), part))))
+  }
+  return { segments, settings: '', messageSettings: '' }
+}
+
+function partsOf(content: Json | undefined): Json[] {
+  if (typeof content === 'string') return [{ text: content }]
+  return isObject(content) ? listIn(content.parts) : listIn(content)
 }

@@ -15,8 +15,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../../core/message.ts'
-import { encodeContents } from './encode-contents.ts'
-import { writing } from './encode-reply.ts'
+import { encodeContents, writing } from './encode-messages.ts'
 import { geminiGenerate } from './index.ts'
 import { dataKeys, field, listOf, snake } from './types.ts'
 import { fileAt, inRuns, writeItems } from '../google/transcript.ts'

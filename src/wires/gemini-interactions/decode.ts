@@ -4,16 +4,14 @@
 
 import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin } from '../../core/message.ts'
+import type { Origin, StopReason } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
 import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { failedWith, stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { failedWith, type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
+import { numberIn } from '../shared/json-fields.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { splitText } from '../shared/text.ts'
-import { closeSteps, nativeSteps, noSteps, startStep, stopStep, type Steps } from './read-steps.ts'
-import { stopReason } from './stop.ts'
-import { readUsage } from './usage.ts'
-import { serverToolOf, type Step } from './types.ts'
+import { closeSteps, nativeSteps, noSteps, startStep, type Steps, stopStep } from './read-reply.ts'
 
 interface State extends Steps {
   status: string | undefined
@@ -101,75 +99,37 @@ function outcome({ failure, done, status, calls }: State, cause: EndCause | unde
   return { stop: { reason, raw: status }, ...(reason === 'failed' && { failure: unnamed }) }
 }
 
-export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
-  if (!isObject(whole) || !Array.isArray(whole.steps)) {
-    const failed = isObject(whole) && isObject(whole.error) && whole.event_type === undefined
-    return [failed ? { ...whole, event_type: 'error' } : whole]
-  }
-  const { steps, ...interaction } = whole
-  const { id = '', object = 'interaction', model } = whole
-  const begun = { id, status: 'in_progress', object, ...(model !== undefined && { model }) }
-  return [
-    { interaction: begun, event_type: 'interaction.created' },
-    { interaction_id: id, status: 'in_progress', event_type: 'interaction.status_update' },
-    ...steps.flatMap((step, index) => (isObject(step) ? eventsOf(step, index, piece) : [])),
-    { interaction, event_type: 'interaction.completed' },
-  ]
+/** Checked 2026-11. */
+export const reasons: Partial<Record<string, StopReason>> = {
+  completed: 'done',
+  requires_action: 'tool-calls',
+  incomplete: 'length',
+  budget_exceeded: 'length',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  requires_continuation: 'paused',
+  queued: 'paused',
+  in_progress: 'paused',
 }
 
-/** A step as the events of a stream. */
-export function eventsOf(step: Step, index: number, piece = Number.POSITIVE_INFINITY): Json[] {
-  const { frame, deltas } = inPieces(step, piece)
-  return [
-    { index, step: frame, event_type: 'step.start' },
-    ...deltas.map((delta) => ({ index, delta, event_type: 'step.delta' })),
-    { index, event_type: 'step.stop' },
-  ]
+/** An unknown status also ends the interaction. */
+function stopReason(status: string, calls: number): StopReason {
+  const reason = reasons[status] ?? 'done'
+  if (reason === 'done' && calls > 0) return 'tool-calls'
+  return reason === 'tool-calls' && calls === 0 ? 'paused' : reason
 }
 
-/** The initial content of a step, and the rest. */
-function inPieces(step: Step, piece: number): { frame: Step; deltas: JsonObject[] } {
-  if (step.type === 'function_call' && isObject(step.arguments)) {
-    const texts = [...splitText(JSON.stringify(step.arguments), piece)]
-    return {
-      frame: { ...step, arguments: {} },
-      deltas: texts.map((text) => ({ arguments: text, type: 'arguments_delta' })),
-    }
-  }
-  if (step.type === 'thought') {
-    const { signature, summary, ...frame } = step
-    const items = Array.isArray(summary) ? summary : []
-    return {
-      frame,
-      deltas: [
-        ...items.map((content) => ({ content, type: 'thought_summary' })),
-        ...(signature === undefined ? [] : [{ signature, type: 'thought_signature' }]),
-      ],
-    }
-  }
-  if (step.type === 'model_output' && Array.isArray(step.content)) return outputEvents(step, step.content, piece)
-  if (serverToolOf(step) && typeof step.type === 'string') {
-    const { arguments: input, result, ...frame } = step
-    const rest = { ...(input !== undefined && { arguments: input }), ...(result !== undefined && { result }) }
-    return { frame, deltas: Object.keys(rest).length > 0 ? [{ type: step.type, ...rest }] : [] }
-  }
-  return { frame: step, deltas: [] }
-}
+// Tokens on this wire: the input includes the cached part, but not what server tools added to the prompt, and thoughts
+// are counted separately from the output (checked 2026-11: the four add up to the total).
 
-/** Deltas cannot mark where one text ends and the next begins: such an output starts with everything. */
-function outputEvents(step: Step, content: Json[], piece: number): { frame: Step; deltas: JsonObject[] } {
-  const isText = (item: Json | undefined) => isObject(item) && item.type === 'text'
-  if (content.some((item, index) => !isObject(item) || (isText(item) && isText(content[index + 1])))) {
-    return { frame: step, deltas: [] }
+function readUsage(raw: JsonObject): Usage {
+  const thoughts = numberIn(raw.total_thought_tokens)
+  return {
+    input: numberIn(raw.total_input_tokens) + numberIn(raw.total_tool_use_tokens),
+    output: numberIn(raw.total_output_tokens) + thoughts,
+    cacheRead: numberIn(raw.total_cached_tokens),
+    cacheWrite: 0,
+    reasoning: thoughts,
+    raw,
   }
-  const { content: _, ...frame } = step
-  const deltas = content.filter(isObject).flatMap((item): JsonObject[] => {
-    if (item.type !== 'text' || typeof item.text !== 'string') return [item]
-    const texts = item.text === '' ? [''] : [...splitText(item.text, piece)]
-    return [
-      ...texts.map((text) => ({ text, type: 'text' })),
-      ...(item.annotations === undefined ? [] : [{ annotations: item.annotations, type: 'text_annotation_delta' }]),
-    ]
-  })
-  return { frame, deltas }
 }

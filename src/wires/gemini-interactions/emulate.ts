@@ -1,12 +1,13 @@
-// The API's answers: a complete interaction for a reply, and the error body for a refusal.
+// What the API would have sent: a reply, complete or as the events of a stream, and its errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { MediaPart, Part, Reply, ServerToolPart } from '../../core/message.ts'
+import type { MediaPart, Part, Reply, ServerToolPart, StopReason } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
 import { geminiVersion } from '../google/models.ts'
-import type { WholeProfile, Issue } from '../wire.ts'
-import { statusFor } from './stop.ts'
-import { writeUsage } from './usage.ts'
-import { contentKind, mediaKind, protocolId, textContent, type Step } from './types.ts'
+import { splitText } from '../shared/text.ts'
+import type { Issue, WholeProfile } from '../wire.ts'
+import { reasons } from './decode.ts'
+import { contentKind, mediaKind, protocolId, serverToolOf, type Step, textContent } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const own = reply.origin.protocol === protocolId && reply.native.length > 0
@@ -116,4 +117,108 @@ const codes: Partial<Record<number, string>> = {
   501: 'unimplemented',
   503: 'service_unavailable',
   504: 'deadline_exceeded',
+}
+
+export function split(whole: Json, piece = Number.POSITIVE_INFINITY): Json[] {
+  if (!isObject(whole) || !Array.isArray(whole.steps)) {
+    const failed = isObject(whole) && isObject(whole.error) && whole.event_type === undefined
+    return [failed ? { ...whole, event_type: 'error' } : whole]
+  }
+  const { steps, ...interaction } = whole
+  const { id = '', object = 'interaction', model } = whole
+  const begun = { id, status: 'in_progress', object, ...(model !== undefined && { model }) }
+  return [
+    { interaction: begun, event_type: 'interaction.created' },
+    { interaction_id: id, status: 'in_progress', event_type: 'interaction.status_update' },
+    ...steps.flatMap((step, index) => (isObject(step) ? eventsOf(step, index, piece) : [])),
+    { interaction, event_type: 'interaction.completed' },
+  ]
+}
+
+/** A step as the events of a stream. */
+export function eventsOf(step: Step, index: number, piece = Number.POSITIVE_INFINITY): Json[] {
+  const { frame, deltas } = inPieces(step, piece)
+  return [
+    { index, step: frame, event_type: 'step.start' },
+    ...deltas.map((delta) => ({ index, delta, event_type: 'step.delta' })),
+    { index, event_type: 'step.stop' },
+  ]
+}
+
+/** The initial content of a step, and the rest. */
+function inPieces(step: Step, piece: number): { frame: Step; deltas: JsonObject[] } {
+  if (step.type === 'function_call' && isObject(step.arguments)) {
+    const texts = [...splitText(JSON.stringify(step.arguments), piece)]
+    return {
+      frame: { ...step, arguments: {} },
+      deltas: texts.map((text) => ({ arguments: text, type: 'arguments_delta' })),
+    }
+  }
+  if (step.type === 'thought') {
+    const { signature, summary, ...frame } = step
+    const items = Array.isArray(summary) ? summary : []
+    return {
+      frame,
+      deltas: [
+        ...items.map((content) => ({ content, type: 'thought_summary' })),
+        ...(signature === undefined ? [] : [{ signature, type: 'thought_signature' }]),
+      ],
+    }
+  }
+  if (step.type === 'model_output' && Array.isArray(step.content)) return outputEvents(step, step.content, piece)
+  if (serverToolOf(step) && typeof step.type === 'string') {
+    const { arguments: input, result, ...frame } = step
+    const rest = { ...(input !== undefined && { arguments: input }), ...(result !== undefined && { result }) }
+    return { frame, deltas: Object.keys(rest).length > 0 ? [{ type: step.type, ...rest }] : [] }
+  }
+  return { frame: step, deltas: [] }
+}
+
+/** Deltas cannot mark where one text ends and the next begins: such an output starts with everything. */
+function outputEvents(step: Step, content: Json[], piece: number): { frame: Step; deltas: JsonObject[] } {
+  const isText = (item: Json | undefined) => isObject(item) && item.type === 'text'
+  if (content.some((item, index) => !isObject(item) || (isText(item) && isText(content[index + 1])))) {
+    return { frame: step, deltas: [] }
+  }
+  const { content: _, ...frame } = step
+  const deltas = content.filter(isObject).flatMap((item): JsonObject[] => {
+    if (item.type !== 'text' || typeof item.text !== 'string') return [item]
+    const texts = item.text === '' ? [''] : [...splitText(item.text, piece)]
+    return [
+      ...texts.map((text) => ({ text, type: 'text' })),
+      ...(item.annotations === undefined ? [] : [{ annotations: item.annotations, type: 'text_annotation_delta' }]),
+    ]
+  })
+  return { frame, deltas }
+}
+
+function writeUsage(usage: Usage): JsonObject {
+  return {
+    total_tokens: usage.input + usage.output,
+    total_input_tokens: usage.input,
+    total_cached_tokens: usage.cacheRead,
+    total_output_tokens: usage.output - usage.reasoning,
+    total_tool_use_tokens: 0,
+    total_thought_tokens: usage.reasoning,
+  }
+}
+
+function statusFor(reason: StopReason, raw: string | undefined): string {
+  if (raw !== undefined && reasons[raw] === reason) return raw
+  switch (reason) {
+    case 'tool-calls':
+      return 'requires_action'
+    case 'length':
+      return 'incomplete'
+    case 'failed':
+      return 'failed'
+    case 'cancelled':
+      return 'cancelled'
+    case 'paused':
+      return 'requires_continuation'
+    case 'interrupted':
+      return 'in_progress'
+    default:
+      return 'completed'
+  }
 }

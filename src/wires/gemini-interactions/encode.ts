@@ -3,15 +3,16 @@
 
 import type { Context, Note } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { answerSchemaFor } from '../shared/answer.ts'
-import type { Writing } from '../shared/pieces.ts'
+import type { ServerTool } from '../../settings/options.ts'
 import { declarations, knownEffort, thinkingLevels, toolChoice } from '../google/options.ts'
+import { answerSchemaFor } from '../shared/answer.ts'
 import { originsIn } from '../shared/body-bytes.ts'
 import { mergeExtra } from '../shared/options.ts'
-import type { Encoded, Target } from '../wire.ts'
+import type { Writing } from '../shared/pieces.ts'
+import { textsIn } from '../shared/request-options.ts'
 import { cleanText } from '../shared/text.ts'
-import { writing } from './encode-reply.ts'
-import { encodeSteps } from './encode-steps.ts'
+import type { DeclaredServerTool, Encoded, Target } from '../wire.ts'
+import { encodeSteps, writing } from './encode-messages.ts'
 
 export function encode(context: Context, target: Target): Encoded {
   const write = writing(context, target)
@@ -84,4 +85,37 @@ function choiceOf(context: Context, write: Writing): JsonObject | string | undef
   const choice = toolChoice(context, write)
   if (typeof choice === 'object') return { allowed_tools: { mode: 'any', tools: [choice.tool] } }
   return choice === 'required' ? 'any' : choice
+}
+
+// Tools that Google runs itself, as declared in a request of the Interactions API. Forms checked 2026-11 (@google/genai
+// 2.32).
+
+export function declareServerTool(tool: ServerTool, provider: string): DeclaredServerTool | undefined {
+  if (provider !== 'google') return undefined
+  switch (tool.kind) {
+    case 'web-search':
+      return tool.domains ? undefined : { tool: { type: 'google_search' } }
+    case 'code-execution':
+      return { tool: { type: 'code_execution' } }
+    case 'file-search':
+      return { tool: { type: 'file_search', file_search_store_names: [...tool.stores] } }
+    case 'mcp': {
+      const headers = tool.authorization !== undefined && { headers: { authorization: `Bearer ${tool.authorization}` } }
+      const allowed = tool.only && { allowed_tools: [{ mode: 'auto', tools: [...tool.only] }] }
+      return { tool: { type: 'mcp_server', name: tool.name, url: tool.url, ...headers, ...allowed } }
+    }
+  }
+}
+
+export function readServerTool(tool: JsonObject): ServerTool | undefined {
+  switch (tool.type) {
+    case 'google_search':
+      return { kind: 'web-search' }
+    case 'code_execution':
+      return { kind: 'code-execution' }
+    case 'file_search':
+      return { kind: 'file-search', stores: textsIn(tool.file_search_store_names) ?? [] }
+    default:
+      return undefined
+  }
 }

@@ -2,12 +2,11 @@
 
 import { geminiCapabilities, geminiImages } from '../google/models.ts'
 import type { Wire } from '../wire.ts'
-import { decoder, split } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
-import { encode } from './encode.ts'
+import { decoder } from './decode.ts'
+import { errorBody, split, whole } from './emulate.ts'
+import { declareServerTool, encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { protocolId } from './types.ts'
-import { declareServerTool } from './server-tools.ts'
 
 export const geminiInteractions: Wire = {
   id: protocolId,

@@ -1,13 +1,14 @@
 // What a server of the Interactions API needs besides encoding and decoding.
 
-import type { Json } from '../../core/json.ts'
-import { googleModels } from '../shared/model-forms.ts'
-import { at, readOptions, schemaIn, toolChoiceIn, type RequestOptions } from '../shared/request-options.ts'
-import { overloadedText } from '../shared/standard-errors.ts'
+import type { Failure } from '../../core/error.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { WireService } from '../service.ts'
-import { storedInteractions } from './door.ts'
-import { promptOf } from './prompt.ts'
-import { readServerTool } from './server-tools.ts'
+import { listIn, textIn } from '../shared/json-fields.ts'
+import { googleModels } from '../shared/model-forms.ts'
+import { blocksOf, closed, type Prompt, segment } from '../shared/prompt.ts'
+import { at, readOptions, type RequestOptions, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
+import { overloadedText } from '../shared/standard-errors.ts'
+import { readServerTool } from './encode.ts'
 
 export const geminiInteractionsService: WireService = {
   home: 'google',
@@ -33,7 +34,15 @@ export const geminiInteractionsService: WireService = {
     writer: async () => (await import('./write-stream.ts')).writer,
     models: googleModels,
     keyInQuery: true,
-    stored: storedInteractions,
+    stored: {
+      endpoint: 'interactions',
+      fields: ({ previous_interaction_id: id }) => (typeof id === 'string' ? { previous_interaction_id: id } : {}),
+      previousId: (body) => body.previous_interaction_id,
+      unknown,
+      unknownPrevious: unknown,
+      deleted: () => ({}),
+      notCancellable: 'Only interactions that run in the background can be cancelled.',
+    },
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /interaction\.completed/,
@@ -63,4 +72,28 @@ function choiceIn(choice: Json | undefined): RequestOptions['toolChoice'] {
   const [only, ...others] = Array.isArray(allowed) ? allowed : []
   if (typeof only === 'string' && others.length === 0) return { tool: only }
   return toolChoiceIn(at(choice, 'allowed_tools', 'mode') ?? choice)
+}
+
+/** What the model reads of a body of the Interactions API. */
+function promptOf(body: JsonObject): Prompt {
+  const segments = [
+    ...listIn(body.tools).map((tool) => segment('tools', 'tools', tool)),
+    ...blocksOf(body.system_instruction, 'text').map((block) => segment('system', 'system', block)),
+  ]
+  const input: Json[] = typeof body.input === 'string' ? [{ type: 'text', text: body.input }] : listIn(body.input)
+  for (const step of input) {
+    if (!isObject(step)) continue
+    const content = step.type === 'user_input' || step.type === 'model_output' ? blocksOf(step.content, 'text') : [step]
+    const role = step.type === 'function_result' ? 'tool' : isModelStep(step.type) ? 'assistant' : 'user'
+    segments.push(...closed(content.map((piece) => segment('messages', role, piece))))
+  }
+  return { segments, settings: '', messageSettings: '' }
+}
+
+function isModelStep(type: Json | undefined): boolean {
+  return type === 'model_output' || type === 'thought' || textIn(type).endsWith('_call')
+}
+
+function unknown(id: string): Failure {
+  return { kind: 'not-found', message: `Interaction ${id} not found.` }
 }

@@ -2,7 +2,7 @@
 // steps are stored: tools, system instruction and settings must be sent again (checked 2026-11).
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { digestOf, escapes } from '../google/thought-signature.ts'
+import { digestOf, escapes } from '../google/models.ts'
 import { objectsIn, textIn } from '../shared/json-fields.ts'
 import { Refusal } from '../shared/refusal.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'

@@ -5,8 +5,7 @@ import { folding } from '../../core/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
-import { eventsOf } from './decode.ts'
-import { errorBody, sealing, stepsOf, whole } from './emulate.ts'
+import { errorBody, eventsOf, sealing, stepsOf, whole } from './emulate.ts'
 import { protocolId, textContent, type Step } from './types.ts'
 
 export function writer(profile: StreamProfile): StreamWriter {

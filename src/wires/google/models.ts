@@ -1,5 +1,7 @@
 // Gemini's models over both of its wires: capabilities, versions, and calls without a signature.
 
+import { createHash } from 'node:crypto'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Capabilities } from '../wire.ts'
 
 export const geminiImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif']
@@ -28,3 +30,14 @@ export function geminiVersion(model: string | undefined): number | undefined {
 
 /** Allows a call that Gemini did not sign (checked 2026-11: Gemini API and Vertex). */
 export const skipSignature = 'skip_thought_signature_validator'
+
+// Thought signatures of Gemini, as a server checks them.
+
+/** Google's documented value for calls that it did not make. */
+export const escapes = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'])
+
+/** A signature belongs to its call: it is invalid on another one. */
+export function digestOf(call: JsonObject): string {
+  const text = JSON.stringify([call.name ?? null, (call.args ?? call.arguments ?? {}) as Json])
+  return createHash('sha256').update(text).digest('base64url')
+}

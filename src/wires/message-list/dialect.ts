@@ -7,6 +7,8 @@ import type { MediaPart, OpaquePart, Reply, ToolResultPart } from '../../core/me
 import type { IdGrammar } from '../shared/ids.ts'
 import type { NameMap } from '../shared/names.ts'
 import type { Turn, TurnRules } from '../shared/turns.ts'
+import type { SchemaDialect } from '../tool-schema/dialect.ts'
+import { fitTool } from '../tool-schema/fit.ts'
 import type { Target } from '../wire.ts'
 
 /** One piece of a turn: content, a call, fields of the message, or a whole message. */
@@ -90,4 +92,23 @@ interface CacheMarks {
 
 export function textPart(text: string): { type: 'text'; text: string } {
   return { type: 'text', text }
+}
+
+/** Tools as functions in the body of a request. */
+export function functionTools(
+  tools: readonly ToolSpec[],
+  dialect: SchemaDialect,
+  { names, notes }: Pick<Writer, 'names' | 'notes'>,
+): JsonObject[] {
+  return tools.map((tool, index) => {
+    const { description, schema } = fitTool(tool, dialect, `tools[${index}]`, notes)
+    return {
+      type: 'function',
+      function: {
+        name: names.toWire(tool.name),
+        ...(description !== undefined && { description }),
+        parameters: schema,
+      },
+    }
+  })
 }

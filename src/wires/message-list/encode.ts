@@ -12,9 +12,8 @@ import { mapNames } from '../shared/names.ts'
 import { cleanText, isBlank } from '../shared/text.ts'
 import { normaliseTurns, turnOf, wireList, type Turn } from '../shared/turns.ts'
 import type { Encoded, Target } from '../wire.ts'
-import { textPart, type Dialect, type Item, type Writer } from './dialect.ts'
-import { encodeReply, isReplayed } from './encode-reply.ts'
-import { flatResults, standIn, toolItems } from './encode-results.ts'
+import { type Dialect, type Item, textPart, type Writer } from './dialect.ts'
+import { encodeReply, flatResults, isReplayed, standIn, toolItems } from './encode-reply.ts'
 import { unfolded } from './unfold.ts'
 
 export function encodeMessageList(given: Context, target: Target, dialect: Dialect): Encoded {

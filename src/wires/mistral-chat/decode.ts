@@ -1,18 +1,29 @@
-// Mistral's chunks in, reply events out, and a complete reply split into such chunks.
+// Mistral's chunks in, reply events out.
 //
 // Content comes as a string or as a list of chunks, and one stream changes from one to the other. A thinking chunk has
 // `closed: true` on every delta, even on the first of many (checked 2026-11): only the next chunk ends it.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, StopReason } from '../../core/message.ts'
+import type { Origin, ReasoningPart, StopReason, TextPart } from '../../core/message.ts'
 import type { Usage } from '../../core/usage.ts'
-import { decoding, endReply, startReply, takeEvents } from '../shared/decoding.ts'
+import { callFragments, type CallFragments, type GatheredCall } from '../shared/call-fragments.ts'
+import {
+  addPart,
+  decoding,
+  type Decoding,
+  endPart,
+  endReply,
+  growPart,
+  startPart,
+  startReply,
+  takeEvents,
+} from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
-import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { splitText } from '../shared/text.ts'
-import { addDelta, assembling, endMessage, type Assembly } from './assemble.ts'
+import { type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { numberIn } from '../shared/json-fields.ts'
+import { endCall, nativeCall, openCall, type OpenCalls } from '../shared/open-calls.ts'
+import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
+import { protocolId } from './types.ts'
 
 interface State extends Assembly {
   ended: boolean
@@ -111,67 +122,185 @@ function readUsage(usage: JsonObject): Usage {
   }
 }
 
-/** Calls are complete, as the service sends them; text and thinking arrive in pieces. */
-export function split(whole: Json, piece = 40): Json[] {
-  if (!isObject(whole) || !Array.isArray(whole.choices)) return [whole]
-  const choice = whole.choices.find(isObject)
-  const message = choice && isObject(choice.message) ? choice.message : {}
-  const { choices: _, usage, ...head } = whole
-  const chunk = (delta: JsonObject, rest: JsonObject = {}, finish: Json = null): JsonObject => ({
-    ...head,
-    object: 'chat.completion.chunk',
-    choices: [{ index: 0, delta, finish_reason: finish }],
-    ...rest,
-  })
-
-  const { content, tool_calls: calls, ...others } = message
-  const opening = typeof content === 'string' ? { content: '' } : content === null ? { content } : {}
-  const chunks = [chunk({ ...others, ...opening })]
-  for (const delta of contentDeltas(content, piece)) chunks.push(chunk(delta))
-  if (Array.isArray(calls)) for (const call of withPositions(calls)) chunks.push(chunk({ tool_calls: [call] }))
-  const finish = choice?.finish_reason ?? null
-  chunks.push(chunk({}, { ...(usage !== undefined && { usage }) }, finish))
-  return chunks
-}
-
-/** The calls of a complete message are all separate, whatever their index. */
-function withPositions(calls: readonly Json[]): Json[] {
-  const indexes = new Set(calls.map((call) => (isObject(call) ? call.index : undefined)))
-  if (indexes.size === calls.length) return [...calls]
-  return calls.map((call, index) => (isObject(call) ? { ...call, index } : call))
-}
-
-const emptyChunks: Record<string, JsonObject> = {
+export const emptyChunks: Record<string, JsonObject> = {
   text: { type: 'text', text: '' },
   thinking: { type: 'thinking', thinking: [] },
 }
 
-function* contentDeltas(content: Json | undefined, piece: number): Generator<JsonObject> {
-  if (typeof content === 'string') for (const text of splitText(content, piece)) yield { content: text }
+// Builds the assistant message from a stream's deltas: our parts as they arrive, and at the end the message in
+// Mistral's own form. Pieces are collected and joined once, so that a long reply costs no more than its length.
+
+interface Block {
+  kind: 'text' | 'thinking' | 'other'
+  fields: JsonObject
+  /** Runs of text, and in between what a thinking chunk contains besides text. */
+  runs: (string[] | { item: Json })[]
+  part?: number
+}
+
+/** The message so far. */
+interface Assembly extends OpenCalls {
+  readonly blocks: Block[]
+  readonly fragments: CallFragments
+  readonly extra: JsonObject
+  /** The forms of the content so far. */
+  readonly seen: { string: boolean; list: boolean; null: boolean }
+  role: Json
+  open: Block | undefined
+}
+
+function assembling(state: Decoding): Assembly {
+  return {
+    ...state,
+    opened: new Map(),
+    blocks: [],
+    fragments: callFragments(),
+    extra: {},
+    seen: { string: false, list: false, null: false },
+    role: 'assistant',
+    open: undefined,
+  }
+}
+
+function addDelta(message: Assembly, delta: JsonObject): void {
+  for (const field in delta) {
+    const value = delta[field]
+    if (field === 'content') addContent(message, value)
+    else if (field === 'tool_calls') {
+      if (Array.isArray(value)) for (const fragment of value) if (isObject(fragment)) addCall(message, fragment)
+    } else if (field === 'role') message.role = value ?? message.role
+    else if (value !== undefined) message.extra[field] = value
+  }
+}
+
+function addContent(message: Assembly, content: Json | undefined): void {
+  const { seen } = message
+  if (content === null) seen.null = true
+  if (typeof content === 'string') {
+    seen.string = true
+    if (content !== '') addText(message, blockFor(message, 'text', { type: 'text' }, false), content)
+  }
   if (!Array.isArray(content)) return
+  seen.list = true
   let before: Json | undefined
   for (const chunk of content) {
     const type = isObject(chunk) ? chunk.type : undefined
-    const cut = isObject(chunk) ? [...chunkPieces(chunk, piece)] : [chunk]
-    for (const [index, part] of cut.entries()) {
-      // Two adjacent ones of the same type would be merged: an empty one in the same delta marks the start of a new
-      // one.
-      const border = index === 0 && typeof type === 'string' && type === before ? emptyChunks[type] : undefined
-      yield { content: border ? [border, part] : [part] }
-    }
+    addChunk(message, chunk, type !== undefined && type === before)
     before = type
   }
 }
 
-function* chunkPieces(chunk: JsonObject, piece: number): Generator<JsonObject> {
-  if (chunk.type === 'text' && typeof chunk.text === 'string') {
-    if (chunk.text === '') yield chunk
-    for (const text of splitText(chunk.text, piece)) yield { ...chunk, text }
-  } else if (chunk.type === 'thinking' && Array.isArray(chunk.thinking) && chunk.thinking.length > 0) {
-    for (const item of chunk.thinking) {
-      const text = isObject(item) && item.type === 'text' && typeof item.text === 'string' ? item.text : ''
-      if (text === '') yield { ...chunk, thinking: [item] }
-      for (const part of splitText(text, piece)) yield { ...chunk, thinking: [{ ...(item as JsonObject), text: part }] }
-    }
-  } else yield chunk
+function addChunk(message: Assembly, chunk: Json, isNew: boolean): void {
+  if (isObject(chunk) && chunk.type === 'text' && typeof chunk.text === 'string') {
+    const { text: _, ...fields } = chunk
+    addText(message, blockFor(message, 'text', fields, isNew), chunk.text)
+  } else if (isObject(chunk) && chunk.type === 'thinking' && Array.isArray(chunk.thinking)) {
+    const { thinking: _, ...fields } = chunk
+    addThinking(message, blockFor(message, 'thinking', fields, isNew), chunk.thinking)
+  } else {
+    closeBlock(message, true)
+    message.blocks.push({ kind: 'other', fields: isObject(chunk) ? chunk : {}, runs: [{ item: chunk }] })
+    const type = isObject(chunk) && typeof chunk.type === 'string' ? chunk.type : 'chunk'
+    addPart(message, { type: 'opaque', kind: `${protocolId}/${type}`, data: chunk, from: 0 })
+  }
+}
+
+function addThinking(message: Assembly, block: Block, items: readonly Json[]): void {
+  for (const item of items) {
+    if (isObject(item) && item.type === 'text' && typeof item.text === 'string') addText(message, block, item.text)
+    else block.runs.push({ item })
+  }
+}
+
+/** The block that this delta continues, or a new one. */
+function blockFor(message: Assembly, kind: 'text' | 'thinking', fields: JsonObject, isNew: boolean): Block {
+  const { open } = message
+  if (open?.kind === kind && !isNew) {
+    Object.assign(open.fields, fields)
+    return open
+  }
+  closeBlock(message, true)
+  const block: Block = { kind, fields: { ...fields }, runs: [] }
+  message.open = block
+  message.blocks.push(block)
+  return block
+}
+
+function addText(message: Assembly, block: Block, text: string): void {
+  if (text === '') return
+  block.part ??= startPart(message, partOf(block, ''))
+  const last = block.runs.at(-1)
+  if (Array.isArray(last)) last.push(text)
+  else block.runs.push([text])
+  growPart(message, block.part, text)
+}
+
+/** Ends the open block; `isNative`: it is in the native message. */
+function closeBlock(message: Assembly, isNative: boolean): void {
+  const { open } = message
+  message.open = undefined
+  if (open?.part === undefined) return
+  const part = partOf(open, textOfRuns(open))
+  endPart(message, open.part, isNative ? { ...part, from: 0 } : part)
+}
+
+function addCall(message: Assembly, fragment: JsonObject): void {
+  const { call, text } = message.fragments.push(fragment)
+  const known = message.opened.get(call)
+  if (known && text !== '') growPart(message, known.index, text)
+  else if (!known && call.name !== '') beginCall(message, call)
+}
+
+function beginCall(message: Assembly, call: GatheredCall): ReturnType<typeof openCall> {
+  closeBlock(message, true)
+  return openCall(message, call)
+}
+
+/** `whole`: the reply is complete; otherwise open parts are left out of the native message. */
+function endMessage(message: Assembly, whole: boolean): { native: JsonObject[]; calls: number } {
+  const { open, opened, fragments, blocks, seen } = message
+  const dangling = open?.kind === 'thinking' && !whole ? open : undefined
+  closeBlock(message, dangling === undefined)
+  // In the order of their parts, by which each is found again when it is sent back: a name may arrive late, or never.
+  const calls = [...new Set([...opened.keys(), ...fragments.calls()])]
+  const complete = whole ? calls : calls.slice(0, -1)
+  for (const call of calls)
+    endCall(message, call, complete.includes(call), opened.get(call) ?? beginCall(message, call))
+  const finished = blocks.filter((candidate) => candidate !== dangling)
+  const isEmpty = finished.length === 0 && complete.length === 0
+  const native = isEmpty && !(whole && (seen.string || seen.list)) ? [] : [nativeMessage(message, finished, complete)]
+  return { native, calls: calls.length }
+}
+
+function nativeMessage({ role, seen, extra }: Assembly, content: Block[], calls: readonly GatheredCall[]): JsonObject {
+  const message: JsonObject = { role }
+  if (seen.list) message.content = content.map(nativeChunk)
+  else if (seen.string) message.content = content.map(textOfRuns).join('')
+  else if (seen.null) message.content = null
+  if (calls.length > 0) message.tool_calls = calls.map(indexedCall)
+  return { ...message, ...extra }
+}
+
+function partOf(block: Block, text: string): TextPart | ReasoningPart {
+  return block.kind === 'thinking' ? { type: 'reasoning', text } : { type: 'text', text }
+}
+
+function textOfRuns(block: Block): string {
+  return block.runs.map((run) => (Array.isArray(run) ? run.join('') : '')).join('')
+}
+
+function nativeChunk(block: Block): Json {
+  const { type: _, ...rest } = block.fields
+  if (block.kind === 'text') return { type: 'text', text: textOfRuns(block), ...rest }
+  if (block.kind === 'thinking') {
+    const thinking = block.runs.map((run) => (Array.isArray(run) ? { type: 'text', text: run.join('') } : run.item))
+    return { type: 'thinking', thinking, ...rest }
+  }
+  const [only] = block.runs
+  return only && !Array.isArray(only) ? only.item : null
+}
+
+/** Mistral gives each call its index. */
+function indexedCall(call: GatheredCall): JsonObject {
+  return nativeCall(call, call.index === undefined ? {} : { index: call.index })
 }

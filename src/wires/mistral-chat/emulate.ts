@@ -1,10 +1,12 @@
-// What Mistral would have sent: the complete body of a reply, and the bodies of its refusals.
+// What Mistral would have sent: a reply, complete or as the chunks of a stream, and its errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply, StopReason } from '../../core/message.ts'
 import { wireIds } from '../shared/ids.ts'
-import type { WholeProfile, Issue } from '../wire.ts'
-import { callIdGrammar, protocolId, textChunk, thinkingChunk, type Chunk } from './types.ts'
+import { splitText } from '../shared/text.ts'
+import type { Issue, WholeProfile } from '../wire.ts'
+import { emptyChunks } from './decode.ts'
+import { callIdGrammar, type Chunk, protocolId, textChunk, thinkingChunk } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
   const [native] = reply.native
@@ -75,4 +77,64 @@ export function errorBody(issue: Issue): Json {
     param: issue.param ?? null,
     code: issue.code ?? null,
   }
+}
+
+/** Calls are complete, as the service sends them; text and thinking arrive in pieces. */
+export function split(whole: Json, piece = 40): Json[] {
+  if (!isObject(whole) || !Array.isArray(whole.choices)) return [whole]
+  const choice = whole.choices.find(isObject)
+  const message = choice && isObject(choice.message) ? choice.message : {}
+  const { choices: _, usage, ...head } = whole
+  const chunk = (delta: JsonObject, rest: JsonObject = {}, finish: Json = null): JsonObject => ({
+    ...head,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...rest,
+  })
+
+  const { content, tool_calls: calls, ...others } = message
+  const opening = typeof content === 'string' ? { content: '' } : content === null ? { content } : {}
+  const chunks = [chunk({ ...others, ...opening })]
+  for (const delta of contentDeltas(content, piece)) chunks.push(chunk(delta))
+  if (Array.isArray(calls)) for (const call of withPositions(calls)) chunks.push(chunk({ tool_calls: [call] }))
+  const finish = choice?.finish_reason ?? null
+  chunks.push(chunk({}, { ...(usage !== undefined && { usage }) }, finish))
+  return chunks
+}
+
+/** The calls of a complete message are all separate, whatever their index. */
+function withPositions(calls: readonly Json[]): Json[] {
+  const indexes = new Set(calls.map((call) => (isObject(call) ? call.index : undefined)))
+  if (indexes.size === calls.length) return [...calls]
+  return calls.map((call, index) => (isObject(call) ? { ...call, index } : call))
+}
+
+function* contentDeltas(content: Json | undefined, piece: number): Generator<JsonObject> {
+  if (typeof content === 'string') for (const text of splitText(content, piece)) yield { content: text }
+  if (!Array.isArray(content)) return
+  let before: Json | undefined
+  for (const chunk of content) {
+    const type = isObject(chunk) ? chunk.type : undefined
+    const cut = isObject(chunk) ? [...chunkPieces(chunk, piece)] : [chunk]
+    for (const [index, part] of cut.entries()) {
+      // Two adjacent ones of the same type would be merged: an empty one in the same delta marks the start of a new
+      // one.
+      const border = index === 0 && typeof type === 'string' && type === before ? emptyChunks[type] : undefined
+      yield { content: border ? [border, part] : [part] }
+    }
+    before = type
+  }
+}
+
+function* chunkPieces(chunk: JsonObject, piece: number): Generator<JsonObject> {
+  if (chunk.type === 'text' && typeof chunk.text === 'string') {
+    if (chunk.text === '') yield chunk
+    for (const text of splitText(chunk.text, piece)) yield { ...chunk, text }
+  } else if (chunk.type === 'thinking' && Array.isArray(chunk.thinking) && chunk.thinking.length > 0) {
+    for (const item of chunk.thinking) {
+      const text = isObject(item) && item.type === 'text' && typeof item.text === 'string' ? item.text : ''
+      if (text === '') yield { ...chunk, thinking: [item] }
+      for (const part of splitText(text, piece)) yield { ...chunk, thinking: [{ ...(item as JsonObject), text: part }] }
+    }
+  } else yield chunk
 }

@@ -1,8 +1,8 @@
 // Mistral's chat completions: `POST /v1/chat/completions`, stateless.
 
 import type { Wire } from '../wire.ts'
-import { decoder, split } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { decoder } from './decode.ts'
+import { errorBody, split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { protocolId } from './types.ts'

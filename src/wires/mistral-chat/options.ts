@@ -5,8 +5,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Options } from '../../settings/options.ts'
 import { answerSchemaFor } from '../shared/answer.ts'
 import { toolDialects } from '../tool-schema/dialect.ts'
-import type { Writer } from '../message-list/dialect.ts'
-import { functionTools } from '../message-list/tools.ts'
+import { functionTools, type Writer } from '../message-list/dialect.ts'
 
 export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   const { capabilities, quirks, options } = writer.target

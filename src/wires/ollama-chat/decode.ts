@@ -1,4 +1,4 @@
-// Ollama's lines in, reply events out, and a complete reply split into such lines.
+// Ollama's lines in, reply events out.
 //
 // Thinking, text and calls are three fields of one message, not a sequence: however the lines alternate, the reply has
 // one part of thinking and one of text. A call is complete in one line, with or without an id.
@@ -23,7 +23,6 @@ import {
 import { readFailure } from '../shared/failure.ts'
 import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { splitText } from '../shared/text.ts'
 import { protocolId } from './types.ts'
 
 interface Growing {
@@ -191,23 +190,4 @@ function readUsage(last: JsonObject): Usage | undefined {
     reasoning: 0,
     raw,
   }
-}
-
-export function split(whole: Json, piece = 40): Json[] {
-  if (!isObject(whole) || !isObject(whole.message)) return [whole]
-  const { role = 'assistant', content, thinking, tool_calls: calls, ...others } = whole.message
-  const head: JsonObject = {
-    ...(whole.model !== undefined && { model: whole.model }),
-    ...(whole.created_at !== undefined && { created_at: whole.created_at }),
-  }
-  const line = (message: JsonObject): JsonObject => ({ ...head, message: { role, ...message }, done: false })
-
-  const lines: JsonObject[] = []
-  if (typeof thinking === 'string') {
-    for (const text of splitText(thinking, piece)) lines.push(line({ content: '', thinking: text }))
-  }
-  if (typeof content === 'string') for (const text of splitText(content, piece)) lines.push(line({ content: text }))
-  if (Array.isArray(calls)) for (const call of calls) lines.push(line({ content: '', tool_calls: [call] }))
-  lines.push({ ...whole, message: { role, content: '', ...others }, done: true })
-  return lines
 }

@@ -1,9 +1,10 @@
-// What an Ollama server would have sent: the complete body of a reply, and the bodies of its refusals.
+// What an Ollama server would have sent: a reply, complete or as the lines of a stream, and its errors.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Reply } from '../../core/message.ts'
 import { wireIds } from '../shared/ids.ts'
-import type { WholeProfile, Issue } from '../wire.ts'
+import { splitText } from '../shared/text.ts'
+import type { Issue, WholeProfile } from '../wire.ts'
 import { callIdGrammar, protocolId } from './types.ts'
 
 export function whole(reply: Reply, profile: WholeProfile): Json {
@@ -47,4 +48,23 @@ export function messageFromParts(reply: Reply, idOf: (callId: string) => string)
 
 export function errorBody(issue: Issue): Json {
   return { error: issue.message }
+}
+
+export function split(whole: Json, piece = 40): Json[] {
+  if (!isObject(whole) || !isObject(whole.message)) return [whole]
+  const { role = 'assistant', content, thinking, tool_calls: calls, ...others } = whole.message
+  const head: JsonObject = {
+    ...(whole.model !== undefined && { model: whole.model }),
+    ...(whole.created_at !== undefined && { created_at: whole.created_at }),
+  }
+  const line = (message: JsonObject): JsonObject => ({ ...head, message: { role, ...message }, done: false })
+
+  const lines: JsonObject[] = []
+  if (typeof thinking === 'string') {
+    for (const text of splitText(thinking, piece)) lines.push(line({ content: '', thinking: text }))
+  }
+  if (typeof content === 'string') for (const text of splitText(content, piece)) lines.push(line({ content: text }))
+  if (Array.isArray(calls)) for (const call of calls) lines.push(line({ content: '', tool_calls: [call] }))
+  lines.push({ ...whole, message: { role, content: '', ...others }, done: true })
+  return lines
 }

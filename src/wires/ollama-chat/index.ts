@@ -2,8 +2,8 @@
 // (`http://localhost:11434`), so the path is the whole path.
 
 import type { Wire } from '../wire.ts'
-import { decoder, split } from './decode.ts'
-import { errorBody, whole } from './emulate.ts'
+import { decoder } from './decode.ts'
+import { errorBody, split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
 import { protocolId } from './types.ts'

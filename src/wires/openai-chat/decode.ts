@@ -2,11 +2,12 @@
 // one part, and each call is one; they stay open until the end, because hosts return to text after a call. `[DONE]`
 // belongs to the framing; here a reply is complete when it has a finish reason, or when the usage came after it.
 
+import type { Failure } from '../../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { Origin, Part, Stop } from '../../core/message.ts'
+import type { Origin, Part, Stop, StopReason } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
 import { readArguments } from '../shared/arguments.ts'
-import { legacyType, type GatheredCall } from '../shared/call-fragments.ts'
-import { callHead, openCall, type OpenCalls } from '../shared/open-calls.ts'
+import { type GatheredCall, legacyType } from '../shared/call-fragments.ts'
 import {
   addPart,
   decoding,
@@ -18,14 +19,22 @@ import {
   takeEvents,
 } from '../shared/decoding.ts'
 import { readFailure } from '../shared/failure.ts'
-import { stopAfterInterruption, type Outcome } from '../shared/interruption.ts'
+import { type Outcome, stopAfterInterruption } from '../shared/interruption.ts'
 import { mediaFromUrl } from '../shared/media.ts'
+import { callHead, openCall, type OpenCalls } from '../shared/open-calls.ts'
 import type { Decoder, DecoderOptions, EndCause } from '../wire.ts'
-import { assembling, foreignCallKind, isForeign, wireCall, type Assembly } from './assemble.ts'
-import { audioPart, contentPart, executedTool, serverCall } from './read-parts.ts'
-import { detailsText } from './reasoning-details.ts'
-import { failureOfFinish, stopReason } from './stop.ts'
-import { readUsage, usageIn } from './usage.ts'
+import {
+  assembling,
+  type Assembly,
+  audioPart,
+  contentPart,
+  detailsText,
+  executedTool,
+  foreignCallKind,
+  isForeign,
+  serverCall,
+  wireCall,
+} from './read-reply.ts'
 import { reasoningFields } from './types.ts'
 
 type TextKind = 'text' | 'reasoning' | 'refusal'
@@ -205,6 +214,40 @@ function unfinished({ failure, finish }: State, cause: EndCause | undefined): Ou
   return { stop: { reason: 'failed', ...(finish !== undefined && { raw: finish }) }, failure }
 }
 
+/** Checked 2026-11: OpenAI's five, `eos` of Together, three of Z.ai, two of DeepSeek and OpenRouter, some of gateways. */
+const reasons: Record<string, StopReason> = {
+  stop: 'done',
+  eos: 'done',
+  end_turn: 'done',
+  stop_sequence: 'done',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  model_context_window_exceeded: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  tool_use: 'tool-calls',
+  content_filter: 'refusal',
+  refusal: 'refusal',
+  sensitive: 'refusal',
+  error: 'failed',
+  network_error: 'failed',
+  insufficient_system_resource: 'failed',
+}
+
+/** A host may report `stop` with calls, and `tool_calls` without any: the content decides. */
+function stopReason(finish: string, has: { calls: boolean; refusal: boolean }): StopReason {
+  const reason = Object.hasOwn(reasons, finish) ? (reasons[finish] ?? 'done') : 'done'
+  if (reason !== 'done' && reason !== 'tool-calls') return reason
+  if (has.calls) return 'tool-calls'
+  return has.refusal ? 'refusal' : 'done'
+}
+
+function failureOfFinish(finish: string, provider: string): Failure {
+  const message = `The reply ended with the finish reason "${finish}".`
+  return readFailure({ body: { error: { code: finish, message } }, ...(provider !== '' && { provider }) })
+}
+
 /** An interrupted reply keeps its text and the calls with complete arguments. */
 function nativeMessage(state: State, whole: boolean): JsonObject[] {
   const { assembly, texts } = state
@@ -281,4 +324,42 @@ function isEncrypted(entry: Json): boolean {
 function isWhole(call: GatheredCall): boolean {
   const text = call.pieces.join('')
   return text.trim() !== '' && readArguments(text).malformed === undefined
+}
+
+/**
+ * Tokens of a chat completion. Three hosts count differently: xAI leaves reasoning out of the completion (the total
+ * shows it), Grok on Azure leaves cached tokens out of the prompt, and Gemini through a gateway does the first with a
+ * total that hides it. Checked on recorded replies, 2026-11.
+ */
+function readUsage(raw: JsonObject): Usage {
+  const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
+  const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
+  const promptTokens = count(raw.prompt_tokens)
+  const completionTokens = count(raw.completion_tokens)
+
+  const cacheRead = count(prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens)
+  const cacheWrite = count(prompt.cache_write_tokens ?? raw.cache_creation_input_tokens)
+  const reasoning = count(completion.reasoning_tokens ?? raw.reasoning_tokens)
+
+  const apart = reasoning > completionTokens || count(raw.total_tokens) === promptTokens + completionTokens + reasoning
+  return {
+    input: cacheRead > promptTokens ? promptTokens + cacheRead : promptTokens,
+    output: apart ? completionTokens + reasoning : completionTokens,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    raw,
+  }
+}
+
+/** Where the numbers of a chunk are: Groq also has them in `x_groq`, Moonshot in the choice. */
+function usageIn(chunk: JsonObject): JsonObject | undefined {
+  if (isObject(chunk.usage)) return chunk.usage
+  if (isObject(chunk.x_groq) && isObject(chunk.x_groq.usage)) return chunk.x_groq.usage
+  const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+  return isObject(choice) && isObject(choice.usage) ? choice.usage : undefined
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? value : 0
 }

@@ -4,10 +4,9 @@
 import { openaiErrorBody } from '../shared/openai-error.ts'
 import type { Wire } from '../wire.ts'
 import { decoder } from './decode.ts'
-import { whole } from './emulate.ts'
+import { split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
-import { split } from './split.ts'
 import { protocolId } from './types.ts'
 
 export const openaiChat: Wire = {

@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
+import { invalid } from '../shared/openai-rules.ts'
 
 export interface ChatBody {
   fields: JsonObject
@@ -10,10 +11,6 @@ export interface ChatBody {
 }
 
 export type Check = (body: ChatBody) => Issue[]
-
-export function invalid(rule: string, message: string, param: string | null = null, code: string | null = null): Issue {
-  return { rule, status: 400, message, type: 'invalid_request_error', param, code }
-}
 
 export function callsIn(message: JsonObject): JsonObject[] {
   return Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
@@ -35,11 +32,6 @@ export function isObjectText(value: Json | undefined): boolean {
   } catch {
     return false
   }
-}
-
-export function tooLong(rule: string, param: string, limit: number, text: string): Issue {
-  const message = `Invalid '${param}': string too long. Expected a string with maximum length ${limit}, but got a string with length ${text.length} instead.`
-  return invalid(rule, message, param, 'string_above_max_length')
 }
 
 export function emptyArray(rule: string, param: string): Issue {

@@ -3,7 +3,8 @@
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
-import { callsIn, emptyArray, invalid, partsIn, tooLong, type Check } from './rules-context.ts'
+import { invalid, tooLong } from '../shared/openai-rules.ts'
+import { callsIn, emptyArray, partsIn, type Check } from './rules-context.ts'
 
 export const notEmpty: Check = ({ messages }) => (messages.length === 0 ? [emptyArray('C7', 'messages')] : [])
 

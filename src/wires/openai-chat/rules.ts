@@ -3,9 +3,74 @@
 // (docs/protocols/openai-chat.md).
 
 import { isObject, type Json } from '../../core/json.ts'
+import { invalid } from '../shared/openai-rules.ts'
+import { rangeIssues } from '../shared/ranges.ts'
 import type { Issue, Profile } from '../wire.ts'
-import { hostChecks } from './rules-hosts.ts'
-import { invalid, type ChatBody } from './rules-context.ts'
+import {
+  cerebrasFields,
+  deepseekPairing,
+  deepseekRoles,
+  deepseekThinking,
+  deepseekTools,
+  deepseekTurns,
+  groqEffort,
+  groqFieldsOnly,
+  groqReasoning,
+  groqResults,
+  llamaArguments,
+  llamaMessages,
+  llamaSchemas,
+  moonshotContent,
+  moonshotPairing,
+  moonshotThinking,
+  ollamaArguments,
+  ollamaContent,
+  ollamaEffort,
+  ollamaImages,
+  qwenCalls,
+  qwenPairing,
+  qwenTools,
+  vllmArguments,
+  vllmTools,
+  xaiContent,
+} from './rules-hosts.ts'
+import type { ChatBody, Check } from './rules-context.ts'
+import {
+  callShape,
+  contentShape,
+  imagesOnlyFromUsers,
+  knownParts,
+  knownRoles,
+  notEmpty,
+  openaiPairing,
+  pairing,
+} from './rules-messages.ts'
+import {
+  answerByModel,
+  answerSchema,
+  cacheKeyLength,
+  choiceNeedsTools,
+  deepseekAnswer,
+  deepseekSchemas,
+  effortValue,
+  effortWithTools,
+  fireworksSchemas,
+  groqAnswer,
+  groqSchemas,
+  jsonNamed,
+  lmstudioSchemas,
+  moonshotSchemas,
+  openaiSchemas,
+  outputField,
+  sampling,
+  searchByModel,
+  soundByModel,
+  streamOptionsNeedStream,
+  systemRole,
+  toolCount,
+  toolNames,
+  toolsNotEmpty,
+} from './rules-options.ts'
 
 export function refuse(body: Json, profile: Profile = {}): Issue[] {
   const read = readBody(body)
@@ -42,4 +107,83 @@ function nameOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function hostChecks(provider = 'openai'): readonly Check[] {
+  return (Object.hasOwn(hosts, provider) ? hosts[provider] : undefined) ?? hosted
+}
+
+const shape: readonly Check[] = [notEmpty, knownRoles, contentShape]
+const calls = callShape({ idLength: 40, names: true })
+const pairs = pairing(openaiPairing)
+
+const ranges: Check = ({ fields }) => rangeIssues(fields)
+
+const openai: readonly Check[] = [
+  ...shape,
+  knownParts,
+  calls,
+  toolsNotEmpty,
+  toolNames,
+  toolCount,
+  openaiSchemas,
+  answerByModel,
+  answerSchema,
+  jsonNamed,
+  cacheKeyLength,
+  systemRole,
+  outputField,
+  ranges,
+  sampling,
+  effortValue,
+  effortWithTools,
+  searchByModel,
+  choiceNeedsTools,
+  streamOptionsNeedStream,
+  soundByModel,
+  imagesOnlyFromUsers,
+  pairs,
+]
+
+const hosted: readonly Check[] = [...shape, calls, toolNames, toolCount, imagesOnlyFromUsers, pairs]
+
+const hosts: Record<string, readonly Check[]> = {
+  openai,
+  'azure-openai': openai,
+  deepseek: [
+    ...shape,
+    deepseekRoles,
+    callShape({ names: true }),
+    deepseekTools,
+    toolNames,
+    deepseekSchemas,
+    deepseekAnswer,
+    pairing(deepseekPairing),
+    deepseekThinking,
+    deepseekTurns,
+  ],
+  openrouter: [...shape, calls, toolNames, pairs],
+  groq: [
+    ...shape,
+    groqFieldsOnly,
+    groqResults,
+    groqReasoning,
+    groqEffort,
+    calls,
+    toolNames,
+    toolCount,
+    groqSchemas,
+    groqAnswer,
+    jsonNamed,
+    pairs,
+  ],
+  fireworks: [...hosted, fireworksSchemas],
+  cerebras: [...shape, cerebrasFields, calls, toolNames, pairs],
+  moonshot: [...shape, moonshotContent, calls, toolNames, moonshotSchemas, pairing(moonshotPairing), moonshotThinking],
+  qwen: [...shape, qwenCalls, calls, qwenTools, toolNames, jsonNamed, pairing(qwenPairing)],
+  xai: [...shape, xaiContent, calls, toolNames, imagesOnlyFromUsers, pairs],
+  ollama: [ollamaContent, ollamaImages, ollamaArguments, ollamaEffort],
+  vllm: [notEmpty, vllmTools, vllmArguments],
+  'llama.cpp': [llamaMessages, llamaArguments, llamaSchemas],
+  lmstudio: [notEmpty, lmstudioSchemas],
 }

@@ -1,15 +1,26 @@
 // OpenAI's Responses API, also implemented by Azure, xAI, DeepSeek, OpenRouter, Ollama, vLLM, LM Studio and llama.cpp.
 
+import { isObject } from '../../core/json.ts'
 import { openaiErrorBody } from '../shared/openai-error.ts'
-import type { Wire } from '../wire.ts'
-import { compacting } from './compacting.ts'
-import { decoder } from './decode.ts'
-import { whole } from './emulate.ts'
+import type { Compacting, Wire } from '../wire.ts'
+import { decoder, readUsage } from './decode.ts'
+import { split, whole } from './emulate.ts'
 import { encode } from './encode.ts'
 import { refuse } from './rules.ts'
-import { split } from './split.ts'
+import { declareServerTool } from './options.ts'
 import { protocolId } from './types.ts'
-import { declareServerTool } from './server-tools.ts'
+
+const compacting: Compacting = {
+  kind: 'question',
+  path: '/responses/compact',
+  fields: ['model', 'input', 'instructions', 'prompt_cache_key'],
+  read(answer) {
+    const { output, usage } = isObject(answer) ? answer : {}
+    const items = Array.isArray(output) ? output : []
+    const isSealed = items.some((item) => isObject(item) && item.type === 'compaction' && item.encrypted_content)
+    return { items: isSealed ? items : [], usage: readUsage(usage) }
+  },
+}
 
 const media = [
   'image/png',

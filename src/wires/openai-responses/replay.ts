@@ -11,7 +11,7 @@ import { readArguments } from '../shared/arguments.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import { serverToolText } from '../shared/server-tool-text.ts'
 import { cleanText } from '../shared/text.ts'
-import { isWrapperName } from './parallel.ts'
+import { isWrapperName } from './read-reply.ts'
 import {
   assistantText,
   groupedCalls,

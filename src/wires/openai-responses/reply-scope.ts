@@ -6,7 +6,7 @@ import type { Reply, ToolCallPart } from '../../core/message.ts'
 import { cleanJson } from '../shared/clean-json.ts'
 import type { Target } from '../wire.ts'
 import { malformedInput } from '../shared/injected-text.ts'
-import { marksOf } from './read-item.ts'
+import { marksOf } from './read-reply.ts'
 import { messageItem, protocolId, type Item } from './types.ts'
 import { isReplayable } from '../shared/replayable.ts'
 

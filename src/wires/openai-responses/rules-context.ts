@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Issue } from '../wire.ts'
+import { invalid } from '../shared/openai-rules.ts'
 
 export interface ResponsesBody {
   fields: JsonObject
@@ -18,10 +19,6 @@ export type Check = (body: ResponsesBody) => Issue[]
 export const namePattern = /^[a-zA-Z0-9_-]+$/
 export const maxNameLength = 128
 
-export function invalid(rule: string, message: string, param: string | null = null, code: string | null = null): Issue {
-  return { rule, status: 400, message, type: 'invalid_request_error', param, code }
-}
-
 export function missing(rule: string, param: string): Issue {
   return invalid(rule, `Missing required parameter: '${param}'.`, param, 'missing_required_parameter')
 }
@@ -37,11 +34,6 @@ export function wrongType(param: string, expected: string, value: Json): Issue {
 
 export function wrongValue(rule: string, param: string, value: string, supported: readonly string[]): Issue {
   return invalid(rule, `Invalid value: '${value}'. Supported values are: ${listed(supported)}.`, param, 'invalid_value')
-}
-
-export function tooLong(rule: string, param: string, limit: number, text: string): Issue {
-  const message = `Invalid '${param}': string too long. Expected a string with maximum length ${limit}, but got a string with length ${text.length} instead.`
-  return invalid(rule, message, param, 'string_above_max_length')
 }
 
 /** `'a', 'b', and 'c'`, as the API lists them. */

@@ -1,13 +1,15 @@
 // What a server of the Responses API needs besides encoding and decoding.
 
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { StoredItems, StoredReplies, WireService } from '../service.ts'
+import { listIn, objectsIn, textIn } from '../shared/json-fields.ts'
 import { openaiModels } from '../shared/model-forms.ts'
-import { isObject } from '../../core/json.ts'
+import { blocksOf, cacheOptions, closed, type Prompt, segment } from '../shared/prompt.ts'
 import { at, readOptions, reasoningByEffort, schemaIn, toolChoiceIn } from '../shared/request-options.ts'
 import { serverErrorText } from '../shared/standard-errors.ts'
-import type { WireService } from '../service.ts'
-import { storedResponses } from './door.ts'
-import { promptOf } from './prompt.ts'
-import { readServerTool } from './server-tools.ts'
+import { requestDefaults, writeUsage } from './emulate.ts'
+import { readServerTool } from './options.ts'
+import { itemId } from './types.ts'
 
 export const openaiResponsesService: WireService = {
   home: 'openai',
@@ -53,7 +55,7 @@ export const openaiResponsesService: WireService = {
     models: openaiModels,
     codes: true,
     sockets: true,
-    stored: storedResponses,
+    stored: storedResponses(),
   },
   refusedRequests: async () => (await import('./refused.ts')).refusedRequests,
   ends: /"response\.(?:completed|incomplete|failed)"/,
@@ -71,4 +73,137 @@ export const openaiResponsesService: WireService = {
     isObject(conversation) ? conversation.id : conversation,
   ],
   state: async () => (await import('./state.ts')).createResponsesState(),
+}
+
+/** What the model reads of a body of the Responses API. */
+export function promptOf(body: JsonObject): Prompt {
+  const segments = [
+    ...listIn(body.tools).map((tool) => segment('tools', 'tools', tool)),
+    ...blocksOf(body.instructions, 'input_text').map((block) => segment('system', 'system', block)),
+  ]
+  const input: Json[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : listIn(body.input)
+  for (const item of input) {
+    if (!isObject(item)) continue
+    if (typeof item.role === 'string') {
+      const place = item.role === 'system' || item.role === 'developer' ? 'system' : 'messages'
+      const blocks = blocksOf(item.content, item.role === 'assistant' ? 'output_text' : 'input_text')
+      segments.push(...closed(blocks.map((block) => segment(place, textIn(item.role), block))))
+    } else {
+      const { id: _id, status: _status, ...rest } = item
+      const role = textIn(item.type).endsWith('_output') ? 'tool' : 'assistant'
+      segments.push(...closed([segment('messages', role, rest)]))
+    }
+  }
+  const text = isObject(body.text) ? body.text : {}
+  const { effort } = isObject(body.reasoning) ? body.reasoning : {}
+  return {
+    segments,
+    settings: JSON.stringify([text.format ?? null, text.verbosity ?? null, effort ?? null, body.service_tier ?? null]),
+    messageSettings: '',
+    ...cacheOptions(body),
+  }
+}
+
+/** Responses that a server stores for its clients: the fields that repeat the request, their items, and compaction. */
+function storedResponses(): StoredReplies {
+  return {
+    endpoint: 'responses',
+    fields(body) {
+      const id = conversationId(body)
+      return { ...requestFields(body), ...(typeof id === 'string' && { conversation: { id } }) }
+    },
+    previousId: (body) => body.previous_response_id,
+    conversationId,
+    unknown: (id) => ({ kind: 'not-found', message: `Response with id '${id}' not found.` }),
+    unknownPrevious: (id) => ({
+      kind: 'bad-input',
+      // The code that OpenAI's clients expect.
+      code: 'previous_response_not_found',
+      message: `Previous response with id '${id}' not found.`,
+    }),
+    deleted: (id) => ({ id, object: 'response', deleted: true }),
+    notCancellable:
+      'Cannot cancel a synchronous response. Only responses created with background=true can be cancelled.',
+    items: responseItems(),
+  }
+}
+
+function conversationId({ conversation }: JsonObject) {
+  return isObject(conversation) ? conversation.id : conversation
+}
+
+function responseItems(): StoredItems {
+  return {
+    withId: withItemId,
+    asksForCompaction({ input }) {
+      const last = Array.isArray(input) ? input.at(-1) : undefined
+      return isObject(last) && last.type === 'compaction_trigger'
+    },
+    compaction: (exchangeId, token) => ({
+      id: itemId('compaction', exchangeId),
+      type: 'compaction',
+      encrypted_content: token,
+    }),
+    compacted: ({ replyId, createdAt, output, usage }) => ({
+      id: replyId,
+      object: 'response.compaction',
+      created_at: createdAt,
+      output,
+      usage: writeUsage(usage),
+    }),
+  }
+}
+
+export function requestFields(body: JsonObject): JsonObject {
+  const echoed = Object.entries(requestDefaults).map(([name, value]) => [name, body[name] ?? value])
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {}
+  const text = isObject(body.text) ? body.text : {}
+  return {
+    ...Object.fromEntries(echoed),
+    reasoning: { effort: null, summary: null, ...reasoning },
+    text: { verbosity: 'medium', ...text, format: formatOf(text.format) },
+    tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+    // `auto` may be requested, but is never the value that was used.
+    service_tier: typeof body.service_tier === 'string' && body.service_tier !== 'auto' ? body.service_tier : 'default',
+  }
+}
+
+function formatOf(format: Json | undefined): JsonObject {
+  if (!isObject(format)) return { type: 'text' }
+  return format.type === 'json_schema' ? { description: null, strict: false, ...format } : format
+}
+
+function toolOf(tool: Json): Json {
+  return isObject(tool) && tool.type === 'function'
+    ? { description: null, parameters: null, strict: true, ...tool }
+    : tool
+}
+
+/** Items of the Responses wire: as they arrive in a body, and as a server stores them. */
+export function ownItems(body: JsonObject): JsonObject[] {
+  if (typeof body.input === 'string') return [{ type: 'message', role: 'user', content: body.input }]
+  return objectsIn(body.input)
+}
+
+/** Items get an id when they are stored; a message given as a string is stored in its full form. */
+export function withItemId(item: JsonObject, seed: string): JsonObject {
+  const type = textIn(item.type) || 'message'
+  const prefix = itemPrefixes[type] ?? 'item'
+  const part = item.role === 'assistant' ? 'output_text' : 'input_text'
+  const content = typeof item.content === 'string' ? [{ type: part, text: item.content }] : item.content
+  return {
+    ...item,
+    type,
+    id: item.id ?? `${prefix}_${seed.replace(/^[a-z]+_/, '')}`,
+    ...(content !== undefined && { content }),
+    ...(type === 'message' && { status: 'completed' }),
+  }
+}
+
+const itemPrefixes: Record<string, string> = {
+  message: 'msg',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  reasoning: 'rs',
+  compaction: 'cmp',
 }

@@ -4,15 +4,22 @@
 // A host without state is not the same as one that refuses it: some silently read only the new items.
 
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Incoming, Opened, ServerState } from '../service.ts'
+import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
 import { objectsIn, textIn } from '../shared/json-fields.ts'
 import { openaiRefusal } from '../shared/refusal.ts'
-import { autoCompaction, pruned, readableItems, requestedCompaction, type MadeCompaction } from './state-compaction.ts'
-import { requestFields } from './state-fields.ts'
-import { ownItems, withItemId } from './state-items.ts'
 import { couldBeReal, seal, unseal } from '../shared/seal.ts'
-import type { Incoming, Opened, ServerState } from '../service.ts'
-import { compact, handleConversation, handleResponse } from './state-endpoints.ts'
-import { createExpiringMap, type ExpiringMap } from '../shared/expiring-map.ts'
+import {
+  autoCompaction,
+  compact,
+  handleConversation,
+  handleResponse,
+  type MadeCompaction,
+  pruned,
+  readableItems,
+  requestedCompaction,
+} from './state-endpoints.ts'
+import { ownItems, requestFields, withItemId } from './service.ts'
 
 interface StoredResponse {
   input: JsonObject[]
@@ -36,6 +43,7 @@ export interface ResponsesState extends ServerState {
 
 /** Hosts that store a chain (checked 2026-11). */
 const keepers = new Set(['openai', 'azure-openai', 'xai', 'lmstudio'])
+
 const month = 30 * 24 * 3_600_000
 
 /** What a server remembers. */

@@ -7,8 +7,7 @@ import type { Part } from '../../core/message.ts'
 import { noUsage } from '../../core/usage.ts'
 import { partsInOrder, type StreamProfile, type StreamWriter } from '../shared/stream-writer.ts'
 import type { Issue } from '../wire.ts'
-import { itemsOf, whole } from './emulate.ts'
-import { announced, terminalTypes } from './split.ts'
+import { announced, itemsOf, terminalTypes, whole } from './emulate.ts'
 import { objectsIn, protocolId, stringIn, typeOf, type Item } from './types.ts'
 
 interface Writing {

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { Place, Work } from './fit-node.ts'
 import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
-import { targetOf } from './refs.ts'
+import { targetOf } from './root.ts'
 import { repair } from './repair.ts'
 
 export interface Expanded {

@@ -5,9 +5,8 @@ import { reads, type SchemaDialect } from './dialect.ts'
 import { expand, merged, objectsOf } from './expand.ts'
 import { flattenChoice, sentence } from './merge.ts'
 import { schemaKeywords, schemaLists, schemaMaps } from './meta-schema.ts'
-import { definitionOf, neverEnds, targetOf } from './refs.ts'
+import { definitionOf, kindOf, neverEnds, targetOf } from './root.ts'
 import { repair } from './repair.ts'
-import { kindOf } from './root.ts'
 
 export interface Work {
   /** The original schema, in which references are resolved. */

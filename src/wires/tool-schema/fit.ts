@@ -7,8 +7,7 @@ import { reads, type SchemaDialect } from './dialect.ts'
 import { expand, merged, objectsOf } from './expand.ts'
 import { fitNode, type Work } from './fit-node.ts'
 import { flattenChoice, mergeSchemas, sentence } from './merge.ts'
-import { definitionOf } from './refs.ts'
-import { noArguments, wantsWrapping, wrapped, wrapper } from './root.ts'
+import { definitionOf, noArguments, wantsWrapping, wrapped, wrapper } from './root.ts'
 
 export interface FittedTool {
   description?: string

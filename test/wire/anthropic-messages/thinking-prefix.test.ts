@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkThinkingPrefix } from '../../../src/wires/anthropic-messages/thinking-prefix.ts'
+import { checkThinkingPrefix } from '../../../src/wires/anthropic-messages/thinking.ts'
 import { turnOf, type Turn } from '../../../src/wires/shared/turns.ts'
-import type { Item } from '../../../src/wires/anthropic-messages/writer.ts'
+import type { Item } from '../../../src/wires/anthropic-messages/types.ts'
 
 const head = { system: [], tools: [] }
 const item = (text: string): Item => ({ block: { type: 'text', text }, message: 0 })

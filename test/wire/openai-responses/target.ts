@@ -4,7 +4,7 @@ import type { Context, Note } from '../../../src/core/context.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import type { Message, Part, Reply, StopReason } from '../../../src/core/message.ts'
 import { openaiResponses } from '../../../src/wires/openai-responses/index.ts'
-import { readItem } from '../../../src/wires/openai-responses/read-item.ts'
+import { readItem } from '../../../src/wires/openai-responses/read-reply.ts'
 import type { Capabilities, Encoded, Target } from '../../../src/wires/wire.ts'
 
 export type Changes = Partial<Omit<Target, 'capabilities'>> & { capabilities?: Partial<Capabilities> }
