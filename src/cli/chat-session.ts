@@ -1,16 +1,21 @@
 // A conversation at the terminal: which one, with which model, and whether the emulator answers.
 
+import { realpathSync } from 'node:fs'
+import { dirname, isAbsolute, relative, sep } from 'node:path'
+import { readStoredKeys } from '../config/stored-keys.ts'
 import { badInput } from '../core/error.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
 import type { Conversation as Stored } from '../core/log.ts'
-import { conversationOf, type Conversation, type RunSettings, type Runtime } from '../run/conversation.ts'
+import { findModel } from '../providers/find-model.ts'
+import { type Conversation, conversationOf, type RunSettings, type Runtime } from '../run/conversation.ts'
 import type { Handoff } from '../settings/run.ts'
 import { uuidv7 } from '../store/ids.ts'
-import { conversationOrigin } from './conversation-origin.ts'
 import { endpoints } from './endpoints.ts'
-import { openLocalStore, type LocalStore } from './local-store.ts'
-import type { OpenAgent } from './open-agent.ts'
+import { type LocalStore, openLocalStore } from './local-store.ts'
+import type { BoundAgent, OpenAgent } from './open-agent.ts'
 import type { SessionFlags } from './session-flags.ts'
-import { sessionSettings, type LazyToolbox, type SessionSettings } from './session-settings.ts'
+import { type LazyToolbox, sessionSettings, type SessionSettings } from './session-settings.ts'
+import { neutral } from './terminal.ts'
 
 export interface ChatSession extends SessionSettings {
   local: LocalStore
@@ -107,4 +112,62 @@ async function storedConversation(
   const found = own ?? (await local.last(() => true))
   if (found) return found
   throw badInput('There is no conversation to continue yet. Leave out -c to start one.')
+}
+
+// The origin of a conversation: the folder, and the file of its agent. A history from one folder is sent to a host
+// chosen by another folder only after the user was informed.
+
+/** The origin to store. Throws if the user does not want to continue here. */
+export async function conversationOrigin(
+  setup: SessionSettings,
+  stored: Stored | undefined,
+  agent: BoundAgent | undefined,
+  confirm: (question: string) => Promise<boolean | undefined> = askYesOrNo,
+): Promise<JsonObject> {
+  const here = realpathSync(process.cwd())
+  const previous = isObject(stored?.settings['origin']) ? stored.settings['origin'] : {}
+  const origin: JsonObject = { ...previous, ...(agent && { agent }) }
+  if (!stored) return { ...origin, folder: here }
+  const host = setup.offline ? undefined : await hostOfFolder(setup)
+  if (host === undefined || isInside(previous['folder'], setup.config?.file)) return origin
+  const where = typeof previous['folder'] === 'string' ? `in ${previous['folder']}` : 'in an unknown folder'
+  const line = `This conversation was started elsewhere (${where}); its history is sent to ${host}, as set in ${setup.config?.file}.`
+  const { isInteractive, tell } = await import('./trusted.ts')
+  if (!isInteractive()) {
+    tell([line])
+    return origin
+  }
+  if (await confirm(`${neutral(line)} Continue? [y/N] `)) return { ...origin, folder: here }
+  throw badInput('The conversation was not continued; leave out -c, or use --no-config.')
+}
+
+async function askYesOrNo(question: string): Promise<boolean | undefined> {
+  const { yesOrNo } = await import('./yes-or-no.ts')
+  return yesOrNo(question)
+}
+
+/** Whether the conversation is from the folder whose file chose the host, or below it. */
+function isInside(folder: unknown, file: string | undefined): boolean {
+  if (typeof folder !== 'string' || file === undefined) return false
+  const way = relative(realpathSync(dirname(file)), folder)
+  return !isAbsolute(way) && way.split(sep)[0] !== '..'
+}
+
+/** The host that a file of the current folder chose for one of the models that may be used. */
+async function hostOfFolder({
+  settings,
+  config,
+  rows,
+}: Pick<SessionSettings, 'settings' | 'config' | 'rows'>): Promise<string | undefined> {
+  if (config?.origin !== 'folder') return undefined
+  const { route, fallback = [] } = settings
+  const routed = typeof route === 'object' ? [route.tools, route.answer] : []
+  const models = [settings.model, ...routed, ...fallback.map((one) => (typeof one === 'string' ? one : one.model))]
+  const known = { rows, env: process.env, keys: readStoredKeys(), aliases: config.aliases }
+  const named = models.filter((model) => typeof model === 'string')
+  // Some are named without their provider; one that cannot be found is not used either.
+  const found = await Promise.all(named.map((model) => findModel(model, known).catch(() => undefined)))
+  const providers = new Set(found.map((one) => one?.provider))
+  const row = rows.find(({ id }) => providers.has(id) && config.ownIds.includes(id))
+  return row?.wires[0].baseUrl
 }

@@ -2,10 +2,11 @@
 // any key the emulator, which says that it is one.
 
 import { setByFolder, userVariable } from '../config/folder-variables.ts'
+import type { Config } from '../config/load.ts'
+import { readStoredKeys } from '../config/stored-keys.ts'
 import { parseModelRef } from '../providers/model-ref.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 
-type Aliases = Readonly<Record<string, string>>
 type Env = Readonly<Record<string, string | undefined>>
 
 export interface Choice {
@@ -15,25 +16,25 @@ export interface Choice {
   whyOffline?: string
 }
 
-export async function chooseModel(request: {
-  asked: string | undefined
-  stored: string | undefined
-  /** The default of synapse.yaml. */
-  configured?: string | undefined
-  offline: boolean
-  env: Env
-  /** Keys that were stored, by provider. */
-  keys: Readonly<Record<string, string>>
-  rows: readonly ProviderRow[]
-  aliases?: Aliases | undefined
-}): Promise<Choice> {
-  const { env, keys, offline, rows, aliases } = request
-  const typed = request.asked ?? request.stored ?? usualModel(env) ?? request.configured
-  const named = typed === undefined ? undefined : await fullModelName(typed, { env, keys, rows, aliases })
+export async function chooseModel(
+  flags: { model?: string | undefined; offline?: boolean | undefined },
+  known: {
+    /** The model of the conversation. */
+    stored?: string | undefined
+    config: Config | undefined
+    rows: readonly ProviderRow[]
+  },
+): Promise<Choice> {
+  const { config, rows } = known
+  const { env } = process
+  const offline = flags.offline === true
+  const typed = flags.model ?? known.stored ?? usualModel(env) ?? config?.model
+  const named = typed === undefined ? undefined : await fullModelName(typed, rows, config)
+  const keys = readStoredKeys()
   const withKey = rows.find((row) => hasKey(row, env, keys))
   if (named !== undefined) {
     // A model that was named for this question must really be used, or the reason must be shown.
-    const asksForReal = request.asked !== undefined || withKey !== undefined || isAtHome(named, rows)
+    const asksForReal = flags.model !== undefined || withKey !== undefined || isAtHome(named, rows)
     const why = !offline && !asksForReal ? { whyOffline: await noKey(rows, env) } : {}
     return { model: named, offline: offline || !asksForReal, ...why }
   }
@@ -50,35 +51,22 @@ export function usualModel(env: Env): string | undefined {
 /** Returns the full name of the model. Throws one sentence if the model cannot be used. */
 export async function checkModel(
   model: string,
-  options: {
-    offline: boolean
-    env: Env
-    keys: Readonly<Record<string, string>>
-    rows: readonly ProviderRow[]
-    aliases?: Aliases | undefined
-  },
+  { offline, rows, config }: { offline: boolean; rows: readonly ProviderRow[]; config?: Config | undefined },
 ): Promise<string> {
   const { resolve } = await import('../providers/resolve.ts')
-  const { env, keys, offline, rows } = options
-  const name = await fullModelName(model, options)
-  await resolve({ ...parseModelRef(name), env, keyless: offline, rows, storedKeys: keys })
+  const name = await fullModelName(model, rows, config)
+  const storedKeys = readStoredKeys()
+  await resolve({ ...parseModelRef(name), env: process.env, keyless: offline, rows, storedKeys })
   return name
 }
 
 /** `gpt-5.6` as `openai/gpt-5.6`. */
-async function fullModelName(
-  model: string,
-  options: {
-    env: Env
-    keys: Readonly<Record<string, string>>
-    rows: readonly ProviderRow[]
-    aliases?: Aliases | undefined
-  },
-): Promise<string> {
+async function fullModelName(model: string, rows: readonly ProviderRow[], config: Config | undefined): Promise<string> {
   const { provider } = parseModelRef(model)
-  if (options.rows.some((row) => row.id === provider)) return model
+  if (rows.some((row) => row.id === provider)) return model
   const { findModel } = await import('../providers/find-model.ts')
-  const found = await findModel(model, options)
+  const known = { env: process.env, keys: readStoredKeys(), rows, aliases: config?.aliases }
+  const found = await findModel(model, known)
   return found.model === undefined ? found.provider : `${found.provider}/${found.model}`
 }
 

@@ -1,5 +1,6 @@
 // A command: one file, one job, loaded only when it is used.
 
+import { readFileSync } from 'node:fs'
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { badInput } from '../core/error.ts'
 
@@ -33,4 +34,9 @@ function parsedArgs<O extends ParseArgsOptionsConfig>(args: string[], options: O
     const instead = more.length > 0 ? ` ${more.at(-1)}` : '.'
     throw badInput(`${problem.split('. ', 1)[0]}${instead} --help lists the options.`)
   }
+}
+
+export function version(): string {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(file) as { version: string }).version
 }

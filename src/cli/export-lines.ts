@@ -8,7 +8,7 @@ import { formatIds, writeTranscript } from '../transcripts/index.ts'
 import { archiveLines } from '../transfer/archive-write.ts'
 import { everyConversation, type LocalStore } from './local-store.ts'
 import { percent } from './format-number.ts'
-import { progressOn } from './progress.ts'
+import { progressOn } from './print.ts'
 
 export const exportFormats: readonly string[] = ['archive', 'markdown', 'html', ...formatIds]
 

@@ -1,9 +1,9 @@
 // What the user types, message by message. While an answer streams the terminal does its own line editing: Ctrl-C is a
 // signal then, and what is typed ahead waits in the terminal until the next prompt.
 
-import { createInterface, emitKeypressEvents, type CompleterResult, type Interface } from 'node:readline'
-import type { LineHistory } from './line-history.ts'
-import { typedMessage } from './typed-message.ts'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type CompleterResult, createInterface, emitKeypressEvents, type Interface } from 'node:readline'
 
 export interface Input {
   /** The next message. `begin` is put on the line for editing. */
@@ -15,7 +15,7 @@ export interface Input {
 
 type Typed = { kind: 'message'; text: string } | { kind: 'end' } | { kind: 'interrupt' }
 
-export interface InputOptions {
+interface InputOptions {
   prompt: string
   /** The prompt of a message that continues. */
   more: string
@@ -204,4 +204,103 @@ async function completed(found: Promise<CompleterResult>, line: string, done: Co
     // a key that finds nothing does nothing
   }
   done(null, result)
+}
+
+// The input history, in a separate file next to the conversations, readable for its owner only.
+
+const most = 1000
+
+interface LineHistory {
+  /** Newest first, as readline expects. */
+  lines: string[]
+  add(line: string): void
+}
+
+/** If the file cannot be read or written, only the history is lost, not the chat. */
+export function openLineHistory(file: string): LineHistory {
+  const known = read(file)
+  if (known.length > 2 * most) quietly(() => writeFileSync(file, known.slice(-most).join('\n') + '\n', { mode: 0o600 }))
+  return {
+    lines: known.slice(-most).toReversed(),
+    add(line) {
+      if (line.trim() === '') return
+      quietly(() => {
+        mkdirSync(dirname(file), { recursive: true })
+        appendFileSync(file, `${line}\n`, { mode: 0o600 })
+      })
+    },
+  }
+}
+
+function read(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+  } catch {
+    return []
+  }
+}
+
+function quietly(write: () => void): void {
+  try {
+    write()
+  } catch {
+    // a disk that is full or read-only
+  }
+}
+
+// From lines to messages. A line that ends in a backslash continues on the next one; `"""` starts and ends a multi-line
+// message.
+
+interface TypedMessage {
+  /** The message, once it is complete. `hasMore`: more will follow, as in the middle of a paste. */
+  push(line: string, hasMore?: boolean): string | undefined
+  /** The current text, when nothing more comes. */
+  rest(): string | undefined
+  readonly open: boolean
+}
+
+const quotes = '"""'
+
+export function typedMessage(): TypedMessage {
+  let lines: string[] = []
+  let quoted = false
+
+  return {
+    push(line, hasMore = false) {
+      const text = !quoted && lines.length === 0 && line.trimStart().startsWith(quotes) ? opened(line) : line
+      if (quoted) {
+        if (!text.trimEnd().endsWith(quotes)) return keep(text)
+        quoted = false
+        const last = text.trimEnd().slice(0, -quotes.length)
+        return whole(last === '' ? [] : [last])
+      }
+      if (hasMore) return keep(text)
+      const backslashes = /\\*$/.exec(text)?.[0].length ?? 0
+      return backslashes % 2 === 1 ? keep(text.slice(0, -1)) : whole([text])
+    },
+    rest: () => (lines.length > 0 ? whole([]) : undefined),
+    get open() {
+      return quoted || lines.length > 0
+    },
+  }
+
+  function opened(line: string): string {
+    quoted = true
+    return line.trimStart().slice(quotes.length)
+  }
+
+  function keep(line: string): undefined {
+    // The line of the opening quotes is usually empty.
+    if (lines.length > 0 || line !== '' || !quoted) lines.push(line)
+    return undefined
+  }
+
+  function whole(last: readonly string[]): string {
+    const text = [...lines, ...last].join('\n')
+    lines = []
+    quoted = false
+    return text
+  }
 }

@@ -11,20 +11,20 @@ import { hashOfFiles } from '../config/trust.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { ChangedTool } from '../mcp/known-definition.ts'
-import { textDiff } from './changed-lines.ts'
-import type { LocalStore } from './local-store.ts'
-import { noteLine } from './note-line.ts'
-import { storeDigests, storedDigests } from './mcp-digests.ts'
-import { neutral } from './terminal.ts'
 import {
+  type AgentPlace,
   broughtBy,
+  type ConfigValues,
   isInteractive,
   requireAgentTrust,
   tell,
+  textDiff,
   trustedConfig,
-  type AgentPlace,
-  type ConfigValues,
 } from './trusted.ts'
+import type { LocalStore } from './local-store.ts'
+import { noteLine } from './print.ts'
+import { storedDigests, storeDigests } from './toolbox.ts'
+import { neutral } from './terminal.ts'
 
 export interface OpenAgent {
   agent: Agent

@@ -2,8 +2,9 @@
 // control sequences; whatever a caller forgot to neutralise is neutralised here. Nothing else in this folder writes to
 // stdout or stderr, except the line editor, which gets no text of the log.
 
+import type { Note } from '../core/context.ts'
 import { escapedJson } from '../core/json.ts'
-import { neutral, printable } from './terminal.ts'
+import { clip, neutral, neutralLine, printable, styleFor, widthOf } from './terminal.ts'
 
 /** To stdout: the output of the command. */
 export function print(text: string): void {
@@ -31,6 +32,40 @@ export function printFile(text: string): boolean {
 }
 
 /** Replaces the current line; only for a terminal. */
-export function replaceLine(stream: NodeJS.WriteStream, text: string): void {
+function replaceLine(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`\r${printable(text)}\u001B[K`)
+}
+
+/** A note as a line for people. */
+export function noteLine({ kind, what, why, at, rule }: Note): string {
+  return `${kind.padEnd(8)} ${at ? `${at}: ` : ''}${what}, because ${why}${rule ? ` (${rule})` : ''}`
+}
+
+// A progress line on stderr. On a terminal it is one line that changes and then disappears; otherwise nothing is
+// written.
+
+export interface Progress {
+  tell: (text: string) => void
+  done: () => void
+}
+
+export function progressOn(stream: NodeJS.WriteStream = process.stderr): Progress {
+  if (!stream.isTTY) return { tell() {}, done() {} }
+  const style = styleFor(stream, process.env)
+  let shown = false
+  let last = 0
+  return {
+    tell(text) {
+      // More often than this cannot be read, and a remote terminal would slow the work down.
+      const now = performance.now()
+      if (shown && now - last < 80) return
+      last = now
+      replaceLine(stream, style.dim(clip(neutralLine(text), widthOf(stream) - 1)))
+      shown = true
+    },
+    done() {
+      if (shown) replaceLine(stream, '')
+      shown = false
+    },
+  }
 }

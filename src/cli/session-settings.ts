@@ -8,7 +8,6 @@ import type { Tool } from '../core/tool.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { RunSettings } from '../run/conversation.ts'
 import { withGrants } from '../run/grants.ts'
-import { readStoredKeys } from '../config/stored-keys.ts'
 import { rowsFor } from '../config/stored-providers.ts'
 import { projectConfig } from './project-config.ts'
 import type { LocalStore } from './local-store.ts'
@@ -72,15 +71,10 @@ export async function sessionSettings(
   const config = agent?.config ?? (await projectConfig(values))
   const own = agent?.settings
   const rows = await rowsFor(local.store, config)
-  const { model, ...answers } = await chooseModel({
-    asked: values.model,
+  const { model, ...answers } = await chooseModel(values, {
     stored: own?.model ?? text(stored?.settings['model']),
-    configured: config?.model,
-    offline: values.offline === true,
-    env: process.env,
-    keys: readStoredKeys(),
+    config,
     rows,
-    aliases: config?.aliases,
   })
   const system = values.system ?? own?.system ?? text(stored?.settings['system'])
   const policy = values.policy === undefined ? (own?.policy ?? config?.policy) : readPolicy(values.policy)

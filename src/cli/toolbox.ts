@@ -1,19 +1,22 @@
 // What conversations can use here: the tools, MCP servers and agents of the trusted configuration, and the built-in
 // tools for one folder.
 
-import { dirname } from 'node:path'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { folderOfAgent } from '../agents/find.ts'
 import { openToolbox, type Toolbox } from '../agents/toolbox.ts'
 import { builtInConfig, type Config } from '../config/load.ts'
 import { asFailure } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import type { Digests } from '../mcp/servers.ts'
 import type { ProviderRow } from '../providers/provider.ts'
-import { storeDigests, storedDigests } from './mcp-digests.ts'
-import { noteLine } from './note-line.ts'
+import { dataFolder } from './local-store.ts'
+import { noteLine } from './print.ts'
 import { folderOf } from './session-flags.ts'
 import { builtInTools } from './tools.ts'
 import { agentTrustProblem, isTrustedPrompt, requireServerTrust, tell } from './trusted.ts'
 
-export interface ToolboxValues {
+interface ToolboxValues {
   /** The first is the default; conversations of a server may choose another. */
   folder?: string | readonly string[] | undefined
   'no-config'?: boolean | undefined
@@ -76,4 +79,40 @@ async function usable(config: Config | undefined): Promise<Config | undefined> {
 
 function placeOf(file: string, config: Config) {
   return { file, config, named: false, folder: config.file === undefined ? folderOfAgent(file) : dirname(config.file) }
+}
+
+// The last known tool definitions of MCP servers, so that a changed definition is noticed: a server that was once
+// reviewed and trusted can come back as something else.
+
+/** By the configuration that names the servers. */
+export function storedDigests(config: string): Digests {
+  const all = read()
+  const own = Object.hasOwn(all, config) ? all[config] : undefined
+  return isObject(own) ? (own as Digests) : {}
+}
+
+/** Servers that are unavailable this time keep their known definitions. */
+export function storeDigests(config: string, now: Digests): void {
+  if (Object.keys(now).length === 0) return
+  const before = storedDigests(config)
+  const after = { ...before, ...now }
+  if (JSON.stringify(before) === JSON.stringify(after)) return
+  const path = file()
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, JSON.stringify({ ...read(), [config]: after }), { mode: 0o600 })
+  renameSync(draft, path)
+}
+
+function read(): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file(), 'utf8'))
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+function file(): string {
+  return join(dataFolder(), 'mcp-tools.json')
 }

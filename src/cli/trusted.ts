@@ -1,25 +1,26 @@
 // The configuration and the agents of a folder at the terminal: nothing of them is used before the user has trusted the
 // folder with their content. Files that the user names are used, and what they do is shown the first time.
 
+import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { agentEffects, configFiles, involvedFiles, serverFiles } from '../agents/involved-files.ts'
 import type { Prompt } from '../agents/fill-prompt.ts'
+import { agentEffects, configFiles, involvedFiles, serverFiles } from '../agents/involved-files.ts'
 import { findPrompt, listPrompts, projectPrompts, promptName } from '../agents/prompts.ts'
 import { agentsWith, readAgent } from '../agents/read.ts'
-import { configEffects, joined, type Effects } from '../config/effects.ts'
-import { builtInConfig, loadConfig, shownPath, type Config } from '../config/load.ts'
+import { configEffects, type Effects, joined } from '../config/effects.ts'
 import { findConfigFile } from '../config/find-file.ts'
+import { builtInConfig, type Config, loadConfig, shownPath } from '../config/load.ts'
 import {
   changesSinceTrust,
   confirmedVariables,
+  type FileChange,
   hashOfFiles,
   isFirstUse,
   trustFiles,
-  type FileChange,
 } from '../config/trust.ts'
 import type { VariableUse } from '../config/variables.ts'
 import { badInput } from '../core/error.ts'
-import { changedLines } from './changed-lines.ts'
+import { lineDiff } from '../core/line-diff.ts'
 import { printError } from './print.ts'
 import { neutral, styleFor } from './terminal.ts'
 
@@ -212,4 +213,17 @@ function serverEffects(names: readonly string[], config: Config): Effects {
   const wanted = Object.entries(config.mcpServers).filter(([name]) => names.includes(name))
   const { model: _, policy: __, ...rest } = config
   return configEffects({ ...rest, ownIds: [], mcpServers: Object.fromEntries(wanted) })
+}
+
+// A text diff, for a person who has to decide about the change.
+
+/** The lines of a file that were added and removed; a sentence if its old text was not stored. */
+function changedLines(path: string, before: string | undefined): string[] {
+  if (before === undefined) return [`${shownPath(path)} has changed; its previous text was not saved.`]
+  const now = readFileSync(path, 'utf8')
+  return [`${shownPath(path)}:`, ...textDiff(before, now)]
+}
+
+export function textDiff(before: string, now: string): string[] {
+  return lineDiff(before.split('\n'), now.split('\n')).map(({ sign, text }) => `  ${sign} ${text}`)
 }

@@ -3,9 +3,9 @@
 import { badInput } from '../../core/error.ts'
 import { answerOnce } from '../answer-once.ts'
 import { withFiles } from '../attachments.ts'
-import { parse, type Command } from '../command.ts'
+import { type Command, parse } from '../command.ts'
 import { isRowNumber } from '../local-store.ts'
-import { questionOf } from '../piped.ts'
+import { questionOf } from '../text-file.ts'
 import { projectConfig, type ConfigValues } from '../project-config.ts'
 import { askFlags } from '../session-flags.ts'
 

@@ -7,12 +7,11 @@ import { isObject, type Json } from '../../core/json.ts'
 import { findRow } from '../../providers/find-row.ts'
 import { writeTranscript } from '../../transcripts/index.ts'
 import { loadService } from '../../wires/list.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
-import { print, printJson } from '../print.ts'
+import { noteLine, print, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import { readTranscriptFile, targetOf, type TranscriptFile } from '../transcript-file.ts'
-import { noteLine } from '../note-line.ts'
 
 export const check: Command = {
   usage: `synapse check FILE --for PROVIDER[/MODEL] [--from FORMAT] [--protocol WIRE] [--json] [--config FILE]

@@ -6,18 +6,16 @@ import type { RunEvent } from '../../core/event.ts'
 import { textOf } from '../../core/message.ts'
 import type { Candidate } from '../../run/compare.ts'
 import { withFiles } from '../attachments.ts'
-import { openChatSession, type ChatSession } from '../chat-session.ts'
+import { type ChatSession, openChatSession } from '../chat-session.ts'
 import { checkModel } from '../choose-model.ts'
-import { readStoredKeys } from '../../config/stored-keys.ts'
-import { columnLines } from '../columns.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { exchangesLine } from '../cost-line.ts'
 import { isRowNumber } from '../local-store.ts'
-import { questionOf } from '../piped.ts'
-import { print, printError, printJson } from '../print.ts'
-import { progressOn } from '../progress.ts'
+import { questionOf } from '../text-file.ts'
+import { print, printError, printJson, progressOn } from '../print.ts'
 import { sessionFlags } from '../session-flags.ts'
-import { neutral, styleFor, widthOf } from '../terminal.ts'
+import { clip, columnsOf, neutral, type Style, styleFor, widthOf } from '../terminal.ts'
+import { wrapped } from '../wrap.ts'
 
 export const compare: Command = {
   usage: `synapse compare -m MODEL -m MODEL [-m MODEL] [-c [N] | --conversation ID] [options] "question"
@@ -50,8 +48,7 @@ otherwise it is the first. Tools that are not safe to run twice wait until then.
     const session = await openChatSession({ ...flags, model: models[0] })
     try {
       if (session.whyOffline) printError(`${session.whyOffline}\n`)
-      const known = { env: process.env, keys: readStoredKeys(), rows: session.rows, aliases: session.config?.aliases }
-      const named = await Promise.all(models.map((name) => checkModel(name, { ...known, offline: session.offline })))
+      const named = await Promise.all(models.map((name) => checkModel(name, session)))
       const { candidates, ended } = await session.conversation.compare(
         named,
         question.length > 0 ? question : undefined,
@@ -146,4 +143,40 @@ async function choose(session: ChatSession, answers: readonly Answered[]): Promi
   const { settings } = await session.conversation.info()
   await store.updateConversation(owner, id, { settings: { ...settings, model: chosen.model } })
   printError(`synapse -c "…" continues with ${neutral(chosen.model)}.\n`)
+}
+
+// Texts side by side, each wrapped to its own column.
+
+const between = ' │ '
+const narrowest = 30
+
+/** Undefined if the terminal is too narrow for this many columns. */
+function columnLines(
+  texts: readonly { head: string; text: string; foot: string }[],
+  width: number,
+  style: Style,
+): string[] | undefined {
+  const each = Math.floor((Math.min(width, 240) - columnsOf(between) * (texts.length - 1)) / texts.length)
+  if (each < narrowest) return undefined
+  const columns = texts.map(({ head, text, foot }) => [
+    { text: clip(head, each), paint: style.bold },
+    ...wrappedLines(text, each).map((line) => ({ text: line, paint: (one: string) => one })),
+    { text: '', paint: style.dim },
+    ...wrappedLines(foot, each).map((line) => ({ text: line, paint: style.dim })),
+  ])
+  const height = Math.max(...columns.map((lines) => lines.length))
+  return Array.from({ length: height }, (_, row) =>
+    columns
+      .map((lines, i) => {
+        const { text, paint } = lines[row] ?? { text: '', paint: (one: string) => one }
+        const blank = i === columns.length - 1 ? '' : ' '.repeat(Math.max(0, each - columnsOf(text)))
+        return paint(text) + blank
+      })
+      .join(style.dim(between))
+      .trimEnd(),
+  )
+}
+
+function wrappedLines(text: string, width: number): string[] {
+  return wrapped(neutral(text).trim(), width).split('\n')
 }

@@ -2,7 +2,7 @@
 // current conversations, agents and models.
 
 import { badInput } from '../../core/error.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { print } from '../print.ts'
 
 const bash = `_synapse() {

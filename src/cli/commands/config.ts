@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import type { Config, McpServer } from '../../config/load.ts'
 import { missingIn } from '../../mcp/expand.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { print, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 

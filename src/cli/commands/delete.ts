@@ -2,7 +2,7 @@
 
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { isRowNumber, openLocalStore, storeOptions } from '../local-store.ts'
 import { print } from '../print.ts'
 import { neutral } from '../terminal.ts'

@@ -1,10 +1,9 @@
 // `synapse doctor`: whether the store is intact, and what to do if it is not.
 
 import { examine, repair, type Report } from '../../store/doctor/doctor.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { storeAddress, storeOptions } from '../local-store.ts'
-import { print, printError, printJson } from '../print.ts'
-import { progressOn } from '../progress.ts'
+import { print, printError, printJson, progressOn } from '../print.ts'
 import { neutral, styleFor } from '../terminal.ts'
 
 export const doctor: Command = {

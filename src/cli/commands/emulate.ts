@@ -1,7 +1,7 @@
 // `synapse emulate`: every provider's API on this machine, for tests.
 
 import { badInput } from '../../core/error.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { print } from '../print.ts'
 
 export const emulate: Command = {

@@ -14,14 +14,12 @@ import { readForeign } from '../../transfer/foreign.ts'
 import { linesOfFile } from '../../transfer/lines.ts'
 import { asImported } from '../../transfer/as-imported.ts'
 import { withNewIds } from '../../transfer/new-ids.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
-import { print, printError } from '../print.ts'
-import { progressOn, type Progress } from '../progress.ts'
+import { noteLine, print, printError, type Progress, progressOn } from '../print.ts'
 import { count } from '../format-number.ts'
 import { neutral } from '../terminal.ts'
 import { contentOf, mostOfTranscript } from '../text-file.ts'
-import { noteLine } from '../note-line.ts'
 
 /** This many lines are listed; more are counted. */
 const mostListed = 20

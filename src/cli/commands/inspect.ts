@@ -1,16 +1,21 @@
 // `synapse inspect`: the next request of a conversation, and why it looks that way.
 
+import { readAgent } from '../../agents/read.ts'
 import { badInput } from '../../core/error.ts'
 import type { Conversation } from '../../core/log.ts'
+import type { Tool } from '../../core/tool.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
 import type { Runtime } from '../../run/settings.ts'
-import { exitCode, parse, type Command } from '../command.ts'
-import { openLocalStore, type LocalStore } from '../local-store.ts'
+import { readTranscript } from '../../transcripts/index.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { lastRequests, type Preview } from '../inspect/preview.ts'
+import { type LocalStore, openLocalStore } from '../local-store.ts'
+import { placeNamed, placeOfBound } from '../open-agent.ts'
 import { print, printJson } from '../print.ts'
-import { sessionFlags } from '../session-flags.ts'
-import { sessionSettings } from '../session-settings.ts'
+import { sessionFlags, type SessionFlags } from '../session-flags.ts'
+import { type AgentSetup, sessionSettings } from '../session-settings.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
+import { tell } from '../trusted.ts'
 
 export const inspect: Command = {
   usage: `synapse inspect ID [--for PROVIDER/MODEL] [--agent NAME|FILE] [--policy NAME] [--exact] [--diff] [--body] [--prompt] [--json] [--db FILE]
@@ -53,7 +58,6 @@ is loaded: a conversation with an agent is shown with the settings in the agent'
     try {
       const stored = await conversationNamed(local, id)
       const { store, owner } = local
-      const { toolsLastOffered, unloadedAgent } = await import('../inspect/agent-setup.ts')
       const agent = await unloadedAgent(stored, values, local)
       const wanted = { ...values, model: values.for, offline: true }
       const { settings, rows } = await sessionSettings(wanted, local, {
@@ -131,7 +135,7 @@ async function diff(values: { db?: string | undefined }, id: string, json: boole
     const [now, before] = await lastRequests({ ...local, conversationId }, 2)
     if (!now || !before)
       throw badInput('This conversation has made fewer than two requests, so there is nothing to compare.')
-    const { bodyDiff } = await import('../inspect/body-diff.ts')
+    const { bodyDiff } = await import('../inspect/prefix-break.ts')
     const { prefixBreak } = await import('../inspect/prefix-break.ts')
     const lines = bodyDiff(before.body, now.body)
     const breaks = prefixBreak(before.body, now.body)
@@ -162,4 +166,44 @@ async function conversationNamed(local: LocalStore, id: string): Promise<Convers
   const last = await local.last()
   if (!last) throw badInput('There are no conversations yet.')
   return last
+}
+
+// An agent as far as it can be known without loading its code: its settings from its file, and its tools from the last
+// request of the conversation.
+
+/** The named agent, or the one that the conversation is bound to; undefined: there is none to read. */
+async function unloadedAgent(
+  stored: Conversation,
+  values: SessionFlags,
+  local: LocalStore,
+): Promise<AgentSetup | undefined> {
+  if (values.agent === undefined && typeof stored.settings['agent'] !== 'string') return undefined
+  const place =
+    values.agent === undefined
+      ? await placeOfBound(stored.settings, values, local, false)
+      : await placeNamed(values.agent, values, local)
+  if (typeof place === 'string') {
+    tell([place])
+    return undefined
+  }
+  const agent = readAgent(place.file, place.config)
+  const tools = agent.tools.length > 0 ? await toolsLastOffered(local, stored.id) : []
+  if (agent.tools.length > 0 && tools.length === 0)
+    tell([`The tools of ${agent.name} are not shown: no code is loaded here, and no earlier request lists them.`])
+  return { file: place.file, config: place.config, settings: { ...agent.settings, tools } }
+}
+
+/** From the last request of the conversation; they cannot be run. */
+async function toolsLastOffered({ store, owner }: LocalStore, conversationId: string): Promise<Tool[]> {
+  const [last] = await lastRequests({ store, owner, conversationId }, 1, ({ notes }) =>
+    notes.every((note) => note.rule !== 'compaction-request'),
+  )
+  if (!last) return []
+  const { tools = [] } = readTranscript(last.body, { format: last.exchange.protocol })
+  return tools.map((spec) => ({
+    ...spec,
+    run: () => {
+      throw new Error('This command runs no tools.')
+    },
+  }))
 }

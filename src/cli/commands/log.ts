@@ -2,8 +2,8 @@
 
 import { badInput } from '../../core/error.ts'
 import { sideCall, type Entry } from '../../core/log.ts'
-import { exitCode, parse, type Command } from '../command.ts'
-import { messageLines } from '../message-lines.ts'
+import { type Command, exitCode, parse } from '../command.ts'
+import { messageLines } from '../slash/log-commands.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutralLine, styleFor } from '../terminal.ts'

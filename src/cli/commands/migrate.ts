@@ -3,10 +3,9 @@
 
 import { formatOf } from '../../store/format.ts'
 import { openStore } from '../../store/open.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { storeAddress, storeOptions } from '../local-store.ts'
-import { print } from '../print.ts'
-import { progressOn } from '../progress.ts'
+import { print, progressOn } from '../print.ts'
 
 export const migrate: Command = {
   usage: `synapse migrate [--check] [--db FILE]

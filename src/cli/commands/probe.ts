@@ -8,16 +8,14 @@ import { planProbe, totalCost, type Cost, type ProbeStep } from '../../probe/pla
 import { outcomeWords, redactRows, reportOf } from '../../probe/report.ts'
 import { runProbe, type ProbeRow } from '../../probe/run.ts'
 import type { Runtime } from '../../run/settings.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse, version } from '../command.ts'
 import { endpoints } from '../endpoints.ts'
 import { dollars } from '../format-number.ts'
 import { storeOptions } from '../local-store.ts'
-import { print, printError, printJson } from '../print.ts'
-import { progressOn } from '../progress.ts'
+import { print, printError, printJson, progressOn } from '../print.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { table } from '../table.ts'
 import { neutral, styleFor, widthOf } from '../terminal.ts'
-import { version } from '../version.ts'
 
 export const probe: Command = {
   usage: `synapse probe [PROVIDER[/MODEL]…] [--protocol WIRE] [--budget DOLLARS] [--report FILE] [--yes] [--json]

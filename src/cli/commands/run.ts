@@ -5,19 +5,17 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { badInput } from '../../core/error.ts'
 import type { Exchange } from '../../core/log.ts'
-import { readStoredKeys } from '../../config/stored-keys.ts'
 import { rowsFor } from '../../config/stored-providers.ts'
 import type { Store } from '../../store/store.ts'
 import { chooseModel } from '../choose-model.ts'
 import { setUpClient } from '../client-environment.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse, version } from '../command.ts'
 import { exchangesLine } from '../cost-line.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
 import { printError } from '../print.ts'
 import { readPolicy } from '../run-options.ts'
 import { presetNames } from '../../settings/policy.ts'
 import { configOptions, projectConfig } from '../project-config.ts'
-import { version } from '../version.ts'
 
 export const run: Command = {
   usage: `synapse run [-m PROVIDER/MODEL] [--policy NAME] [--offline] [--db FILE] [--config FILE] -- COMMAND [ARGUMENT]...
@@ -51,16 +49,7 @@ like any others. At the end it prints the cost and how to open the conversation.
     const local = await openLocalStore(values)
     try {
       const rows = await rowsFor(local.store, config)
-      const choice = await chooseModel({
-        asked: values.model,
-        stored: undefined,
-        configured: config?.model,
-        offline: values.offline === true,
-        env: process.env,
-        keys: readStoredKeys(),
-        rows,
-        aliases: config?.aliases,
-      })
+      const choice = await chooseModel(values, { config, rows })
       const { model, offline, whyOffline } = choice
       const [{ startServer }, { createKey, revokeKey }, { endpoints }, { toolboxes }] = await Promise.all([
         import('../../server/serve.ts'),

@@ -2,7 +2,7 @@
 
 import { badInput } from '../../core/error.ts'
 import type { Hit, SearchQuery } from '../../store/store.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutral, styleFor, type Style } from '../terminal.ts'

@@ -2,17 +2,21 @@
 
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
-import { badInput, SynapseError } from '../../core/error.ts'
-import type { RunningServer, ServerOptions } from '../../server/serve.ts'
+import type { Config } from '../../config/load.ts'
+import { readStoredKeys, removeStoredKey, storeKey } from '../../config/stored-keys.ts'
 import { rowsFor } from '../../config/stored-providers.ts'
-import { usualModel } from '../choose-model.ts'
-import { exitCode, parse, type Command } from '../command.ts'
-import { configOptions, projectConfig } from '../project-config.ts'
-import { openLocalStore, storeAddress, storeOptions } from '../local-store.ts'
-import { isPostgres } from '../../store/open.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
+import type { ProviderRow } from '../../providers/provider.ts'
+import type { Runtime } from '../../run/settings.ts'
+import type { Keyring, Reach } from '../../server/keyring.ts'
+import type { RunningServer, ServerOptions } from '../../server/serve.ts'
 import { agentEnvironment } from '../../sessions/environment.ts'
+import { isPostgres } from '../../store/open.ts'
+import { chooseModel, usualModel } from '../choose-model.ts'
+import { type Command, exitCode, parse, version } from '../command.ts'
+import { openLocalStore, storeAddress, storeOptions } from '../local-store.ts'
 import { print, printError } from '../print.ts'
-import { version } from '../version.ts'
+import { configOptions, projectConfig } from '../project-config.ts'
 
 const usualPort = 4747
 
@@ -57,10 +61,9 @@ continue at the next start.
     const local = await openLocalStore(values)
     try {
       const rows = await rowsFor(local.store, config)
-      const [{ isLoopback, startServer }, { writeLog }, { reach }, { toolboxes }] = await Promise.all([
+      const [{ isLoopback, startServer }, { writeLog }, { toolboxes }] = await Promise.all([
         import('../../server/serve.ts'),
         import('../../server/log.ts'),
-        import('../reach.ts'),
         import('../toolbox.ts'),
       ])
       const reached = await reach(values, config, rows)
@@ -149,4 +152,61 @@ function openBrowser(url: string): void {
   // If there is no browser, the address was printed.
   opened.on('error', () => {})
   opened.unref()
+}
+
+// The endpoints of the server. They may change while it runs: the first stored key turns the emulator off, unless it
+// was requested.
+
+interface Reached extends Reach {
+  endpoint: Runtime['endpoint']
+  keyring: Keyring
+  /** Whether the emulator answers: for this model, or in general. */
+  isOffline: (model?: string) => boolean
+}
+
+/** Throws one sentence if the requested model cannot be used. */
+async function reach(
+  values: { model?: string | undefined; offline?: boolean | undefined },
+  config: Config | undefined,
+  rows: readonly ProviderRow[],
+): Promise<Reached> {
+  const first = await choose()
+  let { endpoint } = first
+  let { offline, whyOffline } = first.about
+  await endpoint(first.about.defaultModel, undefined)
+  return {
+    ...first.about,
+    endpoint: (model, protocol) => endpoint(model, protocol),
+    isOffline: (model) => offline && !(whyOffline !== undefined && model !== undefined && isLocal(model)),
+    keyring: {
+      stored: () => Object.keys(readStoredKeys()),
+      store: storeKey,
+      remove: removeStoredKey,
+      async reach() {
+        const next = await choose()
+        ;({ endpoint } = next)
+        ;({ offline, whyOffline } = next.about)
+        return next.about
+      },
+    },
+  }
+
+  async function choose(): Promise<{ about: Reach; endpoint: Runtime['endpoint'] }> {
+    const { endpoints } = await import('../endpoints.ts')
+    const { model, offline, whyOffline } = await chooseModel(values, { config, rows })
+    const about = { defaultModel: model, offline, ...(whyOffline !== undefined && { whyOffline }) }
+    const emulated = await endpoints({ offline, rows, aliases: config?.aliases })
+    if (whyOffline === undefined) return { about, endpoint: emulated }
+    // The emulator answers only because there is no key: a model of a local server is used for real.
+    const real = await endpoints({ offline: false, rows, aliases: config?.aliases })
+    return {
+      about,
+      endpoint: (name, protocol) => (isLocal(name) ? real(name, protocol) : emulated(name, protocol)),
+    }
+  }
+
+  function isLocal(model: string): boolean {
+    const provider = model.slice(0, model.indexOf('/'))
+    return rows.some(({ id, keyOptional }) => id === provider && keyOptional === true)
+  }
 }

@@ -12,13 +12,14 @@ import { builtInConfig, loadConfig, type Config } from '../../config/load.ts'
 import { changesSinceTrust, removeTrust, trustedFolders, trustFiles } from '../../config/trust.ts'
 import { asFailure, badInput } from '../../core/error.ts'
 import type { ProviderRow } from '../../providers/provider.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { providerRows } from '../project-config.ts'
 import { storeOptions } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'
 import { neutral } from '../terminal.ts'
 import {
   askForTrust,
+  type Brought,
   broughtBy,
   broughtByPrompt,
   isInteractive,
@@ -26,7 +27,6 @@ import {
   trustLines,
   unconfirmed,
   variableFor,
-  type Brought,
 } from '../trusted.ts'
 
 export const trust: Command = {

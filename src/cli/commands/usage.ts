@@ -1,7 +1,7 @@
 // `synapse usage`: requests and cost, by day, provider and model, from the exchanges in the store.
 
 import { badInput } from '../../core/error.ts'
-import { exitCode, parse, type Command } from '../command.ts'
+import { type Command, exitCode, parse } from '../command.ts'
 import { leftOut, type SavedRow } from '../../run/usage.ts'
 import { everyConversation, openLocalStore, storeOptions, type LocalStore } from '../local-store.ts'
 import { print, printError, printJson } from '../print.ts'

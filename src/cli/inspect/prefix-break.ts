@@ -2,6 +2,7 @@
 // what a provider compares, so they are left out on both sides.
 
 import { isObject, type Json } from '../../core/json.ts'
+import { type DiffLine, lineDiff } from '../../core/line-diff.ts'
 
 export interface PrefixBreak {
   /** The first byte of the body that differs, without cache marks. */
@@ -81,4 +82,15 @@ function closingQuote(text: string, open: number): number {
 function snippet(text: string, at: number): string {
   const [from, to] = [Math.max(0, at - 24), at + 24]
   return `${from > 0 ? '…' : ''}${text.slice(from, to).toWellFormed()}${to < text.length ? '…' : ''}`
+}
+
+// Two request bodies, line by line.
+
+/** Empty if both are the same. */
+export function bodyDiff(before: Json, now: Json): DiffLine[] {
+  return lineDiff(linesOf(before), linesOf(now))
+}
+
+function linesOf(body: Json): string[] {
+  return JSON.stringify(body, null, 2).split('\n')
 }

@@ -1,7 +1,6 @@
 // Going back, and continuing from another position. Nothing is ever removed from the log: the old path stays as a
 // branch, and `/tree` shows the way back to it.
 
-import { readStoredKeys } from '../../config/stored-keys.ts'
 import { badInput } from '../../core/error.ts'
 import type { Entry } from '../../core/log.ts'
 import { textOf } from '../../core/message.ts'
@@ -59,13 +58,7 @@ export const branchCommands: SlashCommands = {
       if (!asked) throw badInput('No messages yet.')
       if (typed === '') return answer(session.conversation.retry(session.settings))
       const { checkModel } = await import('../choose-model.ts')
-      const model = await checkModel(typed, {
-        offline: session.offline,
-        env: process.env,
-        keys: readStoredKeys(),
-        rows: session.rows,
-        aliases: session.config?.aliases,
-      })
+      const model = await checkModel(typed, session)
       await answer(session.conversation.retry({ ...session.settings, model }))
     },
   },

@@ -3,7 +3,7 @@
 import { badInput } from '../../core/error.ts'
 import { escapedJson } from '../../core/json.ts'
 import { count } from '../format-number.ts'
-import { progressOn } from '../progress.ts'
+import { progressOn } from '../print.ts'
 import type { ChatSession } from '../chat-session.ts'
 import type { SlashCommands } from './context.ts'
 

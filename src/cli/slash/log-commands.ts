@@ -2,8 +2,9 @@
 
 import { writeFileSync } from 'node:fs'
 import { badInput } from '../../core/error.ts'
+import type { Message, Part } from '../../core/message.ts'
 import type { Hit } from '../../store/store.ts'
-import { messageLines } from '../message-lines.ts'
+import { seconds } from '../format-number.ts'
 import { neutral, neutralLine, type Style } from '../terminal.ts'
 import type { SlashCommands } from './context.ts'
 
@@ -68,4 +69,39 @@ function hitLine(hit: Hit, style: Style): string {
   text += neutral(hit.snippet.slice(end))
   const where = `${hit.at.slice(0, 10)} ${neutralLine(hit.title ?? hit.conversationId)} (${hit.conversationId})`
   return `${style.dim(where)}\n  ${hit.tool ? `${neutral(hit.tool)}: ` : ''}${text.replaceAll(/\s+/g, ' ').trim()}`
+}
+
+/** A message of the log as lines for a terminal. */
+export function messageLines(message: Message, style: Style): string[] {
+  const who = message.role === 'assistant' ? `${message.origin.provider}/${message.origin.model}` : message.role
+  const stop =
+    message.role === 'assistant' && message.stop.reason !== 'done' && message.stop.reason !== 'tool-calls'
+      ? ` (${message.stop.reason})`
+      : ''
+  return [style.bold(neutral(who) + stop), ...message.parts.map((part) => partText(part, style)), '']
+}
+
+function partText(part: Part, style: Style): string {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return neutral(part.text)
+    case 'reasoning':
+      return style.dim(
+        (part.hidden && part.text === '' ? '(hidden reasoning)' : neutral(part.text)) +
+          (part.durationMs === undefined ? '' : ` (${seconds(part.durationMs)} of thinking)`),
+      )
+    case 'media':
+      return neutral(`[${part.mediaType}${part.name ? ` ${part.name}` : ''}]`)
+    case 'tool-call':
+      return `→ ${neutral(part.name)} ${neutral(part.malformed ?? JSON.stringify(part.input))}`
+    case 'tool-result':
+      return `← ${neutral(part.name)}${part.failed ? ' failed' : ''}: ${part.output.map((output) => partText(output, style)).join('\n')}`
+    case 'server-tool':
+      return neutral(`⇄ ${part.name} ${JSON.stringify(part.input ?? null)}`)
+    case 'compaction':
+      return style.dim(neutral(`(summary) ${part.text ?? ''}`))
+    default:
+      return style.dim(neutral(`(${part.kind})`))
+  }
 }

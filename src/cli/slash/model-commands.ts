@@ -1,13 +1,11 @@
 // Commands about the model and its tools.
 
-import { readStoredKeys } from '../../config/stored-keys.ts'
 import { badInput } from '../../core/error.ts'
 import type { ListedModel } from '../../providers/list-models.ts'
 import type { Tool } from '../../core/tool.ts'
 import { listGrants, revokeGrant, withGrants, type Grant } from '../../run/grants.ts'
 import { neutral, type Style } from '../terminal.ts'
-import type { ChatSession } from '../chat-session.ts'
-import { conversationOrigin } from '../conversation-origin.ts'
+import { type ChatSession, conversationOrigin } from '../chat-session.ts'
 import { toolNamed } from '../session-settings.ts'
 import { checkModel } from '../choose-model.ts'
 import type { SlashCommands, SlashContext } from './context.ts'
@@ -78,13 +76,7 @@ export const modelCommands: SlashCommands = {
 }
 
 async function switchModel(typed: string, { session, say, ask }: SlashContext): Promise<void> {
-  const model = await checkModel(typed, {
-    offline: session.offline,
-    env: process.env,
-    keys: readStoredKeys(),
-    rows: session.rows,
-    aliases: session.config?.aliases,
-  })
+  const model = await checkModel(typed, session)
   const { store, owner } = session.local
   const info = await session.conversation.info()
   const setup = { ...session, settings: { ...session.settings, model } }
