@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { shownPath, type Config } from '../config/load.ts'
+import { type Config, shownPath } from '../config/load.ts'
 import { badInput } from '../core/error.ts'
 
 /** Files of agents: `*.yaml` in the folder itself, or an `agent.yaml` in a subfolder. */

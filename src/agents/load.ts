@@ -2,14 +2,15 @@
 // settings are first requested, and only those that the agent names.
 
 import { dirname } from 'node:path'
-import { loadConfig, type Config } from '../config/load.ts'
+import { pathToFileURL } from 'node:url'
+import { type Config, loadConfig } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
+import { isObject } from '../core/json.ts'
 import type { Tool } from '../core/tool.ts'
-import type { RunSettings } from '../run/conversation.ts'
-import type { ChangedTool } from '../mcp/known-definition.ts'
+import type { ChangedTool } from '../mcp/definition.ts'
 import type { Digests, McpServers } from '../mcp/servers.ts'
-import { agentsWith, readAgent, type AgentFile, type ToolSource } from './read.ts'
-import { toolsOfModule } from './tool-module.ts'
+import type { RunSettings } from '../run/conversation.ts'
+import { type AgentFile, agentsWith, readAgent, type ToolSource } from './read.ts'
 
 export interface OpenAgentOptions {
   /** Absent: the synapse.yaml of the agent's folder. */
@@ -152,4 +153,36 @@ function eachOnce(tools: readonly Tool[]): Tool[] {
 /** A tool that asks by itself for some inputs keeps doing so unless the agent is stricter. */
 function asking({ ask }: ToolSource, tools: Tool[]): Tool[] {
   return ask ? tools.map((tool) => ({ ...tool, ask: true })) : tools
+}
+
+// Tools from a user's module: every export that is a tool, or a list of tools.
+
+/** Throws one sentence, without the path: the caller knows which module was named. */
+async function toolsOfModule(path: string): Promise<Tool[]> {
+  const exported = await load(path)
+  const tools = new Set(Object.values(exported).flat().filter(isTool))
+  if (tools.size > 0) return [...tools]
+  throw new Error('exports no tools; a tool has a name, an input schema and a function run')
+}
+
+async function load(path: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
+    throw new Error(`cannot be loaded: ${reason}${isModuleInCommonJs(error) ? hint : ''}`, { cause: error })
+  }
+}
+
+const hint = '; Node takes it for CommonJS: let it end in .mjs or .mts, or write "type": "module" into package.json'
+
+/** `npm init` creates packages of type commonjs, where a file with `export` is a syntax error (checked 2026-11). */
+function isModuleInCommonJs(error: unknown): boolean {
+  return error instanceof SyntaxError && /^(Unexpected token 'export'|Cannot use import statement)/.test(error.message)
+}
+
+function isTool(value: unknown): value is Tool {
+  if (!isObject(value)) return false
+  const { name, input, run } = value as Record<string, unknown>
+  return typeof name === 'string' && name !== '' && isObject(input) && typeof run === 'function'
 }

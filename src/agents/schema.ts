@@ -1,7 +1,7 @@
 // An agent as a file: its model, its tools, and the settings of its runs, which are the same as everywhere (settings/).
 
 import * as z from 'zod'
-import { zodFields } from '../config/zod-rule.ts'
+import { zodFields } from '../config/zod-problems.ts'
 import type { RunSettings } from '../settings/run.ts'
 import { sharedFields, type RouteTable } from '../settings/schema.ts'
 

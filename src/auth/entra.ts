@@ -4,8 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { badInput } from '../core/error.ts'
 import { askJson } from './ask.ts'
 import type { Authorizer, Env, Place } from './authorizer.ts'
-import { bearerToken, tokenFrom } from './bearer.ts'
-import { forget } from './token-cache.ts'
+import { bearerToken, forget, tokenFrom } from './token-cache.ts'
 
 const who = 'Microsoft Entra ID'
 

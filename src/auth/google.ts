@@ -9,8 +9,7 @@ import { badInput } from '../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { askJson } from './ask.ts'
 import type { Authorizer, Env, Place, TokenFetch } from './authorizer.ts'
-import { forget } from './token-cache.ts'
-import { bearerToken, tokenFrom, type Token } from './bearer.ts'
+import { bearerToken, forget, type Token, tokenFrom } from './token-cache.ts'
 
 /** Never the address in a file: the author of the file would receive what is sent there. */
 const tokenAddress = 'https://oauth2.googleapis.com/token'

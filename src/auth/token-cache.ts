@@ -1,5 +1,8 @@
 // Temporary cloud tokens, in memory: requested once for all callers, and again before they expire.
 
+import { SynapseError } from '../core/error.ts'
+import type { JsonObject } from '../core/json.ts'
+
 interface Expiring {
   /** Milliseconds since 1970; absent: never. */
   expiresAt?: number
@@ -28,4 +31,30 @@ export async function cached<T extends Expiring>(name: string, now: number, fetc
 
 export function forget(name: string): void {
   held.delete(name)
+}
+
+// An OAuth access token, from an answer and for a header.
+
+export interface Token {
+  token: string
+  expiresAt?: number
+}
+
+export async function bearerToken(
+  name: string,
+  now: number,
+  fetch: () => Promise<Token>,
+): Promise<{ authorization: string }> {
+  const { token } = await cached(name, now, fetch)
+  return { authorization: `Bearer ${token}` }
+}
+
+/** `who` is named in the error. */
+export function tokenFrom(who: string, answer: JsonObject, now: number): Token {
+  const { access_token: token, expires_in: seconds } = answer
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    throw new SynapseError({ kind: 'auth', message: `${who} gave no access token; check the credentials.` })
+  }
+  const lifetime = Number(seconds)
+  return { token, ...(Number.isFinite(lifetime) && { expiresAt: now + lifetime * 1000 }) }
 }

@@ -118,7 +118,7 @@ async function flagsOf(name: string): Promise<string[]> {
 /** Names without a provider only once something is typed: all of them would be each model twice. */
 async function modelNames(word: string): Promise<string[]> {
   const [{ listModels }, { providerRows }, { catalogue }] = await Promise.all([
-    import('../providers/list-models.ts'),
+    import('../providers/find-model.ts'),
     import('./project-config.ts'),
     import('../providers/catalogue.ts'),
   ])

@@ -3,7 +3,7 @@
 import type { Authorizer } from '../auth/authorizer.ts'
 import { badInput, SynapseError } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
-import type { ListedModel } from '../providers/list-models.ts'
+import type { ListedModel } from '../providers/find-model.ts'
 import type { Catalogue } from '../providers/price.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import type { Fetch, FetchedReply } from '../transport/send.ts'

@@ -4,13 +4,13 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { findAgentFile, folderOfAgent, isAgentPath } from '../agents/find.ts'
-import { openAgent, type Agent } from '../agents/load.ts'
-import { builtInConfig, shownPath, type Config } from '../config/load.ts'
+import { type Agent, openAgent } from '../agents/load.ts'
+import { builtInConfig, type Config, shownPath } from '../config/load.ts'
 import { rowsFor } from '../config/stored-providers.ts'
 import { hashOfFiles } from '../config/trust.ts'
 import { asFailure, SynapseError } from '../core/error.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
-import type { ChangedTool } from '../mcp/known-definition.ts'
+import type { ChangedTool } from '../mcp/definition.ts'
 import {
   type AgentPlace,
   broughtBy,

@@ -2,18 +2,18 @@
 // agents folder. All problems are reported at once, and nothing of an invalid file is used.
 
 import { dirname, relative, resolve } from 'node:path'
-import type { Policy } from '../settings/policy.ts'
+import { editDistance } from '../core/edit-distance.ts'
 import type { ProviderRow } from '../providers/provider.ts'
 import { rows as builtIn } from '../providers/rows.ts'
+import type { Policy } from '../settings/policy.ts'
 import { checkShape } from './check-shape.ts'
-import { findConfigFile, type ConfigOrigin, type FoundFile, type Where } from './find-file.ts'
-import { guardedKeys } from './guarded-keys.ts'
+import { type ConfigOrigin, findConfigFile, type FoundFile, type Where } from './find-file.ts'
 import type { McpServerEntry } from './mcp-entry.ts'
-import { modelNameProblem } from './model-name.ts'
 import { mergeRows } from './merge-rows.ts'
 import type { ProviderEntry } from './provider-schema.ts'
-import { configSchema, type ConfigEntry, type ModelRoute, type ServedToolNames } from './schema.ts'
-import { problemsIn, readYamlFile, type Problem, type YamlFile } from './yaml-file.ts'
+import { type ConfigEntry, configSchema, type ModelRoute, type ServedToolNames } from './schema.ts'
+import { serverVariables } from './variables.ts'
+import { type Problem, problemsIn, readYamlFile, type YamlFile } from './yaml-file.ts'
 
 export interface Config {
   /** Absent: there is no file, and the defaults apply. */
@@ -109,4 +109,73 @@ function unknownModel(file: YamlFile, entry: ConfigEntry, rows: readonly Provide
     return wrong === undefined ? [] : [file.problem(['routes', i, 'model'], wrong)]
   })
   return [...(says === undefined ? [] : [file.problem(['model'], says)]), ...named, ...routed]
+}
+
+// Whether a model name in a file is plausible. A bare name, such as gpt-5.6, is looked up when it is used; what looks
+// like a mistyped provider is refused at once.
+
+/** What is wrong with it; undefined: nothing that can be known here. */
+export function modelNameProblem(
+  name: string,
+  rows: readonly ProviderRow[],
+  aliases: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const [provider = '', model] = name.trim().split('/', 2)
+  if (rows.some((row) => row.id === provider) || Object.hasOwn(aliases, name.trim())) return undefined
+  const near = rows.some((row) => editDistance(provider.toLowerCase(), row.id) <= 2)
+  if (model === undefined && !near && /\d|-/.test(provider)) return undefined
+  return `there is no provider "${provider}"; known are ${rows.map((row) => row.id).join(', ')}`
+}
+
+// A file in a folder, trusted or not, never chooses where the key of a built-in provider is sent. Only the user's own
+// environment (OPENAI_BASE_URL and the like), the user's own configuration, or a file that was named can do that.
+
+/** One problem for each key that would be sent to a host other than its provider's. */
+function guardedKeys(file: YamlFile, entry: ConfigEntry, rows: readonly ProviderRow[]): Problem[] {
+  const providers = (entry.providers ?? []).flatMap((provider, index) => {
+    const row = rows.find((one) => one.id === provider.id)
+    if (!row) return []
+    return row.keyVariables.flatMap((name) => {
+      const homes = homesOf(name)
+      if (!homes) return []
+      const stray = row.wires.find((wire) => !homes.hosts.has(hostOf(wire.baseUrl)))
+      const variable = row.baseUrlVariables?.find((one) => !homes.variables.has(one.toUpperCase()))
+      if (stray) {
+        const path = ['providers', index, provider.wires ? 'wires' : 'baseUrl']
+        return [file.problem(path, sentence(name, hostOf(stray.baseUrl) ?? stray.baseUrl))]
+      }
+      return variable === undefined
+        ? []
+        : [file.problem(['providers', index, 'baseUrlVariable'], sentence(name, `whatever host ${variable} names`))]
+    })
+  })
+  const servers = Object.entries(entry.mcpServers ?? {}).flatMap(([name, server]) => serverProblems(file, name, server))
+  return [...providers, ...servers]
+}
+
+/** A program gets a key only if it is confirmed by its name; a host never does. */
+function serverProblems(file: YamlFile, name: string, server: McpServerEntry): Problem[] {
+  if (!('url' in server)) return []
+  return serverVariables({ ...server, home: '' })
+    .filter((variable) => homesOf(variable))
+    .map((variable) => file.problem(['mcpServers', name], sentence(variable, hostOf(server.url) ?? server.url)))
+}
+
+function sentence(variable: string, where: string): string {
+  return `a file in a folder may not send ${variable} to ${where}; use a separate variable, or move these lines to your own configuration or to a file that you name with --config`
+}
+
+/** The host that a built-in provider's key belongs to; undefined: it is not such a key. */
+function homesOf(name: string): { hosts: Set<string | undefined>; variables: Set<string> } | undefined {
+  const owners = builtIn.filter((row) => row.keyVariables.some((one) => one.toUpperCase() === name.toUpperCase()))
+  if (owners.length === 0) return undefined
+  return {
+    hosts: new Set(owners.flatMap((row) => row.wires.map((wire) => hostOf(wire.baseUrl)))),
+    variables: new Set(owners.flatMap((row) => row.baseUrlVariables ?? [])),
+  }
+}
+
+/** Undefined for a bare path, whose host the user's environment must name. */
+function hostOf(baseUrl: string): string | undefined {
+  return URL.parse(baseUrl)?.host
 }

@@ -1,18 +1,19 @@
 // One request for a reply, from the body to the bytes of the answer: the server's state is added, what the real API
 // refuses is refused, the responder answers, and the cache accounts for it.
 
+import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Part, Reply } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
-import { respond, type ResponderInput } from './responder.ts'
-import type { CacheRules, PromptCache } from './cache.ts'
-import { cacheRulesFor } from './cache-rules.ts'
-import { callId } from './ids.ts'
+import type { Charge, Exchanged, Incoming, Opened, ServerState, WireService } from '../wires/service.ts'
 import { textIn } from '../wires/shared/json-fields.ts'
-import { quirksOf, windowOf } from './known-providers.ts'
+import { lettersFrom } from '../wires/shared/letters.ts'
 import { promptTokens } from '../wires/shared/prompt.ts'
 import { refusalFor } from '../wires/shared/refusal.ts'
-import type { Charge, Exchanged, Incoming, Opened, ServerState } from '../wires/service.ts'
+import { cacheRulesFor } from './cache-rules.ts'
+import type { CacheRules, PromptCache } from './cache.ts'
+import { quirksOf, windowOf } from './known-providers.ts'
+import { respond, type ResponderInput } from './responder.ts'
 
 /** A scripted answer instead of the responder's; undefined: the responder's after all. */
 export type Script = (situation: ResponderInput) => Partial<Reply> | undefined | Promise<Partial<Reply> | undefined>
@@ -211,4 +212,30 @@ function rememberAnswer(
 
 function asObject(value: Json): JsonObject {
   return isObject(value) ? value : {}
+}
+
+// Ids of the emulator: the same for the same request, so that runs can be compared, and never twice, because a repeated
+// request gets a number.
+
+interface Ids {
+  /** The id of the reply to this request. */
+  reply(prefix: string, request: string): string
+}
+
+export function createIds(): Ids {
+  const seen = new Map<string, number>()
+  return {
+    reply(prefix, request) {
+      const name = createHash('sha256').update(request).digest('base64url')
+      const times = (seen.get(name) ?? 0) + 1
+      seen.set(name, times)
+      return `${prefix}${lettersFrom(`${name} ${times}`, 24)}`
+    },
+  }
+}
+
+/** The id of a reply's n-th call, in the form of the wire. */
+function callId({ callId: inForm }: WireService, replyId: string, n: number): string {
+  const letters = (length: number) => lettersFrom(`${replyId} ${n}`, length)
+  return inForm?.(letters) ?? `call_${letters(24)}`
 }

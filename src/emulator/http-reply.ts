@@ -1,9 +1,9 @@
 // The emulator's answers before they get a request id: complete, streamed, and with injected faults.
 
-import type { Json } from '../core/json.ts'
+import { isObject, type Json } from '../core/json.ts'
+import { frameAwsEvent } from '../transport/aws-events.ts'
 import type { Framing } from '../wires/wire.ts'
-import type { Fault } from './faults.ts'
-import { streamOf } from './stream.ts'
+import { connectionReset, type Fault } from './faults.ts'
 
 export interface HttpReply {
   status: number
@@ -31,4 +31,99 @@ export function wholeReply(text: string, fault: Fault): HttpReply {
 export function streamReply(chunks: Json[], options: Parameters<typeof streamOf>[1] & { framing: Framing }): HttpReply {
   const headers = { 'content-type': streamTypes[options.framing.kind], 'cache-control': 'no-cache' }
   return { status: 200, body: streamOf(chunks, options), headers }
+}
+
+// Chunks as bytes: server-sent events or JSON Lines, pulled one by one by the reader, with the faults for this reply.
+
+interface StreamOptions {
+  framing: Framing
+  fault: Fault
+  /** The wire's own error event, for `errorAt`. */
+  errorEvent: Json
+  /** The reader's signal: when it aborts, so does the stream. */
+  signal: AbortSignal
+  sleep(ms: number): Promise<void>
+  /** Called once, when the stream is over for whatever reason. */
+  onEnd(): void
+}
+
+function streamOf(chunks: readonly Json[], options: StreamOptions): ReadableStream<Uint8Array> {
+  const steps = stepsOf(chunks, options)
+  const encoder = new TextEncoder()
+  const { signal } = options
+  let ended = false
+  let stop: (() => void) | undefined
+  const end = () => {
+    if (stop) signal.removeEventListener('abort', stop)
+    if (!ended) options.onEnd()
+    ended = true
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        stop = () => {
+          controller.error(signal.reason)
+          end()
+        }
+        signal.addEventListener('abort', stop)
+        if (signal.aborted) stop()
+      },
+      async pull(controller) {
+        const { value: step } = steps.next()
+        if (step === undefined) {
+          controller.close()
+          end()
+        } else if (step === reset) {
+          controller.error(connectionReset())
+          end()
+        } else if (step === wait) {
+          await options.sleep(options.fault.keepAliveMs ?? 1000).catch(() => undefined)
+          const sign = signOfLife(options.framing)
+          if (!ended) controller.enqueue(typeof sign === 'string' ? encoder.encode(sign) : sign)
+        } else {
+          controller.enqueue(typeof step === 'string' ? encoder.encode(step) : step)
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+const reset = Symbol('reset')
+const wait = Symbol('wait')
+
+/** What a reader gets, in order: text, bytes, or a connection fault. */
+function* stepsOf(
+  chunks: readonly Json[],
+  options: StreamOptions,
+): Generator<string | Uint8Array | typeof reset | typeof wait, undefined, undefined> {
+  const { fault, framing } = options
+  for (let n = 0; n <= chunks.length; n++) {
+    if (n === fault.resetAt) return yield reset
+    if (n === fault.cutAt) return undefined
+    if (n === fault.errorAt) return yield framed(fault.body ?? options.errorEvent, framing)
+    if (n === fault.keepAliveAt) for (;;) yield wait
+    if (n === fault.garbageAt) yield Uint8Array.of(0xff, 0xfe, 0x00, 0x7b, 0x22, 0xc3, 0x28, 0x0a)
+    const chunk = chunks[n]
+    if (chunk === undefined) break
+    const text = framed(chunk, framing)
+    yield text
+    if (fault.duplicate) yield text
+  }
+  if (framing.kind === 'sse' && framing.done !== undefined) yield `data: ${framing.done}\n\n`
+  return undefined
+}
+
+function framed(chunk: Json, framing: Framing): string | Uint8Array {
+  if (framing.kind === 'aws-events') return frameAwsEvent(isObject(chunk) ? chunk : { event: chunk }, framing.wrapped)
+  const json = JSON.stringify(chunk)
+  if (framing.kind === 'ndjson') return `${json}\n`
+  const type = isObject(chunk) ? (chunk.type ?? chunk.event_type) : undefined
+  return `${framing.named && typeof type === 'string' ? `event: ${type}\n` : ''}data: ${json}\n\n`
+}
+
+function signOfLife(framing: Framing): string | Uint8Array {
+  if (framing.kind === 'aws-events') return frameAwsEvent({ ping: {} }, framing.wrapped)
+  return framing.kind === 'ndjson' ? '\n' : ': keep-alive\n\n'
 }

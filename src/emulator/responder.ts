@@ -6,8 +6,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Context } from '../core/context.ts'
 import { callsOf, textOf, type Message, type Part, type ToolCallPart, type ToolResultPart } from '../core/message.ts'
 import { callMarks } from '../core/tool-kinds.ts'
-import { sampleOf } from './sample.ts'
-import { wantedCalls, wantedSums, wantsTime, type WantedCall } from './wanted-calls.ts'
+import { sampleOf, type WantedCall, wantedCalls, wantedSums, wantsTime } from './wanted-calls.ts'
 import type { RequestOptions } from '../wires/shared/request-options.ts'
 
 /** Everything that an answer may be derived from. */

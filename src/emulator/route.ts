@@ -5,8 +5,10 @@
 // Only the end of a path counts, because base URLs differ: `/v1/chat/completions`, `/api/v1/chat/completions`,
 // `/openai/deployments/x/chat/completions` are all the same call.
 
+import type { Json } from '../core/json.ts'
 import { loadService, wireIds } from '../wires/list.ts'
 import type { Operation, WireService } from '../wires/service.ts'
+import { openaiRefusal, Refusal } from '../wires/shared/refusal.ts'
 import { isProvider, protocolsOf, providerAt } from './known-providers.ts'
 
 /** The part of headers that is used; a Map of lower-case names will do. */
@@ -15,7 +17,7 @@ export interface GivenHeaders {
   has(name: string): boolean
 }
 
-export interface Route {
+interface Route {
   provider: string
   /** The wire of the request. */
   protocol: string
@@ -64,4 +66,35 @@ function modelsRoute(method: string, path: string, provider: string): Route | un
 function modelsHome(path: string, headers: GivenHeaders): string {
   if (path.startsWith('/v1beta/')) return 'google'
   return headers.has('anthropic-version') ? 'anthropic' : 'openai'
+}
+
+/** Each host's answer for an unknown path. Hosts that are not listed answer like OpenAI. */
+export function unknownAddress(provider: string | undefined, method: string, path: string): Refusal {
+  const form = provider === undefined ? undefined : forms[provider]
+  if (form) return form(method, path)
+  return openaiRefusal(404, `Invalid URL (${method} ${path})`)
+}
+
+type Form = (method: string, path: string) => Refusal
+
+const json = (body: Json): Refusal => new Refusal(404, body)
+const text = (body: string, type: string): Refusal => new Refusal(404, body, { 'content-type': type })
+
+const googlePage = (path: string): string =>
+  `<!DOCTYPE html>\n<html lang=en>\n<title>Error 404 (Not Found)!!1</title>\n<p><b>404.</b> <ins>That’s an error.</ins>\n` +
+  `<p>The requested URL <code>${path.replaceAll(/[<>&"]/g, '')}</code> was not found on this server. <ins>That’s all we know.</ins>\n`
+
+const forms: Record<string, Form> = {
+  anthropic: () => json({ type: 'error', error: { type: 'not_found_error', message: 'Not Found' } }),
+  // Not JSON: the API's front end answers before the API does.
+  google: (_, path) => text(googlePage(path), 'text/html; charset=UTF-8'),
+  mistral: () => json({ message: 'no Route matched with those values' }),
+  ollama: () => text('404 page not found', 'text/plain'),
+  groq: (method, path) =>
+    openaiRefusal(404, `Unknown request URL: ${method} ${path}. Please check the URL for typos.`, {
+      code: 'unknown_url',
+    }),
+  vllm: () => json({ detail: 'Not Found' }),
+  'llama.cpp': () => json({ error: { code: 404, message: 'File Not Found', type: 'not_found_error' } }),
+  lmstudio: (method, path) => json({ error: `Unexpected endpoint or method. (${method} ${path})` }),
 }

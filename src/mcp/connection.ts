@@ -5,15 +5,23 @@
 // A lost connection is reopened by its next user: at once after the first loss, then with exponential backoff. A call
 // is never sent twice: whether the first one had an effect is unknown.
 
-import type { Client } from '@modelcontextprotocol/client'
+import { isDeepStrictEqual } from 'node:util'
+import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json } from '../core/json.ts'
+import { type MediaPart, textOf, type TextPart } from '../core/message.ts'
 import type { Tool, ToolRun } from '../core/tool.ts'
-import { changedTools, changesIn, definitionsOf, knownAfter, type Definition } from './definition.ts'
-import type { ChangedTool, KnownDefinition } from './known-definition.ts'
-import { defaultMaxBytes, openLink, type Link } from './link.ts'
-import { valueOf } from './result.ts'
+import {
+  type ChangedTool,
+  changedTools,
+  changesIn,
+  type Definition,
+  definitionsOf,
+  knownAfter,
+  type KnownDefinition,
+} from './definition.ts'
+import { defaultMaxBytes, type Link, openLink } from './link.ts'
 
 export interface Connection {
   readonly name: string
@@ -37,7 +45,7 @@ export interface Connection {
 /** `idle`: it was not used yet. */
 export type ConnectionState = 'idle' | 'connecting' | 'connected' | 'away'
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   env: Readonly<Record<string, string | undefined>>
   now: () => number
   note: (note: Note) => void
@@ -304,4 +312,50 @@ function reasonOf(error: unknown): string {
   if (codeOf(error) === 'ENOENT') return 'there is no such program'
   const { cause } = error
   return cause instanceof Error && error.message === 'fetch failed' ? cause.message : error.message
+}
+
+// The result of an MCP call as a tool result: text and media for the model, and the structured content, if any, as the
+// stored value. An error from the server is thrown, and becomes a failed result.
+
+type Output = (TextPart | MediaPart)[]
+
+function valueOf(result: CallToolResult): Json | Output | { type: 'tool-result'; output: Output; value: Json } {
+  const parts = result.content.map(partOf)
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  if (result.isError) throw new Error(text.trim() || 'the server says that it failed, and not why')
+  const structured = result.structuredContent as Json | undefined
+  const isPlain = parts.every((part) => part.type === 'text')
+  if (structured !== undefined && isPlain && (text.trim() === '' || repeats(text, structured))) return structured
+  if (structured !== undefined && parts.length > 0) return { type: 'tool-result', output: parts, value: structured }
+  return isPlain && parts.length <= 1 ? textOf(parts) : parts
+}
+
+type Block = CallToolResult['content'][number]
+
+function partOf(block: Block): TextPart | MediaPart {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text }
+    case 'image':
+    case 'audio':
+      return { type: 'media', mediaType: block.mimeType, data: { kind: 'base64', base64: block.data } }
+    case 'resource_link':
+      return { type: 'text', text: `[${block.title ?? block.name}](${block.uri})` }
+    case 'resource': {
+      const { resource } = block
+      if ('text' in resource) return { type: 'text', text: resource.text }
+      const mediaType = resource.mimeType ?? 'application/octet-stream'
+      return { type: 'media', mediaType, name: resource.uri, data: { kind: 'base64', base64: resource.blob } }
+    }
+    default:
+      return { type: 'text', text: JSON.stringify(block) }
+  }
+}
+
+function repeats(text: string, structured: Json): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(text), structured)
+  } catch {
+    return false
+  }
 }

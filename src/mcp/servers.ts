@@ -4,8 +4,8 @@
 import type { McpServer } from '../config/load.ts'
 import type { Note } from '../core/context.ts'
 import type { Tool } from '../core/tool.ts'
-import { connectionTo, type Connection, type ConnectionState } from './connection.ts'
-import type { ChangedTool, KnownDefinition } from './known-definition.ts'
+import { type Connection, type ConnectionState, connectionTo } from './connection.ts'
+import type { ChangedTool, KnownDefinition } from './definition.ts'
 
 export interface McpServers {
   /** Connects disconnected servers that are due for a retry, all at the same time. Never throws. */

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../core/json.ts'
 import type { Origin, Reply } from '../core/message.ts'
 import { assemble, type Assembled } from '../context/assemble.ts'
-import { costOf } from '../providers/cost.ts'
+import { costOf } from '../providers/price.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import { countQuestion } from '../run/count-tokens.ts'
 import type { Options } from '../settings/options.ts'

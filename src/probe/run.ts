@@ -1,17 +1,22 @@
 // Sends the requests of a probe one at a time and compares each answer with the expected one.
 
+import { asFailure, type ErrorKind, type Failure } from '../core/error.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { Reply } from '../core/message.ts'
-import type { ErrorKind } from '../core/error.ts'
 import type { Usage } from '../core/usage.ts'
-import { costOf } from '../providers/cost.ts'
+import { costOf } from '../providers/price.ts'
 import type { Endpoint } from '../providers/resolve.ts'
 import type { Transport } from '../run/run-context.ts'
 import { replay } from '../runtime/prepare.ts'
+import { defaultLimits } from '../transport/limits.ts'
+import { networkFailure } from '../transport/network.ts'
 import { redactText, secretsIn } from '../transport/redact.ts'
-import { jsonIn } from '../transport/unframe.ts'
+import { sleep } from '../transport/reply.ts'
+import { defaultRetry, retryWait } from '../transport/retry.ts'
+import type { FetchedReply } from '../transport/send.ts'
+import { jsonIn, tooLarge } from '../transport/unframe.ts'
+import { readFailure } from '../wires/shared/failure.ts'
 import type { Issue } from '../wires/wire.ts'
-import { ask, type Asked } from './ask.ts'
 import type { ProbeRequest, ProbeStep } from './plan.ts'
 
 /** `unanswered`: something else prevented an answer, such as a rate limit. `not-sent`: it was not sent. */
@@ -35,7 +40,7 @@ export interface ProbeRow {
   body?: Json
 }
 
-export interface ProbeRun {
+interface ProbeRun {
   endpoint: Endpoint
   steps: readonly ProbeStep[]
   transport: Transport
@@ -222,4 +227,87 @@ function sentence(text: string): string {
     .replaceAll(/["'`]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim()
+}
+
+// One request of a probe, sent directly: the status and text of the response, with as little in between as possible.
+
+/** The response. Without a status there was none, and `failure` says why. */
+interface Asked {
+  status?: number
+  text: string
+  failure?: Failure
+}
+
+interface Asking {
+  /** The service's name in messages. */
+  name: string
+  transport: Transport
+  signal?: AbortSignal | undefined
+}
+
+/** Waits and retries if the service is busy. `final`: statuses that are the expected answer. */
+async function ask(
+  request: ProbeRequest,
+  { name, transport, signal }: Asking,
+  final: readonly number[],
+): Promise<Asked> {
+  for (let failed = 1; ; failed++) {
+    const asked = await once(request, { name, transport, signal })
+    const { failure, status } = asked
+    if (!failure || (status !== undefined && final.includes(status))) return asked
+    const wait = retryWait(failure, failed, undefined, { ...defaultRetry, ...transport.retry })
+    if (wait === undefined || signal?.aborted) return asked
+    await (transport.sleep ?? sleep)(wait, signal)
+  }
+}
+
+async function once(request: ProbeRequest, { name, transport, signal }: Asking): Promise<Asked> {
+  const limits = { ...defaultLimits, ...transport.limits }
+  const late = AbortSignal.timeout(limits.headersMs)
+  try {
+    const body = JSON.stringify(request.body)
+    const given = { 'content-type': 'application/json', ...request.headers }
+    const outgoing = { method: 'POST', url: request.url, headers: given, body }
+    const added = await transport.authorize?.headers(outgoing, transport.fetch ?? fetch)
+    const reply = await (transport.fetch ?? fetch)(request.url, {
+      method: 'POST',
+      headers: { ...added, ...given },
+      body,
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, late]) : late,
+    })
+    const text = await textOf(reply, limits.replySize)
+    const { status } = reply
+    if (status >= 200 && status < 300) return { status, text }
+    const answer: Json = jsonIn(text) ?? text
+    return { status, text, failure: readFailure({ status, body: answer, headers: Object.fromEntries(reply.headers) }) }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return {
+      text: '',
+      failure: late.aborted
+        ? tooLate(limits.headersMs)
+        : (networkFailure(error, request.url, name) ?? asFailure(error)),
+    }
+  }
+}
+
+/** Binary frames in base64, as in recordings. */
+async function textOf({ body, headers }: FetchedReply, most: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  const reader = body?.getReader()
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {}
+    if (done || !value) break
+    size += value.length
+    if (size > most) throw tooLarge('The reply', most)
+    pieces.push(value)
+  }
+  const isBinary = headers.get('content-type')?.includes('amazon.eventstream')
+  return Buffer.concat(pieces).toString(isBinary ? 'base64' : 'utf8')
+}
+
+function tooLate(ms: number): Failure {
+  return { kind: 'timeout', message: `No answer came within ${Math.round(ms / 1000)} seconds.` }
 }

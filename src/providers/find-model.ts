@@ -3,9 +3,9 @@
 
 import { editDistance } from '../core/edit-distance.ts'
 import { badInput } from '../core/error.ts'
-import { listModels, type ListedModel } from './list-models.ts'
 import { builtInRows, loadCatalogue } from './load.ts'
-import { parseModelRef, type ModelRef } from './model-ref.ts'
+import { type ModelRef, parseModelRef } from './model-ref.ts'
+import type { Catalogue, Price } from './price.ts'
 import type { ProviderRow } from './provider.ts'
 
 interface Known {
@@ -84,4 +84,30 @@ function nearest(word: string, models: readonly ListedModel[]): string[] {
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map(({ name }) => name)
+}
+
+// The models that are known by name: those in a row, its default, and those in the catalogue. Others can be used too.
+
+export interface ListedModel {
+  provider: string
+  model: string
+  contextWindow?: number
+  price?: Price
+}
+
+export function listModels(rows: readonly ProviderRow[], catalogue: Catalogue): ListedModel[] {
+  return rows.flatMap((row) => {
+    const known = catalogue.models[row.catalogue ?? row.id] ?? {}
+    const usual = row.defaultModel === undefined ? [] : [row.defaultModel]
+    const names = new Set([...Object.keys(row.models ?? {}), ...usual, ...Object.keys(known)])
+    return [...names].map((model) => {
+      const { contextWindow, price } = { ...known[model], ...row.models?.[model] }
+      return {
+        provider: row.id,
+        model,
+        ...(contextWindow !== undefined && { contextWindow }),
+        ...(price && { price }),
+      }
+    })
+  })
 }

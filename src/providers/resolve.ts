@@ -1,13 +1,17 @@
 // A model name resolved with only the modules it needs.
 
+import { pathToFileURL } from 'node:url'
 import type { Env } from '../auth/authorizer.ts'
+import { badInput } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import { defineWire, type WireDefinition } from '../wires/define-wire.ts'
 import { loadWire } from '../wires/list.ts'
 import type { Wire } from '../wires/wire.ts'
-import { builtInRows, loadCatalogue } from './load.ts'
 import { findRow } from './find-row.ts'
+import { builtInRows, loadCatalogue } from './load.ts'
 import { placeIn } from './places.ts'
 import type { ProviderRow, ProviderWire } from './provider.ts'
-import { resolveWith, wireOf, type Endpoint, type Wanted } from './resolve-with.ts'
+import { type Endpoint, resolveWith, type Wanted, wireOf } from './resolve-with.ts'
 
 export type { Endpoint, Wanted } from './resolve-with.ts'
 
@@ -45,6 +49,23 @@ async function withProfile(row: ProviderRow, env: Env): Promise<Env> {
 async function wireFor({ protocol, module }: ProviderWire, own: readonly Wire[] = []): Promise<Wire> {
   const given = own.find(({ id }) => id === protocol)
   if (given || module === undefined) return given ?? loadWire(protocol)
-  const { loadOwnWire } = await import('./load-own-wire.ts')
   return loadOwnWire(module, protocol)
+}
+
+/**
+ * The wire of a row that brings its own module. The reader of the row has checked whether the module may be loaded.
+ */
+async function loadOwnWire(path: string, id: string): Promise<Wire> {
+  let exported: Record<string, unknown>
+  try {
+    exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
+    throw badInput(`The module ${path} of the wire ${id} cannot be loaded: ${why}`)
+  }
+  const found = Object.values(exported).find(
+    (value): value is WireDefinition & object => isObject(value) && value['id'] === id,
+  )
+  if (!found) throw badInput(`The module ${path} exports no wire with the id "${id}".`)
+  return defineWire(found)
 }

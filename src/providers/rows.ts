@@ -5,11 +5,10 @@ import { clouds } from './rows/clouds.ts'
 import { hosts } from './rows/hosts.ts'
 import { local } from './rows/local.ts'
 import { makers } from './rows/makers.ts'
-import { moreHosts } from './rows/more-hosts.ts'
 
 export { compatible } from './rows/local.ts'
 
-export const rows: readonly ProviderRow[] = [...makers, ...clouds, ...hosts, ...moreHosts, ...local]
+export const rows: readonly ProviderRow[] = [...makers, ...clouds, ...hosts, ...local]
 
 /** Custom rows, before the built-in ones: one with the same id replaces that one. */
 export function rowsWith(own: readonly ProviderRow[], others: readonly ProviderRow[] = rows): readonly ProviderRow[] {

@@ -9,7 +9,7 @@ import type { CompactionDecision, Decisions, NativeSummary } from '../context/de
 import { asideRule } from '../context/cache-history.ts'
 import { assemble, type Assembled } from '../context/assemble.ts'
 import type { Compacting } from '../wires/wire.ts'
-import { costOf } from '../providers/cost.ts'
+import { costOf } from '../providers/price.ts'
 import { post } from '../transport/post.ts'
 import { draftOf } from './draft.ts'
 import type { RunContext } from './run-context.ts'

@@ -19,7 +19,7 @@ import {
   usualBudget,
   withForgotten,
 } from '../context/summary.ts'
-import { costOf } from '../providers/cost.ts'
+import { costOf } from '../providers/price.ts'
 import { ask } from './ask.ts'
 import { askNatively } from './compact-native.ts'
 import { draftOf } from './draft.ts'

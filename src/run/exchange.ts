@@ -15,7 +15,7 @@ import { forecastNote, type Forecast } from '../context/forecast.ts'
 import { originsNote } from '../context/origins.ts'
 import { hasField } from '../context/refused.ts'
 import { refusedFields } from '../wires/shared/refused-fields.ts'
-import { costOf } from '../providers/cost.ts'
+import { costOf, type Price } from '../providers/price.ts'
 import { uuidv7 } from '../store/ids.ts'
 import { carriesMedia } from '../store/media.ts'
 import type { ExchangeEnd, FinishedExchange } from '../store/store.ts'
@@ -28,7 +28,6 @@ import { planRequest, type PlannedRequest, type PlanOptions } from './plan-reque
 import type { PendingWrites } from './pending-writes.ts'
 import type { RunContext, Verbatim } from './run-context.ts'
 import { isStateless, keepState, stateNote } from './state.ts'
-import type { Price } from '../providers/price.ts'
 
 export async function exchange(run: RunContext, history: readonly Entry[], step: number): Promise<FinishedExchange> {
   const tried = new Set<Remedy>()

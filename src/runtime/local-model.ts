@@ -3,7 +3,7 @@
 
 import { badInput, SynapseError } from '../core/error.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { rendersPrompt, type Endpoint } from '../providers/resolve.ts'
+import { type Endpoint, rendersPrompt } from '../providers/resolve.ts'
 import { formFor } from '../providers/templates.ts'
 import type { Fetch } from '../transport/send.ts'
 import type { Capabilities, Quirks } from '../wires/wire.ts'

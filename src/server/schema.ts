@@ -4,7 +4,7 @@
 // JSON has no undefined: an optional field is there or it is not, which is what the casts to the exact types say.
 
 import { z } from '@hono/zod-openapi'
-import { zodOf } from '../config/zod-rule.ts'
+import { zodOf } from '../config/zod-problems.ts'
 import type { Json } from '../core/json.ts'
 import type { MediaPart, TextPart } from '../core/message.ts'
 import type { ApprovalScope } from '../run/grants.ts'

@@ -1,20 +1,31 @@
 // All sessions of all agents on this machine. Of large files only the beginning and the end are read, so that thousands
 // of sessions are listed quickly; small ones, newest first, are read completely, and then the counts are exact.
 
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { isObject, type JsonObject } from '../core/json.ts'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { badInput } from '../core/error.ts'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { textOf } from '../core/message.ts'
+import type { Usage } from '../core/usage.ts'
+import { catalogue } from '../providers/catalogue.ts'
+import { costOf, factsOf } from '../providers/price.ts'
 import { sessionFormat } from '../transcripts/session-formats.ts'
-import type { SessionFormat, SessionHead } from '../transcripts/session.ts'
-import { agents, type Agent } from './agents.ts'
+import { type SessionFormat, type SessionHead, stringAt } from '../transcripts/session.ts'
+import { type Agent, agents } from './agents.ts'
 import { isWrapped } from './carry.ts'
+import type { AgentEnvironment } from './environment.ts'
 import { ends, filesIn, firstLines, type FoundFile } from './files.ts'
 import { geminiRoot } from './gemini-projects.ts'
 import { opencodeSessions } from './opencode-db.ts'
-import { parsedLine, parsedLines } from './source.ts'
-import type { AgentEnvironment } from './environment.ts'
-import { costOfLines } from './usage.ts'
+import {
+  fileSource,
+  formatOfFile,
+  opencodeSource,
+  parsedLine,
+  parsedLines,
+  type SessionSource,
+  type SourceOptions,
+} from './source.ts'
 
 export interface ListedSession {
   agent: string
@@ -35,7 +46,7 @@ export interface ListedSession {
   cost?: number | undefined
 }
 
-export interface ListOptions {
+interface ListOptions {
   agent?: string
   /** Only sessions of this folder. */
   project?: string
@@ -218,4 +229,109 @@ export function shortIds(sessions: readonly ListedSession[]): string[] {
     lengths.set(id, Math.max(8, common(id, ids[i - 1]) + 1, common(id, ids[i + 1]) + 1))
   }
   return sessions.map(({ id }) => id.slice(0, lengths.get(id) ?? 8))
+}
+
+// The cost of a session, if its lines record usage: an estimate at list prices.
+
+type Tokens = Omit<Usage, 'offline' | 'raw'>
+
+/** Undefined if nothing is recorded, or a price is unknown. */
+function costOfLines(agent: string, lines: readonly JsonObject[], head: SessionHead): number | undefined {
+  if (agent === 'codex') return codexCost(lines, head)
+  if (agent === 'pi') return sumOf(lines.map((line) => numberAt(line, 'message', 'usage', 'cost', 'total')))
+  if (agent !== 'claude-code') return undefined
+  // The lines of one reply repeat its usage.
+  const byReply = new Map<string, JsonObject>()
+  for (const line of lines) {
+    const id = stringAt(line, 'message', 'id')
+    if (line.type === 'assistant' && id !== undefined && isObject(line.message)) byReply.set(id, line.message)
+  }
+  return sumOf(
+    [...byReply.values()].map((message) => {
+      const usage = isObject(message.usage) ? message.usage : {}
+      const read = numberAt(usage, 'cache_read_input_tokens') ?? 0
+      const written = numberAt(usage, 'cache_creation_input_tokens') ?? 0
+      const input = (numberAt(usage, 'input_tokens') ?? 0) + read + written
+      const output = numberAt(usage, 'output_tokens') ?? 0
+      return priced(
+        { input, output, cacheRead: read, cacheWrite: written, reasoning: 0 },
+        'anthropic',
+        stringAt(message, 'model'),
+      )
+    }),
+  )
+}
+
+/** Codex records cumulative counts: the last line with a count has the total. */
+function codexCost(lines: readonly JsonObject[], { provider, model }: SessionHead): number | undefined {
+  const counts = lines.flatMap(({ payload }) => {
+    const info = isObject(payload) && payload.type === 'token_count' ? payload.info : undefined
+    return isObject(info) && isObject(info.total_token_usage) ? [info.total_token_usage] : []
+  })
+  const total = counts.at(-1)
+  if (!total) return undefined
+  const usage = {
+    input: numberAt(total, 'input_tokens') ?? 0,
+    output: numberAt(total, 'output_tokens') ?? 0,
+    cacheRead: numberAt(total, 'cached_input_tokens') ?? 0,
+    cacheWrite: 0,
+    reasoning: 0,
+  }
+  return priced(usage, provider ?? 'openai', model)
+}
+
+function priced(usage: Tokens, provider: string, model: string | undefined): number | undefined {
+  return model === undefined ? undefined : costOf(usage, factsOf(catalogue, provider, model).price)
+}
+
+function sumOf(costs: readonly (number | undefined)[]): number | undefined {
+  const known = costs.filter((cost) => cost !== undefined)
+  const sum = known.reduce((total, cost) => total + cost, 0)
+  return sum > 0 ? sum : undefined
+}
+
+function numberAt(value: Json | undefined, ...path: string[]): number | undefined {
+  let at: Json | undefined = value
+  for (const key of path) at = isObject(at) ? at[key] : undefined
+  return typeof at === 'number' && Number.isFinite(at) ? at : undefined
+}
+
+// Finds a session: by an id prefix, by the path of a file, or the latest one of this folder.
+
+export interface FoundSession {
+  agent: string
+  id?: string
+  source: SessionSource
+}
+
+/** Undefined: no agent here has such a session. */
+export async function findSession(
+  named: string,
+  at: AgentEnvironment,
+  cwd: string,
+  options: SourceOptions,
+): Promise<FoundSession | undefined> {
+  if (named === '') throw badInput('The id of the session is empty. "synapse sessions" lists them.')
+  if (named === 'latest') {
+    const [latest] = listSessions(at, { project: cwd })
+    if (!latest)
+      throw badInput(`No agent has a session of ${cwd}. "synapse sessions --all" lists those of other folders.`)
+    return openListed(latest, options)
+  }
+  const path = resolve(cwd, named)
+  if (existsSync(path)) {
+    if (!statSync(path).isFile()) throw badInput(`${named} is not a file.`)
+    const format = formatOfFile(path)
+    if (!format) throw badInput(`${named} is not a session of an agent that Synapse knows.`)
+    return { agent: format.id, source: await fileSource(path, format, options) }
+  }
+  const found = listSessions(at).filter(({ id }) => id.startsWith(named))
+  const [only, ...others] = found
+  if (others.length > 0) throw badInput(`${found.length} sessions begin with ${named}. Give more of the id.`)
+  return only && openListed(only, options)
+}
+
+export async function openListed({ agent, id, path }: ListedSession, options: SourceOptions): Promise<FoundSession> {
+  if (agent === 'opencode') return { agent, id, source: opencodeSource(path, id, options) }
+  return { agent, id, source: await fileSource(path, sessionFormat(agent) as SessionFormat, options) }
 }

@@ -4,16 +4,24 @@
 
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import type { Message } from '../core/message.ts'
-import { readNodes } from './chatgpt-nodes.ts'
-import { addNodes, newConversation } from './chatgpt-write.ts'
+import type {
+  MediaPart,
+  Message,
+  OpaquePart,
+  Reply,
+  ServerToolPart,
+  StopReason,
+  TextPart,
+  UserMessage,
+} from '../core/message.ts'
 import {
   sourced,
-  unreadable,
-  writeBySource,
   type Transcript,
   type TranscriptFormat,
+  unreadable,
+  writeBySource,
 } from '../wires/shared/transcript.ts'
+import { newConversation, addNodes } from './chatgpt-write.ts'
 
 const formatId = 'chatgpt-export'
 
@@ -87,4 +95,171 @@ function write(messages: Message[]): Json {
   if (!isObject(conversation)) return [newConversation(fresh)]
   const longer = addNodes(conversation, fresh)
   return Array.isArray(file) ? [longer, ...file.slice(1)] : longer
+}
+
+/**
+ * The nodes of one branch of a ChatGPT conversation as messages. Everything between two user messages is one reply:
+ * thinking, tool calls with their results, and text.
+ */
+function readNodes(nodes: readonly JsonObject[], conversation: JsonObject): Message[] {
+  const messages: Message[] = []
+  let reply: Reply | undefined
+  for (const node of nodes) {
+    const message = node.message
+    if (!isObject(message) || !isObject(message.author)) continue
+    const content = isObject(message.content) ? message.content : {}
+    const { role } = message.author
+    const instructions = contextText(content)
+    if (instructions !== undefined || role === 'system') {
+      const text = instructions ?? plainText(content)
+      if (text !== '') messages.push({ role: 'system', parts: [{ type: 'text', text }] })
+      if (text !== '') reply = undefined
+    } else if (role === 'user') {
+      reply = undefined
+      const parts = contentParts(content, message)
+      if (parts.length > 0) messages.push({ role: 'user', parts })
+    } else {
+      if (!reply) messages.push((reply = emptyReply(message, conversation)))
+      if (role === 'tool') addOutput(reply, message, content)
+      else addWords(reply, message, content)
+    }
+  }
+  return messages.filter(({ parts }) => parts.length > 0)
+}
+
+/** The user's custom instructions, and ChatGPT's memory, are in special nodes. */
+function contextText(content: JsonObject): string | undefined {
+  if (content.content_type === 'user_editable_context') {
+    return [content.user_profile, content.user_instructions].filter((text) => typeof text === 'string').join('\n\n')
+  }
+  if (content.content_type !== 'model_editable_context') return undefined
+  return typeof content.model_set_context === 'string' ? content.model_set_context : ''
+}
+
+function emptyReply(message: JsonObject, conversation: JsonObject): Reply {
+  const about = isObject(message.metadata) ? message.metadata : {}
+  const model = [about.model_slug, conversation.default_model_slug].find((slug) => typeof slug === 'string')
+  return {
+    role: 'assistant',
+    parts: [],
+    native: [],
+    origin: { protocol: 'chatgpt-export', provider: 'chatgpt', model: typeof model === 'string' ? model : '' },
+    stop: { reason: 'done' },
+  }
+}
+
+function addWords(reply: Reply, message: JsonObject, content: JsonObject): void {
+  const { recipient } = message
+  if (typeof recipient === 'string' && recipient !== 'all' && recipient !== '') {
+    reply.parts.push({ type: 'server-tool', name: recipient, input: askedOf(content) })
+    return
+  }
+  if (content.content_type === 'thoughts') {
+    const thoughts = Array.isArray(content.thoughts) ? content.thoughts.filter(isObject) : []
+    const text = thoughts
+      .map((thought) => [thought.content, thought.summary].find((words) => typeof words === 'string') ?? '')
+      .join('\n\n')
+    if (text !== '') reply.parts.push({ type: 'reasoning', text })
+    return
+  }
+  reply.parts.push(...contentParts(content, message))
+  reply.stop = stopOf(message)
+}
+
+/** A tool is called with code, JSON, or plain text. */
+function askedOf(content: JsonObject): Json {
+  const text = typeof content.text === 'string' ? content.text : plainText(content)
+  try {
+    const value = JSON.parse(text) as Json
+    if (isObject(value)) return value
+  } catch {
+    // code or plain words, kept as they are
+  }
+  return content.content_type === 'code' && typeof content.language === 'string' && content.language !== 'unknown'
+    ? { language: content.language, code: text }
+    : { text }
+}
+
+/** An answer belongs to the last call without one. */
+function addOutput(reply: Reply, message: JsonObject, content: JsonObject): void {
+  const author = isObject(message.author) ? message.author : {}
+  const name = typeof author.name === 'string' && author.name !== '' ? author.name : 'tool'
+  const media = contentParts(content, message).filter((part) => part.type === 'media')
+  const output = outputOf(content)
+  const open = reply.parts.findLast(
+    (part): part is ServerToolPart => part.type === 'server-tool' && part.output === undefined,
+  )
+  if (open) open.output = output
+  else if (output !== '' || media.length > 0) reply.parts.push({ type: 'server-tool', name, output })
+  reply.parts.push(...media)
+}
+
+function outputOf(content: JsonObject): Json {
+  switch (content.content_type) {
+    case 'text':
+    case 'multimodal_text':
+      return plainText(content)
+    case 'execution_output':
+    case 'system_error':
+      return typeof content.text === 'string' ? content.text : ''
+    default:
+      return content
+  }
+}
+
+function plainText(content: JsonObject): string {
+  if (!Array.isArray(content.parts)) return typeof content.text === 'string' ? content.text : ''
+  return content.parts.filter((part) => typeof part === 'string').join('\n')
+}
+
+type ContentPart = TextPart | MediaPart | OpaquePart
+
+function contentParts(content: JsonObject, message: JsonObject): (UserMessage['parts'][number] & ContentPart)[] {
+  const { content_type: type } = content
+  const about = isObject(message.metadata) ? message.metadata : {}
+  if (type === 'text' || type === 'multimodal_text') {
+    const parts = Array.isArray(content.parts) ? content.parts : []
+    return parts.flatMap((part): ContentPart[] => {
+      if (typeof part !== 'string') return [pieceOf(part, about)]
+      return part === '' ? [] : [{ type: 'text', text: part, ...citationsIn(about) }]
+    })
+  }
+  if (type === 'code' && typeof content.text === 'string') return [{ type: 'text', text: content.text }]
+  const isEmpty = Object.keys(content).length === 0
+  return isEmpty
+    ? []
+    : [{ type: 'opaque', kind: `chatgpt-export/${typeof type === 'string' ? type : 'content'}`, data: content }]
+}
+
+function citationsIn(about: JsonObject): { citations?: Json[] } {
+  return Array.isArray(about.citations) && about.citations.length > 0 ? { citations: about.citations } : {}
+}
+
+/** Files are named, not contained: the export has them as separate files, if at all. */
+function pieceOf(piece: Json, about: JsonObject): ContentPart {
+  const type = isObject(piece) && typeof piece.content_type === 'string' ? piece.content_type : 'part'
+  if (!isObject(piece)) return { type: 'opaque', kind: `chatgpt-export/${type}`, data: piece }
+  if (type === 'audio_transcription' && typeof piece.text === 'string') return { type: 'text', text: piece.text }
+  const sound = isObject(piece.audio_asset_pointer) ? piece.audio_asset_pointer : piece
+  const pointer = sound.asset_pointer
+  if (typeof pointer !== 'string') return { type: 'opaque', kind: `chatgpt-export/${type}`, data: piece }
+  const attachments = Array.isArray(about.attachments) ? about.attachments.filter(isObject) : []
+  const file = attachments.find(({ id }) => typeof id === 'string' && pointer.endsWith(id))
+  const given = file?.mime_type ?? file?.mimeType
+  const kind = type.startsWith('image') ? 'image/*' : type.includes('audio') ? 'audio/*' : 'application/octet-stream'
+  return {
+    type: 'media',
+    mediaType: typeof given === 'string' ? given : kind,
+    ...(typeof file?.name === 'string' && { name: file.name }),
+    data: { kind: 'file', fileId: pointer, provider: 'chatgpt' },
+  }
+}
+
+const stops: Record<string, StopReason> = { max_tokens: 'length', interrupted: 'cancelled' }
+
+function stopOf(message: JsonObject): Reply['stop'] {
+  const about = isObject(message.metadata) ? message.metadata : {}
+  const raw = isObject(about.finish_details) ? about.finish_details.type : undefined
+  if (typeof raw === 'string') return { reason: (Object.hasOwn(stops, raw) ? stops[raw] : undefined) ?? 'done', raw }
+  return { reason: message.status === 'in_progress' ? 'interrupted' : 'done' }
 }

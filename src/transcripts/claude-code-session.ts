@@ -5,9 +5,20 @@ import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { blocksOf, callBook, readReply, readUser, replyMetadata } from '../wires/anthropic-messages/transcript.ts'
-import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
-import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
-import { uuidFor } from './uuid.ts'
+import {
+  headOf,
+  type NewSession,
+  pathTo,
+  type ReplyStep,
+  type SessionFormat,
+  type SessionScan,
+  type Step,
+  type StepResult,
+  stringAt,
+  timeAt,
+  type UserStep,
+  uuidFor,
+} from './session.ts'
 
 const version = '2.1.325'
 

@@ -14,7 +14,7 @@ import {
   type WrittenMessage,
 } from '../wires/anthropic-messages/transcript.ts'
 import { type Block, isBlock } from '../wires/anthropic-messages/types.ts'
-import { uuidFor } from './uuid.ts'
+import { uuidFor } from './session.ts'
 import {
   sourced,
   unreadable,

@@ -14,8 +14,18 @@ import {
   type Item,
 } from '../wires/openai-responses/types.ts'
 import { readGroups } from '../wires/openai-responses/transcript.ts'
-import { headOf, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
-import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
+import {
+  headOf,
+  type NewSession,
+  type ReplyStep,
+  type SessionFormat,
+  type SessionScan,
+  type Step,
+  type StepResult,
+  stringAt,
+  timeAt,
+  type UserStep,
+} from './session.ts'
 
 const version = '0.166.0'
 

@@ -1,8 +1,7 @@
 // Session files of Gemini CLI: a head, then one record per line (older versions: one document with a list of records).
 
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
-import { geminiCliSession } from './gemini-cli-records.ts'
-import { isSession } from './gemini-cli-session.ts'
+import { geminiCliSession, isSession } from './gemini-cli-session.ts'
 import { objectLines, readSession, writeSession } from './session-file.ts'
 import type { TranscriptFormat } from '../wires/shared/transcript.ts'
 

@@ -6,8 +6,18 @@ import { createHash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, Part, TextPart, ToolResultPart, UserMessage } from '../core/message.ts'
 import { mediaFromUrl } from '../wires/shared/media.ts'
-import { headOf, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
-import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
+import {
+  headOf,
+  type NewSession,
+  type ReplyStep,
+  type SessionFormat,
+  type SessionScan,
+  type Step,
+  type StepResult,
+  stringAt,
+  timeAt,
+  type UserStep,
+} from './session.ts'
 
 const version = '1.18.33'
 

@@ -3,9 +3,20 @@
 import { isObject, type JsonObject } from '../core/json.ts'
 import { callRegistry } from '../wires/shared/call-registry.ts'
 import { readEntry } from './pi-entry.ts'
-import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
-import type { ReplyStep, Step, StepResult, UserStep } from './session.ts'
-import { uuidFor } from './uuid.ts'
+import {
+  headOf,
+  type NewSession,
+  pathTo,
+  type ReplyStep,
+  type SessionFormat,
+  type SessionScan,
+  type Step,
+  type StepResult,
+  stringAt,
+  timeAt,
+  type UserStep,
+  uuidFor,
+} from './session.ts'
 
 export const piSession: SessionFormat = {
   id: 'pi',

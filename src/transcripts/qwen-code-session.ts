@@ -3,10 +3,18 @@
 
 import { isObject, type JsonObject } from '../core/json.ts'
 import { readContents } from '../wires/gemini-generate/transcript.ts'
-import { contentParts, resultPart } from './gemini-cli-write.ts'
-import { headOf, pathTo, stringAt, timeAt, type NewSession, type SessionFormat, type SessionScan } from './session.ts'
-import type { Step } from './session.ts'
-import { uuidFor } from './uuid.ts'
+import { contentParts, resultPart } from './gemini-cli-session.ts'
+import {
+  headOf,
+  type NewSession,
+  pathTo,
+  type SessionFormat,
+  type SessionScan,
+  type Step,
+  stringAt,
+  timeAt,
+  uuidFor,
+} from './session.ts'
 
 const version = '0.24.4'
 

@@ -3,11 +3,10 @@
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import { timeAt, type NewSession, type SessionFormat, type SessionHead, type Step } from './session.ts'
+import { type NewSession, type SessionFormat, type SessionHead, type Step, timeAt, uuidFor } from './session.ts'
 import { adaptFor, sessionFormat } from './session-formats.ts'
 import { stepper } from './steps.ts'
 import { sourced, unreadable, writeBySource, type Transcript } from '../wires/shared/transcript.ts'
-import { uuidFor } from './uuid.ts'
 
 export function objectLines(format: string, json: Json): JsonObject[] {
   if (!Array.isArray(json)) throw unreadable(format, '$', 'a list of lines')

@@ -2,8 +2,7 @@
 
 import { claudeCodeSession } from './claude-code-session.ts'
 import { codexSession } from './codex-session.ts'
-import { geminiCliSession } from './gemini-cli-records.ts'
-import { forGeminiCli } from './gemini-cli-write.ts'
+import { forGeminiCli, geminiCliSession } from './gemini-cli-session.ts'
 import { opencodeSession } from './opencode-session.ts'
 import { piSession } from './pi-session.ts'
 import { qwenCodeSession } from './qwen-code-session.ts'

@@ -1,6 +1,7 @@
 // The metadata of a coding agent's session, and the contract of the formats whose files such an agent resumes: a scan
 // that finds the current lines, a reader for one line, and a writer for one step.
 
+import { createHash } from 'node:crypto'
 import type { Note } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { MediaPart, Message, TextPart } from '../core/message.ts'
@@ -141,4 +142,15 @@ export function pathTo(leaf: number | undefined, up: (line: number) => number | 
     path.push(at)
   }
   return path.toReversed()
+}
+
+/**
+ * Ids derived from their content, so that the same conversation gives the same file. They are marked as random ones
+ * (version 4), because agents accept no others as session ids.
+ */
+export function uuidFor(seed: string): string {
+  const hex = createHash('sha256').update(seed).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  )
 }

@@ -2,7 +2,7 @@
 
 import { createEmulator } from '../../src/emulator/handle.ts'
 import { planProbe } from '../../src/probe/plan.ts'
-import { runProbe, type ProbeRow } from '../../src/probe/run.ts'
+import { type ProbeRow, runProbe } from '../../src/probe/run.ts'
 import { endpointFinder } from '../../src/runtime/open.ts'
 import type { Fetch } from '../../src/transport/send.ts'
 import type { Endpoint } from '../../src/providers/resolve.ts'

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noUsage, type Usage } from '../../src/core/usage.ts'
 import { catalogue } from '../../src/providers/catalogue.ts'
-import { costOf } from '../../src/providers/cost.ts'
-import { factsOf, type Price } from '../../src/providers/price.ts'
+import { costOf, factsOf, type Price } from '../../src/providers/price.ts'
 
 const million = 1_000_000
 const usage = (some: Partial<Usage>): Usage => ({ ...noUsage, ...some })

@@ -2,7 +2,7 @@
 
 import { findRow } from '../../providers/find-row.ts'
 import { catalogue } from '../../providers/catalogue.ts'
-import { listModels, type ListedModel } from '../../providers/list-models.ts'
+import { type ListedModel, listModels } from '../../providers/find-model.ts'
 import { configOptions, rowsHere } from '../project-config.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { openLocalStore, storeOptions } from '../local-store.ts'

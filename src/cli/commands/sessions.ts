@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { agentIds, agentNamed } from '../../sessions/agents.ts'
-import { listSessions, shortIds, type ListedSession } from '../../sessions/list.ts'
+import { type ListedSession, listSessions, shortIds } from '../../sessions/list.ts'
 import { agentEnvironment } from '../../sessions/environment.ts'
 import { type Command, exitCode, parse } from '../command.ts'
 import { print, printJson } from '../print.ts'

@@ -1,7 +1,7 @@
 // Commands about the model and its tools.
 
 import { badInput } from '../../core/error.ts'
-import type { ListedModel } from '../../providers/list-models.ts'
+import type { ListedModel } from '../../providers/find-model.ts'
 import type { Tool } from '../../core/tool.ts'
 import { listGrants, revokeGrant, withGrants, type Grant } from '../../run/grants.ts'
 import { neutral, type Style } from '../terminal.ts'
@@ -151,7 +151,7 @@ async function toolLines(session: ChatSession, style: Style, width: number): Pro
 
 async function listed({ rows }: ChatSession): Promise<ListedModel[]> {
   const [{ listModels }, { catalogue }] = await Promise.all([
-    import('../../providers/list-models.ts'),
+    import('../../providers/find-model.ts'),
     import('../../providers/catalogue.ts'),
   ])
   return listModels(rows, catalogue)
