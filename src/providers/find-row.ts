@@ -8,11 +8,8 @@ export function findRow(id: string, rows: readonly ProviderRow[]): ProviderRow {
   const row = rows.find((one) => one.id === id)
   if (row) return row
   const near = nearest(id, rows)
-  const help =
-    near.length > 0
-      ? `Did you mean ${near.join(' or ')}?`
-      : `The providers are ${rows.map((one) => one.id).join(', ')}; a model is written provider/model.`
-  throw badInput(`There is no provider "${id}". ${help}`)
+  if (near.length > 0) throw badInput(`There is no provider "${id}". Did you mean ${near.join(' or ')}?`)
+  throw badInput(`There is no provider "${id}". "synapse providers" lists them; a model is written provider/model.`)
 }
 
 /** Ids with a similar spelling, or whose name contains the word. */

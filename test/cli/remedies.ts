@@ -202,6 +202,12 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => assert.match(await works(home, ['providers']), /^openai /m),
   },
   {
+    text: 'There is no provider "${id}". "synapse providers"',
+    wrong: ['-m', 'my-own-host/a-model', 'Hello'],
+    says: /"synapse providers" lists them; a model is written provider\/model/,
+    remedy: async (home) => assert.match(await works(home, ['providers']), /^openai /m),
+  },
+  {
     text: 'Name a model of',
     wrong: ['probe', 'ollama'],
     says: /synapse probe ollama\/MODEL/,

@@ -120,8 +120,8 @@ describe('the provider', () => {
     ['Grok', /Did you mean (xai or groq|groq or xai)\?$/],
     ['kimi', /Did you mean moonshot\?$/],
     ['llamacpp', /Did you mean llama\.cpp\?$/],
-    ['gpt-5', /The providers are openai, azure-openai, .*; a model is written provider\/model\.$/],
-    ['', /The providers are/],
+    ['gpt-5', /^There is no provider "gpt-5"\. "synapse providers" lists them; a model is written provider\/model\.$/],
+    ['', /"synapse providers" lists them/],
     ['__proto__', /There is no provider/],
   ]
   for (const [id, message] of wrong) {
