@@ -38,7 +38,7 @@ export async function live({
   const body = await get(row, address, { ...headers, ...added }, fetch)
   const list = isObject(body) ? (body['data'] ?? body['models']) : body
   if (!Array.isArray(list))
-    throw badInput(`${row.name} answered ${address.origin} with something other than a list of models.`)
+    throw badInput(`${address.origin}, the address of ${row.name}, did not return a list of models.`)
   const { factsOf } = await import('../providers/price.ts')
   return list.flatMap((item) => {
     const model = nameIn(item)

@@ -25,7 +25,7 @@ export function readStoredKeys(env: Env = process.env): StoredKeys {
   const user = process.getuid?.()
   if (user !== undefined && about.uid !== user) throw badInput(`${path} belongs to another user and is not read.`)
   if (user !== undefined && (about.mode & 0o077) !== 0) {
-    throw badInput(`${path} can be read by others: "chmod 600 ${path}" makes it yours alone.`)
+    throw badInput(`${path} can be read by others: "chmod 600 ${path}" makes it private.`)
   }
   const keys = keysIn(path)
   return Object.fromEntries(Object.entries(keys).filter((entry): entry is [string, string] => isKey(entry[1])))

@@ -89,7 +89,7 @@ function valueOf(document: Document.Parsed, shown: string): unknown {
     return value
   } catch (error) {
     const why = error instanceof TypeError ? 'a part of it contains itself' : asFailure(error).message
-    throw badInput(`${shown} cannot be unfolded: ${oneLine(why)}.`)
+    throw badInput(`${shown} cannot be expanded: ${oneLine(why)}.`)
   }
 }
 

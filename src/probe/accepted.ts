@@ -247,7 +247,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
     id: 'structured',
     about: 'an answer that must fit a schema',
     draft: () => ({
-      history: [say('Which color has the sky? Answer as JSON with the field color.')],
+      history: [say('What color is the sky? Answer as JSON with the field color.')],
       options: { answerSchema, maxOutput: 200 },
     }),
     async missing({ reply }, { capabilities }) {

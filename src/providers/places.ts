@@ -44,7 +44,7 @@ function exampleValue(name: string, row: Placed): string {
 
 function placeOf(name: string, row: Placed): AddressPlace {
   const place = row.places?.[name]
-  if (!place) throw badInput(`The address of ${row.id} has a place {${name}} that its row does not explain.`)
+  if (!place) throw badInput(`The address of ${row.id} has a placeholder {${name}} that its row does not define.`)
   return place
 }
 

@@ -98,7 +98,7 @@ export function* carriedText(
   yield text.end()
   const { digests, counts, tokens, longestResult, failed } = turns.end()
   if (counts.userTexts + counts.assistantTexts + counts.calls === 0) {
-    throw badInput('The session holds nothing that can be carried: no text and no call.')
+    throw badInput('The session has nothing to carry: no text and no tool calls.')
   }
   const notes = [...source.notes, ...(isCopy ? [] : steps.notes()), ...limits(target.id, longestResult, failed)]
   return { session, notes, counts, tokens, digests }

@@ -100,7 +100,7 @@ async function putFile({ source, agent, format, session, at, progress }: Job): P
   const path = placeOf(agent, session, at)
   if (agent.id === 'gemini-cli') registerGeminiProject(session.cwd, at)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  if (!isInside(dirname(path), folder)) throw badInput(`${dirname(path)} leads out of ${folder} by a link.`)
+  if (!isInside(dirname(path), folder)) throw badInput(`${dirname(path)} points outside ${folder} through a link.`)
   const draft = `${path}.${process.pid}.part`
   try {
     const carried = writeDraft(draft, carriedText(source, format, session, half(progress, 0)))
@@ -117,7 +117,7 @@ function nameWithoutReplacing(draft: string, path: string): void {
   try {
     linkSync(draft, path)
   } catch {
-    if (existsSync(path)) throw badInput(`${path} is there already.`)
+    if (existsSync(path)) throw badInput(`${path} already exists.`)
     copyFileSync(draft, path, constants.COPYFILE_EXCL)
   }
 }

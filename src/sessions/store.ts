@@ -15,11 +15,11 @@ import { lineSource, messagesSource, type SessionSource } from './source.ts'
 
 export function sessionArchive(source: SessionSource, now: string): ReadArchive {
   const { format, head } = source
-  if (!format) throw badInput('The conversation is in the store already.')
+  if (!format) throw badInput('The conversation is already in the store.')
   const lines = [...source.lines()]
   const json: Json = format.id === 'opencode' ? { info: lines[0] ?? {}, messages: lines.slice(1) } : lines
   const [read] = readForeign(json, format.id, now)
-  if (!read) throw badInput('The session holds no messages.')
+  if (!read) throw badInput('The session has no messages.')
   const { conversation, entries } = read.archive
   let at = head.startedAt ?? now
   const timed = entries.map((entry) => {

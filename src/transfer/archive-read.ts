@@ -101,7 +101,7 @@ function add({ archive, ids }: Reading, json: JsonObject, number: number): void 
   } else if (json['exchange'] !== undefined) archive.exchanges.push(checkExchange(json['exchange'], ids, number))
   else if (json['toolRun'] !== undefined) archive.toolRuns.push(checkToolRun(json['toolRun'], ids, number))
   else if (json['overlay'] !== undefined) archive.overlays.push(checkOverlay(json['overlay'], ids, number))
-  else throw badInput(`Line ${number} holds nothing that is known here.`)
+  else throw badInput(`Line ${number} is of an unknown kind.`)
 }
 
 function checkCounts({ archive, counts, ids }: Reading, number: number): void {
@@ -143,5 +143,5 @@ function cutOff({ archive, ids, counts }: Reading, line: number | undefined): Re
 }
 
 function tooMany(number: number): Error {
-  return badInput(`Line ${number}: a conversation of more than ${mostEntries} entries is not taken.`)
+  return badInput(`Line ${number}: conversations are limited to ${mostEntries} entries.`)
 }

@@ -49,7 +49,7 @@ function readOne(json: Json, format: string | undefined, now: string): ReadArchi
   const entries = new Map<string, ArchivedEntry>()
   const head = place(entries, messages, at)
   for (const branch of branches) place(entries, branch.map(withoutSource), at)
-  if (entries.size > mostEntries) throw badInput(`A conversation of more than ${mostEntries} messages is not taken.`)
+  if (entries.size > mostEntries) throw badInput(`Conversations are limited to ${mostEntries} messages.`)
   const archive: Archive = {
     conversation: {
       id: uuidv7(),
@@ -91,7 +91,7 @@ function withoutSource<M extends Message>(message: M): M {
 /** The paths to all leaves of the tree except the current one. */
 function otherBranches(conversation: JsonObject, mapping: JsonObject): Message[][] {
   const nodes = Object.entries(mapping)
-  if (nodes.length > mostEntries) throw badInput(`A conversation of more than ${mostEntries} nodes is not taken.`)
+  if (nodes.length > mostEntries) throw badInput(`Conversations are limited to ${mostEntries} nodes.`)
   const parents = new Set(nodes.map(([, node]) => (isObject(node) ? node['parent'] : undefined)))
   const leaves = nodes.filter(([id, node]) => isObject(node) && isObject(node['message']) && !parents.has(id))
   return leaves

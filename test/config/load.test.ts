@@ -339,7 +339,7 @@ test('an empty file is a file without settings', (t) => {
 test('unusable YAML is explained in a sentence', (t) => {
   assert.deepEqual(problems(t, '['.repeat(20_000)), ['synapse.yaml is nested too deeply.'])
   assert.deepEqual(problems(t, 'model: &all [*all]\n'), [
-    'synapse.yaml cannot be unfolded: a part of it contains itself.',
+    'synapse.yaml cannot be expanded: a part of it contains itself.',
   ])
   assert.deepEqual(problems(t, 'model: openai\n---\nmodel: google\n'), [
     'synapse.yaml:2:1: a second document begins here; a file may hold only one',
