@@ -15,12 +15,12 @@ import { findPostgres, makePostgres, removeLeftServers, sharedPostgres } from '.
 const longest = [
   'web',
   'server',
-  'crash',
-  'cli',
   'store',
+  'crash',
   'doors',
-  'trust',
+  'cli',
   'run',
+  'trust',
   'wire',
   'package',
   'properties',
@@ -33,8 +33,8 @@ const longest = [
   'limits',
 ]
 
-/** Some wait for a browser or a database, so that three keep two cores busy. */
-const processes = 3
+/** They often wait, for a browser, a database or a limit of time: four keep two cores busy. */
+const processes = 4
 
 const root = join(import.meta.dirname, '..')
 const given = process.argv.slice(2).filter((argument) => argument !== '--all')

@@ -1,18 +1,18 @@
 // Sessions of coding agents over HTTP: for the user of this machine only.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { LocalSessions } from '../../src/server/context.ts'
 import { createKey } from '../../src/server/keys.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
+import { tempFolder } from '../store/temp.ts'
 import { serving } from './serving.ts'
 
-function withSession(): LocalSessions {
-  const home = mkdtempSync(join(tmpdir(), 'synapse-agents-'))
+function withSession(t: TestContext): LocalSessions {
+  const home = tempFolder(t)
   const folder = join(home, '.pi', 'agent', 'sessions', '--work--')
   mkdirSync(folder, { recursive: true })
   const lines = [
@@ -30,7 +30,7 @@ function withSession(): LocalSessions {
 }
 
 test('sessions are listed and imported if the server is for the user of this machine', async (t) => {
-  const { api } = await serving(t, { sessions: withSession() })
+  const { api } = await serving(t, { sessions: withSession(t) })
   assert.equal((await api('GET', '/api/status')).body['localSessions'], true)
   const { body } = await api('GET', '/api/sessions')
   const [one] = body['items'] as JsonObject[]
@@ -45,7 +45,7 @@ test('sessions are listed and imported if the server is for the user of this mac
 test('sessions are hidden if keys are required, or if the server was not given them', async (t) => {
   const store = openMemoryStore()
   const { key } = await createKey(store, { owner: 'local' })
-  const kept = await serving(t, { sessions: withSession(), store, requireKeys: true })
+  const kept = await serving(t, { sessions: withSession(t), store, requireKeys: true })
   const mine = { authorization: `Bearer ${key}` }
   assert.deepEqual((await kept.api('GET', '/api/sessions', undefined, mine)).body['items'], [])
   const imported = await kept.api('POST', '/api/sessions/import', { agent: 'pi', id: 'pi-1' }, mine)
