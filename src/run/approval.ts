@@ -6,6 +6,7 @@ import { SynapseError } from '../core/error.ts'
 import type { Entry, Overlay } from '../core/log.ts'
 import { callsOf, type ToolCallPart } from '../core/message.ts'
 import type { Store, Write } from '../store/store.ts'
+import { addOverlay } from './known-overlays.ts'
 import { nextStep } from './next-step.ts'
 
 const asked = 'approval-asked'
@@ -59,7 +60,7 @@ export async function answerTo(
   }
   if (!question) {
     const data = { callId: call.callId, name: call.name, argsHash, expiresAt }
-    await store.addOverlay(owner, conversationId, { entryId: replyEntry.id, kind: asked, data }, runtime.write())
+    await addOverlay(runtime, { entryId: replyEntry.id, kind: asked, data })
   }
   return { state: 'waiting', approval: { call, argsHash, expiresAt } }
 }
@@ -96,12 +97,7 @@ export async function answerApproval(runtime: Asking, history: readonly Entry[],
   }
   const entryId = history.findLast((entry) => callsOf(entry.message).some((call) => call.callId === callId))?.id ?? ''
   const data = { callId, allowed, argsHash: waiting.argsHash, ...(reason !== undefined && { reason }) }
-  await runtime.store.addOverlay(
-    runtime.owner,
-    runtime.conversationId,
-    { entryId, kind: answered, data },
-    runtime.write(),
-  )
+  await addOverlay(runtime, { entryId, kind: answered, data })
 }
 
 async function whyNot(runtime: Asking, history: readonly Entry[], callId: string): Promise<string> {

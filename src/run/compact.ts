@@ -23,6 +23,7 @@ import { costOf } from '../providers/price.ts'
 import { ask } from './ask.ts'
 import { askNatively } from './compact-native.ts'
 import { draftOf } from './draft.ts'
+import { addOverlay } from './known-overlays.ts'
 import type { RunContext } from './run-context.ts'
 
 export interface Compacted {
@@ -71,7 +72,7 @@ export async function compactHistory(
     ...(failures.length > 0 && { failures }),
   })
   const kind = 'compaction'
-  const overlay = await run.store.addOverlay(run.owner, run.conversationId, { entryId, kind, data }, run.write())
+  const overlay = await addOverlay(run, { entryId, kind, data })
   return { overlay, decision, by: made.by, spent }
 
   async function attempt(way: () => Promise<Made | undefined>): Promise<Made | undefined> {

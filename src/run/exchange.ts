@@ -23,6 +23,7 @@ import { ask } from './ask.ts'
 import { outcomeOf } from './close-interrupted.ts'
 import type { Spending } from './compact.ts'
 import { rememberField } from './field-memory.ts'
+import { addOverlay } from './known-overlays.ts'
 import { journaling, type Journal } from './journal.ts'
 import { planRequest, type PlannedRequest, type PlanOptions } from './plan-request.ts'
 import type { PendingWrites } from './pending-writes.ts'
@@ -188,18 +189,14 @@ function cutNotes(failure: Failure | undefined): Note[] {
 }
 
 /** A provider that has compacted by itself continues from its reply; what came before need not be sent again. */
-async function keepSummary(
-  { store, owner, conversationId, write }: RunContext,
-  entry: Entry,
-  through: string,
-): Promise<void> {
+async function keepSummary(run: RunContext, entry: Entry, through: string): Promise<void> {
   const { message } = entry
   if (message.role !== 'assistant' || !message.parts.some((part) => part.type === 'compaction')) return
   const { provider, protocol, model } = message.origin
   const why = 'the provider summarised by itself'
   const native = { provider, protocol, model, as: 'reply' as const, items: [] }
   const data = compactionData({ native }, through, { by: 'provider', why })
-  await store.addOverlay(owner, conversationId, { entryId: entry.id, kind: 'compaction', data }, write())
+  await addOverlay(run, { entryId: entry.id, kind: 'compaction', data })
 }
 
 type Remedy = 'rewritten' | 'tighter' | 'whole' | 'plain' | 'fields'
@@ -243,7 +240,7 @@ async function apply(
   planned: PlannedRequest,
   failure: Failure | undefined,
 ): Promise<PlanOptions | undefined> {
-  const { store, owner, conversationId, endpoint } = run
+  const { store, owner, endpoint } = run
   const entryId = history.at(-1)?.id ?? ''
   const { id: provider } = endpoint.provider
   const why = failure?.message ?? ''
@@ -270,7 +267,7 @@ async function apply(
   return {}
 
   async function record(kind: string, data: JsonObject): Promise<void> {
-    await store.addOverlay(owner, conversationId, { entryId, kind, data }, run.write())
+    await addOverlay(run, { entryId, kind, data })
   }
 }
 

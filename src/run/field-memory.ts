@@ -6,6 +6,7 @@ import type { Entry } from '../core/log.ts'
 import type { RefusedField } from '../context/decisions.ts'
 import { hasField } from '../context/refused.ts'
 import type { Store } from '../store/store.ts'
+import { addOverlay } from './known-overlays.ts'
 import type { RunContext } from './run-context.ts'
 
 const memory = new WeakMap<Store, Map<string, RefusedField>>()
@@ -42,5 +43,5 @@ export async function recallFields(
 async function recordField(run: RunContext, history: readonly Entry[], found: RefusedField): Promise<void> {
   const entryId = history.at(-1)?.id ?? ''
   const data = { provider: found.provider, model: found.model, field: found.field }
-  await run.store.addOverlay(run.owner, run.conversationId, { entryId, kind: 'refused-field', data }, run.write())
+  await addOverlay(run, { entryId, kind: 'refused-field', data })
 }

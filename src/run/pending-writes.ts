@@ -6,7 +6,7 @@
 import type { Entry } from '../core/log.ts'
 import type { Message } from '../core/message.ts'
 import { uuidv7 } from '../store/ids.ts'
-import { messageIn } from '../store/new-entry.ts'
+import { ownMessage } from '../store/new-entry.ts'
 import type { NewEntry, Store } from '../store/store.ts'
 
 export class PendingWrites {
@@ -41,8 +41,8 @@ export class PendingWrites {
   ): { entry: Entry; fresh: NewEntry<M> } {
     const at = new Date(this.#clock.now()).toISOString()
     const parentId = history.at(-1)?.id ?? null
-    // In the form in which it will be read again: nothing is shared with the caller.
-    const message = messageIn(JSON.stringify(given)) as M
+    // Nothing is shared with the caller.
+    const message = ownMessage(given)
     const entry = { id, conversationId, parentId, depth: history.length, message, at }
     return { entry, fresh: { id, message, parentId, at } }
   }

@@ -37,6 +37,7 @@ import { sharedTokens } from '../context/shared-prefix.ts'
 import { compactHistory, type Spending } from './compact.ts'
 import { billingOf, draftOf, type RunDraft } from './draft.ts'
 import { recallFields } from './field-memory.ts'
+import { addOverlay, overlaysOf } from './known-overlays.ts'
 import { offersRecall, withRecall } from './offer-recall.ts'
 import { outlineEnd, readWhole } from './path-cache.ts'
 import { planAhead } from './plan-ahead.ts'
@@ -69,10 +70,9 @@ export async function planRequest(
   given: readonly Entry[],
   planOptions: PlanOptions = {},
 ): Promise<PlannedRequest> {
-  const { store, owner, conversationId } = run
   const settings = settingsOf(run.policy)
   await planAhead(run, given)
-  const [overlays, exchanges] = await Promise.all([store.overlays(owner, conversationId), recentExchanges(run, given)])
+  const [overlays, exchanges] = await Promise.all([overlaysOf(run), recentExchanges(run, given)])
   const recorded = readDecisions(given, overlays)
   // Its summary may have been undone since it was read.
   const isSummarised = recorded.compactions.some(
@@ -226,7 +226,7 @@ async function decide(
     const entryId = history.at(-1)?.id ?? ''
     const { kind } = proposal
     if (!look) {
-      const adding = run.store.addOverlay(run.owner, run.conversationId, { entryId, kind, data }, run.write())
+      const adding = addOverlay(run, { entryId, kind, data })
       if (run.pending) run.pending.add(adding)
       else await adding
     }

@@ -14,6 +14,7 @@ import type { NewRecord } from '../store/records.ts'
 import type { ExchangeEnd, NewEntry, Store, Write } from '../store/store.ts'
 import type { Meter } from './budget.ts'
 import type { Cooldown } from './cooldown.ts'
+import type { KnownOverlays } from './known-overlays.ts'
 import type { PathTo } from './path-cache.ts'
 import type { PendingWrites } from './pending-writes.ts'
 import type { RepeatLimits } from './repeats.ts'
@@ -55,6 +56,8 @@ export interface RunContext {
 interface Learned {
   /** The last one: while the run has the lease, there is no newer one on its path. */
   exchange?: Exchange
+  /** Absent if other runs may add some under the same lease. */
+  overlays?: KnownOverlays
 }
 
 /** `entryId`: of the reply; absent if nothing arrived. */

@@ -71,7 +71,12 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
       await request.before?.(held)
       const stored = changed || request.before ? await store.conversation(owner, conversationId) : seen
       const opening = request.opening?.(held)
-      const context = loopContext(runtime, request, { ...within, write: held.write, opening })
+      const context = loopContext(runtime, request, {
+        ...within,
+        write: held.write,
+        opening,
+        learned: { overlays: {} },
+      })
       const naming = message && nameAfter(store, owner, conversationId, message, stored)
       if (naming && context.pending) context.pending.add(naming)
       else await naming
@@ -86,7 +91,7 @@ export async function startRun(runtime: Runtime, request: RunRequest): Promise<R
 /** The loop alone, from the end of the log, under a lease that the caller releases. Never rejects. */
 export function runUnderLease(runtime: Runtime, held: Held, request: RunRequest): Promise<RunEnd> {
   return watched(runtime, request, (within) =>
-    loop(loopContext(runtime, request, { ...within, write: held.write }), undefined),
+    loop(loopContext(runtime, request, { ...within, write: held.write, learned: {} }), undefined),
   )
 }
 
@@ -147,7 +152,7 @@ function loopContext(
     ownTools,
     notes,
   }: RunRequest,
-  rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy' | 'opening'>,
+  rest: Pick<LoopContext, 'emit' | 'write' | 'signal' | 'stoppedBy' | 'opening' | 'learned'>,
 ): LoopContext {
   /** Resolved once, as long as requests succeed. */
   const found = new Map<string, Awaited<ReturnType<Runtime['endpoint']>>>()
@@ -168,7 +173,6 @@ function loopContext(
       return { ...way, transport: { ...way.transport, limits: { ...way.transport.limits, contentSize } } }
     },
     forgetEndpoints: () => found.clear(),
-    learned: {},
     cooldown: runtime.cooldown ?? cooldown(runtime.now),
     now: runtime.now ?? Date.now,
     incoming,

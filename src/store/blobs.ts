@@ -8,6 +8,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { damaged } from './store-errors.ts'
 
 const pieceSize = 32_768
+/** Of the pieces after the last whole one: each body of a growing conversation stores the last of them again. */
+const lastSize = 8192
 const leastSize = 4096
 /** In JSON, and never inside of a text, where quotes are escaped: between two messages, and after the last one. */
 const endsOfMessages = [Buffer.from('},{"'), Buffer.from('}],"')]
@@ -38,7 +40,7 @@ function cutFrom(bytes: Buffer, from: number, whole: string): Piece[] {
   const pieces: Piece[] = []
   for (let start = from; start < bytes.length;) {
     const piece = bytes.subarray(start, endOfPiece(bytes, start))
-    pieces.push({ sha256: bytes.length <= pieceSize ? whole : hash('sha256', piece), bytes: piece })
+    pieces.push({ sha256: piece.length === bytes.length ? whole : hash('sha256', piece), bytes: piece })
     start += piece.length
   }
   return pieces
@@ -111,11 +113,11 @@ function samePieces({ buffer, offset, size, pieces }: LastBody, bytes: Buffer): 
 
 /** At the end of the last message that fits, if there is one. */
 function endOfPiece(bytes: Buffer, start: number): number {
-  const most = Math.min(bytes.length, start + pieceSize)
-  if (bytes.length <= pieceSize || most - start <= leastSize) return most
-  const region = bytes.subarray(start, most)
+  const rest = bytes.length - start
+  if (rest <= lastSize) return bytes.length
+  const region = bytes.subarray(start, start + (rest > pieceSize ? pieceSize : lastSize))
   const end = Math.max(...endsOfMessages.map((mark) => region.lastIndexOf(mark))) + 1
-  return end < leastSize ? most : start + end
+  return start + (end < leastSize ? Math.min(rest, pieceSize) : end)
 }
 
 /** Half the time of the usual level, for a twentieth more bytes: the end of each body is packed before it is sent. */

@@ -16,6 +16,8 @@ import type { NewEntry } from './store.ts'
 export interface PreparedEntry extends CheckedEntry {
   json: string
   checksum: number
+  /** Nothing else refers to the message: it can be given out. */
+  isOwn: boolean
 }
 
 export interface CheckedEntry {
@@ -34,8 +36,21 @@ export interface CheckedEntry {
 
 export function prepareEntry(entry: NewEntry, now: number): PreparedEntry {
   const checked = checkEntry(entry, now)
-  const json = jsonText(checked.message, 'The message')
-  return { ...checked, json, checksum: crc32(json) }
+  const known = textsOfOwn.get(checked.message)
+  textsOfOwn.delete(checked.message)
+  const json = known ?? jsonText(checked.message, 'The message')
+  return { ...checked, json, checksum: crc32(json), isOwn: known !== undefined }
+}
+
+/** The texts of messages that are about to be stored: they need not be written again. */
+const textsOfOwn = new WeakMap<Message, string>()
+
+/** A copy of a message in the form in which it will be read again, to be stored once. */
+export function ownMessage<M extends Message>(given: M): M {
+  const json = jsonText(given, 'The message')
+  const message = messageIn(json) as M
+  textsOfOwn.set(message, json)
+  return message
 }
 
 /** For a store that has no use for the text. */
@@ -58,7 +73,7 @@ export function checkEntry(entry: NewEntry, now: number): CheckedEntry {
 
 /** The message in the form in which it will be read again: nothing is shared with the caller. */
 export function messageOf(entry: PreparedEntry): Message {
-  return messageIn(entry.json)
+  return entry.isOwn ? entry.message : messageIn(entry.json)
 }
 
 /** The message of a JSON text. A result that a program and the model read alike is there once. */

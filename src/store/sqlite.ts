@@ -45,6 +45,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
       await db.alone(`INSERT INTO search (search) VALUES ('optimize')`, 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
     },
     async close() {
+      await db.written()
       db.close()
     },
   }

@@ -33,11 +33,14 @@ function isPlain(): boolean {
 
 /** The agent of Node's built-in undici, which Node itself sets; one of the package may have settings. */
 function isNodesAgent(made: object): boolean {
-  return /^class [^]{0,100}__name\(this, "Agent"\)/.test(Function.prototype.toString.call(made))
+  if (made !== nodesAgent && /^class [^]{0,100}__name\(this, "Agent"\)/.test(Function.prototype.toString.call(made)))
+    nodesAgent = made
+  return made === nodesAgent
 }
 
 let knownFetch: typeof globalThis.fetch | undefined
 let isNodes = false
+let nodesAgent: object | undefined
 
 export const fetchOverHttp: Fetch = (url, { method, headers, body, signal }) =>
   new Promise((resolve, reject) => {
@@ -147,8 +150,12 @@ function decompressed(response: IncomingMessage): Readable {
   return response.pipe(stage)
 }
 
+/** How many pieces wait for their reader before no more are taken from the connection. */
+const mostWaiting = 16
+
 /** Reads a stream like the reader of a web stream, without its queues and promises: one piece at a time. */
 function bodyOf(stream: Readable): FetchedBody {
+  let waiting: Uint8Array[] = []
   let failure: { error: unknown } | undefined
   let ended = false
   let wake: (() => void) | undefined
@@ -156,7 +163,10 @@ function bodyOf(stream: Readable): FetchedBody {
     wake?.()
     wake = undefined
   }
-  stream.on('readable', woken)
+  stream.on('data', (piece: Uint8Array) => {
+    if (waiting.push(piece) >= mostWaiting) stream.pause()
+    woken()
+  })
   stream.on('end', () => {
     ended = true
     woken()
@@ -172,7 +182,8 @@ function bodyOf(stream: Readable): FetchedBody {
 
   async function read(): Promise<{ done: boolean; value?: Uint8Array }> {
     for (;;) {
-      const value = stream.read() as Uint8Array | null
+      const value = waiting.shift()
+      if (value && waiting.length === 0 && stream.isPaused()) stream.resume()
       if (value) return { done: false, value }
       if (failure) throw failure.error
       if (ended) return { done: true }
@@ -182,6 +193,7 @@ function bodyOf(stream: Readable): FetchedBody {
 
   async function cancel(): Promise<void> {
     ended = true
+    waiting = []
     stream.destroy()
   }
 

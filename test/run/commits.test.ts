@@ -2,17 +2,18 @@
 // a reply with calls together with the start of the first one, and a lease does not wait at all.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import fs, { mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { defineTool, openSynapse } from '../../src/index.ts'
 import { repliesWith } from './calling-fetch.ts'
 
 test('a turn and each step with a tool wait for few commits, and everything reported is durable', async (t) => {
   const happened: string[] = []
-  countCommits(t.mock, (waits) => happened.push(waits ? 'commit' : 'lease'))
+  watchCommits(t, happened)
   const folder = mkdtempSync(join(tmpdir(), 'synapse-commits-'))
   const script = repliesWith(() => happened.push('request'))
   const synapse = await openSynapse({
@@ -46,29 +47,34 @@ test('a turn and each step with a tool wait for few commits, and everything repo
     assert.ok(log.some(({ id }) => id === event.entryId))
   }
   assert.equal((await run.ended).outcome, 'done')
-  assert.equal(happened.join(' '), 'lease commit request ' + 'commit tool commit request '.repeat(3) + 'commit lease')
+  // The first commit and the last one are those of the lease.
+  const step = 'commit disk tool commit disk request '
+  assert.equal(happened.join(' '), `commit commit disk request ${step.repeat(3)}commit disk commit`)
 })
 
-/** Each statement that commits, of every connection of this process, and whether it waits for the disk. */
-function countCommits(
-  mock: { method: typeof import('node:test').mock.method },
-  committed: (waits: boolean) => void,
-): void {
-  const { exec, prepare } = DatabaseSync.prototype
-  let waits = true
-  mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string): void {
-    exec.call(this, sql)
-    const [, sync] = /PRAGMA synchronous = (\w+)/.exec(sql) ?? []
-    if (sync !== undefined) waits = sync === 'FULL'
-  })
-  mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string): StatementSync {
+/** Each statement that commits, of every connection of this process, and when a log is on disk. */
+function watchCommits(t: TestContext, happened: string[]): void {
+  const { prepare } = DatabaseSync.prototype
+  t.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string): StatementSync {
     const statement = prepare.call(this, sql)
     if (sql !== 'COMMIT') return statement
     const { run } = statement
-    mock.method(statement, 'run', (...values: Parameters<typeof run>) => {
-      committed(waits)
+    t.mock.method(statement, 'run', (...values: Parameters<typeof run>) => {
+      happened.push('commit')
       return run.apply(statement, values)
     })
     return statement
+  })
+  const { fdatasync } = fs
+  const mocked = t.mock.method(fs, 'fdatasync', (file: number, done: fs.NoParamCallback) => {
+    fdatasync(file, (error) => {
+      happened.push('disk')
+      done(error)
+    })
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    mocked.mock.restore()
+    syncBuiltinESMExports()
   })
 }

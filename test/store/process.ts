@@ -19,14 +19,23 @@ export interface Worker {
   name: string
 }
 
-export function startWorker(t: TestContext, args: string[], options: { under?: string[]; uid?: number } = {}): Worker {
+export function startWorker(
+  t: TestContext,
+  args: string[],
+  options: { under?: string[]; uid?: number; env?: Record<string, string> } = {},
+): Worker {
   const script = fileURLToPath(new URL('worker.ts', import.meta.url))
   const [command = '', ...rest] = [...(options.under ?? []), process.execPath, script, ...args]
   const name = `worker-${randomUUID()}`
   const child = spawn(command, rest, {
     stdio: ['pipe', 'pipe', 'inherit'],
     // The worker becomes that user once it is loaded: another user may not be able to read this folder.
-    env: { ...process.env, PGAPPNAME: name, ...(options.uid !== undefined && { WORKER_UID: `${options.uid}` }) },
+    env: {
+      ...process.env,
+      ...options.env,
+      PGAPPNAME: name,
+      ...(options.uid !== undefined && { WORKER_UID: `${options.uid}` }),
+    },
   })
   const ended = once(child, 'close')
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

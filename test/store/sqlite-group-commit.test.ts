@@ -1,9 +1,12 @@
-// Writes that are asked for at the same time share one commit of the SQLite store, and nothing else.
+// Writes that are asked for at the same time share one commit of the SQLite store, and nothing else. The disk is awaited
+// without holding the process.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import fs, { readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fails } from './conformance/given.ts'
@@ -71,6 +74,104 @@ test('writes requested before closing are written', async (t) => {
   for (const entry of entries) assert.ok(await again.entry(owner, entry.id))
   await again.close()
 })
+
+test('a write is answered when it is on disk, and others wait for the same sync without holding readers', async (t) => {
+  const { store, ids } = await given(t, 2)
+  const [a = '', b = ''] = ids
+  const disk = slowDisk(t)
+  const answered: string[] = []
+  const first = store.append(owner, a, { message: user('one') }).then(() => answered.push('first'))
+  const sync = await disk.next()
+  const second = store.append(owner, b, { message: user('two') }).then(() => answered.push('second'))
+  const third = store.append(owner, b, { message: user('three') }).then(() => answered.push('third'))
+  for (let i = 0; i < 5; i++) await nextTurn()
+  assert.ok(await store.conversation(owner, a))
+  assert.deepEqual(answered, [])
+  sync()
+  await first
+  const next = await disk.next()
+  assert.deepEqual(answered, ['first'])
+  next()
+  await Promise.all([second, third])
+  assert.equal(disk.syncs(), 2)
+})
+
+test('a lease does not wait for the disk', async (t) => {
+  const { store, ids } = await given(t, 1)
+  const disk = slowDisk(t)
+  const lease = await store.takeLease(owner, ids[0] ?? '', { holder: 'someone', ttlMs: 1000 })
+  await store.releaseLease(owner, ids[0] ?? '', lease.epoch)
+  assert.equal(disk.syncs(), 0)
+})
+
+test('after a sync that failed, the log is written again before the next commit', async (t) => {
+  const { store, path, ids } = await given(t, 1)
+  const [id = ''] = ids
+  const disk = slowDisk(t)
+  const failed = store.append(owner, id, { message: user('not on disk') })
+  ;(await disk.next())(new Error('the disk failed'))
+  await fails(failed, 'storage')
+
+  const log = readFileSync(`${path}-wal`)
+  const { writeSync, fdatasyncSync } = fs
+  const written: Buffer[] = []
+  let synced = 0
+  const writing = t.mock.method(fs, 'writeSync', (...given: Parameters<typeof writeSync>) => {
+    written.push(Buffer.from(given[1] as unknown as Buffer))
+    return writeSync(...given)
+  })
+  const syncing = t.mock.method(fs, 'fdatasyncSync', (file: number) => {
+    if (synced++ === 0) throw new Error('the disk fails again')
+    fdatasyncSync(file)
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    writing.mock.restore()
+    syncing.mock.restore()
+    syncBuiltinESMExports()
+  })
+  const before = commits(path)
+  await fails(store.append(owner, id, { message: user('refused') }), 'storage')
+  assert.equal(commits(path), before)
+  const next = store.append(owner, id, { message: user('on disk') })
+  ;(await disk.next())()
+  const { id: last } = await next
+  assert.deepEqual(
+    written.map((bytes) => bytes.equals(log)),
+    [true, true],
+  )
+  assert.equal(synced, 2)
+  assert.deepEqual(textsOf(await store.history(owner, last)), ['not on disk', 'on disk'])
+  const after = store.append(owner, id, { message: user('and again') })
+  ;(await disk.next())()
+  await after
+  assert.equal(synced, 2)
+})
+
+/** Each sync waits until the function is called that `next` gives. */
+function slowDisk(t: TestContext): { next(): Promise<(error?: Error) => void>; syncs(): number } {
+  const waiting: ((error?: Error) => void)[] = []
+  let count = 0
+  const mocked = t.mock.method(fs, 'fdatasync', (_: number, done: fs.NoParamCallback) => {
+    count++
+    waiting.push((error) => done(error ?? null))
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    mocked.mock.restore()
+    syncBuiltinESMExports()
+  })
+  return {
+    async next() {
+      for (;;) {
+        const sync = waiting.shift()
+        if (sync) return sync
+        await nextTurn()
+      }
+    },
+    syncs: () => count,
+  }
+}
 
 async function given(t: TestContext, conversations: number): Promise<{ store: Store; path: string; ids: string[] }> {
   const path = join(tempFolder(t), 'log.db')

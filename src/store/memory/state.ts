@@ -137,7 +137,7 @@ export class MemoryState {
     if (this.blobs.has(blob.sha256)) return
     for (const { sha256, bytes } of blob.pieces) {
       // A copy: the given bytes are a part of the whole body, which would stay in memory with them.
-      if (!this.pieces.has(sha256)) this.pieces.set(sha256, Uint8Array.from(bytes))
+      if (!this.pieces.has(sha256)) this.pieces.set(sha256, new Uint8Array(bytes))
     }
     this.blobs.set(
       blob.sha256,

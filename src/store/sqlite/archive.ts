@@ -60,7 +60,7 @@ async function importInSlices(db: Connection, owner: string, archive: Archive): 
           db.run('UPDATE conversations SET lease_expires = ? WHERE n = ?', Date.now() + interruptedMs, conversation.n)
           work()
         }
-        await db.write(step, 'NORMAL')
+        await db.write(step, false)
         return to < length ? to : undefined
       },
       restMs,

@@ -1,7 +1,8 @@
 // One connection to a SQLite file: opened with settings that make a commit durable, and verified; statements are
-// prepared once; every write is all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause,
-// and waiting for another process is done outside of it, where the rest of this process can continue. Writes requested
-// in the same turn of the event loop share one transaction, and thus one disk sync; each is answered after the commit.
+// prepared once; every write is all or nothing. `node:sqlite` is synchronous, so a transaction runs without a pause.
+// What can take long is done outside of it, where the rest of this process can continue: waiting for another process,
+// and for the disk. Writes requested in the same turn of the event loop, or while the disk is awaited, share one
+// transaction, and thus one disk sync; each is answered after that.
 //
 // `LIMIT ? + 0` and not `LIMIT ?`: SQLite uses a bare limit when it plans, and plans again each time one is bound,
 // which takes five times as long as the query (checked 2026-11, SQLite 3.53).
@@ -10,8 +11,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { SynapseError } from '../../core/error.ts'
 import { failpoint } from '../failpoint.ts'
-import { breaksConnection, fromSqlite, isBusy, storageError } from './errors.ts'
+import { breaksConnection, fromDisk, fromSqlite, isBusy, storageError } from './errors.ts'
 import { prepareFile } from './file.ts'
+import { openLogFile, type LogFile } from './log-file.ts'
 import { beforeOpening, clearMark, markWriting, noticeLostLog } from './lost-log.ts'
 import { migrations } from './migrations.ts'
 import { nodeProblem } from './node-version.ts'
@@ -28,21 +30,19 @@ export interface ConnectionOptions {
 }
 
 interface WaitingWrite {
-  /** Does it, and returns a function to call when it is durable. */
+  /** Does it, and returns a function to call when it is answered. */
   run: () => () => void
   reject: (error: unknown) => void
-  sync: Sync
+  isDurable: boolean
 }
 
 /**
  * `FULL`: a commit is on disk before it returns. `NORMAL`: it is in the log file, so that it survives this process and
- * others see it, and reaches the disk with the next full one; a loss of power may undo it.
+ * others see it, and reaches the disk with the next sync of that file; a loss of power may undo it.
  */
 type Sync = 'FULL' | 'NORMAL'
 
 export type Row = Record<string, SQLOutputValue>
-
-const mostRestMs = 10
 
 /** How long one attempt waits for another connection, and holds this thread; then it is repeated a moment later. */
 const lockMs = 10
@@ -56,12 +56,14 @@ export class Connection {
   readonly path: string
   readonly options: ConnectionOptions
   #database: DatabaseSync | undefined
+  #log: LogFile | undefined
   #closed = false
   readonly #statements = new Map<string, StatementSync>()
   #waiting: WaitingWrite[] = []
-  #restUntil = 0
-  #isWriting = false
+  #writing: Promise<void> | undefined
   #isNextDue = false
+  /** The last sync failed: what it should have written may be lost. */
+  #needsRewrite = false
   #sync: Sync = 'FULL'
 
   constructor(path: string, options: ConnectionOptions) {
@@ -96,13 +98,14 @@ export class Connection {
     return this.#patiently(work)
   }
 
-  async write<T>(work: () => T, sync: Sync = 'FULL'): Promise<T> {
+  /** One that is not durable is answered once every process sees it; a loss of power may undo it. */
+  async write<T>(work: () => T, isDurable: boolean = true): Promise<T> {
     return new Promise((resolve, reject) => {
       const run = () => {
         const result = work()
         return () => resolve(result)
       }
-      if (this.#waiting.push({ run, reject, sync }) === 1) this.#soon()
+      if (this.#waiting.push({ run, reject, isDurable }) === 1) this.#soon()
     })
   }
 
@@ -116,7 +119,12 @@ export class Connection {
     }
   }
 
-  transaction<T>(work: () => T, sync: Sync = 'FULL'): T {
+  /** Durable when it returns. */
+  transaction<T>(work: () => T): T {
+    return this.#transaction(work, 'FULL')
+  }
+
+  #transaction<T>(work: () => T, sync: Sync): T {
     const database = this.#open()
     this.#setSync(sync)
     this.run('BEGIN IMMEDIATE')
@@ -133,22 +141,30 @@ export class Connection {
     }
   }
 
+  /** Waits for all writes that were requested. */
+  async written(): Promise<void> {
+    while (this.#writing || this.#waiting.length > 0) await (this.#writing ?? this.#writeWaiting())
+  }
+
   close(): void {
     this.#quietly(() => this.#database?.exec(`PRAGMA busy_timeout = ${lastLockMs}`))
-    void this.#writeWaiting()
     this.#unmark()
     this.#closed = true
     this.#drop()
   }
 
   /** A write that also marks in the file itself that the log is needed. */
-  #marked<T>(work: () => T, sync: Sync): T {
+  #marked<T>(work: () => T): T {
     if (this.path === ':memory:') return this.transaction(work)
+    this.#open()
     let isNew = false
-    const result = this.transaction(() => {
-      isNew = markWriting(this)
-      return work()
-    }, sync)
+    const result = this.#transaction(
+      () => {
+        isNew = markWriting(this)
+        return work()
+      },
+      this.#log ? 'NORMAL' : 'FULL',
+    )
     if (isNew) this.#quietly(() => this.#open().exec('PRAGMA wal_checkpoint(PASSIVE)'))
     return result
   }
@@ -166,28 +182,22 @@ export class Connection {
     }
   }
 
-  /**
-   * If many write at once the next ones wait a little and are grouped: otherwise most of the time would be spent on
-   * syncs.
-   */
+  /** At the end of this turn of the event loop: what is requested until then is written together. */
   #soon(): void {
-    const ms = this.#restUntil - performance.now()
-    if (ms > 0) setTimeout(() => void this.#writeWaiting(), ms)
-    else setImmediate(() => void this.#writeWaiting())
+    setImmediate(() => void this.#writeWaiting())
   }
 
+  /** One group at a time, even if one has to wait: writes build on earlier ones. */
   async #writeWaiting(): Promise<void> {
-    // One group at a time, even if one has to wait for another process: writes build on earlier ones.
-    if (this.#isWriting) {
+    if (this.#writing) {
       this.#isNextDue = true
-      return
+      return this.#writing
     }
-    this.#isWriting = true
-    await this.#writeGroup()
-    this.#isWriting = false
-    if (!this.#isNextDue) return
+    this.#writing = this.#writeGroup()
+    await this.#writing
+    this.#writing = undefined
+    if (this.#isNextDue) this.#soon()
     this.#isNextDue = false
-    void this.#writeWaiting()
   }
 
   async #writeGroup(): Promise<void> {
@@ -196,19 +206,43 @@ export class Connection {
     const [first] = group
     if (!first) return
     try {
-      if (group.length === 1) (await this.#patiently(() => this.#marked(first.run, first.sync)))()
-      else await this.#writeTogether(group)
+      const answers = await this.#patiently(() => {
+        this.#rewriteLog()
+        return this.#marked(() => (group.length === 1 ? [first.run()] : group.map((one) => this.#apart(one))))
+      })
+      if (group.some((one) => one.isDurable)) await this.#synced()
+      for (const answer of answers) answer()
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
   }
 
-  async #writeTogether(group: readonly WaitingWrite[]): Promise<void> {
-    const began = performance.now()
-    const sync = group.some((one) => one.sync === 'FULL') ? 'FULL' : 'NORMAL'
-    const answers = await this.#patiently(() => this.#marked(() => group.map((one) => this.#apart(one)), sync))
-    for (const answer of answers) answer()
-    this.#restUntil = performance.now() + Math.min(mostRestMs, performance.now() - began)
+  /** Waits until the commit is on disk, without holding the rest of this process. */
+  async #synced(): Promise<void> {
+    try {
+      await this.#log?.sync()
+    } catch (error) {
+      this.#needsRewrite = true
+      throw fromDisk(error, this.path)
+    }
+  }
+
+  /**
+   * After a sync that failed the system may take what it could not write for written. Later commits would be lost with
+   * it, so it is written again before them.
+   */
+  #rewriteLog(): void {
+    if (!this.#needsRewrite) return
+    this.#open()
+    this.run('BEGIN IMMEDIATE')
+    try {
+      this.#log?.writeAgain()
+      this.#needsRewrite = false
+    } catch (error) {
+      throw fromDisk(error, this.path)
+    } finally {
+      this.run('ROLLBACK')
+    }
   }
 
   /** One of several writes of a transaction: if it fails, the others are not affected. */
@@ -235,6 +269,7 @@ export class Connection {
     try {
       this.#configure()
       this.#migrate()
+      if (this.path !== ':memory:') this.#log = openLogFile(this.path)
     } catch (error) {
       this.#drop()
       throw error
@@ -328,6 +363,8 @@ export class Connection {
 
   #drop(): void {
     this.#statements.clear()
+    this.#log?.close()
+    this.#log = undefined
     const database = this.#database
     this.#database = undefined
     // As a new connection is configured.

@@ -31,6 +31,14 @@ export function fromSqlite(error: unknown, path: string): unknown {
   return storageError(code, message, error)
 }
 
+/** An error of the file system. */
+export function fromDisk(error: unknown, path: string): SynapseError {
+  const words = error instanceof Error ? error.message : 'unknown error'
+  const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  const [code, message] = sentence(isFull ? 13 : 10, path, words)
+  return storageError(code, message, error)
+}
+
 /** The extended result code, if the error is SQLite's. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined

@@ -1,3 +1,4 @@
+import type { Exchange } from '../../core/log.ts'
 import { cutBlob } from '../blobs.ts'
 import { jsonText } from '../new-entry.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
@@ -23,6 +24,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
     async openExchange(owner, conversationId, exchange, write) {
       const { id, notes, blob, startedAt } = exchangeValues(conversationId, exchange, db.options.now())
       const { basedOn, provider, protocol, model } = exchange
+      const asked = { id, conversationId, basedOn, provider, protocol, model, bodySha256: blob.sha256, startedAt }
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         const { n } = placeOf(db, conversation, basedOn)
@@ -44,7 +46,7 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
             ),
           () => idTaken('exchange', id),
         )
-        return toExchange(mustHave(db, owner, id))
+        return { ...asked, notes: JSON.parse(notes) as Exchange['notes'], outcome: 'open', attempts: 1 }
       })
     },
 
@@ -69,20 +71,24 @@ function writes(db: Connection): Pick<Exchanges, 'openExchange' | 'keepBody' | '
         const { conversation, exchange } = openOne(db, owner, exchangeId, write)
         const entry = reply && appendEntry(db, conversation, reply)
         if (end.records?.length) putAll(db, end.records)
+        const notes = notesAfter(exchange.notes)
+        const replyId = entry?.id ?? null
         db.run(
           `UPDATE exchanges SET outcome = ?, ended_at = ?, reply = (SELECT n FROM entries WHERE id = ?), cost = ?,
              usage = ?, failure = ?, notes = ? WHERE n = ?`,
           end.outcome,
           endedAt,
-          entry?.id ?? null,
+          replyId,
           cost,
           usage,
           failure,
-          notesAfter(exchange.notes),
+          notes,
           exchange.n,
         )
         db.run('DELETE FROM journal WHERE exchange = ?', exchange.n)
-        return { exchange: toExchange(mustHave(db, owner, exchangeId)), ...(entry && { entry }) }
+        const { outcome } = end
+        const ended = { ...exchange, outcome, ended_at: endedAt, reply: replyId, cost, usage, failure, notes }
+        return { exchange: toExchange(ended), ...(entry && { entry }) }
       })
     },
   }

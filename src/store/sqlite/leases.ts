@@ -24,7 +24,7 @@ export function leaseMethods(db: Connection): Leases {
           conversationId,
         )
         return leaseOf(held)
-      }, 'NORMAL')
+      }, false)
     },
 
     async renewLease(owner, conversationId, epoch, ttlMs) {
@@ -36,7 +36,7 @@ export function leaseMethods(db: Connection): Leases {
         const expires = clockOf(db, row) + ttlMs
         db.run('UPDATE conversations SET lease_expires = ? WHERE id = ?', expires, conversationId)
         return leaseOf({ ...fence, holder: fence.holder, expires })
-      }, 'NORMAL')
+      }, false)
     },
 
     releaseLease: (owner, conversationId, epoch) =>
@@ -47,7 +47,7 @@ export function leaseMethods(db: Connection): Leases {
           owner,
           epoch,
         )
-      }, 'NORMAL'),
+      }, false),
 
     lease: (owner, conversationId) =>
       db.read(() => {

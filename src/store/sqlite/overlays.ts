@@ -14,6 +14,7 @@ export function overlayMethods(db: Connection): Overlays {
       const now = db.options.now()
       const id = givenId(overlay.id, now)
       const data = jsonText(overlay.data, 'The overlay')
+      const at = new Date(now).toISOString()
       return db.write(() => {
         const conversation = writable(db, owner, conversationId, write)
         const { n } = placeOf(db, conversation, overlay.entryId)
@@ -25,12 +26,13 @@ export function overlayMethods(db: Connection): Overlays {
               conversation.n,
               n,
               overlay.kind,
-              new Date(now).toISOString(),
+              at,
               data,
             ),
           () => idTaken('overlay', id),
         )
-        return mustHave(db, owner, id)
+        const { entryId, kind } = overlay
+        return { id, conversationId, entryId, kind, data: JSON.parse(data) as Overlay['data'], undone: false, at }
       })
     },
 

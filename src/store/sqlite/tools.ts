@@ -1,4 +1,3 @@
-import type { RecordedToolRun } from '../../core/log.ts'
 import { prepareEntry } from '../new-entry.ts'
 import { toToolRun, type ToolRunRow } from '../sql/rows.ts'
 import { sqliteSelects as selects } from '../sql/selects.ts'
@@ -18,21 +17,24 @@ export function toolMethods(db: Connection): ToolRuns {
         if (before) {
           mayStartAgain(toToolRun(before), run)
           db.run('UPDATE tool_runs SET starts = starts + 1 WHERE n = ?', before.n)
-        } else {
-          db.run(
-            `INSERT INTO tool_runs (conversation, call_id, entry, name, args_sha256, idempotency_key, repeatable, starts,
-               started_at) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)`,
-            conversation.n,
-            run.callId,
-            entry,
-            run.name,
-            run.argsSha256,
-            run.idempotencyKey ?? `${conversationId}/${run.callId}`,
-            Number(run.repeatable ?? false),
-            new Date(db.options.now()).toISOString(),
-          )
+          return toToolRun({ ...before, starts: before.starts + 1 })
         }
-        return mustHave(db, conversation.n, run.callId)
+        const { callId, entryId, name, argsSha256, repeatable = false } = run
+        const idempotencyKey = run.idempotencyKey ?? `${conversationId}/${callId}`
+        const startedAt = isoNow(db)
+        db.run(
+          `INSERT INTO tool_runs (conversation, call_id, entry, name, args_sha256, idempotency_key, repeatable, starts,
+             started_at) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)`,
+          conversation.n,
+          callId,
+          entry,
+          name,
+          argsSha256,
+          idempotencyKey,
+          Number(repeatable),
+          startedAt,
+        )
+        return { conversationId, callId, entryId, name, argsSha256, idempotencyKey, repeatable, starts: 1, startedAt }
       }),
 
     async finishTool(owner, conversationId, callId, end, write) {
@@ -42,14 +44,15 @@ export function toolMethods(db: Connection): ToolRuns {
         const run = find(db, conversation.n, callId)
         if (!run || run.outcome) throw toolNotRunning(callId, run && toToolRun(run))
         const entry = appendEntry(db, conversation, result)
+        const [{ outcome }, endedAt] = [end, isoNow(db)]
         db.run(
           'UPDATE tool_runs SET outcome = ?, ended_at = ?, result = (SELECT n FROM entries WHERE id = ?) WHERE n = ?',
-          end.outcome,
-          new Date(db.options.now()).toISOString(),
+          outcome,
+          endedAt,
           entry.id,
           run.n,
         )
-        return { run: mustHave(db, conversation.n, callId), entry }
+        return { run: toToolRun({ ...run, outcome, ended_at: endedAt, result: entry.id }), entry }
       })
     },
 
@@ -89,8 +92,6 @@ function find(db: Connection, conversation: number, callId: string): ToolRunRow<
   )
 }
 
-function mustHave(db: Connection, conversation: number, callId: string): RecordedToolRun {
-  const row = find(db, conversation, callId)
-  if (!row) throw toolNotRunning(callId, undefined)
-  return toToolRun(row)
+function isoNow(db: Connection): string {
+  return new Date(db.options.now()).toISOString()
 }
