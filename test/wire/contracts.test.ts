@@ -2,19 +2,41 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Note } from '../../src/core/context.ts'
+import type { Context, Note } from '../../src/core/context.ts'
 import type { Json, JsonObject } from '../../src/core/json.ts'
-import type { Message, Part, Reply, ToolCallPart } from '../../src/core/message.ts'
+import type { MediaPart, Message, Part, Reply, TextPart, ToolCallPart } from '../../src/core/message.ts'
 import { answerInWords, answerSchemaFor } from '../../src/wires/shared/answer.ts'
+import {
+  bodyBytes,
+  cachedElement,
+  cachedList,
+  originsIn,
+  type CachedElement,
+} from '../../src/wires/shared/body-bytes.ts'
 import { callIds } from '../../src/wires/shared/call-ids.ts'
 import { decoding, endReply, growPart, startPart, startReply, takeEvents } from '../../src/wires/shared/decoding.ts'
+import { encodeCache } from '../../src/wires/shared/encode-cache.ts'
+import { readFailure } from '../../src/wires/shared/failure.ts'
 import { hashedId, wireIds } from '../../src/wires/shared/ids.ts'
 import { readImage } from '../../src/wires/shared/image-header.ts'
 import { mediaFromUrl, takesMedia } from '../../src/wires/shared/media.ts'
 import { googleModels, openaiModels } from '../../src/wires/shared/model-forms.ts'
 import { openaiErrorBody } from '../../src/wires/shared/openai-error.ts'
 import { mergeExtra, nearestEffort } from '../../src/wires/shared/options.ts'
+import {
+  callInput,
+  isText,
+  noteReasoning,
+  patchedCall,
+  replyPieces,
+  resultPieces,
+  systemPieces,
+  userPieces,
+  writingFor,
+  type Form,
+} from '../../src/wires/shared/pieces.ts'
 import { cacheOptions, chatPrompt, closed, markOf, segment, segmentTokens } from '../../src/wires/shared/prompt.ts'
+import { put, putIn } from '../../src/wires/shared/refused-check.ts'
 import {
   at,
   reasoningByEffort,
@@ -26,9 +48,10 @@ import {
 import { serverToolText, withSources } from '../../src/wires/shared/server-tool-text.ts'
 import { partsInOrder } from '../../src/wires/shared/stream-writer.ts'
 import { splitText } from '../../src/wires/shared/text.ts'
+import { estimateTokens as estimateWireTokens } from '../../src/wires/shared/tokens.ts'
 import { normaliseTurns, turnOf, wireList, type Turn, type TurnRules } from '../../src/wires/shared/turns.ts'
 import type { Capabilities, Target } from '../../src/wires/wire.ts'
-import { reply } from '../histories.ts'
+import { reply, user } from '../histories.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
@@ -663,4 +686,441 @@ test('a model is listed with its maker if its name has one, and an error in the 
   assert.deepEqual(openaiErrorBody(issue, { provider: 'xai' }), { error: 'No.' })
   assert.deepEqual(openaiErrorBody({ ...issue, code: 'c' }, { provider: 'xai' }), { code: 'c', error: 'No.' })
   assert.deepEqual(openaiErrorBody({ ...issue, type: 'invalid_request_error' }, { provider: 'xai' }), { error: usual })
+})
+
+describe('the bytes of a body', () => {
+  /** How many elements are written for a body, after the bodies before it. */
+  const counting = () => {
+    const written = new Set<string>()
+    const element = (name: string) =>
+      cachedElement({
+        get name() {
+          written.add(name)
+          return name
+        },
+      })
+    const write = (list: readonly CachedElement[]) => {
+      written.clear()
+      const bytes = bodyBytes({ a: 1, list: cachedList(list), z: 'é' })
+      const count = written.size
+      const names = list.map((one) => JSON.stringify(one.value))
+      assert.equal(Buffer.from(bytes).toString(), `{"a":1,"list":[${names.join()}],"z":"é"}`)
+      return count
+    }
+    return { element, write }
+  }
+
+  test('of elements that were written before are copied; a change writes only what was cached with it', () => {
+    const rewritten = (changed: number) => {
+      const { element, write } = counting()
+      const list = Array.from({ length: 40 }, (_, i) => element(`e${i}`))
+      assert.equal(write(list), 40)
+      return write(list.with(changed, element('new')))
+    }
+    // The last sixteen are cached in spans of half of what is left.
+    const rows = { 0: 24, 23: 24, 24: 8, 31: 8, 32: 4, 35: 4, 36: 2, 37: 2, 38: 1, 39: 1 }
+    for (const [changed, count] of Object.entries(rows)) assert.equal(rewritten(Number(changed)), count, changed)
+  })
+
+  test('of a list that grows, shrinks or loses its beginning are those of the elements that are left', () => {
+    const { element, write } = counting()
+    const list = Array.from({ length: 30 }, (_, i) => element(`e${i}`))
+    assert.equal(write(list.slice(0, 20)), 20)
+    assert.equal(write(list), 10)
+    assert.equal(write(list), 0)
+    assert.equal(write([]), 0)
+    assert.equal(write(list.slice(0, 29)), 29, 'what was sent twice together is one span')
+    assert.equal(write(list.slice(2)), 12, 'what is left of the first span, and the new one')
+    assert.equal(write(list.slice(2)), 0)
+    const [only] = list
+    assert.ok(only)
+    write([only])
+    assert.equal(write([only]), 0)
+  })
+
+  test('are those of the list as it is now, and of values that JSON leaves out', () => {
+    const list = cachedList([cachedElement({ a: 1 }), cachedElement({ b: 2 })])
+    const text = (body: JsonObject) => Buffer.from(bodyBytes(body)).toString()
+    const same = (body: JsonObject) => assert.equal(text(body), JSON.stringify(body))
+    same({ list })
+    list.push({ c: 3 })
+    same({ list })
+    list.splice(0, 3, { d: 4 }, { e: 5 })
+    same({ list })
+    same({})
+    same({ a: undefined, b: null })
+    same({ a: undefined, list: cachedList([]) })
+    same({ list: cachedList([]), other: cachedList([cachedElement({ a: [] })]) })
+    same({ list: [{ a: 1 }] })
+    const long = 'x'.repeat(256)
+    const deep = { list: cachedList([cachedElement({ a: [long, { b: [[long]] }, 'é'.repeat(300), long.slice(1)] })]) }
+    const conversation = [{}, {}]
+    for (let i = 0; i < 3; i++) {
+      assert.equal(Buffer.from(bodyBytes({ ...deep, i }, conversation)).toString(), JSON.stringify({ ...deep, i }))
+    }
+    assert.deepEqual(originsIn('list', list), { field: 'list', from: [[], []] })
+    const named = cachedList([cachedElement({ a: 1 }, ['messages[1]']), cachedElement({ b: 1 })])
+    assert.deepEqual(originsIn('list', named), { field: 'list', from: [['messages[1]'], []] })
+    assert.deepEqual(originsIn('list', [{ a: 1 }]), { field: 'list', from: [] })
+  })
+})
+
+describe('the encoding of a message', () => {
+  const target = { ...targetFor({}), options: {} } as Target
+  const messages = [user('a'), user('b'), user('c')]
+  const cacheOf = (
+    change: Partial<Context> = {},
+    lookups: Record<string, (key: string) => unknown> = {},
+    to = target,
+  ) => {
+    const notes: Note[] = []
+    const context = { system: [], tools: [], messages, fromLog: true, ...change } as unknown as Context
+    const cache = encodeCache(context, to, 'how', { name: (key: string) => key, ...lookups }, notes)
+    let writes = 0
+    const write = (index: number, ...asks: [keyof typeof cache.lookups, string][]) =>
+      cache.cached(context.messages[index] as Message, index, (_, place) => {
+        writes++
+        notes.push({ kind: 'added', what: place, why: '' })
+        return asks.map(([lookup, key]) => cache.lookups[lookup]?.(key))
+      })
+    return { write, notes, cache, count: () => writes }
+  }
+
+  test('of a log is made once for each place and target, with its notes each time', () => {
+    const first = cacheOf()
+    const made = first.write(0)
+    const again = cacheOf()
+    assert.equal(again.write(0), made)
+    assert.deepEqual([again.count(), again.notes.map(({ what }) => what)], [0, ['messages[0]']])
+    again.write(1)
+    assert.equal(again.count(), 1)
+    const other = cacheOf({}, {}, { ...target, model: 'n' })
+    other.write(0)
+    assert.equal(other.count(), 1)
+    const moved = cacheOf({ places: [4, 5, 6] })
+    moved.write(0)
+    assert.deepEqual([moved.count(), moved.notes[0]?.what], [1, 'messages[4]'])
+  })
+
+  test('of a list that is not a log is made each time', () => {
+    const { write, count, cache } = cacheOf({ fromLog: false })
+    write(0)
+    write(0)
+    assert.deepEqual([count(), cache.lookups.name('x')], [2, 'x'])
+  })
+
+  test('is made again when what it has looked up has changed, and only then', () => {
+    const fresh = [user('d'), user('e')]
+    const answers: Record<string, string> = { a: '1', b: '2', unused: '3' }
+    const given = { of: (key: string) => answers[key] }
+    const at = () => cacheOf({ messages: fresh }, given)
+    const asks: ['of', string][] = [
+      ['of', 'a'],
+      ['of', 'b'],
+    ]
+    const writes = () => {
+      const { write, count, cache } = at()
+      ;(cache.lookups as unknown as typeof given).of('unused')
+      write(0, ...(asks as never[]))
+      write(1)
+      return count()
+    }
+    assert.equal(writes(), 2)
+    assert.equal(writes(), 0)
+    answers['unused'] = '9'
+    assert.equal(writes(), 0, 'asked outside of a message')
+    answers['b'] = '8'
+    assert.equal(writes(), 1)
+    answers['a'] = '7'
+    assert.equal(writes(), 1)
+    assert.equal(writes(), 0)
+  })
+
+  test('is found by the second message too, if the first was made again', () => {
+    const [x, y] = [user('x'), user('y')]
+    cacheOf({ messages: [x, y] }).write(1)
+    const { write, count } = cacheOf({ messages: [user('x'), y] })
+    write(1)
+    assert.equal(count(), 0)
+    const third = cacheOf({ messages: [user('1'), user('2'), y] })
+    third.write(2)
+    assert.equal(third.count(), 1)
+  })
+})
+
+describe('the parts of a message', () => {
+  const form: Form = {
+    id: 'w',
+    text: (text) => ({ text }),
+    bytes: (mediaType, base64) => (mediaType === 'image/gif' ? undefined : { mediaType, base64 }),
+    file: (mediaType, uri) => ({ mediaType, uri }),
+    own: ({ kind, data }) => (kind === 'w/own' ? { own: data as string } : undefined),
+    ids: () => ({ prefix: 'c_', length: 4, fits: /^c_\w+$/ }),
+    names: { pattern: /^[a-z_]+$/, length: 20 },
+    midSystem: 'S-1',
+  }
+  const capabilities = { media: ['image/*'], resultMedia: ['image/png'], mediaUrls: true }
+  const writing = (messages: Message[] = [], change: Partial<Form> = {}, more: object = {}, keepThoughts = false) => {
+    const target = { ...targetFor({ ...capabilities, ...more }), provider: 'p' }
+    const context = { system: [], tools: [], messages } as unknown as Context
+    return writingFor({ ...form, ...change }, context, target, keepThoughts)
+  }
+  const media = (data: object, mediaType = 'image/png', name?: string) =>
+    ({ type: 'media', mediaType, data, ...(name !== undefined && { name }) }) as MediaPart
+  const noted = (write: ReturnType<typeof writing>) => write.notes.map(({ kind, what }) => `${kind} ${what}`)
+
+  test('of a reply are each written in the form of the wire, or left out with a note', () => {
+    const rows: [Part, JsonObject[], string[]][] = [
+      [{ type: 'text', text: 'a' }, [{ text: 'a' }], []],
+      [{ type: 'text', text: '' }, [], []],
+      [{ type: 'refusal', text: 'no' }, [{ text: 'no' }], ['changed refusal to text']],
+      [{ type: 'compaction', text: 's' }, [{ text: '[Summary of the conversation so far]\ns' }], []],
+      [{ type: 'compaction' }, [], ['dropped summary without words']],
+      [{ type: 'opaque', kind: 'w/own', data: 'x' }, [{ own: 'x' }], []],
+      [{ type: 'opaque', kind: 'v/other', data: 'x' }, [], ['dropped v/other']],
+      [
+        { type: 'server-tool', name: 'find', input: {} },
+        [{ text: '[Tool Call] find {}' }],
+        ['changed call of find to text'],
+      ],
+      [{ type: 'server-tool', name: 'find' }, [], ['dropped call of find']],
+      [{ type: 'reasoning', text: 'hm' }, [], []],
+      [
+        { type: 'tool-result', callId: 'c', name: 'n', output: [] } as never,
+        [],
+        ['dropped tool result inside a reply'],
+      ],
+    ]
+    for (const [part, pieces, notes] of rows) {
+      const write = writing()
+      assert.deepEqual(replyPieces(part, 'messages[1]', write), pieces, part.type)
+      assert.deepEqual(noted(write), notes, part.type)
+    }
+    const blank = writing([], { blanks: 'B-1' })
+    assert.deepEqual(replyPieces({ type: 'text', text: ' ' }, 'm', blank), [])
+    assert.deepEqual([blank.notes[0]?.rule, blank.notes[0]?.kind], ['B-1', 'dropped'])
+    assert.deepEqual(replyPieces({ type: 'text', text: ' ' }, 'm', writing()), [{ text: ' ' }])
+  })
+
+  test('that are media are sent as bytes, by address or as a line of text, as the target accepts them', () => {
+    const sent = (part: MediaPart, more: object = {}) => {
+      const write = writing([], {}, more)
+      return [userPieces(user(part), 'm', write)[0], write.notes.map(({ why }) => why)]
+    }
+    const base64 = { kind: 'base64', base64: 'QQ==' }
+    const [line, refused] = [{ text: '[image/png, not shown]' }, ['the model does not take it']]
+    assert.deepEqual(sent(media(base64)), [{ mediaType: 'image/png', base64: 'QQ==' }, []])
+    assert.deepEqual(sent(media({ kind: 'url', url: 'data:image/png;base64,QQ==' })), [
+      { mediaType: 'image/png', base64: 'QQ==' },
+      [],
+    ])
+    assert.deepEqual(sent(media({ kind: 'url', url: 'https://a' })), [{ mediaType: 'image/png', uri: 'https://a' }, []])
+    assert.deepEqual(sent(media({ kind: 'url', url: 'https://a' }), { mediaUrls: false }), [line, refused])
+    assert.deepEqual(sent(media({ kind: 'file', provider: 'p', fileId: 'f' })), [
+      { mediaType: 'image/png', uri: 'f' },
+      [],
+    ])
+    assert.deepEqual(sent(media({ kind: 'file', provider: 'q', fileId: 'f' })), [
+      line,
+      ['the file is kept by another provider'],
+    ])
+    assert.deepEqual(sent(media(base64, 'image/gif')), [{ text: '[image/gif, not shown]' }, refused])
+    assert.deepEqual(sent(media(base64, 'audio/wav', 'a.wav')), [{ text: '[audio/wav "a.wav", not shown]' }, refused])
+  })
+
+  test('of a result contain what it may contain, and the rest follows after it', () => {
+    const part = (...output: (TextPart | MediaPart)[]) => ({
+      type: 'tool-result' as const,
+      callId: 'c',
+      name: 'n',
+      output,
+    })
+    const base64 = { kind: 'base64', base64: 'QQ==' }
+    const write = writing()
+    const { inside, after } = resultPieces(
+      part(
+        { type: 'text', text: 'a' },
+        media(base64),
+        media(base64, 'image/webp', 'b.webp'),
+        media(base64, 'audio/wav'),
+      ),
+      'm',
+      write,
+    )
+    assert.deepEqual(inside, [
+      { text: 'a' },
+      { mediaType: 'image/png', base64: 'QQ==' },
+      { text: '[image/webp "b.webp", follows below]' },
+      { text: '[audio/wav, not shown]' },
+    ])
+    assert.deepEqual(after, [{ mediaType: 'image/webp', base64: 'QQ==' }])
+    assert.deepEqual(noted(write), [
+      'changed image/webp of a tool result to user content after the results',
+      'changed audio/wav to a line of text',
+    ])
+    const unnamed = resultPieces(part(media(base64, 'image/webp')), 'm', writing())
+    assert.deepEqual(unnamed.inside, [{ text: '[image/webp, follows below]' }])
+    assert.deepEqual(systemPieces({ role: 'system', parts: [] }, 'm', writing()), [])
+    const system = writing()
+    const texts: TextPart[] = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ]
+    assert.deepEqual(systemPieces({ role: 'system', parts: texts }, 'm', system), [{ text: '[System]\na\nb' }])
+    assert.deepEqual(
+      system.notes.map(({ rule }) => rule),
+      ['S-1'],
+    )
+  })
+
+  test('that are calls keep what their provider sent, except for what this request needs otherwise', () => {
+    const own = (alias?: string): Reply => ({
+      ...reply({ type: 'tool-call', callId: 'a', name: 'look', input: {}, ...(alias !== undefined && { alias }) }),
+      native: [{}],
+      origin: { protocol: 'w', provider: 'p', model: 'm' },
+    })
+    const [call] = own().parts as [ToolCallPart]
+    const patched = (given: JsonObject, part: ToolCallPart, id?: string) => {
+      const write = writing()
+      return [
+        patchedCall(given, part, { id, arguments: 'args' }, 'm', write),
+        write.notes.map(({ what, why }) => `${what}: ${why}`),
+      ]
+    }
+    const same = { id: 'x', name: 'look', args: {} }
+    assert.deepEqual(patched(same, call, 'x'), [same, []])
+    assert.deepEqual(patched(same, call), [same, []])
+    assert.deepEqual(patched(same, call, 'y'), [
+      { ...same, id: 'y' },
+      ['the id of a call of look: another call of this request has the same'],
+    ])
+    assert.deepEqual(patched({ name: 'look' }, call, 'y')[1], ['the id of a call of look: it came without one'])
+    assert.deepEqual(patched({ ...same, name: 'old' }, call)[0], same)
+    assert.deepEqual(patched({ ...same, name: 'old' }, call)[1], [
+      'the name in a call of look: the tool is declared under another name',
+    ])
+    assert.deepEqual(patched(same, { ...call, malformed: '{"a' })[0], { ...same, args: { INVALID_JSON: '{"a' } })
+    const lookup = (message: Reply) => {
+      const write = writing([message])
+      return [
+        write.isIdless('a'),
+        write.isIdless('b'),
+        write.resultName({ callId: 'a', name: 'other' } as never),
+        write.resultName({ callId: 'b', name: 'other' } as never),
+      ]
+    }
+    assert.deepEqual(lookup(own()), [true, false, 'look', 'other'])
+    assert.deepEqual(lookup(own('c_x')), [false, false, 'look', 'other'])
+    assert.deepEqual(lookup(reply(call))[0], false, 'a reply from elsewhere has ids')
+    const input = (part: Partial<ToolCallPart>) => {
+      const write = writing()
+      return [callInput({ ...call, ...part }, 'm', write), write.notes.length]
+    }
+    assert.deepEqual(input({ input: { a: 1 } }), [{ a: 1 }, 0])
+    assert.deepEqual(input({ input: [1] }), [{ INVALID_JSON: '[1]' }, 1])
+    assert.deepEqual(input({ malformed: 'x' }), [{ INVALID_JSON: 'x' }, 1])
+    const thinking = (keepThoughts: boolean, ...parts: Part[]) => {
+      const write = writing([], {}, {}, keepThoughts)
+      noteReasoning(reply(...parts), 'm', write)
+      return write.notes.length
+    }
+    const thought: Part = { type: 'reasoning', text: 'hm' }
+    assert.deepEqual([thinking(false, thought), thinking(true, thought), thinking(false, call)], [1, 0, 0])
+    assert.deepEqual([isText({ text: '' }), isText({ text: 1 }), isText({})], [true, false, false])
+  })
+})
+
+test('a server adds fields to a body, replaces them, and leaves out those that are undefined', () => {
+  assert.deepEqual(put({ a: 1, b: undefined })({ b: 2, c: 3 }), { a: 1, c: 3 })
+  assert.deepEqual(putIn('o', { a: 1 })({ o: { b: 2 } }), { o: { b: 2, a: 1 } })
+  assert.deepEqual([putIn('o', { a: 1 })({}), putIn('o', { a: 1 })({ o: [1] })], [{ o: { a: 1 } }, { o: { a: 1 } }])
+  assert.deepEqual(
+    [estimateWireTokens(''), estimateWireTokens('abcd'), estimateWireTokens('abcde'), estimateWireTokens('éé')],
+    [0, 1, 2, 1],
+  )
+})
+
+describe('an error', () => {
+  const read = (body: Json, more: object = {}) => readFailure({ body, ...more })
+
+  test('has the status of the reply, or else one that its body names', () => {
+    assert.deepEqual([read({}, { status: 400 }).status, read({ code: 429 }, { status: 200 }).status], [400, 429])
+    assert.deepEqual(
+      [
+        read({ status: 399 }).status,
+        read({ status: 400 }).status,
+        read({ status: 599 }).status,
+        read({ status: 600 }).status,
+      ],
+      [undefined, 400, 599, undefined],
+    )
+    assert.equal(read({ status_code: 503, code: 404 }).status, 503, 'the first of them')
+    assert.equal(read({ error: { code: 404 }, status: 503 }).status, 404, 'the innermost')
+    assert.equal('status' in read({}), false)
+  })
+
+  test('without anything known is of the kind that its status suggests', () => {
+    assert.equal(read({}, { status: 499 }).kind, 'invalid-request')
+    assert.equal(read({}, { status: 505 }).kind, 'overloaded')
+    assert.equal(read({}).kind, 'malformed-reply')
+    assert.equal(read({ message: 'x' }).kind, 'overloaded')
+    assert.equal(read({ code: 'x' }).kind, 'overloaded')
+  })
+
+  test('is named by its most specific code', () => {
+    assert.equal(read({ type: 't', code: 'c', status: 's' }).code, 'c')
+    assert.equal(read({ status: 's', type: 't' }).code, 's')
+    assert.equal(read({ type: 't', error: { type: 'inner' } }).code, 'inner')
+    assert.equal(read({ reason: 'r', error_code: 'e' }).code, 'e')
+    assert.equal('code' in read({ param: 'p' }), false)
+    assert.equal('code' in read({ type: 'error', code: '' }), false)
+    assert.equal(read({}, { headers: { 'x-amzn-errortype': 'Throttled:http://x' } }).code, 'Throttled')
+  })
+
+  test('is found in nested errors, lists and texts of JSON, but not at any depth', () => {
+    const texts = (body: Json) => read(body).message
+    assert.match(texts({ error: { message: 'a' }, message: 'b' }), /: a · b\./)
+    assert.match(texts({ message: '{"error":{"message":"in"}}' }), /error: in\./)
+    assert.match(texts({ message: '{not json' }), /: \{not json\./)
+    assert.match(texts({ detail: [{ msg: 'a' }, { msg: 'b' }] }), /: a · b\./)
+    assert.match(texts({ detail: [{ msg: 'a', loc: ['x', 1] }] }), /: x\.1: a\./)
+    assert.match(texts({ response: { error: { message: 'r' } } }), /: r\./)
+    assert.match(texts('a  b\nc'), /: a b c\./)
+    assert.match(texts('<!DOCTYPE html><style>x</style><p>Bad  gateway</p>'), /: Bad gateway\./)
+    const list = Array.from({ length: 9 }, (_, i) => ({ msg: `m${i}` }))
+    assert.match(texts({ detail: list }), /m6 · m7\. The/)
+    const nested = (depth: number): Json => (depth === 0 ? 'deep' : { error: nested(depth - 1) })
+    assert.match(texts(nested(6)), /deep/)
+    assert.doesNotMatch(texts(nested(7)), /deep/)
+    assert.match(texts({ message: 'a', msg: 'a' }), /^The provider reported an error: a\. The/)
+  })
+
+  test('shows six hundred characters, and ends its sentence once', () => {
+    const shown = (text: string) => read(text, { status: 400, provider: 'p' }).message
+    assert.equal(shown('x'.repeat(600)), `p answered 400: ${'x'.repeat(600)}.`)
+    assert.equal(shown('x'.repeat(601)), `p answered 400: ${'x'.repeat(600)}…`)
+    for (const end of ['.', '!', '?']) assert.equal(shown(`Why${end}`), `p answered 400: Why${end}`)
+    assert.equal(shown(''), 'p answered 400 without saying why.')
+  })
+
+  test('has the wait of its headers, of its body or of its text, in this order', () => {
+    const wait = (body: Json, headers: Record<string, string> = {}) =>
+      readFailure({ status: 429, body, headers }).retryAfterMs
+    assert.equal(wait({ retryDelay: '3s', message: 'try again in 5s' }, { 'Retry-After': '2' }), 2000)
+    assert.equal(wait({ retryDelay: '3s', message: 'try again in 5s' }), 3000)
+    for (const [text, ms] of [
+      ['try again in 5s', 5000],
+      ['Please retry after 20 seconds.', 20_000],
+      ['try again in 6m0s', 360_000],
+      ['retry your request in 1h2m3s', 3_723_000],
+      ['try again in 120ms', 120],
+      ['try again in 250 milliseconds', 250],
+      ['try again in 1.5 min', 90_000],
+      ['try again in 0.0001s', 1],
+      ['try again in 5 months', undefined],
+      ['try again later', undefined],
+    ] as const) {
+      assert.equal(wait({ message: text }), ms, text)
+    }
+  })
 })
