@@ -118,6 +118,26 @@ test('one session of Codex over another provider each turn is one conversation',
   assert.equal((await listed(scene)).length, 1)
 })
 
+test('Codex that shortens its history before each turn stays in its conversation', { timeout: 600_000 }, async (t) => {
+  const compacting: Client = {
+    ...codex,
+    setUp(baseUrl) {
+      const { files, env } = codex.setUp(baseUrl)
+      const limits = 'model_auto_compact_token_limit = 9000\nmodel_context_window = 20000\n'
+      return { files: { ...files, '.codex/config.toml': limits + files['.codex/config.toml'] }, env }
+    },
+  }
+  const scene = await sceneOf(t, compacting, 'anthropic/claude-opus-5')
+  for (const turn of [0, 1, 2]) {
+    const ended = await run(compacting, scene.where, { prompt: `What is ${turn} + 40?`, resume: turn > 0 })
+    assert.equal(ended.code, 0, wordsOf(ended))
+  }
+  const summaries = scene.emulator.requests.filter(({ body }) => JSON.stringify(body).includes('CHECKPOINT COMPACTION'))
+  assert.ok(summaries.length >= 2, `${summaries.length} summaries`)
+  assertAccepted(scene, 'anthropic')
+  assert.equal((await listed(scene)).length, 1)
+})
+
 for (const [wire, model] of [
   ['openai', 'anthropic/claude-opus-5'],
   ['google', 'anthropic/claude-opus-5'],

@@ -72,6 +72,26 @@ test('a history whose beginning was rewritten is found by the newest reply', asy
   assert.equal((await store.children('local', first, null)).length, 2)
 })
 
+test('a history of which only a summary of ours is left is found by it, in the session of the client alone', async (t) => {
+  const { url, store } = await serving(t)
+  const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1`, maxRetries: 0 })
+  const send = async (input: string[], session: string) => {
+    const items = input.map((content) => ({ role: 'user' as const, content }))
+    const body = { model: 'anthropic/claude-opus-5', input: items, prompt_cache_key: session }
+    const { data, response } = await openai.responses.create(body).withResponse()
+    return { id: response.headers.get('x-synapse-conversation') ?? '', text: data.output_text }
+  }
+  const first = await send(['Please count to 40.'], 'one')
+  assert.ok(first.text.length > 40)
+  const shortened = ['Where were we?', `Another model has written this summary:\n${first.text}`, 'Continue.']
+  const again = await send(shortened, 'one')
+  assert.equal(again.id, first.id)
+  assert.deepEqual(await rolesAt(store, 'local', first.id), ['user', 'user', 'user', 'assistant'])
+  assert.equal((await store.children('local', first.id, null)).length, 2)
+  assert.notEqual((await send(shortened, 'two')).id, first.id, 'another session has copied it')
+  assert.notEqual((await send(['Where were we?', 'Continue.'], 'one')).id, first.id, 'the session alone is not enough')
+})
+
 test('two requests at once never fail, and neither is lost', async (t) => {
   const { url, store } = await serving(t)
   const { say } = chatAt(url)

@@ -51,8 +51,26 @@ export function nextHash(before: string, group: readonly Message[]): string {
 
 /** For a reply that is long enough to be identified by its text. */
 export function textHash(reply: Message): string | undefined {
-  const text = textOf(reply.parts).trim()
-  return text.length < 40 ? undefined : digest('text', text)
+  return hashOfText(textOf(reply.parts))
+}
+
+/** How many lines may come before a reply that a client quotes. */
+const mostIntroduction = 4
+
+/**
+ * What a message would be found by if it quoted a reply: clients that shorten their history themselves put the model's
+ * summary of it into a message of the user, after a line of their own.
+ */
+export function quotedHashes(message: Message): string[] {
+  if (message.role !== 'user') return []
+  const lines = textOf(message.parts).trim().split('\n')
+  const starts = Array.from({ length: Math.min(lines.length, mostIntroduction + 1) }, (_, i) => i)
+  return starts.flatMap((start) => hashOfText(lines.slice(start).join('\n')) ?? [])
+}
+
+function hashOfText(text: string): string | undefined {
+  const trimmed = text.trim()
+  return trimmed.length < 40 ? undefined : digest('text', trimmed)
 }
 
 function canonical(group: readonly Message[]): Json {

@@ -4,12 +4,13 @@
 
 import { badInput, SynapseError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { sideCall } from '../../core/log.ts'
 import { callsOf, type Message, type Reply, type ToolCallPart } from '../../core/message.ts'
 import type { NewRecord, StoredRecord } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredReplies } from '../../wires/service.ts'
 import { holdsToken, tokensIn } from '../../wires/shared/sealed-token.ts'
-import { grouped, keyOfCall, keysOfReply, nextHash, textHash, type Group } from './canonical.ts'
+import { grouped, keyOfCall, keysOfReply, nextHash, quotedHashes, textHash, type Group } from './canonical.ts'
 import type { ConnectionMemory } from './connection-memory.ts'
 import type { DoorRequest } from './read-request.ts'
 import { sealOf } from './seal.ts'
@@ -133,7 +134,7 @@ export function replyRecords(
   },
 ): NewRecord[] {
   const { conversationId, entryId } = place
-  const { passedBy } = about
+  const { passedBy, session } = about
   const hash = nextHash(about.hash, [reply])
   const data: JsonObject = { entryId, conversationId, hash, ...(passedBy !== undefined && { passedBy }) }
   const record = (kind: string, id: string, more: JsonObject = {}): NewRecord => ({
@@ -148,7 +149,7 @@ export function replyRecords(
     prefixRecord(owner, place, hash, about),
     record(kinds.exchange, about.exchangeId),
     ...keysOfReply(reply).map((key) => record(kinds.call, key)),
-    ...(words === undefined ? [] : [record(kinds.text, words)]),
+    ...(words === undefined ? [] : [record(kinds.text, words, session === undefined ? {} : { session })]),
     ...(about.responseId === undefined ? [] : [record(kinds.response, about.responseId, about.response)]),
   ]
 }
@@ -211,11 +212,34 @@ async function placeOf(
   if (anchor && (!prefix || textIn(prefix.record, 'conversationId') !== textIn(anchor, 'conversationId'))) {
     return { conversationId: textIn(anchor, 'conversationId'), count: 0 }
   }
-  if (!prefix) return { count: 0 }
   // Many conversations begin with the same question: they are distinguished by our reply, or by the client.
-  const isIdentified = anchor !== undefined || groups.slice(0, prefix.count).some(isReply)
-  const isSameSession = session !== undefined && textIn(prefix.record, 'session') === session
-  return isIdentified || isSameSession ? placeIn(prefix.record, prefix.count) : { count: 0 }
+  const isIdentified = anchor !== undefined || groups.slice(0, prefix?.count ?? 0).some(isReply)
+  const isSameSession = session !== undefined && prefix && textIn(prefix.record, 'session') === session
+  if (prefix && (isIdentified || isSameSession)) return placeIn(prefix.record, prefix.count)
+  const quoted = newestReply < 0 && session !== undefined ? await quotedReply(store, owner, groups, session) : undefined
+  return quoted ? { conversationId: textIn(quoted, 'conversationId'), count: 0 } : { count: 0 }
+}
+
+/**
+ * A summary that we wrote in the same session, if that is all that the client has left of our replies. Without the
+ * session, it could be an answer that the user has copied into another conversation.
+ */
+async function quotedReply(
+  store: Store,
+  owner: string,
+  groups: readonly Group[],
+  session: string,
+): Promise<StoredRecord | undefined> {
+  for (const { messages } of groups.toReversed()) {
+    for (const words of messages.flatMap(quotedHashes)) {
+      const record = await store.record(owner, kinds.text, words)
+      if (!record || textIn(record, 'session') !== session) continue
+      const found = await store.conversation(owner, textIn(record, 'conversationId'))
+      // One that is not listed is not the conversation of which it is a summary.
+      if (found && !found.labels.includes(sideCall)) return record
+    }
+  }
+  return undefined
 }
 
 /** After the reply that a token names, if everything before it is as stored: the same words can be in others. */
