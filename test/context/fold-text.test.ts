@@ -404,7 +404,7 @@ describe('the words of a fold', () => {
       const turns = findToolTurns(view.messages).slice(0, count)
       return foldedTurns(
         view,
-        turns.map((one, i) => ({ turn: one, style, why: '', at: 4 + 2 * Math.floor(i / 2) })),
+        turns.map((one, i) => ({ turn: one, style, why: '', at: Math.min(4 + 2 * i, 7) })),
       )
     }
     const before = folded(history.slice(0, 5), 1)
