@@ -1,6 +1,7 @@
-// A conversation of some length in SQLite, opened and continued through the library: the processor time from `send` until
-// the request is handed over. `node turn.ts FILE SIZE` makes it; `node turn.ts FILE` opens it, and says how long the first
-// turn and the next ones took.
+// Two conversations of some length in SQLite, opened and continued through the library: the processor time from `send`
+// until the request is handed over. `node turn.ts FILE SIZE` makes them; `node turn.ts FILE` opens both, one after the
+// other, and says how long the first turn of each took, and the next ones of the first. The first turn of the first one
+// is that of a new process, which has to compile everything.
 
 import { openSynapse } from '../built.ts'
 import { answer } from '../quick-provider.ts'
@@ -13,23 +14,30 @@ let handedOver = 0
 const synapse = await openSynapse({ store: file, keys: { openai: 'none' }, transport: { fetch: timedAnswer } })
 const settings = { model: 'openai/gpt-5.1', protocol: 'openai-chat' } as const
 if (size === undefined) {
-  const [stored] = (await synapse.conversations()).items
-  const start = cpu()
-  const chat = await synapse.open(stored?.id ?? '', settings)
-  await chat.send('Continue, first.').text()
-  const first = handedOver - start
+  const [one, other] = (await synapse.conversations()).items
+  const cold = await opened(one?.id ?? '')
   const next: number[] = []
   for (let turn = 0; turn < turns; turn++) {
     const before = cpu()
-    await chat.send(`Continue, ${turn}.`).text()
+    await cold.chat.send(`Continue, ${turn}.`).text()
     next.push(handedOver - before)
   }
-  console.log(JSON.stringify({ first, next }))
+  const warm = await opened(other?.id ?? '')
+  console.log(JSON.stringify({ cold: cold.first, warm: warm.first, next }))
 } else {
-  const chat = await synapse.start({ ...settings, messages: longHistory(Number(size)) })
-  await chat.send('Begin.').text()
+  for (let i = 0; i < 2; i++) {
+    const chat = await synapse.start({ ...settings, messages: longHistory(Number(size)) })
+    await chat.send('Begin.').text()
+  }
 }
 await synapse.close()
+
+async function opened(id: string) {
+  const start = cpu()
+  const chat = await synapse.open(id, settings)
+  await chat.send('Continue, first.').text()
+  return { chat, first: handedOver - start }
+}
 
 function cpu(): number {
   const { user, system } = process.threadCpuUsage()

@@ -105,8 +105,20 @@ export function cutStart({ messages, places }: View, before: number): number {
  * The turns of a view that folds cover and that are worth folding, oldest first; the first fold that covers a turn
  * applies.
  */
-export function foldingsIn(view: View, { folds, unfolded }: Pick<Decisions, 'folds' | 'unfolded'>): Folding[] {
+export function foldingsIn(view: View, decisions: Pick<Decisions, 'folds' | 'unfolded'>): readonly Folding[] {
+  const { folds, unfolded } = decisions
   if (folds.length === 0) return []
+  const known = found.get(view)
+  if (known?.folds === folds && known.unfolded === unfolded) return known.foldings
+  const foldings = coveredTurns(view, decisions)
+  found.set(view, { folds, unfolded, foldings })
+  return foldings
+}
+
+/** The last ones for a view: a plan needs them several times. */
+const found = new WeakMap<View, Pick<Decisions, 'folds'> & { unfolded: Decisions['unfolded']; foldings: Folding[] }>()
+
+function coveredTurns(view: View, { folds, unfolded }: Pick<Decisions, 'folds' | 'unfolded'>): Folding[] {
   const ranges = folds.toSorted((a, b) => a.from - b.from)
   const foldings: Folding[] = []
   let at = 0

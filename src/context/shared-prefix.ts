@@ -2,17 +2,19 @@
 
 import type { Context } from '../core/context.ts'
 import type { Message } from '../core/message.ts'
-import { estimateMessage } from './count.ts'
+import { estimateMessage, sizesOf } from './count.ts'
 
 type Sent = Pick<Context, 'messages' | 'places'>
 
 /** Tokens by estimate; `head` are those of system and tools, which both share. */
 export function sharedTokens(before: Sent, now: Sent, head: number): number {
   let tokens = head
-  for (const [index, message] of before.messages.entries()) {
+  const sizes = sizesOf(before.messages)
+  for (let index = 0; index < before.messages.length; index++) {
+    const message = before.messages[index] as Message
     const other = now.messages[index]
     if (!other || !isSame(message, other, before.places?.[index], now.places?.[index])) break
-    tokens += estimateMessage(message)
+    tokens += sizes[index] as number
   }
   return tokens
 }
