@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Message } from '../../src/core/message.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { held } from './held.ts'
+import { held, spent } from './held.ts'
 import { say, serving } from './serving.ts'
 
 test('the first turn of a long conversation is read and planned in slices', async (t) => {
@@ -23,12 +23,12 @@ test('calls that wait for approval are found without reading the whole conversat
   const [long, short] = [await longConversation(t), await longConversation(t, undefined, 10)]
   const [large, small] = [await serving(t, { file: long.file }), await serving(t, { file: short.file })]
   const ask = ({ api }: typeof large, id: string) =>
-    held(async () => {
+    spent(async () => {
       for (let i = 0; i < 10; i++) assert.equal((await api('GET', `/api/conversations/${id}/approvals`)).status, 200)
     })
   await ask(small, short.id)
   const [few, many] = [await ask(small, short.id), await ask(large, long.id)]
-  assert.ok(many.all < 10 * few.all, `${many.all} ms against ${few.all} ms`)
+  assert.ok(many < 10 * few, `${many} ms against ${few} ms`)
 })
 
 test('a long transcript is parsed and imported on another thread', async (t) => {
@@ -41,8 +41,8 @@ test('a long transcript is parsed and imported on another thread', async (t) => 
     const [item] = body['items'] as { conversation: { entries: number } }[]
     assert.equal(item?.conversation.entries, 5000)
   }
-  const [free, busy] = [await held(() => send(apart)), await held(() => send(inPlace))]
-  assert.ok(free.all < busy.all / 2, `${free.all} ms against ${busy.all} ms`)
+  const [free, busy] = [await spent(() => send(apart)), await spent(() => send(inPlace))]
+  assert.ok(free < busy / 2, `${free} ms against ${busy} ms`)
   assert.equal((await apart.api('POST', '/api/import', { content: [], format: 'x'.repeat(200_000) })).status, 400)
 })
 
