@@ -236,7 +236,7 @@ function plainly(view: View, decisions: readonly PlainDecision[]): View {
     return withoutNative(message)
   })
   if (first < 0) return view
-  const why = 'the provider did not take its own words back'
+  const why = 'the provider refused its own reply'
   const what = 'replies to what their parts say, without what only their model can read'
   return {
     ...view,

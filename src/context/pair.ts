@@ -122,7 +122,7 @@ function putInOrder(given: readonly Message[], first: number): Paired {
         notes.push({
           kind: 'dropped',
           what: `second result of ${result.name}`,
-          why: 'it says the same as the first',
+          why: 'it repeats the first',
           at: at(place),
           rule: 'pair',
         })

@@ -18,7 +18,7 @@ export function withQuestionLast<V extends View>(view: V, { capabilities, quirks
     messages.splice(start, 0, message)
     places.splice(start, 0, place)
     if (start === messages.length - 1) continue
-    const why = 'the model takes no system message after the question'
+    const why = 'the model accepts no system message after the question'
     notes.push({ kind: 'changed', what: 'place of a system message', why, at: `messages[${place}]` })
   }
   return { ...view, messages, places, notes }

@@ -20,7 +20,7 @@ export function withoutSurplusCalls(view: View): View {
     if (hasMany(message)) {
       const short = shorten(message, view.messages, index)
       ;({ reply: sent, left } = short)
-      const why = 'no provider takes so many, and their results say only that they were not run or failed'
+      const why = 'no provider accepts so many, and their results say only that they were not run or failed'
       const at = `messages[${view.places[index]}]`
       if (left.size > 0) out.notes.push({ kind: 'dropped', what: `${left.size} calls and their results`, why, at })
     } else if (message.role === 'tool') sent = left.size > 0 ? without(message, left) : message

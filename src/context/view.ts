@@ -58,7 +58,7 @@ function withoutDeepInputs(history: readonly Message[], first: number, notes: No
     changed ??= [...history]
     changed[index] = flat
     const what = `arguments nested deeper than ${maxDepth} levels to text`
-    const why = 'readers of JSON refuse them, and every later request with them'
+    const why = 'JSON parsers refuse them, and with them every later request'
     notes.push({ kind: 'changed', what, why, at: `messages[${first + index}]` })
   }
   if (!changed) fine.keep(history, true)

@@ -17,7 +17,7 @@ const usualKeep = 4
 export async function compactNow(
   run: RunContext,
   history: readonly Entry[],
-  why = 'it was asked for',
+  why = 'it was requested',
 ): Promise<Compacted | undefined> {
   const { store, owner, conversationId, endpoint } = run
   const given = settingsOf(run.policy)

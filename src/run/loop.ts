@@ -197,7 +197,7 @@ async function ask(state: LoopState, kind: 'ask' | 'answer') {
   }
   const unpriced = counted.find((each) => each.usage && each.cost === undefined)
   if (unpriced && (run.budget?.run?.usd ?? run.budget?.conversation?.usd) !== undefined) {
-    const why = `The price of ${unpriced.provider}/${unpriced.model} is not known, so what it costs is not counted.`
+    const why = `The price of ${unpriced.provider}/${unpriced.model} is not known, so its cost is not counted.`
     run.emit({ type: 'guard', action: 'warned', guard: 'spend', why })
   }
   return finished

@@ -80,7 +80,7 @@ function summaryOf(text: string): Message {
 function notesOn(lines: readonly JsonObject[]): Note[] {
   return lines.flatMap((line, index) =>
     line.type === 'compacted' && isObject(line.payload) && Array.isArray(line.payload.replacement_history)
-      ? [{ kind: 'dropped', what: 'replacement history', why: 'the history is here whole', at: `line ${index + 1}` }]
+      ? [{ kind: 'dropped', what: 'replacement history', why: 'the whole history is here', at: `line ${index + 1}` }]
       : [],
   )
 }

@@ -186,7 +186,7 @@ test('a result without a call is text, failed or not, with its pictures, and one
   const orphan = shown([result('a', '1')])
   assert.equal(orphan.notes[0]?.[3], 'its call is not part of this request')
   const same = shown([reply(calls('a')), result('a', '1'), result('a', '1')])
-  assert.deepEqual(same.notes, [['dropped', 'second result of tool', 'messages[2]', 'it says the same as the first']])
+  assert.deepEqual(same.notes, [['dropped', 'second result of tool', 'messages[2]', 'it repeats the first']])
 })
 
 test('a result before its call answers it only if none comes after', () => {

@@ -92,8 +92,8 @@ describe('the schema of an answer', () => {
     assert.equal(inWords({}, false), undefined)
     assert.equal(inWords({ answer: 'schema', answerWithTools: 'none' }, false), undefined)
     assert.match(inWords({ answer: 'none' }, false)?.text ?? '', /JSON Schema.*\n\{"type":"object"/)
-    assert.equal(inWords({ answer: 'none' }, false)?.note.why, 'the provider takes no schema')
-    assert.match(inWords({ answer: 'json' }, false)?.note.why ?? '', /only JSON as such/)
+    assert.equal(inWords({ answer: 'none' }, false)?.note.why, 'the provider supports no schema')
+    assert.match(inWords({ answer: 'json' }, false)?.note.why ?? '', /only plain JSON/)
     assert.ok(inWords({ answer: 'schema', answerWithTools: 'none' }, true))
     const toolless = { answer: 'schema', answerWithTools: 'none', tools: false } as const
     assert.equal(inWords(toolless, true), undefined, 'a model without tools is sent none')

@@ -257,7 +257,7 @@ function appliedEdits(management: Json | undefined): Note[] {
   return applied.filter(isObject).map((edit): Note => {
     const { cleared_tool_uses: uses, cleared_thinking_turns: turns, cleared_input_tokens: tokens } = edit
     const what = uses === undefined ? `thoughts of ${String(turns)} replies` : `results of ${String(uses)} calls`
-    const why = 'the provider left them out of what the model saw, as it was asked to'
+    const why = 'the provider left them out of the prompt, as requested'
     return { kind: 'dropped', what: `${what}, ${String(tokens)} tokens`, why, rule: 'context-editing' }
   })
 }

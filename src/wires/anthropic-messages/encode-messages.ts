@@ -26,7 +26,7 @@ export function placeSystem(turns: readonly Turn<Item>[], taken: boolean, notes:
     const after = filled.slice(at + 1).find(({ role }) => role !== 'system')?.role
     const legal = (before === 'user' || before === 'tool') && (after === undefined || after === 'assistant')
     if (taken && legal) return turn
-    const why = taken ? 'it may only stand between a user and an assistant' : 'the model takes it only at the top'
+    const why = taken ? 'it must come between a user and an assistant message' : 'the model accepts it only at the top'
     const what = 'system message to labelled user text'
     notes.push({ kind: 'changed', what, why, at: turn.at, rule: 'R-12' })
     const text = turn.items.map(({ block }) => String(block.text)).join('\n\n')
@@ -175,7 +175,7 @@ export function markCache(given: Marked, asked: MarksAsked, notes: Note[]): Mark
   const over = [...chosen.keys()].slice(room)
   for (const item of over) chosen.delete(item)
   if (over.length > 0) {
-    const why = 'the wire takes four; the last ones are kept'
+    const why = 'the wire allows four; the last ones stay'
     notes.push({ kind: 'dropped', what: `${over.length} cache marks`, why, rule: 'R-26' })
   }
   const turns = [...given.turns]

@@ -144,7 +144,7 @@ function build(reply: Reply, at: string, writer: Writer): Block[] {
     if (block) blocks.push(block)
   }
   if (thoughts > 0) {
-    const why = 'only the model that thought it can read it, and it must not become the words of the answer'
+    const why = 'only the model that wrote it can read it, and it must not become part of the answer'
     writer.notes.push({ kind: 'dropped', what: 'reasoning', why, at, rule: 'R-18' })
   }
   return callsLast(blocks, at, writer)
@@ -177,7 +177,7 @@ function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block 
       if (!part.text) return drop('compaction', 'only its own provider can read it')
       return say(`${summaryLabel}\n${part.text}`)
     case 'media':
-      writer.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message takes no media', at })
+      writer.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message cannot have media', at })
       return textBlock(mediaStandIn(part.mediaType, part.name))
     case 'tool-result':
       return drop(`result of ${part.name}`, 'a reply has no place for results')
@@ -185,7 +185,7 @@ function buildPart(part: Part, reply: Reply, at: string, writer: Writer): Block 
       if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data) && isOfIssuer(reply, writer.target)) {
         return forRequest(part.data)
       }
-      return drop(part.kind, 'it is not of this wire')
+      return drop(part.kind, 'it belongs to another wire')
   }
 }
 
@@ -194,7 +194,7 @@ function buildCall(call: ToolCallPart, at: string, writer: Writer): Block {
     writer.notes.push({
       kind: 'changed',
       what: `call of ${call.name} to labelled text`,
-      why: 'tools are not taken',
+      why: 'the target supports no tools',
       at,
     })
     return textBlock(cleanText(flatCall(call.name, call.malformed ?? call.input), at, writer.notes))

@@ -24,7 +24,7 @@ export function encodeUser(message: UserMessage, at: string, writer: Writer): Bl
         break
       case 'opaque':
         if (part.kind.startsWith(`${protocolId}/`) && isBlock(part.data)) blocks.push(part.data)
-        else writer.notes.push({ kind: 'dropped', what: part.kind, why: 'it is not of this wire', at })
+        else writer.notes.push({ kind: 'dropped', what: part.kind, why: 'it belongs to another wire', at })
     }
   }
   return blocks
@@ -47,7 +47,7 @@ export function encodeResults(message: ToolMessage, at: string, writer: Writer):
     writer.notes.push({
       kind: 'changed',
       what: `result of ${part.name} to labelled text`,
-      why: 'tools are not taken',
+      why: 'the target supports no tools',
       at,
     })
     const text = typeof content === 'string' ? content : textIn(content)
@@ -105,7 +105,7 @@ function resultContent(part: ToolResultPart, at: string, writer: Writer, followi
       following.push(outside)
       lines.push(`[${piece.mediaType}, shown below the tool results]`)
       const what = `${piece.mediaType} of the result of ${part.name} to user content after the results`
-      writer.notes.push({ kind: 'changed', what, why: 'a result does not take it here', at })
+      writer.notes.push({ kind: 'changed', what, why: 'a result cannot have it here', at })
     } else lines.push(String(standIn(piece, at, writer).text))
   }
   flush()
@@ -119,7 +119,7 @@ function textIn(blocks: readonly Block[]): string {
 }
 
 function standIn(part: MediaPart, at: string, writer: Writer): Block {
-  const why = 'it cannot be sent to this model; a line of text says so'
+  const why = 'it cannot be sent to this model; a line of text replaces it'
   writer.notes.push({ kind: 'dropped', what: part.mediaType, why, at })
   return textBlock(mediaStandIn(part.mediaType, part.name))
 }
@@ -156,7 +156,7 @@ function documentBlock(part: MediaPart, taken: readonly string[], at: string, wr
       writer.notes.push({
         kind: 'changed',
         what: `${mediaType} to text/plain`,
-        why: 'the only text the wire names',
+        why: 'the only text type of the wire',
         at,
       })
     }

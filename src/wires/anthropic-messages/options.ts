@@ -58,7 +58,7 @@ function maxTokensOf(writer: Writer): number {
   }
   if (capabilities.maxOutput === undefined || options.maxOutput <= capabilities.maxOutput) return options.maxOutput
   const what = `max_tokens from ${options.maxOutput} to ${capabilities.maxOutput}`
-  writer.notes.push({ kind: 'changed', what, why: 'the model gives no more' })
+  writer.notes.push({ kind: 'changed', what, why: "that is the model's limit" })
   return capabilities.maxOutput
 }
 
@@ -75,7 +75,7 @@ function toolChoice(declared: Declared, writer: Writer): JsonObject | undefined 
       return name === undefined ? { type: 'any', ...single } : { type: 'tool', name, ...single }
     }
     const what = `tool choice ${JSON.stringify(wanted)} to auto`
-    const why = known ? 'the model cannot be made to call a tool' : 'there is no tool of this name'
+    const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
     writer.notes.push({ kind: 'changed', what, why, rule: 'R-21' })
     return { type: 'auto', ...single }
   }
@@ -92,7 +92,7 @@ function sampling(thinking: Thinking, writer: Writer): JsonObject {
   if (!capabilities.sampling || thinking.state === 'on') {
     drop(
       'temperature and top_p',
-      capabilities.sampling ? 'they do not go with thinking' : 'the model does not take them',
+      capabilities.sampling ? 'they do not go with thinking' : 'the model does not support them',
     )
     return {}
   }
@@ -122,14 +122,14 @@ interface Declared {
 export function declareTools(context: Context, writer: Writer): Declared {
   const { capabilities, quirks } = writer.target
   if (!capabilities.tools) {
-    if (context.tools.length > 0) writer.notes.push({ kind: 'dropped', what: 'tools', why: 'the model takes none' })
+    if (context.tools.length > 0) writer.notes.push({ kind: 'dropped', what: 'tools', why: 'the model supports none' })
     return { tools: [], historyOnly: false }
   }
   if (context.tools.length > 0) {
     const offered = context.tools.slice(0, capabilities.maxTools)
     if (offered.length < context.tools.length) {
       const what = `${context.tools.length - offered.length} tools after the first ${offered.length}`
-      writer.notes.push({ kind: 'dropped', what, why: 'the model takes no more' })
+      writer.notes.push({ kind: 'dropped', what, why: 'the model supports no more' })
     }
     const dialect = toolDialects[quirks.toolSchema ?? 'anthropic']
     const tools = offered.map((tool, index) => {
@@ -150,7 +150,7 @@ export function declareTools(context: Context, writer: Writer): Declared {
     }
   }
   if (named.size === 0) return { tools: [], historyOnly: false }
-  const why = 'a history with tool turns is refused without tools; no call of them is allowed'
+  const why = 'a history with tool turns is refused without tools; calls of them are not allowed'
   writer.notes.push({ kind: 'added', what: `tools ${[...named].join(', ')}`, why, rule: 'R-22' })
   const tools = [...named].map((name) => ({ name: writer.names.toWire(name), input_schema: { type: 'object' } }))
   return { tools, historyOnly: true }

@@ -73,7 +73,7 @@ function levelOf(effort: Effort, writer: Writer): string | undefined {
   const level = known.findLast((one) => levels.indexOf(one) <= wanted) ?? known[0]
   if (level !== effort) {
     const what = `effort ${JSON.stringify(effort)} to ${JSON.stringify(level ?? 'the default')}`
-    writer.notes.push({ kind: 'changed', what, why: 'the model does not know this level', rule: 'R-20' })
+    writer.notes.push({ kind: 'changed', what, why: 'the model does not support this level', rule: 'R-20' })
   }
   return level
 }
@@ -115,13 +115,13 @@ export function keepThinking(
   const { broken } = binding
   if (broken.size > 0) {
     const at = turns.find(({ items }) => items.some(({ message }) => broken.has(message)))?.at
-    const why = 'something before it has changed since, and the model takes it back only where it was made'
+    const why = 'something before it has changed since, and the model accepts it only after its original prefix'
     const what = `thinking of ${broken.size} earlier replies`
     writer.notes.push({ kind: 'dropped', what, why, rule: 'R-19', ...(at !== undefined && { at }) })
   }
   const remaining = broken.size > 0 ? withoutThinking(turns, (message) => broken.has(message)) : turns
   if (!binding.unproven) return { turns: remaining, thinking }
-  const why = 'it is not known what some thinking was an answer to; what does not fit is to be ignored'
+  const why = 'the prefix of some thinking is unknown; the provider should ignore what does not fit'
   writer.notes.push({ kind: 'added', what: 'thinking.block_binding', why, rule: 'R-19' })
   const block_binding = { prefix_mismatch_behavior: 'drop_block' }
   const config = { ...(thinking.config ?? { type: 'adaptive' }), block_binding }

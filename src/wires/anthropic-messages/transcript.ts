@@ -68,7 +68,7 @@ function read(json: Json): Transcript {
   for (const compaction of Array.isArray(wrapper.compactions) ? wrapper.compactions : []) {
     const at = isObject(compaction) ? compaction.beforeMessage : undefined
     if (typeof at !== 'number') continue
-    const why = 'the software that kept this summed up what came before; here all of it is kept'
+    const why = 'the program that wrote this summarised what came before; all of it is in this log'
     notes.push({ kind: 'changed', what: `compaction before message ${at}`, why, at: `${path}[${at}]` })
   }
   const system = readSystem(wrapper.system)
@@ -116,7 +116,7 @@ function readMessage(
     case 'system': {
       const parts = readSystem(blocks)
       if (parts.length < blocks.length) {
-        const why = 'a system message here holds text only'
+        const why = 'a system message has only text here'
         notes.push({ kind: 'dropped', what: 'what is not text in a system message', why, at: path })
       }
       return [{ role: 'system', parts }]

@@ -89,7 +89,12 @@ function failedInWords([first = textBlock(''), ...rest]: JsonObject[]): JsonObje
 }
 
 function flat(part: ToolResultPart, content: JsonObject[], at: string, { notes }: Writing): JsonObject {
-  notes.push({ kind: 'changed', what: `result of ${part.name} to labelled text`, why: 'tools are not taken', at })
+  notes.push({
+    kind: 'changed',
+    what: `result of ${part.name} to labelled text`,
+    why: 'the target supports no tools',
+    at,
+  })
   const text = content.flatMap((piece) => (isText(piece) ? [piece.text] : [])).join('\n')
   return textBlock(flatResult(flatResultLabel, part.name, text || emptyResultText, part.failed === true))
 }
@@ -134,7 +139,7 @@ function replay(reply: Reply, at: string, write: Writing): JsonObject[] {
 function replayedUse(use: JsonObject, call: ToolCallPart, at: string, write: Writing): JsonObject {
   const [toolUseId, name] = [write.wireId(call.callId), write.names.toWire(call.name)]
   if (toolUseId !== use.toolUseId) {
-    const why = 'ids must be unique in a request, and some models want short ones'
+    const why = 'ids must be unique in a request, and some models require short ones'
     write.notes.push({ kind: 'changed', what: `id of the call of ${call.name}`, why, at, rule: 'BC-11' })
   }
   const input = call.malformed === undefined && isObject(use.input) ? use.input : callInput(call, at, write)
@@ -148,7 +153,7 @@ function built(part: Part, at: string, write: Writing): JsonObject[] {
         ? [{ reasoningContent: { reasoningText: { text: part.text } } }]
         : []
     case 'media':
-      write.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message takes no media', at })
+      write.notes.push({ kind: 'dropped', what: part.mediaType, why: 'an assistant message cannot have media', at })
       return replyPieces({ ...part, data: { kind: 'file', fileId: '', provider: '' } }, at, { ...write, notes: [] })
     case 'tool-call': {
       const input = callInput(part, at, write)
@@ -158,7 +163,7 @@ function built(part: Part, at: string, write: Writing): JsonObject[] {
       write.notes.push({
         kind: 'changed',
         what: `call of ${part.name} to labelled text`,
-        why: 'tools are not taken',
+        why: 'the target supports no tools',
         at,
       })
       return textPieces(flatCall(part.name, input), at, write)

@@ -106,7 +106,7 @@ function settleDocuments(turns: Turn<JsonObject>[], notes: Note[]): Turn<JsonObj
       seen++
       // The newest ones are the most relevant.
       if (total - seen >= mostDocuments) {
-        const why = `a request takes no more than ${mostDocuments} documents`
+        const why = `a request can have at most ${mostDocuments} documents`
         notes.push({ kind: 'dropped', what: 'document', why, at: turn.at, rule: 'BC-14' })
         return textBlock(`[a document in the format ${String(document.format)}, not sent]`)
       }

@@ -35,21 +35,31 @@ function inferenceConfig({ options, capabilities }: Target, withoutLimit: boolea
   const sampling: JsonObject = {}
   if (!capabilities.sampling) {
     if (temperature !== undefined || topP !== undefined) {
-      notes.push({ kind: 'dropped', what: 'temperature and topP', why: 'the model does not take them' })
+      notes.push({ kind: 'dropped', what: 'temperature and topP', why: 'the model does not support them' })
     }
   } else if (temperature !== undefined) {
     sampling.temperature = inRange('temperature', temperature, notes, 1)
     if (topP !== undefined) {
-      notes.push({ kind: 'dropped', what: 'topP', why: 'newer models do not take it with temperature', rule: 'BM-10' })
+      notes.push({
+        kind: 'dropped',
+        what: 'topP',
+        why: 'newer models do not accept it with temperature',
+        rule: 'BM-10',
+      })
     }
   } else if (topP !== undefined) sampling.topP = inRange('top_p', topP, notes)
   const most = capabilities.maxOutput
   const tokens = maxOutput !== undefined && most !== undefined ? Math.min(maxOutput, most) : maxOutput
   if (tokens !== maxOutput) {
-    notes.push({ kind: 'changed', what: `maxTokens to ${tokens}`, why: 'the model gives no more' })
+    notes.push({ kind: 'changed', what: `maxTokens to ${tokens}`, why: "that is the model's limit" })
   }
   if (withoutLimit && tokens !== undefined) {
-    notes.push({ kind: 'dropped', what: 'maxTokens', why: 'it does not go with the highest effort', rule: 'BM-6' })
+    notes.push({
+      kind: 'dropped',
+      what: 'maxTokens',
+      why: 'it cannot be combined with the highest effort',
+      rule: 'BM-6',
+    })
   }
   return {
     ...(tokens !== undefined && !withoutLimit && { maxTokens: tokens }),
@@ -68,11 +78,11 @@ function reasoningFields({ options, capabilities }: Target, notes: Note[]): Reas
   if (effort === undefined) return undefined
   const known = nearestEffort(effort, capabilities.efforts)
   if (known === undefined || capabilities.effortField === undefined) {
-    notes.push({ kind: 'dropped', what: `effort ${effort}`, why: 'the model cannot be asked for one on this wire' })
+    notes.push({ kind: 'dropped', what: `effort ${effort}`, why: 'the model does not support it on this wire' })
     return undefined
   }
   if (known !== effort) {
-    notes.push({ kind: 'changed', what: `effort from ${effort} to ${known}`, why: 'the model knows no other' })
+    notes.push({ kind: 'changed', what: `effort from ${effort} to ${known}`, why: 'the model supports no other' })
   }
   switch (capabilities.effortField) {
     case 'reasoning_effort':
@@ -96,13 +106,13 @@ export function encodeTools(context: Context, ran: ReadonlySet<string>, write: W
   const { target, notes } = write
   const { capabilities, quirks } = target
   if (!capabilities.tools) {
-    if (context.tools.length > 0) notes.push({ kind: 'dropped', what: 'tools', why: 'the model takes none' })
+    if (context.tools.length > 0) notes.push({ kind: 'dropped', what: 'tools', why: 'the model supports none' })
     return undefined
   }
   const offered = context.tools.slice(0, capabilities.maxTools)
   if (offered.length < context.tools.length) {
     const what = `${context.tools.length - offered.length} tools after the first ${offered.length}`
-    notes.push({ kind: 'dropped', what, why: 'the model takes no more' })
+    notes.push({ kind: 'dropped', what, why: 'the model supports no more' })
   }
   const dialect = toolDialects[quirks.toolSchema ?? 'anthropic']
   const tools = offered.map((tool, index) => {
@@ -149,7 +159,7 @@ function toolChoice(tools: readonly JsonObject[], offered: boolean, write: Writi
   const name = typeof wanted === 'object' ? write.names.toWire(wanted.tool) : undefined
   const known = name === undefined || tools.some((tool) => inside(tool, 'toolSpec')?.name === name)
   if (capabilities.forcedTool && known) return name === undefined ? { any: {} } : { tool: { name } }
-  const why = known ? 'the model cannot be made to call a tool' : 'there is no tool of this name'
+  const why = known ? 'the model cannot be forced to call a tool' : 'there is no tool of this name'
   write.notes.push({ kind: 'changed', what: `tool choice ${JSON.stringify(wanted)} to auto`, why, rule: 'BM-8' })
   return { auto: {} }
 }

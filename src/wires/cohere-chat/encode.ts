@@ -82,7 +82,7 @@ function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): J
   if (Array.isArray(message.content) && reply.origin.model !== writer.target.model) {
     const content = message.content.filter((block) => !isThinking(block))
     const thoughts = message.content.length - content.length
-    const why = 'only the model that thought it is shown it again'
+    const why = 'it is sent back only to the model that wrote it'
     if (thoughts > 0) writer.notes.push({ kind: 'dropped', what: `${thoughts} reasoning parts`, why, at })
     message.content = content
   }

@@ -38,13 +38,13 @@ function cutting(notes: Note[]): Cut {
 function sampling({ target, notes }: Writer, cut: Cut): JsonObject {
   const { temperature, topP } = target.options
   if (!target.capabilities.sampling) {
-    if (temperature !== undefined || topP !== undefined) cut('temperature and p', 'the model does not take them')
+    if (temperature !== undefined || topP !== undefined) cut('temperature and p', 'the model does not support them')
     return {}
   }
   const within = (name: string, value: number, least: number, most: number): number => {
     const fitted = Math.min(most, Math.max(least, value))
     if (fitted !== value) {
-      const why = `the wire takes ${least} to ${most}`
+      const why = `the wire accepts ${least} to ${most}`
       notes.push({ kind: 'changed', what: `${name} ${value} to ${fitted}`, why, rule: 'CO-13' })
     }
     return fitted
@@ -107,7 +107,7 @@ function chosen(choice: Options['toolChoice'], tools: readonly ToolSpec[], write
   const { capabilities, quirks } = writer.target
   if (choice === undefined || choice === 'auto') return { offered: tools }
   if (quirks.noToolChoice || (!capabilities.forcedTool && choice !== 'none')) {
-    cut('tool choice', 'the model does not take it')
+    cut('tool choice', 'the model does not support it')
     return { offered: tools }
   }
   if (choice === 'none') return { offered: tools, choice: 'NONE' }

@@ -103,7 +103,7 @@ function isSent({ responses, media, rest }: EncodedInput): boolean {
 
 function between(reply: Turn<GeminiPart>, { notes }: Writing): Turn<GeminiPart> {
   const what = `user message ${JSON.stringify(continueText)}`
-  notes.push({ kind: 'added', what, why: 'the wire wants roles to take turns', at: reply.at, rule: 'G-11' })
+  notes.push({ kind: 'added', what, why: 'roles must alternate on this wire', at: reply.at, rule: 'G-11' })
   return (reply.opening ??= turnOf('user', [{ text: continueText }], ''))
 }
 
@@ -183,7 +183,7 @@ function signed(parts: GeminiPart[], at: string, { notes }: Writing): GeminiPart
   const first = parts.findIndex((part) => functionCallOf(part) !== undefined)
   const call = parts[first]
   if (!call || (typeof call.thoughtSignature === 'string' && call.thoughtSignature !== '')) return parts
-  const why = 'the model wants a signature on the first call of a step, and none was made for this one'
+  const why = 'the model requires a signature on the first call of a step, and this one has none'
   notes.push({ kind: 'added', what: 'stand-in thought signature', why, at, rule: 'G-6' })
   return parts.with(first, { ...call, thoughtSignature: skipSignature })
 }

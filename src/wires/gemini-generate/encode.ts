@@ -67,7 +67,7 @@ function generationConfig(hasTools: boolean, target: Target, notes: Note[]): Jso
   const sampled = temperature !== undefined || topP !== undefined
   if (sampled && !target.capabilities.sampling) {
     const what = 'temperature and topP'
-    notes.push({ kind: 'dropped', what, why: 'the model samples as it likes', rule: 'G-14' })
+    notes.push({ kind: 'dropped', what, why: 'the model does not support sampling options', rule: 'G-14' })
   }
   const answer = answerSchemaFor(target, hasTools, 'gemini', notes)
   const thinking = effort === undefined ? undefined : thinkingConfig(effort, target, notes)
@@ -109,10 +109,10 @@ function thinkingConfig(asked: Effort, target: Target, notes: Note[]): JsonObjec
 
 function noteTheRest({ options }: Target, notes: Note[]): void {
   if (options.parallelTools === false) {
-    notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no word for it' })
+    notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no field for it' })
   }
   if (options.store === true) {
-    notes.push({ kind: 'dropped', what: 'the request to store the reply', why: 'the wire keeps no state' })
+    notes.push({ kind: 'dropped', what: 'the request to store the reply', why: 'the wire has no state' })
   }
 }
 

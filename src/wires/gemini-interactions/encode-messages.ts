@@ -154,7 +154,7 @@ function signed(steps: Step[], at: string, { notes }: Writing): Step[] {
   const call = steps[first]
   if (!call || hasSignature(call)) return steps
   if (steps.slice(0, first).some((step) => step.type === 'thought' && hasSignature(step))) return steps
-  const why = 'the model wants its calls signed, and none was made for this one'
+  const why = 'the model requires signed calls, and this one has no signature'
   notes.push({ kind: 'added', what: 'stand-in thought signature', why, at, rule: 'G-6' })
   return steps.toSpliced(first, 0, { type: 'thought', signature: skipSignature })
 }

@@ -54,7 +54,7 @@ export function encode(context: Context, target: Target): Encoded {
 function chainOf({ state }: Context, target: Target, notes: Note[]): { id: string; covers: number } | undefined {
   if (state?.kind !== 'interaction') return undefined
   if (target.options.store !== false) return state
-  notes.push({ kind: 'dropped', what: 'the state at the provider', why: 'nothing is to be stored there' })
+  notes.push({ kind: 'dropped', what: 'the state at the provider', why: 'nothing may be stored there' })
   return undefined
 }
 
@@ -63,10 +63,10 @@ function generationConfig(context: Context, write: Writing): JsonObject {
   const { maxOutput, temperature, topP, stop, effort, parallelTools } = target.options
   if ((temperature !== undefined || topP !== undefined) && !target.capabilities.sampling) {
     const what = 'temperature and top_p'
-    notes.push({ kind: 'dropped', what, why: 'the model samples as it likes', rule: 'G-14' })
+    notes.push({ kind: 'dropped', what, why: 'the model does not support sampling options', rule: 'G-14' })
   }
   if (parallelTools === false) {
-    notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no word for it' })
+    notes.push({ kind: 'dropped', what: 'one tool call at a time', why: 'the wire has no field for it' })
   }
   const known = effort === undefined ? undefined : knownEffort(effort, target, notes)
   const choice = choiceOf(context, write)

@@ -26,7 +26,7 @@ export function declarations(
 ): JsonObject[] {
   const { tools, maxTools = context.tools.length } = target.capabilities
   if (!tools && context.tools.length > 0) {
-    notes.push({ kind: 'dropped', what: 'all tools', why: 'the model takes no tools' })
+    notes.push({ kind: 'dropped', what: 'all tools', why: 'the model supports no tools' })
     return []
   }
   if (context.tools.length > maxTools) {
@@ -50,7 +50,7 @@ export function toolChoice(
   const drop = (why: string) => void notes.push({ kind: 'dropped', what: 'the tool choice', why })
   if (context.tools.length === 0 || !target.capabilities.tools) return drop('no tools are declared')
   if (choice === 'auto' || choice === 'none') return choice
-  if (!target.capabilities.forcedTool) return drop('the model cannot be made to call a tool')
+  if (!target.capabilities.forcedTool) return drop('the model cannot be forced to call a tool')
   if (choice === 'required') return choice
   if (!context.tools.some((tool) => tool.name === choice.tool)) return drop('the tool is not declared')
   return { tool: names.toWire(choice.tool) }
@@ -60,9 +60,9 @@ export function toolChoice(
 export function knownEffort(asked: Effort, target: Target, notes: Note[]): Effort | undefined {
   const effort = nearestEffort(asked, target.capabilities.efforts)
   if (effort === undefined) {
-    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model cannot be asked for it' })
+    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model does not support it' })
   } else if (effort !== asked) {
-    const why = `the model knows ${target.capabilities.efforts.join(', ')}`
+    const why = `the model supports ${target.capabilities.efforts.join(', ')}`
     notes.push({ kind: 'changed', what: `effort ${asked} to ${effort}`, why })
   }
   return effort

@@ -61,7 +61,7 @@ export function settledCalls(reply: Reply, native: JsonObject, at: string, write
   const calls = functionCalls(native)
   const count = Array.isArray(native.tool_calls) ? native.tool_calls.length : 0
   if (count > calls.length) {
-    const why = 'nothing here can answer a call that is no function call, and an unanswered call is refused'
+    const why = 'only function calls can be answered here, and an unanswered call is refused'
     const { otherCalls: rule } = writer.dialect.rules
     writer.notes.push({ kind: 'dropped', what: `${count - calls.length} calls`, why, at, ...(rule && { rule }) })
   }
@@ -165,7 +165,7 @@ function itemOf(part: Part, reply: Reply, at: string, writer: Writer): Item | un
   if (part.type === 'opaque') {
     const own = dialect.ownReplyContent(part, reply, target)
     if (own) return own
-    const reason = dialect.unsendable?.(part) ?? { why: 'it is not of this host' }
+    const reason = dialect.unsendable?.(part) ?? { why: 'it belongs to another host' }
     notes.push({ kind: 'dropped', what: part.kind, at, ...reason })
     return undefined
   }
@@ -186,14 +186,15 @@ function partText(part: Exclude<Part, { type: 'opaque' }>, at: string, writer: W
     case 'text':
       return part.text
     case 'refusal':
-      if (part.text !== '') notes.push({ kind: 'changed', what: 'refusal to text', why: 'every host reads text', at })
+      if (part.text !== '')
+        notes.push({ kind: 'changed', what: 'refusal to text', why: 'every host supports text', at })
       return part.text
     case 'media':
       return standIn(part, at, notes).text
     case 'tool-call':
       return flatCall(part.name, sendableInput(part, at, writer))
     case 'compaction':
-      return part.text ? `${summaryLabel}\n${part.text}` : dropped('compaction', 'it has no words of ours')
+      return part.text ? `${summaryLabel}\n${part.text}` : dropped('compaction', 'it has no text')
     case 'server-tool':
       return (
         serverToolAsText(part, at, writer) ??
@@ -236,7 +237,7 @@ export function toolItems(message: ToolMessage, at: string, writer: Writer, foll
         following.push({ part: after })
         const what = `${piece.mediaType} of a result of ${result.name} to a user message after the results`
         const { resultMedia: rule } = dialect.rules
-        notes.push({ kind: 'changed', what, why: 'a tool message takes text only', at, ...(rule && { rule }) })
+        notes.push({ kind: 'changed', what, why: 'a tool message can only have text', at, ...(rule && { rule }) })
       } else lines.push(standIn(piece, at, notes).text)
     }
     const text = resultText(lines, result.failed === true, media.length > 0)
@@ -270,7 +271,12 @@ function resultText(lines: readonly string[], failed: boolean, mayBeEmpty: boole
 }
 
 export function standIn(part: MediaPart, at: string, notes: Note[]): { type: 'text'; text: string } {
-  notes.push({ kind: 'dropped', what: part.mediaType, why: 'the model does not take it; a line of text says so', at })
+  notes.push({
+    kind: 'dropped',
+    what: part.mediaType,
+    why: 'the model does not support it; a line of text replaces it',
+    at,
+  })
   return textPart(mediaStandIn(part.mediaType, part.name))
 }
 

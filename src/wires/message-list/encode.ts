@@ -50,7 +50,7 @@ const anyNames = { toWire: (name: string) => name, changed: {} }
 
 function whyFlat({ quirks, capabilities }: Target): string | undefined {
   if (quirks.toolMessages) return 'this host takes no tool messages in the history'
-  return capabilities.tools ? undefined : 'the model takes no tools'
+  return capabilities.tools ? undefined : 'the model supports no tools'
 }
 
 /** Calls that are sent back unchanged, without an id. */
@@ -150,7 +150,7 @@ function labelledSystem(parts: readonly TextPart[], at: string, { dialect, targe
   if (isBlank(text)) return []
   const { midSystem: rule } = dialect.rules
   const where = target.quirks.noSystem ? "the model's chat template has no system messages" : undefined
-  const why = where ?? 'this host takes a system message only at the top'
+  const why = where ?? 'this host accepts a system message only at the top'
   notes.push({ kind: 'changed', what: 'system message to labelled user text', why, at, ...(rule && { rule }) })
   return [{ part: textPart(`${systemLabel}\n${text}`) }]
 }
@@ -167,12 +167,12 @@ function userItems(message: UserMessage, at: string, { dialect, target, notes }:
         break
       case 'compaction':
         if (part.text) items.push({ part: textPart(cleanText(`${summaryLabel}\n${part.text}`, at, notes)) })
-        else notes.push({ kind: 'dropped', what: 'compaction', why: 'it has no words of ours', at })
+        else notes.push({ kind: 'dropped', what: 'compaction', why: 'it has no text', at })
         break
       case 'opaque': {
         const own = dialect.ownContent(part, target)
         if (own) items.push(own)
-        else notes.push({ kind: 'dropped', what: part.kind, why: 'it is not content that this wire takes', at })
+        else notes.push({ kind: 'dropped', what: part.kind, why: 'this wire does not support such content', at })
       }
     }
   }

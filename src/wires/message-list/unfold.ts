@@ -68,7 +68,7 @@ function turnsOf(reply: Reply, quirks: Quirks, at: string, notes: Note[]): reado
     notes.push({ kind: 'changed', what: 'text next to calls to a separate message', why, at })
   }
   if (isSerial) {
-    const why = "the model's chat template takes one call at a time"
+    const why = "the model's chat template supports one call at a time"
     notes.push({ kind: 'changed', what: `${calls.length} calls at once to consecutive turns`, why, at })
   }
   const known = takenApart.get(reply)

@@ -12,7 +12,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   const cut = (what: string, why: string) => writer.notes.push({ kind: 'dropped', what, why })
 
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
-    cut('temperature and top_p', 'the model does not take them')
+    cut('temperature and top_p', 'the model does not support them')
   }
   const effort =
     options.effort !== undefined && capabilities.efforts.includes(options.effort) ? options.effort : undefined
@@ -57,7 +57,7 @@ function toolFields(tools: readonly ToolSpec[], writer: Writer, cut: Cut): JsonO
     writer.notes.push({
       kind: 'dropped',
       what: `${tools.length - sent.length} tools after the first ${sent.length}`,
-      why: 'the wire takes no more',
+      why: 'the wire allows no more',
       rule: 'T-13',
     })
   }

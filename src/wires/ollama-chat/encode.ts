@@ -82,7 +82,7 @@ function replay(reply: Reply, native: JsonObject, at: string, writer: Writer): J
   const message: JsonObject = { ...native, role: 'assistant' }
   if (message.thinking !== undefined && reply.origin.model !== writer.target.model) {
     delete message.thinking
-    const why = 'only the model that thought it is shown it again'
+    const why = 'it is sent back only to the model that wrote it'
     writer.notes.push({ kind: 'dropped', what: '1 reasoning part', why, at })
   }
   const calls = settledCalls(reply, native, at, writer)

@@ -15,7 +15,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   const cut = (what: string, why: string) => notes.push({ kind: 'dropped', what, why })
 
   if (!capabilities.sampling && (options.temperature !== undefined || options.topP !== undefined)) {
-    cut('temperature and top_p', 'the model does not take them')
+    cut('temperature and top_p', 'the model does not support them')
   }
   if (options.parallelTools !== undefined && tools.length > 0) cut('parallel tools', 'the wire has no field for it')
   if (options.store) cut('store', 'the server keeps no replies')

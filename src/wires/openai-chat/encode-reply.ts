@@ -22,7 +22,7 @@ export function replay(reply: Reply, native: JsonObject, at: string, writer: Wri
     } else message[field] = value
   }
   if (left.length > 0) {
-    const why = 'the wire gives it but does not take it back'
+    const why = 'the wire sends it but does not accept it'
     writer.notes.push({ kind: 'dropped', what: left.join(', '), why, at })
   }
   const calls = settledCalls(reply, native, at, writer)

@@ -14,7 +14,7 @@ export function encodeOptions(tools: readonly ToolSpec[], writer: Writer): JsonO
   const sampling = capabilities.sampling
   const toolFields = encodeTools(tools, writer)
   if (!sampling && (options.temperature !== undefined || options.topP !== undefined)) {
-    drop(writer, 'temperature and top_p', 'the model does not take them', 'C16')
+    drop(writer, 'temperature and top_p', 'the model does not support them', 'C16')
   }
   return {
     ...toolFields,
@@ -53,7 +53,7 @@ function encodeTools(tools: readonly ToolSpec[], writer: Writer): JsonObject {
   }
   const sent = tools.slice(0, capabilities.maxTools ?? tools.length)
   if (sent.length < tools.length) {
-    drop(writer, `${tools.length - sent.length} tools after the first ${sent.length}`, 'the wire takes no more', 'C10')
+    drop(writer, `${tools.length - sent.length} tools after the first ${sent.length}`, 'the wire allows no more', 'C10')
   }
   if (sent.length === 0) return {}
   if (options.parallelTools !== undefined && quirks.noParallelTools) {
@@ -93,7 +93,7 @@ function encodeOutputLimit(writer: Writer): JsonObject {
 
 /** More than four are refused (checked 2026-11). */
 function encodeStop(stop: readonly string[], writer: Writer): string[] {
-  if (stop.length > 4) drop(writer, `${stop.length - 4} stop texts after the first 4`, 'the wire takes no more')
+  if (stop.length > 4) drop(writer, `${stop.length - 4} stop texts after the first 4`, 'the wire allows no more')
   return stop.slice(0, 4)
 }
 
@@ -106,7 +106,7 @@ function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
       return {}
     }
     if (effort !== 'none') {
-      const why = 'the model takes tools on this wire only without reasoning'
+      const why = 'the model supports tools on this wire only without reasoning'
       writer.notes.push({ kind: effort ? 'changed' : 'added', what: 'reasoning_effort "none"', why, rule: 'C14' })
     }
     return { reasoning_effort: 'none' }
@@ -118,7 +118,7 @@ function encodeEffort(hasTools: boolean, writer: Writer): JsonObject {
   if (thinking && effort === 'none') return thinking
   const level = nearestEffort(effort, capabilities.efforts)
   if (level === undefined) {
-    if (!thinking) drop(writer, `effort "${effort}"`, 'the model cannot be asked for it')
+    if (!thinking) drop(writer, `effort "${effort}"`, 'the model does not support it')
     return thinking ?? {}
   }
   if (level !== effort) change(writer, `effort "${effort}" to "${level}"`, 'the model does not know it', 'C17')

@@ -350,7 +350,7 @@ function readTools(tools: readonly Json[], notes: Note[]): ToolSpec[] {
   return tools.flatMap((tool, i): ToolSpec[] => {
     const fn = isObject(tool) ? tool.function : undefined
     if (!isObject(fn) || typeof fn.name !== 'string') {
-      notes.push({ kind: 'dropped', what: 'a tool', why: 'it is no function', at: `$.tools[${i}]` })
+      notes.push({ kind: 'dropped', what: 'a tool', why: 'it is not a function', at: `$.tools[${i}]` })
       return []
     }
     const input = isObject(fn.parameters) ? fn.parameters : { type: 'object', properties: {} }

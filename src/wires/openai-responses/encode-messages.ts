@@ -135,7 +135,7 @@ function writeResults(message: ToolMessage, at: string, scope: ReplyScope): Writ
     const isWrapper = call.callIds.length > 1
     const output = writeOutput(result, at, target, isWrapper || flat, notes)
     if (flat) {
-      notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target takes no results', at })
+      notes.push({ kind: 'changed', what: `result of ${name} to text`, why: 'the target supports no results', at })
       const text = flatResult(flatResultLabel, name, output.text, result.failed === true)
       return { callId, call, output, from, piece: cachedElement(messageItem('user', text), from) }
     }

@@ -64,7 +64,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
         say(part.text, part)
         break
       case 'refusal':
-        change('refusal to text', 'not every server of this wire takes a refusal back')
+        change('refusal to text', 'not every server of this wire accepts a refusal')
         say(part.text, part)
         break
       case 'tool-call': {
@@ -89,7 +89,7 @@ function build(reply: Reply, at: string, scope: ReplyScope): WrittenReply {
         break
       }
       case 'media':
-        change(`${part.mediaType} to text`, 'an assistant message takes no media')
+        change(`${part.mediaType} to text`, 'an assistant message cannot have media')
         tell(mediaStandIn(part.mediaType, part.name), part)
         break
       case 'compaction':

@@ -18,7 +18,12 @@ export function writeSystem(message: SystemMessage, at: string, target: Target, 
   if (text === '') return []
   if (target.capabilities.midSystem && !target.quirks.alternate)
     return [messageItem(target.capabilities.systemRole ?? 'system', text)]
-  notes.push({ kind: 'changed', what: 'system message to user message', why: 'the model takes none in the middle', at })
+  notes.push({
+    kind: 'changed',
+    what: 'system message to user message',
+    why: 'the model supports none in the middle',
+    at,
+  })
   return [messageItem('user', `${systemLabel}\n${text}`)]
 }
 
@@ -46,7 +51,7 @@ export function writeUser(message: UserMessage, at: string, scope: ReplyScope, c
         if (media) content.push(media)
         else {
           say(mediaStandIn(part.mediaType, part.name))
-          notes.push({ kind: 'changed', what: `${part.mediaType} to text`, why: 'the target cannot take it', at })
+          notes.push({ kind: 'changed', what: `${part.mediaType} to text`, why: 'the target does not support it', at })
         }
         break
       }
@@ -123,7 +128,7 @@ export function writeOutput(
     notes.push({
       kind: 'changed',
       what: later ? `${part.mediaType} of a tool result to a user message` : `${part.mediaType} to text`,
-      why: later ? 'a tool result cannot hold it' : 'the target cannot take it',
+      why: later ? 'a tool result cannot contain it' : 'the target does not support it',
       at,
     })
     if (later) late.push(later)

@@ -58,7 +58,7 @@ export function encode(context: Context, target: Target): Encoded {
 function storing({ options, quirks }: Target, notes: Note[]): boolean {
   if (!options.store) return false
   if (!quirks.noStore) return true
-  notes.push({ kind: 'dropped', what: 'store', why: 'the provider keeps nothing' })
+  notes.push({ kind: 'dropped', what: 'store', why: 'the provider stores nothing' })
   return false
 }
 

@@ -32,7 +32,7 @@ export function writeTools(
     notes.push({
       kind: 'dropped',
       what: `${context.tools.length - count} of ${context.tools.length} tools`,
-      why: takesTools ? `the wire takes at most ${maxTools}` : 'the model takes no tools',
+      why: takesTools ? `the wire takes at most ${maxTools}` : 'the model supports no tools',
       ...(takesTools && { rule: 'C10' }),
     })
   }
@@ -122,11 +122,11 @@ export function reasoning(target: Target, notes: Note[]): JsonObject {
   if (asked === undefined) return {}
   const effort = nearest(asked, efforts)
   if (effort === undefined) {
-    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model cannot be asked for an effort' })
+    notes.push({ kind: 'dropped', what: `effort ${asked}`, why: 'the model has no efforts' })
     return {}
   }
   if (effort !== asked) {
-    const why = `the model knows ${efforts.join(', ')}`
+    const why = `the model supports ${efforts.join(', ')}`
     notes.push({ kind: 'changed', what: `effort ${asked} to ${effort}`, why, rule: 'C17' })
   }
   return { reasoning: { effort } }
@@ -155,7 +155,7 @@ export function limits(target: Target, notes: Note[]): JsonObject {
     const limit = Math.max(minOutput, Math.min(options.maxOutput, capabilities.maxOutput ?? Infinity))
     fields.max_output_tokens = limit
     if (limit !== options.maxOutput) {
-      const why = limit === minOutput ? `the wire takes no less than ${minOutput}` : 'the model gives no more'
+      const why = limit === minOutput ? `the wire requires at least ${minOutput}` : "that is the model's limit"
       notes.push({ kind: 'changed', what: `maxOutput ${options.maxOutput} to ${limit}`, why })
     }
   }
@@ -166,7 +166,7 @@ export function limits(target: Target, notes: Note[]): JsonObject {
     const value = options[name]
     if (value === undefined) continue
     if (capabilities.sampling) fields[field] = inRange(field, value, notes)
-    else notes.push({ kind: 'dropped', what: name, why: 'the model does not take it', rule: 'C16' })
+    else notes.push({ kind: 'dropped', what: name, why: 'the model does not support it', rule: 'C16' })
   }
   if (options.stop !== undefined) {
     notes.push({ kind: 'dropped', what: 'stop sequences', why: 'the wire has no field for them' })

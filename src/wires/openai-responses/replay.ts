@@ -126,7 +126,13 @@ function cleanArguments(item: Item, at: string, scope: ReplyScope): string | und
   if (typeof item.arguments === 'object') return undefined
   const text = stringIn(item, 'arguments') ?? ''
   if (text.trim() === '' && typeOf(item) === 'function_call') {
-    scope.notes.push({ kind: 'changed', what: 'empty arguments', why: 'servers want a JSON object', at, rule: 'C19' })
+    scope.notes.push({
+      kind: 'changed',
+      what: 'empty arguments',
+      why: 'servers require a JSON object',
+      at,
+      rule: 'C19',
+    })
     return '{}'
   }
   const { input } = readArguments(text)
@@ -243,7 +249,7 @@ function loosely(plan: readonly Planned[], reply: Reply, at: string, scope: Repl
   const lastOther = items.findLastIndex((item) => !calls.has(item))
   if (!items.slice(0, lastOther).some((item) => calls.has(item))) return items
   const what = 'order of calls and text'
-  scope.notes.push({ kind: 'changed', what, why: 'some servers want the outputs right after the calls', at })
+  scope.notes.push({ kind: 'changed', what, why: 'some servers require the outputs right after the calls', at })
   return [...items.filter((item) => !calls.has(item)), ...calls]
 }
 
@@ -254,10 +260,10 @@ function itemAsText(item: Item, from: number, reply: Reply, at: string, scope: R
   for (const part of reply.parts) {
     const text = part.type === 'server-tool' && part.from === from ? serverToolText(part) : undefined
     if (text === undefined) continue
-    scope.notes.push({ kind: 'changed', what: `${type} to text`, why: 'it cannot go back without its id', at })
+    scope.notes.push({ kind: 'changed', what: `${type} to text`, why: 'it cannot be sent without its id', at })
     return [assistantText(text)]
   }
-  scope.notes.push({ kind: 'dropped', what: type, why: 'it cannot go back alone and has no words', at })
+  scope.notes.push({ kind: 'dropped', what: type, why: 'it cannot be sent alone and has no text', at })
   return []
 }
 
@@ -266,7 +272,7 @@ function refusalItems(from: number, reply: Reply, at: string, scope: ReplyScope)
   const texts = reply.parts.flatMap((part) => (part.type === 'refusal' && part.from === from ? [part.text] : []))
   const text = cleanText(texts.join('\n'), at, scope.notes)
   if (text === '') return []
-  const why = 'not every server of this wire takes a refusal back'
+  const why = 'not every server of this wire accepts a refusal'
   scope.notes.push({ kind: 'changed', what: 'refusal to text', why, at })
   return [assistantText(text)]
 }

@@ -66,7 +66,7 @@ function read(json: Json): Transcript {
   const tools = readTools(body, list, notes)
   const system = stringIn(body, 'instructions')
   if (Array.isArray(body.compactions) && body.compactions.length > 0) {
-    notes.push({ kind: 'dropped', what: 'compactions', why: 'the history is here whole', at: '$.compactions' })
+    notes.push({ kind: 'dropped', what: 'compactions', why: 'the whole history is here', at: '$.compactions' })
   }
   return {
     messages,

@@ -44,7 +44,8 @@ export function answerInWords(target: Target, hasTools: boolean): { text: string
   const schema = support === 'json' && wantsWrapping(answerSchema) ? wrapped(answerSchema) : answerSchema
   const lead = 'Write your final answer as JSON that fits the following JSON Schema, with no other text around it:'
   const what = 'schema of the answer to words in the system prompt'
-  const why = support === 'json' ? 'the provider takes no schema, only JSON as such' : 'the provider takes no schema'
+  const why =
+    support === 'json' ? 'the provider supports no schema, only plain JSON' : 'the provider supports no schema'
   return {
     text: `${lead}\n${JSON.stringify(schema)}`,
     note: { kind: 'changed', what, why, at: 'options.answerSchema', rule: 'answer-format' },

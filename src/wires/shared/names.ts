@@ -41,7 +41,7 @@ export function mapNames(context: Context, fits: RegExp, maxLength: number, note
     notes.push({
       kind: 'changed',
       what: `tool name ${JSON.stringify(name)} to ${JSON.stringify(mapped)}`,
-      why: 'the wire does not take every character in a tool name; the reply is mapped back',
+      why: 'the wire does not allow every character in a tool name; names in the reply are mapped back',
     })
   }
   return { toWire: (name) => wire.get(name) ?? name, changed }

@@ -119,7 +119,7 @@ export function patchedCall(
   }
   if (part.malformed !== undefined) {
     patch[wire.arguments] = malformedInput(cleanText(part.malformed, at, notes))
-    change(`the arguments of a call of ${part.name}`, 'they are no JSON object')
+    change(`the arguments of a call of ${part.name}`, 'they are not a JSON object')
   }
   return Object.keys(patch).length > 0 ? { ...call, ...patch } : call
 }
@@ -147,7 +147,7 @@ export function replyPieces(part: Part, at: string, write: Writing): JsonObject[
     case 'opaque':
       return ownPieces(part, at, write)
     case 'tool-result':
-      notes.push({ kind: 'dropped', what: 'tool result inside a reply', why: 'a model gives no results', at })
+      notes.push({ kind: 'dropped', what: 'tool result inside a reply', why: 'a reply has no results', at })
       return []
     default:
       return []
@@ -159,7 +159,7 @@ export function callInput(part: ToolCallPart, at: string, { notes }: Writing): J
   const input: Json = cleanJson(part.input, at, notes)
   if (part.malformed === undefined && isObject(input)) return input
   const what = `the arguments of a call of ${part.name}`
-  notes.push({ kind: 'changed', what, why: 'they are no JSON object', at })
+  notes.push({ kind: 'changed', what, why: 'they are not a JSON object', at })
   return malformedInput(cleanText(part.malformed ?? JSON.stringify(input), at, notes))
 }
 
@@ -193,7 +193,7 @@ export function userPieces(message: UserMessage, at: string, write: Writing): Js
 export function systemPieces(message: SystemMessage, at: string, write: Writing): JsonObject[] {
   const text = message.parts.map((part) => part.text).join('\n')
   if (text === '') return []
-  const why = 'a system message cannot stand inside the history'
+  const why = 'a system message cannot be inside the history'
   write.notes.push({ kind: 'changed', what: 'system message to user text', why, at, rule: write.form.midSystem })
   return textPieces(`${systemLabel}\n${text}`, at, write)
 }
@@ -215,7 +215,7 @@ function summaryPieces(part: CompactionPart, at: string, write: Writing): JsonOb
 function ownPieces(part: OpaquePart, at: string, { form, notes }: Writing): JsonObject[] {
   const own = form.own(part)
   if (own) return [own]
-  notes.push({ kind: 'dropped', what: part.kind, why: 'the wire has no word for it', at })
+  notes.push({ kind: 'dropped', what: part.kind, why: 'the wire has no field for it', at })
   return []
 }
 
@@ -223,7 +223,7 @@ function ownPieces(part: OpaquePart, at: string, { form, notes }: Writing): Json
 function mediaPiece(part: MediaPart, at: string, { form, target, notes }: Writing): JsonObject {
   const written = takesMedia(target.capabilities.media, part.mediaType) ? mediaData(part, form, target) : undefined
   if (written) return written
-  const why = part.data.kind === 'file' ? 'the file is kept by another provider' : 'the model does not take it'
+  const why = part.data.kind === 'file' ? 'the file is stored at another provider' : 'the model does not support it'
   notes.push({ kind: 'changed', what: `${part.mediaType} to a line of text`, why, at })
   return form.text(mediaStandIn(part.mediaType, part.name))
 }
@@ -267,7 +267,7 @@ export function resultPieces(part: ToolResultPart, at: string, write: Writing): 
     inside.push(form.text(`[${output.mediaType}${name}, follows below]`))
     after.push(written)
     const what = `${output.mediaType} of a tool result to user content after the results`
-    notes.push({ kind: 'changed', what, why: 'a function result cannot hold it', at })
+    notes.push({ kind: 'changed', what, why: 'a function result cannot contain it', at })
   }
   return { inside, after }
 }

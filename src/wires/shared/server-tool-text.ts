@@ -39,7 +39,7 @@ export function withSources(reply: Reply, at: string, notes: Note[]): Reply {
     notes.push({ kind: 'dropped', what: 'citations', why: 'they name no source that another model can read', at })
     return reply
   }
-  const why = 'the wire does not take citations of another provider'
+  const why = 'the wire does not accept citations of another provider'
   notes.push({ kind: 'changed', what: 'citations to a list of sources in the text', why, at })
   const lines = [...sources].map(([source, title]) => (title ? `- ${title}: ${source}` : `- ${source}`))
   const last = reply.parts.findLastIndex((part) => part.type === 'text')

@@ -35,7 +35,7 @@ function noteChanges(changes: readonly string[], of: string, dialect: SchemaDial
   notes.push({
     kind: 'changed',
     what,
-    why: `${dialect.reader} reads only a part of JSON Schema`,
+    why: `${dialect.reader} supports only a part of JSON Schema`,
     at,
     rule: dialect.rule,
   })

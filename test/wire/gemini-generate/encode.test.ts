@@ -526,7 +526,7 @@ test('tools are declared as JSON Schema with the keywords of Gemini, under a val
   assert.deepEqual(notes.at(-1), {
     kind: 'changed',
     what: 'schema of tool "fs.read file": $schema left out, const to enum, definitions to $defs, exclusiveMinimum in words, minLength in words, required: [] left out',
-    why: 'Gemini reads only a part of JSON Schema',
+    why: 'Gemini supports only a part of JSON Schema',
     at: 'tools[0]',
     rule: 'G-12',
   })

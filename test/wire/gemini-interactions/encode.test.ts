@@ -310,9 +310,7 @@ test('without storage the chain is not continued, with a note', () => {
   assert.equal(body.previous_interaction_id, undefined)
   assert.equal(body.store, false)
   assert.equal(Array.isArray(body.input) ? body.input.length : 0, 6)
-  assert.deepEqual(notes, [
-    { kind: 'dropped', what: 'the state at the provider', why: 'nothing is to be stored there' },
-  ])
+  assert.deepEqual(notes, [{ kind: 'dropped', what: 'the state at the provider', why: 'nothing may be stored there' }])
 })
 
 test('state of another kind is not for this wire', () => {

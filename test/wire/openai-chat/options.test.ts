@@ -46,7 +46,7 @@ test('sampling is left out for models that refuse it, with a note', () => {
   })
   assert.equal('temperature' in body || 'top_p' in body, false)
   assert.deepEqual(notes, [
-    { kind: 'dropped', what: 'temperature and top_p', why: 'the model does not take them', rule: 'C16' },
+    { kind: 'dropped', what: 'temperature and top_p', why: 'the model does not support them', rule: 'C16' },
   ])
 })
 
