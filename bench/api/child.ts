@@ -1,4 +1,4 @@
-// One contender in a process of its own: runs its loop whenever it is asked, and says how much processor time of the main
+// One contender in its own process: runs its loop on request, and reports how much processor time of the main
 // thread it took. `node child.ts NAME URL`.
 
 import { loops } from './loops.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { look, lookSchema, type LookInput } from './look.ts'
 
 export interface Loop {
-  /** One loop of a conversation of its own. */
+  /** One loop in a new conversation. */
   run(): Promise<void>
   /** The events of steps, for those who look at one step. */
   close?(): Promise<void>

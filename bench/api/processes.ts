@@ -1,4 +1,4 @@
-// Contenders that are processes of their own, asked in turn.
+// Contenders that run as separate processes, asked in turn.
 
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

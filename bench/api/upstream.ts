@@ -1,5 +1,5 @@
 // A provider on loopback for a loop with a tool: `/STEPS/SIZE/chat/completions` asks for the tool until the request holds
-// so many results of it, then it answers in words. SIZE is how many characters a result is to have: the tool is told so.
+// so many results of it, then it answers with text. SIZE is the number of characters of a result, which the tool gets as an argument.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

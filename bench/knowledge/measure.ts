@@ -1,6 +1,6 @@
 // What a request still knows: of the specific words in the arguments of a tool call that had occurred before in the
 // session, the share that is present in the request which that call answers. Lexical: no measure of how good an answer
-// is, but it shows what a policy throws away. The words are found here by rules of their own, not by the product's.
+// is, but it shows what a policy throws away. The words are found here by separate rules, not by the product's.
 
 import { isObject, type Json } from '../../src/core/json.ts'
 import type { Message, Part } from '../../src/core/message.ts'

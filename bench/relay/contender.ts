@@ -1,4 +1,4 @@
-// Who relays: each a process of its own, before the same upstream, asked for one stream at a time or for many.
+// The relays that are compared: each a separate process in front of the same upstream, asked for one stream or for many at a time.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -54,7 +54,7 @@ export async function portkey(upstream: string): Promise<Contender> {
   }
 }
 
-/** Each stream is a turn of a conversation of its own, which is there already, as it would be in use. */
+/** Each stream is a turn of its own conversation, which already exists, as it would in use. */
 export async function synapse(upstream: string, home: string): Promise<Contender> {
   const { child, origin } = await serving(upstream, home)
   return {

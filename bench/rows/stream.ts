@@ -1,4 +1,4 @@
-// Bytes of a stream to a reply, against the least that anybody must do: decode, split, parse.
+// Bytes of a stream to a reply, against the least that any reader must do: decode, split, parse.
 
 import { allWires } from '../../src/wires/all.ts'
 import type { Wire } from '../../src/wires/wire.ts'

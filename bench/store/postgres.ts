@@ -8,7 +8,7 @@ import { makePostgres, newDatabase } from '../../test/store/postgres-server.ts'
 import { nextId, type Engine, type RawStore } from './engine.ts'
 import { archive, each, owner, type Archived } from './messages.ts'
 
-/** `programs`: the folder of the server's programs. A server of its own, with the settings it comes with. */
+/** `programs`: the folder of the server's programs. A separate server with its default settings. */
 export async function postgresEngine(programs: string): Promise<Engine> {
   const server = await makePostgres(programs)
   await server.start()

@@ -1,4 +1,4 @@
-// Ways to read a stream: ours, and the least that anybody must do.
+// Ways to read a stream: ours, and the least that any reader must do.
 
 import { folding } from '../../src/core/fold.ts'
 import type { Wire } from '../../src/wires/wire.ts'

@@ -22,7 +22,7 @@ const checks: Record<string, (body: JsonObject) => string | undefined> = {
 const plainName = /^[\w-]{1,64}$/
 
 function anthropic(body: JsonObject): string | undefined {
-  // The server joins neighbours of one role before it looks at anything.
+  // The server merges adjacent messages of one role before it checks anything.
   const turns: { role: string; blocks: JsonObject[] }[] = []
   for (const message of list(body.messages)) {
     const content = message.content

@@ -63,7 +63,7 @@ function isSame(path: string, own: string): boolean {
   )
 }
 
-/** In a folder that others may write to, such as /tmp, anybody can plant a file. */
+/** In a folder that others may write to, such as /tmp, anyone can plant a file. */
 function checked(path: string): string {
   const { uid, mode } = statSync(path)
   const user = process.getuid?.()
@@ -71,7 +71,7 @@ function checked(path: string): string {
     throw badInput(`${path} belongs to another user and is not read; if you trust it, name it with --config ${path}.`)
   }
   if (user !== undefined && (mode & 0o002) !== 0) {
-    throw badInput(`${path} can be changed by anybody and is not read; chmod o-w it, or name it with --config ${path}.`)
+    throw badInput(`${path} can be changed by anyone and is not read; chmod o-w it, or name it with --config ${path}.`)
   }
   return path
 }

@@ -121,7 +121,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
   },
   {
     id: 'tool-result',
-    about: 'the result of that call, after the reply as it came',
+    about: 'the result of that call, after the unchanged reply',
     after: 'tool-call',
     draft: (_, reply) => ({
       history: [say('What time is it in UTC? Use the tool clock.'), reply, ...results(reply)],
@@ -142,7 +142,7 @@ export const acceptedChecks: readonly AcceptedCheck[] = [
   },
   {
     id: 'thinking-replay',
-    about: 'the result of that call, with the thinking as it came',
+    about: 'the result of that call, with the unchanged thinking',
     after: 'thinking',
     draft: (_, reply) => ({
       history: [say('What time is it in UTC? Use the tool clock.'), reply, ...results(reply)],

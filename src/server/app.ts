@@ -217,7 +217,7 @@ async function ready(server: ServerContext): Promise<globalThis.Response> {
 /** A readiness check is repeated soon, and must be answered quickly. */
 const readyMs = 800
 
-/** Why the store cannot be used, without its address: anybody may ask. */
+/** Why the store cannot be used, without its address: anyone may ask. */
 async function problemOf(store: Store): Promise<string | undefined> {
   const outage = store.outages?.current()
   if (outage) return `The database has been unreachable since ${outage.since}. Runs wait for it.`

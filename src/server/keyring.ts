@@ -1,5 +1,5 @@
 // API keys of providers, stored from the page by a user of this machine. Only a server that listens on loopback and
-// requires no key has this: otherwise anybody with a key of the server could store keys.
+// requires no key has this: otherwise anyone with a key of the server could store keys.
 
 import type { ServerContext } from './context.ts'
 import { Refusal } from './answer.ts'

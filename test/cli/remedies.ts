@@ -290,7 +290,7 @@ export const remedies: readonly Remedy[] = [
     remedy: async (home) => void (await works(home, ['--offline', '--resume'])),
   },
   {
-    text: 'can be changed by anybody',
+    text: 'can be changed by anyone',
     wrong: ['config', 'check'],
     says: /name it with --config/,
     prepare(home) {

@@ -328,7 +328,7 @@ test('the nearest file above the working directory is used, then the user’s ow
 test('a file that anybody can change is not read', { skip: process.platform === 'win32' }, (t) => {
   const cwd = newFolder(t, { 'synapse.yaml': 'model: openai\n' })
   chmodSync(join(cwd, 'synapse.yaml'), 0o666)
-  assert.throws(() => loadConfig({ cwd, env: {} }), /can be changed by anybody/)
+  assert.throws(() => loadConfig({ cwd, env: {} }), /can be changed by anyone/)
   assert.equal(loadConfig({ cwd, env: {}, file: 'synapse.yaml' }).model, 'openai')
 })
 

@@ -1,5 +1,5 @@
 // The required order: system messages in the middle, server tools with their results, and the last assistant message.
-// All of it works on turns as they will be sent, because whether a block is valid depends on its neighbours.
+// All of it works on turns as they will be sent, because whether a block is valid depends on the blocks next to it.
 
 import { type Context, type Note, placeOf } from '../../core/context.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -11,7 +11,7 @@ import { isReplayed } from './encode-reply.ts'
 import { type Block, isCacheable, isServerCall, isServerResult, isThinking, type Item, textBlock } from './types.ts'
 
 /**
- * Call it after empty turns were removed: they are not neighbours.
+ * Call it after empty turns were removed: what is around them is adjacent.
  *
  * A system message is accepted after a user turn, at the end or before an assistant turn (R-12, checked 2026-11).
  * Anywhere else, and on models without the role, it becomes labelled text of the user.
