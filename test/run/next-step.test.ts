@@ -1,0 +1,68 @@
+// What a conversation waits for, derived from its history, and what it is called.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Entry } from '../../src/core/log.ts'
+import type { Message, Part } from '../../src/core/message.ts'
+import { outcomeOf } from '../../src/run/close-interrupted.ts'
+import { nextStep } from '../../src/run/next-step.ts'
+import { titleOf } from '../../src/run/title.ts'
+import { calls, onePixel, reply, result, user } from '../histories.ts'
+
+function entriesOf(...messages: Message[]): Entry[] {
+  return messages.map((message, depth) => ({
+    id: `e${depth}`,
+    conversationId: 'c',
+    parentId: depth === 0 ? null : `e${depth - 1}`,
+    depth,
+    message,
+    at: '',
+  }))
+}
+
+describe('what a conversation waits for', () => {
+  const next = (...messages: Message[]) => nextStep(entriesOf(...messages))
+  const stopped = (reason: 'paused' | 'length' | 'interrupted' | 'tool-calls', ...parts: Part[]) => ({
+    ...reply(...parts),
+    stop: { reason },
+  })
+
+  test('follows from the last reply and what came after it', () => {
+    assert.deepEqual(next(), { kind: 'rest' })
+    assert.deepEqual(next(user('q')), { kind: 'ask' })
+    assert.deepEqual(next(result('a', '1')), { kind: 'ask' })
+    const done = reply('a')
+    assert.deepEqual(next(user('q'), done), { kind: 'rest', reply: done })
+    assert.deepEqual(next(user('q'), done, user('r')), { kind: 'ask' })
+    assert.deepEqual(next(user('q'), stopped('paused')), { kind: 'ask' })
+    for (const reason of ['length', 'interrupted'] as const) {
+      assert.equal(next(user('q'), stopped(reason, ...calls('a'))).kind, 'rest', 'calls that were cut off never run')
+    }
+  })
+
+  test('is the calls without a result, in order, and then the answer', () => {
+    const asked = reply(calls('a', 'b'))
+    const open = (...after: Message[]) => {
+      const step = next(user('q'), asked, ...after)
+      return step.kind === 'tools' ? [step.replyEntry.id, ...step.calls.map(({ callId }) => callId)] : step.kind
+    }
+    assert.deepEqual(open(), ['e1', 'a', 'b'])
+    assert.deepEqual(open(result('b', '1')), ['e1', 'a'])
+    assert.deepEqual(open(result('a', '1'), result('b', '2')), 'ask')
+    assert.deepEqual(open(user('never mind')), 'ask')
+    const none = stopped('tool-calls')
+    assert.deepEqual(next(user('q'), none), { kind: 'rest', reply: none })
+    assert.equal(outcomeOf('length'), 'done')
+    assert.deepEqual((['cancelled', 'interrupted', 'failed'] as const).map(outcomeOf), [
+      'cancelled',
+      'interrupted',
+      'failed',
+    ])
+  })
+})
+
+test('a conversation is called after the first line of its first message', () => {
+  assert.equal(titleOf(user('\n a b\nc')), 'a b')
+  assert.equal(titleOf(user('x'.repeat(81))), 'x'.repeat(80))
+  assert.equal(titleOf(user(onePixel)), '')
+})

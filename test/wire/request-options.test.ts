@@ -1,0 +1,93 @@
+// The options in the body of a request, in the forms of every wire.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Json } from '../../src/core/json.ts'
+import { mergeExtra, nearestEffort } from '../../src/wires/shared/options.ts'
+import { put, putIn } from '../../src/wires/shared/refused-check.ts'
+import {
+  at,
+  reasoningByEffort,
+  readOptions,
+  schemaIn,
+  textsIn,
+  toolChoiceIn,
+} from '../../src/wires/shared/request-options.ts'
+import { estimateTokens as estimateWireTokens } from '../../src/wires/shared/tokens.ts'
+
+describe('the options in a request', () => {
+  test('of tool choice are read in the forms of OpenAI and Anthropic', () => {
+    const rows: [Json | undefined, Json][] = [
+      [undefined, 'auto'],
+      ['auto', 'auto'],
+      ['none', 'none'],
+      ['required', 'required'],
+      ['any', 'required'],
+      [{ type: 'any' }, 'required'],
+      [{ type: 'none' }, 'none'],
+      [{ type: 'tool', name: 'look' }, { tool: 'look' }],
+      [{ type: 'function', function: { name: 'look' } }, { tool: 'look' }],
+      [{ type: 'function', function: { name: 1 } }, 'auto'],
+    ]
+    for (const [given, read] of rows) assert.deepEqual(toolChoiceIn(given), read, JSON.stringify(given))
+  })
+
+  test('of reasoning, schema and texts count only in the right type', () => {
+    assert.deepEqual([undefined, 'none', 'low', 1].map(reasoningByEffort), ['free', 'off', 'on', 'free'])
+    const schema = { type: 'object' }
+    assert.deepEqual(schemaIn({ json_schema: { schema } }), schema)
+    assert.deepEqual(schemaIn({ json_schema: { schema_definition: schema } }), schema)
+    assert.deepEqual(schemaIn({ schema }), schema)
+    assert.deepEqual([schemaIn({ type: 'json_object' }), schemaIn({ type: 'text' })], [{}, undefined])
+    assert.deepEqual([schemaIn(undefined), schemaIn({ schema: 'x' })], [undefined, undefined])
+    assert.deepEqual(textsIn(['a', 1, 'b']), ['a', 'b'])
+    assert.deepEqual([textsIn([1]), textsIn([]), textsIn('a')], [undefined, undefined, undefined])
+    assert.equal(at({ a: { b: null } }, 'a', 'b'), undefined)
+    assert.equal(at({ a: { b: 0 } }, 'a', 'b'), 0)
+    assert.equal(at('a', 'length'), undefined)
+  })
+
+  test('of length and stop sequences are left out if none is valid', () => {
+    const given = { toolChoice: 'none', reasoning: 'off' } as const
+    assert.deepEqual(readOptions({ ...given, maxOutput: ['5', -1, undefined, 3, 4], stop: 'x' }), {
+      ...given,
+      parallelTools: true,
+      maxOutput: 3,
+      stop: ['x'],
+    })
+    assert.deepEqual(readOptions({ ...given, parallelTools: false, maxOutput: [], answerSchema: {}, stop: [1] }), {
+      ...given,
+      parallelTools: false,
+      answerSchema: {},
+    })
+  })
+
+  test('of effort are the nearest that is supported, the higher one of two', () => {
+    assert.equal(nearestEffort('medium', ['low', 'high']), 'high')
+    assert.equal(nearestEffort('medium', ['high', 'low']), 'high')
+    assert.equal(nearestEffort('max', ['none', 'low']), 'low')
+    assert.equal(nearestEffort('none', ['minimal', 'max']), 'minimal')
+    assert.equal(nearestEffort('low', []), undefined)
+  })
+
+  test('beyond ours are merged into a body, object by object, and replace everything else', () => {
+    assert.deepEqual(
+      mergeExtra({ a: { b: 1, c: [1] }, d: 1, e: { f: 1 } }, { a: { c: [2], g: 3 }, d: { h: 1 }, e: 0 }),
+      {
+        a: { b: 1, c: [2], g: 3 },
+        d: { h: 1 },
+        e: 0,
+      },
+    )
+  })
+})
+
+test('a server adds fields to a body, replaces them, and leaves out those that are undefined', () => {
+  assert.deepEqual(put({ a: 1, b: undefined })({ b: 2, c: 3 }), { a: 1, c: 3 })
+  assert.deepEqual(putIn('o', { a: 1 })({ o: { b: 2 } }), { o: { b: 2, a: 1 } })
+  assert.deepEqual([putIn('o', { a: 1 })({}), putIn('o', { a: 1 })({ o: [1] })], [{ o: { a: 1 } }, { o: { a: 1 } }])
+  assert.deepEqual(
+    [estimateWireTokens(''), estimateWireTokens('abcd'), estimateWireTokens('abcde'), estimateWireTokens('éé')],
+    [0, 1, 2, 1],
+  )
+})
