@@ -11,7 +11,7 @@ if (major < 22 || (major === 22 && minor < 13)) {
 }
 
 // An import of node:fs would load its streams and promises too, which is much for one question.
-const { existsSync, lstatSync, mkdirSync } = process.getBuiltinModule('node:fs')
+const { existsSync, lstatSync, mkdirSync, readFileSync } = process.getBuiltinModule('node:fs')
 
 // Node 22 calls its SQLite experimental, on the screen of every command; which versions are safe is checked elsewhere.
 const { emitWarning } = process
@@ -22,9 +22,14 @@ process.emitWarning = (warning, ...about) => {
 // A clone runs from its source, an installed package from what was built.
 const source = new URL('../src/cli/main.ts', import.meta.url)
 const isClone = existsSync(source)
-cacheCompiledCode()
-const { main } = await import(isClone ? source.href : new URL('../dist/cli/cli.js', import.meta.url).href)
-await main(process.argv.slice(2))
+const args = process.argv.slice(2)
+if (args[0] === '--version' || args[0] === '-V') {
+  console.log(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)
+} else {
+  cacheCompiledCode()
+  const { main } = await import(isClone ? source.href : new URL('../dist/cli/cli.js', import.meta.url).href)
+  await main(args)
+}
 
 /**
  * Most of a start is compiling, so the compiled code is stored for the next one. Node runs it as it is, so only the user

@@ -54,9 +54,10 @@ export const start: Row = {
             value: (timed[2]?.ms ?? Number.NaN) / (bare ?? 1),
             bound: 4,
             excuse:
-              'of what is beyond bare node, a tenth is reading the compiled code, a tenth is the functions that are not in ' +
-              'it (methods of classes, and those of Node), a sixth is modules of Node (streams, crypto, zlib), and the rest ' +
-              'is two requests, a tool and their commits, each done once and so in the interpreter',
+              'of what is beyond bare node, a tenth each is reading the compiled code, compiling the functions that are ' +
+              'not in it (methods of classes, those of Node), and loading modules of Node (streams, crypto, zlib); an ' +
+              'eighth is SQLite; the rest is two requests and a tool, all done once and so in the interpreter. A cache of ' +
+              '`vm.Script` made at the end of a run was not faster, nor was compiling everything (`--no-lazy`)',
           },
           { what: 'import of the library, ms beyond bare node', value: importMs, bound: 50 },
           { what: 'installation, MB', value: sizeOf(join(home, 'node_modules')) / 1_000_000, bound: 15 },

@@ -193,7 +193,6 @@ function commandNamed(name: string | undefined): Named | undefined {
 
 async function run(argv: string[], named: Named | undefined): Promise<number> {
   const [first, ...rest] = argv
-  if (first === '--version' || first === '-V') return say(version())
   const explained = first === 'help' ? commandNamed(rest[0]) : undefined
   if (explained) return say((await explained.load()).usage)
   if (first === '--help' || first === '-h' || first === 'help') return say(help.trimEnd())

@@ -77,7 +77,8 @@ export function columnsOf(text: string): number {
 
 /** At most `width` columns of a text, with an ellipsis where something is left out. */
 export function clip(text: string, width: number): string {
-  if (columnsOf(text) <= width) return text
+  // No character takes more than two.
+  if (text.length * 2 <= width || columnsOf(text) <= width) return text
   let clipped = ''
   let columns = 1
   for (const character of text) {

@@ -8,7 +8,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { loadService, loadWire } from '../wires/list.ts'
 import type { Outcome, WireService } from '../wires/service.ts'
 import type { Wire, Profile } from '../wires/wire.ts'
-import type { Fetch, FetchedReply } from '../transport/send.ts'
+import type { Fetch, FetchedBody, FetchedReply } from '../transport/send.ts'
 import { ownerOf } from './auth.ts'
 import type { Script } from './exchange.ts'
 import { connectionReset, faultHeader, readFault, type Fault } from './faults.ts'
@@ -97,7 +97,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       signal.throwIfAborted()
       const text = method === 'GET' || method === 'HEAD' ? '' : await request.text()
       const { status, headers: answered, body } = await receive({ method, url: new URL(url), headers, signal, text })
-      return new globalThis.Response(body, { status, headers: answered })
+      return new globalThis.Response(typeof body === 'string' ? body : asWebStream(body), { status, headers: answered })
     },
     async answer(url, { method, headers, body = '', signal = new AbortController().signal }) {
       signal.throwIfAborted()
@@ -239,15 +239,46 @@ function unknown({ method, url }: IncomingRequest): HttpReply {
 }
 
 function asFetched({ status, headers, body }: HttpReply): FetchedReply {
-  const stream = typeof body === 'string' ? ReadableStream.from([new TextEncoder().encode(body)]) : body
+  const stream = typeof body === 'string' ? wholeBody(new TextEncoder().encode(body)) : body
   const lowered = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value])
   return { status, headers: new Map(lowered), body: stream, text: () => textOf(stream) }
 }
 
-async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+function wholeBody(bytes: Uint8Array): FetchedBody {
+  let left: Uint8Array | undefined = bytes
+  const cancel = async () => void (left = undefined)
+  return { getReader: () => ({ read, cancel }), cancel }
+
+  async function read() {
+    const value = left
+    left = undefined
+    return value ? { done: false, value } : { done: true }
+  }
+}
+
+async function textOf(body: FetchedBody): Promise<string> {
+  const reader = body.getReader()
   const pieces: Uint8Array[] = []
-  for await (const piece of stream) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
+  for (;;) {
+    const { value } = await reader.read()
+    if (!value) return Buffer.concat(pieces).toString()
+    pieces.push(value)
+  }
+}
+
+function asWebStream(body: FetchedBody): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value } = await reader.read()
+        if (value) controller.enqueue(value)
+        else controller.close()
+      },
+      cancel: () => reader.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** The stored characters of received requests: histories are long, and sent again and again. */

@@ -2,13 +2,14 @@
 
 import { isObject, type Json } from '../core/json.ts'
 import { frameAwsEvent } from '../transport/aws-events.ts'
+import type { FetchedBody } from '../transport/send.ts'
 import type { Framing } from '../wires/wire.ts'
 import { connectionReset, type Fault } from './faults.ts'
 
 export interface HttpReply {
   status: number
   headers: Record<string, string>
-  body: string | ReadableStream<Uint8Array>
+  body: string | FetchedBody
 }
 
 const streamTypes: Readonly<Record<Framing['kind'], string>> = {
@@ -47,47 +48,49 @@ interface StreamOptions {
   onEnd(): void
 }
 
-function streamOf(chunks: readonly Json[], options: StreamOptions): ReadableStream<Uint8Array> {
+/** Not a web stream: Node takes a few milliseconds to load those. */
+function streamOf(chunks: readonly Json[], options: StreamOptions): FetchedBody {
   const steps = stepsOf(chunks, options)
   const encoder = new TextEncoder()
   const { signal } = options
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {})
   let ended = false
-  let stop: (() => void) | undefined
   const end = () => {
-    if (stop) signal.removeEventListener('abort', stop)
+    signal.removeEventListener('abort', abort)
     if (!ended) options.onEnd()
     ended = true
   }
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        stop = () => {
-          controller.error(signal.reason)
-          end()
-        }
-        signal.addEventListener('abort', stop)
-        if (signal.aborted) stop()
-      },
-      async pull(controller) {
-        const { value: step } = steps.next()
-        if (step === undefined) {
-          controller.close()
-          end()
-        } else if (step === reset) {
-          controller.error(connectionReset())
-          end()
-        } else if (step === wait) {
-          await options.sleep(options.fault.keepAliveMs ?? 1000).catch(() => undefined)
-          const sign = signOfLife(options.framing)
-          if (!ended) controller.enqueue(typeof sign === 'string' ? encoder.encode(sign) : sign)
-        } else {
-          controller.enqueue(typeof step === 'string' ? encoder.encode(step) : step)
-        }
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  )
+  const fail = (error: unknown) => {
+    failed.reject(error)
+    end()
+  }
+  const abort = () => fail(signal.reason)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+
+  async function read(): Promise<{ done: boolean; value?: Uint8Array }> {
+    const step = ended ? undefined : await next()
+    // What has failed fails again, what has ended stays ended.
+    if (step === undefined) return Promise.race([failed.promise, Promise.resolve({ done: true })])
+    return { done: false, value: typeof step === 'string' ? encoder.encode(step) : step }
+  }
+
+  async function next(): Promise<string | Uint8Array | undefined> {
+    const { value: step } = steps.next()
+    if (step === undefined) end()
+    else if (step === reset) fail(connectionReset())
+    else if (step !== wait) return step
+    else {
+      const slept = options.sleep(options.fault.keepAliveMs ?? 1000).catch(() => undefined)
+      await Promise.race([slept, failed.promise])
+      return ended ? undefined : signOfLife(options.framing)
+    }
+    return undefined
+  }
+
+  const cancel = async () => end()
+  return { getReader: () => ({ read, cancel }), cancel }
 }
 
 const reset = Symbol('reset')

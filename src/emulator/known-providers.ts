@@ -16,17 +16,17 @@ export function isProvider(id: string): boolean {
 
 /** The provider of a host, with its port; undefined if no row names it. */
 export function providerAt(url: URL): string | undefined {
-  const isHost = (base: string) => hostPattern(base)?.test(url.host) === true
-  return rows.find((row) => row.wires.some((wire) => isHost(wire.baseUrl)))?.id
+  return rows.find((row) => row.wires.some((wire) => isHost(url.host, wire.baseUrl)))?.id
 }
 
 /** A variable part of a host name can be any label. */
-function hostPattern(base: string): RegExp | undefined {
-  const [, host] = /^https?:\/\/([^/]+)/.exec(base) ?? []
+function isHost(host: string, base: string): boolean {
+  const [, named] = /^https?:\/\/([^/]+)/.exec(base) ?? []
+  if (named === undefined || !named.includes('{')) return named === host
   // A host that is entirely variable is recognised by its path alone.
-  if (host === undefined || /^\{\w+\}$/.test(host)) return undefined
-  const pattern = host.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[\\w.-]+')
-  return new RegExp(`^${pattern}$`)
+  if (/^\{\w+\}$/.test(named)) return false
+  const pattern = named.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w.-]+')
+  return new RegExp(`^${pattern}$`).test(host)
 }
 
 /** The wires of a provider, its default one first. */

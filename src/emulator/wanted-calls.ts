@@ -168,6 +168,7 @@ function propertiesOf(tool: ToolSpec): [string, string][] {
 
 /** "in Paris, New York and Tokyo" → Paris, New York, Tokyo. */
 function placesIn(question: string): string[] {
+  if (!question.includes('in ')) return []
   const place = String.raw`\p{Lu}[\p{L}/_'-]*(?: \p{Lu}[\p{L}'-]*)*`
   const list = new RegExp(`\\bin (${place}(?:(?:\\s*,\\s*|,?\\s+and\\s+)(?:in\\s+)?${place})*)`, 'u').exec(
     question,

@@ -137,7 +137,9 @@ test('a folder that cannot be written is one clear sentence', async (t) => {
 
 test('--version and --help need nothing and write nothing', async (t) => {
   const { synapse } = newHome(t)
-  assert.match((await synapse(['--version'])).out, /^\d+\.\d+\.\d+\n$/)
+  for (const flag of ['--version', '-V']) {
+    assert.match((await synapse([flag], { process: true })).out, /^\d+\.\d+\.\d+\n$/)
+  }
   assert.match((await synapse(['--help'])).out, /synapse chat|chat /)
   assert.match((await synapse(['convert', '--help'])).out, /--to/)
   assert.match((await synapse(['help', 'convert'])).out, /--to/)
