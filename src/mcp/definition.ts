@@ -2,9 +2,16 @@
 // allowed must be allowed again.
 
 import { createHash } from 'node:crypto'
-import type { Tool as Offered } from '@modelcontextprotocol/client'
 import type { Note, ToolSpec } from '../core/context.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+
+/** What is used of a server's tool; the type of the package would have to be installed with the types of Synapse. */
+interface Offered {
+  name: string
+  description?: string | undefined
+  inputSchema: unknown
+  annotations?: { readOnlyHint?: boolean | undefined } | undefined
+}
 
 export interface Definition {
   /** The server's name for it. */
