@@ -104,7 +104,7 @@ function replyOf(response: IncomingMessage): FetchedReply {
   const body = bodyOf(decompressed(response))
   const { headers } = response
   return {
-    status: response.statusCode ?? 0,
+    status: response.statusCode as number,
     headers: {
       get: (name) => textOf(headers[name.toLowerCase()]),
       *[Symbol.iterator]() {

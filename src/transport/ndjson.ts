@@ -16,7 +16,7 @@ export function unframeNdjson(lineSize: number): Unframer {
   }
 
   function take(): string {
-    const line = pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('')
+    const line = pieces.join('')
     pieces = []
     size = 0
     return line

@@ -7,13 +7,17 @@ import type { ReplyEvent } from '../../src/core/event.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Part } from '../../src/core/message.ts'
 import { frameAwsEvent } from '../../src/transport/aws-events.ts'
+import { defaultLimits } from '../../src/transport/limits.ts'
 import { unframeNdjson } from '../../src/transport/ndjson.ts'
 import { hasEvents, readRecording } from '../../src/transport/recording.ts'
 import { streamReply } from '../../src/transport/reply.ts'
+import { retryBudget } from '../../src/transport/retry-budget.ts'
 import { send, SendError, type Attempt, type Fetch } from '../../src/transport/send.ts'
 import { notJson, sizeText, tooLarge } from '../../src/transport/unframe.ts'
+import { watch } from '../../src/transport/watch.ts'
 import type { Framing } from '../../src/wires/wire.ts'
 import { callOf } from './calling.ts'
+import { fakeClock } from './fake-clock.ts'
 import { origin, toy } from './toy-protocol.ts'
 
 interface Memory {
@@ -358,6 +362,136 @@ describe('the size of a reply', () => {
     assert.equal(await reason(256, { type: 'compaction' }), 'done')
     assert.equal(await reason(255, { type: 'tool-call', callId: 'a', name: 'b', input: {} }), 'interrupted')
     assert.equal(await reason(undefined, 'abcde'), 'done')
+  })
+})
+
+describe('the reader of a reply', () => {
+  const attempt = { protocol: toy(), url: 'https://toy.example/', headers: {}, body: '' }
+
+  test('gets each chunk only when the one before is done with, whatever the form of the reply', async () => {
+    const frames = Buffer.concat([frameAwsEvent({ a: {} }), frameAwsEvent({ b: {} })])
+    const replies: Memory[] = [
+      { headers: json, pieces: ['{"text":"a"}'] },
+      { headers: events, pieces: [event({ a: 1 }) + event({ b: 2 })] },
+      { headers: events, pieces: ['data: {"a":1}\n\ndata: {"b":2}'] },
+      { headers: aws, pieces: [frames] },
+    ]
+    for (const reply of replies) {
+      const order: string[] = []
+      await send({ ...attempt, fetch: memory(reply).fetch }, async () => {
+        order.push('begins')
+        await new Promise(setImmediate)
+        order.push('ends')
+      })
+      assert.deepEqual(order, ['begins', 'ends', 'begins', 'ends'])
+    }
+  })
+
+  test('has its own errors thrown unchanged, even one that looks like one of the network', async () => {
+    const own = Object.assign(new Error('mine'), { code: 'ECONNRESET' })
+    for (const reply of [
+      { headers: json, pieces: ['{"text":"a"}'] },
+      { headers: events, pieces: [event({ a: 1 })] },
+    ]) {
+      const thrown = send({ ...attempt, fetch: memory(reply).fetch }, () => Promise.reject(own))
+      await assert.rejects(thrown, (error) => error === own)
+    }
+    const lost: Fetch = () => Promise.reject(own)
+    await assert.rejects(
+      send({ ...attempt, fetch: lost }, () => undefined),
+      (error) => error instanceof SendError,
+    )
+  })
+
+  test('gets nothing of a reply without a body', async () => {
+    const fetch: Fetch = async () => ({ status: 200, headers: new Headers(events), body: null, text: async () => '' })
+    const chunks: Json[] = []
+    await send({ ...attempt, fetch }, (chunk) => void chunks.push(chunk))
+    assert.deepEqual(chunks, [])
+    const refused: Fetch = async () => ({ status: 500, headers: new Headers(), body: null, text: async () => '' })
+    await assert.rejects(
+      send({ ...attempt, fetch: refused }, () => undefined),
+      /500 without saying why/,
+    )
+  })
+
+  test('has limits of eight, sixteen and sixty-four megabytes', () => {
+    const { eventSize, contentSize, replySize } = defaultLimits
+    assert.deepEqual([sizeText(eventSize), sizeText(contentSize), sizeText(replySize)], ['8 MiB', '16 MiB', '64 MiB'])
+  })
+})
+
+test('a retry is left exactly when a whole one has been saved up', () => {
+  const budget = retryBudget(0.25)
+  for (let i = 0; i < 10; i++) assert.equal(budget.take(), true)
+  assert.equal(budget.take(), false)
+  for (let i = 0; i < 3; i++) budget.asked()
+  assert.equal(budget.take(), false)
+  budget.asked()
+  assert.equal(budget.take(), true)
+  for (let i = 0; i < 100; i++) budget.asked()
+  for (let i = 0; i < 10; i++) assert.equal(budget.take(), true)
+  assert.equal(budget.take(), false, 'never more than ten')
+})
+
+describe('the silence of a provider', () => {
+  const limits = { ...defaultLimits, byteIdleMs: 100, eventIdleMs: 300, thinkingIdleMs: 900 }
+  const watching = (isThinking = false) => {
+    const clock = fakeClock()
+    const expired: string[] = []
+    const watcher = watch(
+      { limits, headersMs: 500, thinking: () => isThinking, name: 'toy', clock },
+      ({ message }) => void expired.push(message),
+    )
+    return { clock, watcher, expired }
+  }
+
+  test('is timed from the request to the headers, and from one piece to the next', async () => {
+    const first = watching()
+    await first.clock.pass(499)
+    assert.deepEqual(first.expired, [])
+    await first.clock.pass(1)
+    assert.match(first.expired[0] ?? '', /did not begin to answer within 500 ms/)
+    const { clock, watcher, expired } = watching()
+    await clock.pass(400)
+    watcher.reading()
+    await clock.pass(99)
+    watcher.bytes()
+    watcher.event()
+    watcher.reading()
+    await clock.pass(99)
+    assert.deepEqual(expired, [])
+    await clock.pass(1)
+    assert.match(expired[0] ?? '', /went silent in the middle of the reply, for 100 ms/)
+  })
+
+  test('does not count while nothing is read, and keep-alives do not end it', async () => {
+    const { clock, watcher, expired } = watching()
+    watcher.reading()
+    watcher.bytes()
+    await clock.pass(5000)
+    assert.deepEqual(expired, [], 'the reader was busy')
+    watcher.event()
+    for (let i = 0; i < 3; i++) {
+      watcher.reading()
+      await clock.pass(90)
+      watcher.bytes()
+    }
+    watcher.reading()
+    await clock.pass(29)
+    assert.deepEqual(expired, [])
+    await clock.pass(1)
+    assert.match(expired[0] ?? '', /nothing but keep-alives for 300 ms/)
+    const thinking = watching(true)
+    thinking.watcher.reading()
+    for (let i = 0; i < 9; i++) {
+      await thinking.clock.pass(99)
+      thinking.watcher.bytes()
+      thinking.watcher.reading()
+    }
+    assert.deepEqual(thinking.expired, [], 'a model that thinks has more time')
+    thinking.watcher.stop()
+    assert.equal(thinking.clock.waiting, 0)
   })
 })
 
