@@ -75,7 +75,7 @@ export interface Verbatim {
   path: string
   /** In addition to those of the endpoint. */
   headers: Readonly<Record<string, string>>
-  body: string
+  body: Uint8Array
   /** The reply was requested without streaming. */
   whole: boolean
 }

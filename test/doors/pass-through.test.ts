@@ -218,7 +218,7 @@ test('settings that only some providers have pass through, and are noted when a 
 
 /** A reply of these pieces, as it passes; each is read when the test asks for it. */
 async function passingReply(pieces: readonly string[], whole = false) {
-  const verbatim = { provider: 'p', protocol: 'openai-chat', path: '/x', headers: {}, body: '{}', whole }
+  const verbatim = { provider: 'p', protocol: 'openai-chat', path: '/x', headers: {}, body: Buffer.from('{}'), whole }
   const unread = pieces.map((piece) => Buffer.from(piece))
   const reader = {
     read: async () => {

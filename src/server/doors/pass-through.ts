@@ -2,7 +2,6 @@
 // the stream unchanged, with unknown fields and headers. It is still one exchange in the log, decoded in parallel for
 // the conversation and the bill.
 
-import type { JsonObject } from '../../core/json.ts'
 import type { Endpoint } from '../../providers/resolve.ts'
 import type { Runtime } from '../../run/conversation.ts'
 import type { Verbatim } from '../../run/run-context.ts'
@@ -48,7 +47,7 @@ export interface RawReply {
 export async function verbatimFor(
   { door, server, request: http, url }: Visit,
   operation: Operation & { do: 'reply' },
-  { body, text, name, model, request }: Read,
+  { body, text, bytes, name, model, request }: Read,
 ): Promise<{ verbatim?: Verbatim }> {
   const { wire } = door
   const stream = operation.stream ?? request.stream
@@ -61,7 +60,7 @@ export async function verbatimFor(
   const { door: written } = await loadService(wire)
   // Without a last chunk with the usage, the cost of a chat would be unknown.
   if (written?.isUnmetered?.(body) && !endpoint.quirks.noStreamOptions) return {}
-  const sent = passable(endpoint, inPath ? undefined : name, body, text)
+  const sent = passable(endpoint, inPath ? undefined : name, { body, text, bytes })
   if (sent === undefined) return {}
   const query = new URLSearchParams(url.searchParams)
   query.delete('key')
@@ -83,14 +82,13 @@ export async function verbatimFor(
 function passable(
   { model, provider, protocol }: Endpoint,
   name: string | undefined,
-  body: JsonObject,
-  text: string,
-): string | undefined {
+  { body, text, bytes }: Pick<Read, 'body' | 'text' | 'bytes'>,
+): Uint8Array | undefined {
   const sent = name === undefined || name === model ? body : { ...body, model }
   const issues = protocol.refuse(sent, { provider: provider.id, model })
   // A new field of the provider is refused by older rules.
   if (issues.some(({ message }) => !isAboutUnknown(message))) return undefined
-  return sent === body ? text : (withModel(text, model) ?? JSON.stringify(sent))
+  return sent === body ? bytes : Buffer.from(withModel(text, model) ?? JSON.stringify(sent))
 }
 
 /** Nothing else is changed, not even a space. Undefined: the model is not the first field, or not the only one. */

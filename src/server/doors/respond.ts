@@ -149,10 +149,10 @@ async function compact(visit: Visit, items: StoredItems): Promise<globalThis.Res
 
 async function startSummary(visit: Visit, read: Read, service: WireService): Promise<DoorRun> {
   const { principal, url, size } = visit
-  const { text, model, request } = read
+  const { bytes, model, request } = read
   const server = lastingContext(visit.server)
   const whole = await withStart(visit, service, request)
-  const sent = { protocol: visit.door.wire, path: url.pathname, body: text }
+  const sent = { protocol: visit.door.wire, path: url.pathname, body: bytes }
   return startDoorRun({ server, principal, request: summaryRequest(whole, size.window), model, service, sent })
 }
 
@@ -182,7 +182,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
   allow(principal, 'write')
   const { wire } = visit.door
   const read = await readBody(visit, operation.model)
-  const { body, text, bytes, name, model, request } = read
+  const { body, bytes, name, model, request } = read
   const refused = await strictRefusal(visit, read)
   if (refused) return refused
   const server = lastingContext(visit.server)
@@ -217,7 +217,7 @@ async function reply(visit: Visit, operation: DoorOperation & { do: 'reply' }): 
     service,
     delivery: { ...delivered, replyId: profile.replyId },
     ...unchanged,
-    sent: { ...(client && { client }), protocol: wire, path: visit.url.pathname, body: text },
+    sent: { ...(client && { client }), protocol: wire, path: visit.url.pathname, body: bytes },
     start: await startOf(server.store, visit, service, request),
     isNamed: request.conversation !== undefined,
     memory: visit.memory,

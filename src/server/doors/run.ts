@@ -63,7 +63,7 @@ export interface DoorRunOptions {
   model: DoorModel
   service: WireService
   /** What the client sent, unchanged. */
-  sent: { client?: string; protocol: string; path: string; body: string }
+  sent: { client?: string; protocol: string; path: string; body: Uint8Array }
   /** The request that can be sent unchanged. */
   verbatim?: Verbatim
   /** How the client receives the answer. */
