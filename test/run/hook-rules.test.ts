@@ -118,6 +118,7 @@ describe('hooks', () => {
       made.map(({ name }) => name),
       ['own', 'hand_off_to_a', 'hand_off_to_b'],
     )
+    assert.equal(made[1]?.repeatable, true)
     assert.match(made[1]?.description ?? '', /then on\. Knows A\.$/)
     assert.match(made[2]?.description ?? '', /then on\.$/)
     const again = withHandoffs(settings, take).tools ?? []

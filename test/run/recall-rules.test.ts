@@ -86,6 +86,8 @@ describe('recall', () => {
     assert.deepEqual(some['found'], [shown(1), shown(2), shown(3)])
     assert.match(String(some['note']), /some/)
     assert.match(String(await ask({ query: 'none' })), /Nothing in this conversation/)
+    const more = await ask({ query: 'one two' }, { one: [hit(1), hit(2), hit(3), hit(4)] })
+    assert.deepEqual(more['found'], [shown(1), shown(2), shown(3)], 'three for each word')
     const words = ['aaa', 'bbb', 'ccc', 'ddd', 'eee']
     const many = Object.fromEntries(words.map((word, i) => [word, [hit(3 * i), hit(3 * i + 1), hit(3 * i + 2)]]))
     assert.equal(((await ask({ query: words.join(' ') }, many))['found'] as Json[]).length, 10)

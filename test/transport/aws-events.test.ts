@@ -145,3 +145,16 @@ test('every recorded frame is read, and none of its padding', { skip: noCorpus }
   }
   assert.ok(streams >= 18)
 })
+
+test('a frame without headers and payload is the smallest, and an exception says its message under either name', () => {
+  assert.deepEqual(read([framed(new Uint8Array(), '')]), { chunks: [{ '': {} }], trouble: undefined })
+  const header = (name: string, value: string) => {
+    const [first, second] = [Buffer.from(name), Buffer.from(value)]
+    return Buffer.concat([Buffer.from([first.length]), first, Buffer.from([7, 0, second.length]), second])
+  }
+  const failed = Buffer.concat([header(':message-type', 'exception'), header(':exception-type', 'tooSlow')])
+  const error = (payload: Json) => read([framed(failed, JSON.stringify(payload))]).chunks[0]
+  assert.deepEqual(error({ message: 'a' }), { type: 'error', error: { message: 'a', type: 'tooSlow' } })
+  assert.deepEqual(error({ Message: 'b' }), { type: 'error', error: { Message: 'b', message: 'b', type: 'tooSlow' } })
+  assert.deepEqual(error({}), { type: 'error', error: { message: 'tooSlow', type: 'tooSlow' } })
+})

@@ -126,3 +126,17 @@ async function serving(t: TestContext, listener: RequestListener): Promise<strin
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+test('a plain request goes over node:http, which sends fewer headers than fetch', async (t) => {
+  const sent: string[] = []
+  const url = await serving(t, (request, response) => {
+    sent.push('sec-fetch-mode' in request.headers ? 'fetch' : 'http')
+    response.end()
+  })
+  t.after(() => delete process.env['NODE_USE_ENV_PROXY'])
+  for (const proxy of [undefined, '0', '1']) {
+    if (proxy !== undefined) process.env['NODE_USE_ENV_PROXY'] = proxy
+    await (await defaultFetch(url, get)).text()
+  }
+  assert.deepEqual(sent, ['http', 'http', 'fetch'])
+})

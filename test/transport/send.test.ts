@@ -387,6 +387,21 @@ describe('the reader of a reply', () => {
     }
   })
 
+  test('gets each line of JSON when it arrives, and leaves the connection once the reply is done', async () => {
+    const { fetch, state } = memory({ pieces: ['{"a":1}\n', '{"b":2}\n'] })
+    const reads: number[] = []
+    await send({ ...attempt, protocol: toy({ kind: 'ndjson' }), fetch }, () => void reads.push(state.read))
+    assert.deepEqual(reads, [1, 2])
+    const progress = { done: false, thinking: false }
+    const done = memory({ headers: events, pieces: [event({ a: 1 }) + event({ b: 2 })] })
+    const chunks: Json[] = []
+    await send({ ...attempt, fetch: done.fetch, progress }, async (chunk) => {
+      chunks.push(chunk)
+      progress.done = true
+    })
+    assert.deepEqual([chunks, done.asked[0]?.signal?.aborted], [[{ a: 1 }], false])
+  })
+
   test('has its own errors thrown unchanged, even one that looks like one of the network', async () => {
     const own = Object.assign(new Error('mine'), { code: 'ECONNRESET' })
     for (const reply of [
@@ -463,6 +478,17 @@ describe('the silence of a provider', () => {
     assert.deepEqual(expired, [])
     await clock.pass(1)
     assert.match(expired[0] ?? '', /went silent in the middle of the reply, for 100 ms/)
+  })
+
+  test('is not shortened by asking for the next piece twice', async () => {
+    const { clock, watcher, expired } = watching()
+    watcher.reading()
+    await clock.pass(60)
+    watcher.reading()
+    await clock.pass(39)
+    assert.deepEqual(expired, [])
+    await clock.pass(1)
+    assert.equal(expired.length, 1)
   })
 
   test('does not count while nothing is read, and keep-alives do not end it', async () => {
