@@ -297,13 +297,13 @@ function beforeEach(sizes: readonly number[], head: number): number[] {
 
 /** How many answers of the provider and model come after each message. */
 function countAnswers({ view, provider, model }: PlanFacts): number[] {
-  const after = Array.from<number>({ length: view.messages.length })
+  const after: number[] = []
   let count = 0
   for (let index = view.messages.length - 1; index >= 0; index--) {
-    after[index] = count
+    after.push(count)
     if (isAnswer(view.messages[index], provider, model)) count++
   }
-  return after
+  return after.toReversed()
 }
 
 function isAnswer(message: Message | undefined, provider: string, model: string): boolean {

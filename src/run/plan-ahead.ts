@@ -10,6 +10,7 @@ import { estimateMessage } from '../context/count.ts'
 import { noDecisions } from '../context/decisions.ts'
 import { inSlices } from '../core/slices.ts'
 import { draftOf, type DraftSource } from './draft.ts'
+import { outlineEnd } from './path-cache.ts'
 
 /** Entries that are paired and checked at once, in about 10 ms. Each slice also compares what it continues. */
 const sliceSize = 4000
@@ -22,12 +23,14 @@ export async function planAhead(run: DraftSource, history: readonly Entry[]): Pr
   const before = (first && prepared.get(first)) ?? 0
   if (!first || history.length - before < sliceSize / 4) return
   prepared.set(first, history.length)
-  await inSlices(before, (from, most) => {
+  // What a summary replaces is not counted, and there is little to check in it.
+  const outlined = outlineEnd(history)
+  await inSlices(Math.max(before, outlined + 1), (from, most) => {
     for (const { message } of history.slice(from, from + most)) estimateMessage(message)
     return from + most < history.length ? from + most : undefined
   })
   for (let end = before; end < history.length;) {
-    end = Math.min(end + sliceSize, history.length)
+    end = Math.min(end + (end < outlined ? 4 * sliceSize : sliceSize), history.length)
     const beginning = history.slice(0, end)
     placesOf(beginning)
     requestsOn(beginning)
