@@ -3,18 +3,17 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { firstByte, listenTo } from '../relay/ask.ts'
-import { chatBody, portkey, startUpstream, synapseDoor, type Contender, type Door } from '../relay/contender.ts'
+import { firstByte } from '../relay/ask.ts'
+import { chatBody, portkey, startUpstream, synapseDoor, type Door } from '../relay/contender.ts'
+import { longStream, processorOf } from '../relay/processor.ts'
 import { median } from '../measure.ts'
 import type { Row } from '../row.ts'
 
-const long = 200
-const atOnce = 20
 const history = 2000
 
 export const doors: Row = {
   name: 'doors',
-  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${long} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway keeps nothing. First byte: in a conversation of ${history} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway.`,
+  about: `Chat completions of a client through the front door, processor time of the server. A request: a stream of one event. An event: what a stream of ${longStream} events takes beyond that, by event. \`synapse serve\` finds or makes the conversation, stores request and reply in SQLite, and meters it; the gateway keeps nothing. First byte: in a conversation of ${history} messages that continues, the median time from the request to the first byte, beyond that of a request without a gateway.`,
 
   async run({ quick }) {
     const home = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
@@ -26,7 +25,7 @@ export const doors: Row = {
     ]
     const contenders = [await portkey(upstream.origin), ...ours]
     try {
-      const [gateway, ...measured] = await measure(contenders, quick ? 10 : 40)
+      const [gateway, ...measured] = await processorOf(contenders, quick ? 10 : 40)
       const added: number[] = []
       for (const door of ours) added.push(await addedBy(door, `${upstream.origin}/1/0`, quick ? 30 : 100))
       return {
@@ -68,36 +67,6 @@ export const doors: Row = {
       rmSync(home, { recursive: true, force: true })
     }
   },
-}
-
-/** Milliseconds of processor time. */
-interface Measured {
-  request: number
-  event: number
-}
-
-/** In turn, so that all of them meet the same load of the machine, and as many rounds before, so that all are warm. */
-async function measure(contenders: readonly Contender[], rounds: number): Promise<Measured[]> {
-  const sums = contenders.map(() => ({ short: 0, long: 0 }))
-  for (let round = -rounds; round < rounds; round++) {
-    for (const [i, one] of contenders.entries()) {
-      const [short, longer] = [await spent(one, 1), await spent(one, long)]
-      const sum = sums[i]
-      if (round < 0 || !sum) continue
-      sum.short += short
-      sum.long += longer
-    }
-  }
-  return sums.map((sum) => {
-    const request = sum.short / (rounds * atOnce)
-    return { request, event: (sum.long / (rounds * atOnce) - request) / (long - 1) }
-  })
-}
-
-async function spent(one: Contender, events: number): Promise<number> {
-  const before = one.processorMs()
-  await listenTo(await one.asks(atOnce, events, 0), events)
-  return one.processorMs() - before
 }
 
 /** Milliseconds that a door adds before the first byte, in a conversation that continues. */

@@ -19,21 +19,27 @@ const root = join(import.meta.dirname, '..', '..')
 export const growth: Row = {
   name: 'growth',
   about:
-    'A turn through the library, from `send` to its end, by the number of stored conversations (ten messages each) and by the number of turns at once; and turns through `synapse serve` by the number of servers on one PostgreSQL, where every conversation continues on the other server. How a turn grows with its own conversation is in `turn`, a list and a search in `store`.',
+    'What must not grow: a turn through the library, from `send` to its end, by the length of its conversation, by the number of stored conversations (two messages each), and by the number of turns at once; and turns through `synapse serve` by the number of servers on one PostgreSQL, where every conversation continues on the other server. The archives are made in bulk, without their words in the search index: lists and searches by size are in `store`, and what a turn with more content takes is in `turn`.',
 
   async run({ quick }) {
     const programs = findPostgres()
     const makers = [sqliteEngine, ...(programs === undefined ? [] : [() => postgresEngine(programs)])]
+    const lengths = quick ? [100, 2000] : [100, 1000, 10_000, 100_000]
     const archives = quick ? [10, 1000] : [10, 1000, 100_000]
     const crowds = quick ? [1, 10, 100] : [1, 10, 100, 1000]
+    const byLength: Table = {
+      title: 'By messages',
+      head: ['store', 'messages', 'first turn, ms', 'next turn, ms', '× first line'],
+      lines: [],
+    }
     const byArchive: Table = {
       title: 'By conversations',
-      head: ['store', 'conversations', 'turn, ms', '× first'],
+      head: ['store', 'conversations', 'turn, ms', '× first line'],
       lines: [],
     }
     const byCrowd: Table = {
       title: 'By turns at once',
-      head: ['store', 'at once', 'processor per turn, ms', 'wall per turn, ms', '× first'],
+      head: ['store', 'at once', 'processor per turn, ms', 'wall per turn, ms', '× first line'],
       lines: [],
     }
     const byServers: Table = {
@@ -45,41 +51,52 @@ export const growth: Row = {
     for (const make of makers) {
       const engine = await make()
       try {
+        checks.push(await growingConversation(engine, lengths, byLength))
         checks.push(await growingArchive(engine, archives, byArchive), await growingCrowd(engine, crowds, byCrowd))
-        if (engine.name === 'PostgreSQL') checks.push(await moreServers(engine, quick ? 20 : 100, byServers))
+        if (engine.name === 'PostgreSQL') checks.push(await moreServers(engine, quick ? 10 : 40, byServers))
       } finally {
         await engine.close()
       }
     }
     const remarks = [
-      'Wall time where it says nothing else: the work of a database is not in the processor time of its client.',
+      'Wall time where it says nothing else, medians: the work of a database is not in the processor time of its client.',
     ]
     if (programs === undefined) remarks.push('PostgreSQL was not measured: its programs are not on this machine.')
-    return { tables: [byArchive, byCrowd, ...(byServers.lines.length > 0 ? [byServers] : [])], checks, remarks }
+    const tables = [byLength, byArchive, byCrowd, ...(byServers.lines.length > 0 ? [byServers] : [])]
+    return { tables, checks, remarks }
   },
 }
 
 const settings = { model: 'openai/gpt-5.1', protocol: 'openai-chat' } as const
+const turns = 30
+/** They load code and fill the caches of the database. */
+const warming = 10
+
+async function growingConversation(engine: Engine, lengths: readonly number[], { lines }: Table): Promise<Check> {
+  const times: number[] = []
+  for (const length of lengths) {
+    const place = await engine.place(`length-${length}`)
+    await engine.fillQuickly(place, { conversations: 1, messages: length })
+    const { first, next } = await turnsIn(place, 'conversation-1')
+    times.push(next)
+    lines.push([engine.name, length.toLocaleString('en'), shown(first), shown(next), over(times)])
+  }
+  const [short, long] = [lengths[0], lengths.at(-1)]
+  return {
+    what: `${engine.name}: a turn after ${long} messages / after ${short}`,
+    value: ratioOf(times),
+    bound: 3,
+    excuse:
+      'what is sent grows too, until it is folded or summarised; lists of all messages are still copied for each plan',
+  }
+}
 
 async function growingArchive(engine: Engine, sizes: readonly number[], { lines }: Table): Promise<Check> {
   const times: number[] = []
   for (const size of sizes) {
     const place = await engine.place(`archive-${size}`)
-    await engine.fill(place, size)
-    const synapse = await openSynapse({ store: place, owner, keys: { openai: 'none' }, transport: { fetch: answer } })
-    try {
-      const chat = await synapse.open('conversation-5', settings)
-      const turns: number[] = []
-      for (let turn = 0; turn < 60; turn++) {
-        const start = performance.now()
-        await chat.send(`Continue, ${turn}.`).text()
-        // The first ones load code and fill the caches of the database.
-        if (turn >= 10) turns.push(performance.now() - start)
-      }
-      times.push(median(turns))
-    } finally {
-      await synapse.close()
-    }
+    await engine.fillQuickly(place, { conversations: size, messages: 2 })
+    times.push((await turnsIn(place, 'conversation-5')).next)
     lines.push([engine.name, size.toLocaleString('en'), shown(times.at(-1)), over(times)])
   }
   const [few, many] = [sizes[0], sizes.at(-1)]
@@ -87,6 +104,22 @@ async function growingArchive(engine: Engine, sizes: readonly number[], { lines 
     what: `${engine.name}: a turn among ${many} conversations / among ${few}`,
     value: ratioOf(times),
     bound: 1.5,
+  }
+}
+
+async function turnsIn(place: string, id: string): Promise<{ first: number; next: number }> {
+  const synapse = await openSynapse({ store: place, owner, keys: { openai: 'none' }, transport: { fetch: answer } })
+  try {
+    const chat = await synapse.open(id, settings)
+    const times: number[] = []
+    for (let turn = 0; turn < turns; turn++) {
+      const start = performance.now()
+      await chat.send(`Continue, ${turn}.`).text()
+      times.push(performance.now() - start)
+    }
+    return { first: times[0] ?? Number.NaN, next: median(times.slice(warming)) }
+  } finally {
+    await synapse.close()
   }
 }
 
@@ -102,7 +135,7 @@ async function growingCrowd(engine: Engine, sizes: readonly number[], { lines }:
     for (const size of sizes) {
       const chats = []
       for (let i = 0; i < size; i++) chats.push(await synapse.start(settings))
-      const rounds = Math.max(1, Math.floor(200 / size))
+      const rounds = Math.max(1, Math.floor(60 / size))
       const start = { wall: performance.now(), cpu: process.cpuUsage() }
       for (let round = 0; round < rounds; round++) {
         await Promise.all(chats.map((chat) => chat.send(`Round ${round}.`).text()))

@@ -1,6 +1,6 @@
 // What other requests of a server feel while one of them reads a long conversation.
 
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,49 +10,50 @@ import type { Check, Row } from '../row.ts'
 
 const excuse = 'with more to do than the machine has cores, it is about what the first line says of no request at all'
 
-const turnExcuse = 'a run reads its history and decides what to send on the thread of the server, each in one go'
+const resultExcuse =
+  'of a result 16 MiB are stored by default, as one message: it is written as JSON, inserted and indexed on the thread of the server, each in one go; its events no longer contain it'
 
 const root = join(import.meta.dirname, '..', '..')
 
 export const server: Row = {
   name: 'server',
   about:
-    'A conversation of 50,000 messages in `synapse serve` (SQLite): how long `/health` takes for another client while a request about the whole conversation is answered.',
+    'A conversation of 50,000 messages in `synapse serve` (SQLite): how long `/health` takes for another client while a request about the whole conversation is answered, a transcript of 20,000 messages is imported, or a tool returns 200 MB.',
 
   async run({ quick }) {
     const folder = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
     const file = join(folder, 'log.db')
     execFileSync(process.execPath, [join(root, 'bench', 'api', 'turn.ts'), file, quick ? '5000' : '50000'])
-    const child = spawn(
-      process.execPath,
-      [join(root, 'bin', 'synapse.js'), 'serve', '--db', file, '--port', '0', '--no-open', '--offline'],
-      { env: { PATH: process.env['PATH'] ?? '', HOME: folder }, stdio: ['ignore', 'pipe', 'ignore'] },
-    )
+    const args = [join(root, 'bin', 'synapse.js'), 'serve', '--db', file, '--port', '0', '--no-open', '--offline']
+    const served = await started(args, folder)
+    const other = await started([join(root, 'bench', 'api', 'large-result.ts'), join(folder, 'result.db')], folder)
     try {
-      const [output] = (await once(child.stdout, 'data')) as [Buffer]
-      const url = output.toString().trim()
+      const { url } = served
       const { items } = (await (await fetch(`${url}/api/conversations`)).json()) as { items: { id: string }[] }
       const place = `${url}/api/conversations/${items[0]?.id ?? ''}`
       const page = (await (await fetch(`${place}/entries`)).json()) as { items: { id: string }[] }
       const entryId = page.items[0]?.id ?? ''
       const headers = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ targets: [{ model: 'openai/gpt-5.1' }] })
+      const body = JSON.stringify({ targets: [{ model: 'openai/gpt-5.1' }], messages: { limit: 1000 } })
       const prepare = () => fetch(`${place}/prepare`, { method: 'POST', headers, body })
-      const acts: [string, () => Promise<globalThis.Response | undefined>][] = [
+      const transcript = JSON.stringify({ content: messages(quick ? 2000 : 20_000) })
+      const acts: [string, () => Promise<globalThis.Response | undefined>, string?][] = [
         ['nothing', () => wait(1000)],
         ['`prepare`, first', prepare],
         ['`prepare`, again', prepare],
-        ['`tree`', () => fetch(`${place}/tree`)],
+        ['`tree`, all pages', () => treeAt(place)],
         ['`export`', () => fetch(`${place}/export`)],
         ['a page around an entry', () => fetch(`${place}/entries?around=${entryId}`)],
-        ['a first turn', () => turnAt(url, place)],
+        ['an import', () => fetch(`${url}/api/import`, { method: 'POST', headers, body: transcript })],
+        ['a first turn', () => turnAt(url, place, 'Continue.')],
+        ['a result of 200 MB', () => newTurnAt(other.url), other.url],
       ]
       const lines: (string | number)[][] = []
       const checks: Check[] = []
-      for (const [name, act] of acts) {
-        const { took, size, p50, p99, most } = await during(url, act)
+      for (const [name, act, at = url] of acts) {
+        const { took, size, p50, p99, most } = await during(at, act)
         lines.push([name, Math.round(took), (size / 1e6).toFixed(1), p50.toFixed(1), p99.toFixed(1), most.toFixed(0)])
-        const why = name === 'a first turn' ? turnExcuse : excuse
+        const why = at === url ? excuse : resultExcuse
         if (name !== 'nothing')
           checks.push({ what: `/health during ${name}, p99 ms`, value: p99, bound: 100, excuse: why })
       }
@@ -62,27 +63,58 @@ export const server: Row = {
         checks,
         remarks: [
           'Wall time, as a client feels it, on a machine that may have other work: the first line says how it was without any.',
-          'All but the turn are answered by a thread of their own. Answers are not paged.',
+          'A turn is read and planned in slices on the thread of the server. The others are answered by a thread of their own, in pages where they are long.',
         ],
       }
     } finally {
-      child.kill()
-      await once(child, 'exit')
+      for (const { child } of [served, other]) {
+        child.kill()
+        await once(child, 'exit')
+      }
       rmSync(folder, { recursive: true, force: true })
     }
   },
 }
 
-/** A message to a conversation that this server has not read yet, until its run has ended. */
-async function turnAt(url: string, place: string): Promise<globalThis.Response> {
+async function started(args: readonly string[], home: string): Promise<{ child: ChildProcess; url: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const [output] = (await once(child.stdout, 'data')) as [Buffer]
+  return { child, url: output.toString().trim() }
+}
+
+function messages(count: number): object[] {
+  const text = 'The deployment failed twice this morning, and the cache was never warmed up again. '.repeat(8)
+  return Array.from({ length: count }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: `${i}: ${text}`,
+  }))
+}
+
+/** The tree in pages, as the chat page reads it. */
+async function treeAt(place: string): Promise<globalThis.Response> {
+  const pages: string[] = []
+  for (let before: string | null | undefined; before !== null;) {
+    const text = await (await fetch(`${place}/tree?limit=10000${before ? `&before=${before}` : ''}`)).text()
+    pages.push(text)
+    before = (JSON.parse(text) as { before: string | null }).before
+  }
+  return new globalThis.Response(pages.join(''))
+}
+
+/** A message to a conversation, until its run has ended. */
+async function turnAt(url: string, place: string, text: string): Promise<globalThis.Response> {
   const headers = { 'content-type': 'application/json' }
-  const sent = await fetch(`${place}/messages`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ text: 'Continue.' }),
-  })
+  const sent = await fetch(`${place}/messages`, { method: 'POST', headers, body: JSON.stringify({ text }) })
   const { run } = (await sent.json()) as { run: { id: string } }
   return fetch(`${url}/api/runs/${run.id}/events`)
+}
+
+async function newTurnAt(url: string): Promise<globalThis.Response> {
+  const headers = { 'content-type': 'application/json' }
+  const made = await fetch(`${url}/api/conversations`, { method: 'POST', headers, body: '{}' })
+  const { id } = (await made.json()) as { id: string }
+  return turnAt(url, `${url}/api/conversations/${id}`, 'What time is it?')
 }
 
 interface Felt {

@@ -25,6 +25,20 @@ export const queries: readonly { kind: string; text: string; about: string }[] =
   { kind: 'prefix', text: 'inter*', about: 'of 50 words, in one of 10' },
 ]
 
+/** The messages of a conversation that is made in bulk, in turn. */
+export const plainMessages: readonly [Message, Message] = [
+  { role: 'user', parts: [{ type: 'text', text: 'Where does the log say that the cache was not warmed up again?' }] },
+  {
+    role: 'assistant',
+    parts: [
+      { type: 'text', text: 'In its third line: the deployment of this morning had failed before it came to that.' },
+    ],
+    native: [],
+    origin: { protocol: 'openai-chat', provider: 'elsewhere', model: 'model-1' },
+    stop: { reason: 'done' },
+  },
+]
+
 export function* archive(conversations: number): Generator<Archived> {
   const total = conversations * each
   const words = wordSource()

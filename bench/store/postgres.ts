@@ -6,7 +6,7 @@ import { prepareEntry } from '../../src/store/new-entry.ts'
 import { maxDocuments } from '../../src/store/search-text.ts'
 import { makePostgres, newDatabase } from '../../test/store/postgres-server.ts'
 import { nextId, type Engine, type RawStore } from './engine.ts'
-import { archive, each, owner, type Archived } from './messages.ts'
+import { archive, each, owner, plainMessages, type Archived } from './messages.ts'
 
 /** `programs`: the folder of the server's programs. A separate server with its default settings. */
 export async function postgresEngine(programs: string): Promise<Engine> {
@@ -18,6 +18,7 @@ export async function postgresEngine(programs: string): Promise<Engine> {
     place: () => newDatabase(server.url),
     raw: async () => rawStore(await newDatabase(server.url)),
     fill,
+    fillQuickly,
     close: () => server.remove(),
   }
 }
@@ -73,11 +74,7 @@ async function fill(url: string, conversations: number): Promise<void> {
   }
   if (batch.length > 0) await insert(client, first, batch)
   await client.query('CREATE INDEX search_words_idx ON synapse.search USING gin (words)')
-  for (const table of ['conversations', 'entries']) {
-    await client.query(
-      `SELECT setval(pg_get_serial_sequence('synapse.${table}', 'n'), (SELECT max(n) FROM synapse.${table}))`,
-    )
-  }
+  for (const table of ['conversations', 'entries']) await sequenceAfter(client, table)
   await client.query('VACUUM ANALYZE')
 }
 
@@ -125,4 +122,42 @@ async function insert(client: pg.Client, first: number, batch: readonly Archived
 
 function column<T, K extends keyof T>(rows: readonly T[], name: K): T[K][] {
   return rows.map((row) => row[name])
+}
+
+async function fillQuickly(
+  url: string,
+  { conversations, messages }: { conversations: number; messages: number },
+): Promise<void> {
+  await (await openPostgresStore(url)).close()
+  await using client = await clientOf(url)
+  const [user, reply] = plainMessages.map((message) => prepareEntry({ message }, 0))
+  const at = '2026-01-01T00:00:00.000Z'
+  await client.query('SET synchronous_commit = off')
+  await client.query(
+    `INSERT INTO synapse.conversations (n, id, owner, created_at, updated_at, entries, head, title, settings)
+     OVERRIDING SYSTEM VALUE
+     SELECT i, 'conversation-' || i, $2::text, $3::text, $3::text, $4::bigint, i * $4::bigint, 'About ' || i, '{}'
+     FROM generate_series(1, $1::bigint) i`,
+    [conversations, owner, at, messages],
+  )
+  await client.query(
+    `INSERT INTO synapse.entries (n, id, conversation, parent, depth, role, at, checksum, message)
+     OVERRIDING SYSTEM VALUE
+     SELECT n, 'entry-' || n, c, CASE WHEN i > 0 THEN n - 1 END, i, CASE WHEN i % 2 = 0 THEN 'user' ELSE 'assistant' END,
+       $3::text, CASE WHEN i % 2 = 0 THEN $4::bigint ELSE $5::bigint END, CASE WHEN i % 2 = 0 THEN $6::text ELSE $7::text END
+     FROM (
+       SELECT c, i, (c - 1) * $2::bigint + i + 1 AS n
+       FROM generate_series(1, $1::bigint) c CROSS JOIN generate_series(0, $2::bigint - 1) i
+     ) places`,
+    [conversations, messages, at, user?.checksum, reply?.checksum, user?.json, reply?.json],
+  )
+  for (const table of ['conversations', 'entries']) await sequenceAfter(client, table)
+  await client.query('VACUUM ANALYZE')
+}
+
+/** The next number is one that is free. */
+async function sequenceAfter(client: pg.Client, table: string): Promise<void> {
+  await client.query(
+    `SELECT setval(pg_get_serial_sequence('synapse.${table}', 'n'), (SELECT max(n) FROM synapse.${table}))`,
+  )
 }

@@ -8,7 +8,7 @@ import { indexNow } from '../../src/store/sqlite/search-index.ts'
 import { prepareEntry } from '../../src/store/new-entry.ts'
 import { documentsOf } from '../../src/store/search-text.ts'
 import { nextId, type Engine, type RawStore } from './engine.ts'
-import { archive, each, owner } from './messages.ts'
+import { archive, each, owner, plainMessages } from './messages.ts'
 
 export function sqliteEngine(): Engine {
   const folder = mkdtempSync(join(tmpdir(), 'synapse-bench-'))
@@ -18,6 +18,7 @@ export function sqliteEngine(): Engine {
     place: async (name) => join(folder, `${name}.db`),
     raw: async () => rawStore(join(folder, 'raw.db')),
     fill,
+    fillQuickly,
     close: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -89,6 +90,49 @@ async function fill(place: string, conversations: number): Promise<void> {
     }
   }
   indexNow(db)
+  db.run('COMMIT')
+  db.close()
+}
+
+async function fillQuickly(
+  place: string,
+  { conversations, messages }: { conversations: number; messages: number },
+): Promise<void> {
+  await (await openSqliteStore(place)).close()
+  const db = await connect(place, { now: Date.now, leaseSkewMs: () => 0, busyMs: 5000 })
+  const [user, reply] = plainMessages.map((message) => prepareEntry({ message }, 0))
+  const at = '2026-01-01T00:00:00.000Z'
+  db.get('PRAGMA synchronous = OFF')
+  db.run('BEGIN')
+  db.run(
+    `WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)
+     INSERT INTO conversations (n, id, owner, created_at, updated_at, entries, head, title, settings)
+     SELECT i, 'conversation-' || i, ?, ?, ?, ?, i * ?, 'About ' || i, '{}' FROM c`,
+    conversations,
+    owner,
+    at,
+    at,
+    messages,
+    messages,
+  )
+  db.run(
+    `WITH RECURSIVE m (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < ? - 1)
+     INSERT INTO entries (n, id, conversation, parent, depth, role, at, documents, checksum, message)
+     SELECT (c.n - 1) * ? + i + 1, 'entry-' || ((c.n - 1) * ? + i + 1), c.n, CASE WHEN i > 0 THEN (c.n - 1) * ? + i END, i,
+       CASE WHEN i % 2 = 0 THEN 'user' ELSE 'assistant' END, ?, 1,
+       CASE WHEN i % 2 = 0 THEN ? ELSE ? END, CASE WHEN i % 2 = 0 THEN ? ELSE ? END
+     FROM conversations c CROSS JOIN m`,
+    messages,
+    messages,
+    messages,
+    messages,
+    at,
+    user?.checksum ?? 0,
+    reply?.checksum ?? 0,
+    user?.json ?? '',
+    reply?.json ?? '',
+  )
+  db.run('UPDATE search_upto SET n = (SELECT max(n) FROM entries)')
   db.run('COMMIT')
   db.close()
 }
