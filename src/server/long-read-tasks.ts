@@ -23,8 +23,8 @@ import { redactHeaders } from '../transport/redact.ts'
 import { answerFor, privateHeaders } from './answer.ts'
 import { pageOf } from './page-of-entries.ts'
 import { missing } from './route.ts'
-import type { EntriesQuery } from './schema.ts'
-import type { PreparedView } from './views.ts'
+import type { EntriesQuery, MessagesPart, TreeQuery } from './schema.ts'
+import type { PreparedView, Tree } from './views.ts'
 
 interface Place {
   owner: string
@@ -53,9 +53,10 @@ export type LongRead =
       do: 'prepare'
       place: NextPlace
       targets: readonly PrepareTarget[]
+      messages?: MessagesPart
       known: KnownProviders
     }
-  | { do: 'tree'; place: Place }
+  | { do: 'tree'; place: Place; query: TreeQuery }
   | { do: 'entries'; place: Place; query: EntriesQuery }
   | { do: 'export'; place: Place; format: string }
 
@@ -75,10 +76,7 @@ export interface LongAnswer {
 export async function readLong(store: Store, task: LongRead): Promise<LongAnswer> {
   const { owner, conversationId } = task.place
   if (task.do === 'tree') {
-    // In this order: then everything that a branch names is among the entries, even during writes.
-    const branches = await store.branches(owner, conversationId)
-    const entries = await store.outline(owner, conversationId)
-    return jsonAnswer({ entries, branches })
+    return jsonAnswer(await treeOf(store, task.place, task.query))
   }
   if (task.do === 'entries') return jsonAnswer(await pageOf(store, owner, conversationId, task.query))
   if (task.do === 'export') return exported(store, task.place, task.format)
@@ -88,8 +86,21 @@ export async function readLong(store: Store, task: LongRead): Promise<LongAnswer
     overlays: isNew ? [] : await store.overlays(owner, conversationId),
   }
   const items: PreparedView[] = []
-  for (const target of task.targets) items.push(await prepared(task.known, conversationId, log, target))
+  for (const target of task.targets) {
+    items.push(withPart(await prepared(task.known, conversationId, log, target), task.messages))
+  }
   return jsonAnswer({ items })
+}
+
+async function treeOf(store: Store, place: Place, { limit, before }: TreeQuery): Promise<Tree> {
+  const { owner, conversationId } = place
+  // In this order: then everything that a branch names is among the entries, even during writes.
+  const branches = before === undefined ? await store.branches(owner, conversationId) : []
+  if (limit === undefined) return { entries: await store.outline(owner, conversationId), branches, before: null }
+  const part = { last: limit + 1, ...(before !== undefined && { before }) }
+  const found = await store.outline(owner, conversationId, part)
+  const entries = found.slice(-limit)
+  return { entries, branches, before: found.length > limit ? (entries[0]?.id ?? null) : null }
 }
 
 export function jsonAnswer(value: unknown): LongAnswer {
@@ -210,6 +221,18 @@ async function prepared(
     }
   } catch (error) {
     return { model, ...answerFor(error).body }
+  }
+}
+
+/** Of a long history, only a part of what is said about each message. */
+function withPart(view: PreparedView, part: MessagesPart | undefined): PreparedView {
+  if (!view.messages || !part) return view
+  const { messages } = view
+  const end = Math.min(part.before ?? messages.length, messages.length)
+  return {
+    ...view,
+    messages: messages.slice(Math.max(0, end - part.limit), end),
+    counts: { messages: messages.length, sent: messages.filter(({ sent }) => sent).length },
   }
 }
 

@@ -190,6 +190,13 @@ export interface NextRequest extends MessageInput {
 
 export interface PrepareRequest extends NextRequest {
   targets: { model: string; protocol?: string }[]
+  messages?: MessagesPart
+}
+
+/** The last `limit` messages, of all or of those before a place. */
+export interface MessagesPart {
+  limit: number
+  before?: number
 }
 
 const nextRequest = { ...messageInput, entryId: id.optional(), settings: settings.optional() }
@@ -205,6 +212,10 @@ export const prepareRequest: z.ZodType<PrepareRequest> = z
       .array(z.strictObject({ model: name, protocol: name.optional() }))
       .min(1)
       .max(8),
+    messages: z
+      .strictObject({ limit: z.number().int().min(0).max(10_000), before: z.number().int().min(0).optional() })
+      .optional()
+      .openapi({ description: 'Which of `messages` to return: the last ones, or those before a place.' }),
     ...nextRequest,
   })
   .refine(saysOneThing, eitherTextOrParts)
@@ -251,6 +262,17 @@ export const entriesQuery: z.ZodType<EntriesQuery> = z
   .refine((query) => [query.before, query.after, query.around].filter((given) => given !== undefined).length < 2, {
     error: 'give only one of before, after and around',
   }) as z.ZodType<EntriesQuery>
+
+export interface TreeQuery {
+  limit?: number
+  before?: string
+}
+
+export const treeQuery: z.ZodType<TreeQuery> = z
+  .strictObject({ limit: z.coerce.number().int().min(1).max(10_000).optional(), before: id.optional() })
+  .refine((query) => query.before === undefined || query.limit !== undefined, {
+    error: 'before needs a limit',
+  }) as z.ZodType<TreeQuery>
 
 export interface SearchRequest extends PageQuery {
   text: string

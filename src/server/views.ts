@@ -44,7 +44,10 @@ export interface EntriesPage {
 
 export interface Tree {
   entries: EntryOutline[]
+  /** With the newest entries only. */
   branches: Branch[]
+  /** Where the page of older entries ends; null: there are none. */
+  before: string | null
 }
 
 export interface PreparedView {
@@ -61,6 +64,8 @@ export interface PreparedView {
   contextWindow?: number
   price?: Json
   messages?: PreparedMessage[]
+  /** Of all messages, if only a part of them was requested. */
+  counts?: { messages: number; sent: number }
   issues?: Json[]
   /** Its server can return the prompt that it makes of the request. */
   showsPrompt?: true
@@ -204,6 +209,7 @@ export const treeView: z.ZodType = z
     branches: z.array(
       z.object({ name: z.string().optional(), entryId: id, depth: z.number(), at, current: z.boolean() }),
     ),
+    before: id.nullable(),
   })
   .openapi('Tree')
 
@@ -357,6 +363,7 @@ export const preparedView: z.ZodType = z
         }),
       )
       .optional(),
+    counts: z.object({ messages: z.number(), sent: z.number() }).optional(),
     issues: z.array(z.looseObject({ rule: z.string(), status: z.number(), message: z.string() })).optional(),
     showsPrompt: z.literal(true).optional(),
     error: z.looseObject({ kind: z.string(), message: z.string() }).optional(),

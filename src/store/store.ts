@@ -98,8 +98,8 @@ export interface Entries {
   history(owner: string, entryId: string, options?: { last?: number; outlineThrough?: string }): Promise<Entry[]>
   /** In the order of writing; of null: the roots. */
   children(owner: string, conversationId: string, entryId: string | null): Promise<Entry[]>
-  /** The whole tree without messages, in the order of writing. */
-  outline(owner: string, conversationId: string): Promise<EntryOutline[]>
+  /** The whole tree without messages, in the order of writing; or its last entries, of all or of those before one. */
+  outline(owner: string, conversationId: string, part?: { last: number; before?: string }): Promise<EntryOutline[]>
 }
 
 export interface Branches {

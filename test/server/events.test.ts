@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/core/json.ts'
+import type { Tool } from '../../src/core/tool.ts'
 import { tempFolder } from '../store/temp.ts'
-import { apiAt, clock, gate, newConversation, readEvents, runIn, say, serving } from './serving.ts'
+import { apiAt, clock, gate, newConversation, readEvents, runIn, say, serving, str } from './serving.ts'
 
 async function startRun(t: TestContext, options: Parameters<typeof serving>[1] = {}) {
   const server = await serving(t, options)
@@ -112,7 +114,13 @@ test('cancelling is safe at any time, twice, and after the end', async (t) => {
 })
 
 test('a reader that does not read delays nothing, and gets everything later', async (t) => {
-  const large = { ...clock, run: () => '12:00 '.repeat(100_000) }
+  const large: Tool = {
+    ...clock,
+    run(_input, { emit }) {
+      for (let i = 0; i < 20; i++) emit(`${i} ${'12:00 '.repeat(10_000)}`)
+      return '12:00'
+    },
+  }
   const server = await serving(t, { tools: [large] })
   const id = await newConversation(server.api)
   const started = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
@@ -129,6 +137,29 @@ test('a reader that does not read delays nothing, and gets everything later', as
   slow.resume()
   await once(slow, 'end')
   for (const { raw } of quick) assert.ok(text.includes(raw.slice(raw.indexOf('data:'), 400)))
+})
+
+test('a long result is whole in its entry, and in the events as the model is shown it', async (t) => {
+  const whole = '12:00 '.repeat(20_000)
+  for (const [value, isLong] of [
+    [whole, true],
+    [{ times: [whole] }, true],
+    [{ time: '12:00' }, false],
+  ] as const) {
+    const server = await serving(t, { tools: [{ ...clock, run: () => value }] })
+    const id = await newConversation(server.api)
+    const started = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
+    const events = await readEvents(`${server.url}/api/runs/${runIn(started)}/events`)
+    const end = events.find(({ event }) => event === 'tool-end')?.data['result'] as JsonObject
+    const message = events.find(({ raw }) => raw.includes('"role":"tool"'))?.data ?? {}
+    const [part] = (message['message'] as JsonObject)['parts'] as JsonObject[]
+    const stored = await server.store.entry('local', str(message['entryId']))
+    const [result] = stored?.message.parts ?? []
+    assert.deepEqual(result?.type === 'tool-result' && result.value, value)
+    assert.deepEqual(end['value'], isLong ? undefined : value)
+    assert.deepEqual(part?.['value'], isLong ? undefined : value)
+    assert.deepEqual(part?.['output'], result?.type === 'tool-result' && result.output)
+  }
 })
 
 test('an answer to a message can be its event stream at once', async (t) => {

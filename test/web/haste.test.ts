@@ -98,12 +98,12 @@ pageTest(
     const slow = await storedConversation('The slow one')
     await storedConversation('The quick one')
     await page.reload()
-    const tree = await heldBack(page, `**/api/conversations/${slow}/tree`)
+    const tree = await heldBack(page, `**/api/conversations/${slow}/tree?*`)
     await listed(page, 'The slow one').click()
     await tree.asked
     await listed(page, 'The quick one').click()
     await seen(page.getByRole('article', { name: 'You' }), 'Said in The quick one')
-    await arrived(page, `**/api/conversations/${slow}/tree`, tree.letGo)
+    await arrived(page, `**/api/conversations/${slow}/tree?*`, tree.letGo)
     await seen(title(page), 'The quick one')
     await seen(page.getByRole('article', { name: 'You' }), 'Said in The quick one')
   },
@@ -111,7 +111,7 @@ pageTest(
 
 pageTest('a message sent while a conversation loads belongs to that conversation', async ({ page }) => {
   const id = await storedConversation('Still loading')
-  const tree = await heldBack(page, `**/api/conversations/${id}/tree`)
+  const tree = await heldBack(page, `**/api/conversations/${id}/tree?*`)
   await page.goto(`${site.url}/c/${id}`)
   await tree.asked
   await say(page, 'Quick words')

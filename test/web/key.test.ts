@@ -15,7 +15,7 @@ test('a link to a conversation leads there, once a key was entered', async (t) =
   try {
     await page.getByLabel('Key', { exact: true }).waitFor()
     await page.route(
-      '**/tree',
+      '**/tree?*',
       async (route) => {
         const response = await route.fetch()
         await late.promise
@@ -29,7 +29,7 @@ test('a link to a conversation leads there, once a key was entered', async (t) =
     await page.getByLabel('Key', { exact: true }).fill(guarded.key)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { level: 1, name: 'Behind a key' }).waitFor()
-    const answer = page.waitForResponse('**/tree')
+    const answer = page.waitForResponse('**/tree?*')
     late.resolve()
     const refusal = await answer
     await refusal.finished()

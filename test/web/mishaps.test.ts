@@ -13,7 +13,7 @@ pageTest('a failed request for the tree is reported, and made up for at the next
     const message: Message = { role: 'user', parts: [{ type: 'text', text }] }
     await site.store.appendAll('local', id, [{ message }])
   }
-  await page.route('**/tree', (route) => route.abort(), { times: 1 })
+  await page.route('**/tree?*', (route) => route.abort(), { times: 1 })
   await elsewhere('One from elsewhere')
   await seen(page.getByRole('alert'), 'does not answer')
   await elsewhere('Another from elsewhere')

@@ -70,7 +70,7 @@ export const api = {
   fork: (id: string, entryId: string, name?: string) =>
     call<ConversationView>('POST', of(id, 'fork'), { body: { entryId, ...(name && { name }) } }),
 
-  tree: (id: string) => call<Tree>('GET', of(id, 'tree')),
+  tree: (id: string, query: { limit: number; before?: string }) => call<Tree>('GET', of(id, 'tree') + asked(query)),
   entries: (id: string, query: Query) => call<EntriesPage>('GET', of(id, 'entries') + asked(query)),
   entry: (id: string) => call<Entry>('GET', `/api/entries/${encodeURIComponent(id)}`),
 
@@ -88,7 +88,9 @@ export const api = {
   /** Without an id, the first request of a new conversation. */
   prepare: async (id: string | undefined, body: PrepareRequest, signal?: AbortSignal) => {
     const path = id === undefined ? '/api/prepare' : of(id, 'prepare')
-    return (await call<{ items: PreparedView[] }>('POST', path, { body, ...(signal && { signal }) })).items
+    // What is said about each message is not shown, and long.
+    const short = { messages: { limit: 0 }, ...body }
+    return (await call<{ items: PreparedView[] }>('POST', path, { body: short, ...(signal && { signal }) })).items
   },
   prompt: async (id: string, body: NextRequest) =>
     (await call<{ prompt: string }>('POST', of(id, 'prompt'), { body })).prompt,

@@ -69,15 +69,14 @@ type NextPreview = Awaited<ReturnType<typeof previewNext>>
 
 function Changes({ prepared, tokens, cached, cost }: NextPreview) {
   const notes = (prepared.notes ?? []).filter((note) => note.kind !== 'added')
-  const messages = prepared.messages ?? []
-  const sent = messages.filter((message) => message.sent).length
-  const isWhole = sent === messages.length && notes.length === 0
+  const { messages, sent } = prepared.counts ?? { messages: 0, sent: 0 }
+  const isWhole = sent === messages && notes.length === 0
   return (
     <>
       <p>
         {isWhole
-          ? `All ${plural(messages.length, 'message')} carry over unchanged`
-          : `${count(sent)} of ${plural(messages.length, 'message')} are sent`}
+          ? `All ${plural(messages, 'message')} carry over unchanged`
+          : `${count(sent)} of ${plural(messages, 'message')} are sent`}
         , about {compact(tokens)} tokens
         {cost !== undefined && ` (${money(cost)}${cached > 0 ? `, ${share(cached, tokens)} cached` : ''})`}.
       </p>

@@ -29,6 +29,9 @@ function headBand(title: string, kind: Piece['kind'], requests: readonly Inspect
   return { key: kind, title, places: [], sides }
 }
 
+/** A summary is made of thousands of messages. */
+const mostNamed = 20
+
 function messageBands(requests: readonly Inspected[]): Band[] {
   const homes = requests.map(({ pieces }) => homesOf(pieces.filter((piece) => piece.kind === 'message')))
   const ends = stretchEnds(homes.flat().map(({ first, last }) => [first, last]))
@@ -46,7 +49,9 @@ function messageBands(requests: readonly Inspected[]): Band[] {
             ? requests.every(({ isTraced }) => isTraced)
               ? 'Before the first message'
               : 'Messages'
-            : places.map((one) => `#${one + 1}`).join(' '),
+            : places.length > mostNamed
+              ? `#${first + 1} … #${last + 1}`
+              : places.map((one) => `#${one + 1}`).join(' '),
         places: first < 0 ? [] : places,
         sides: requests.map(() => ({ pieces: [], absent: [] })),
       }

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Note } from '../api/types.ts'
-import { compact, momentOf, money } from '../parts/format.ts'
+import { compact, count, momentOf, money } from '../parts/format.ts'
 import { jumpTo, overlays, setUndone } from '../state/conversation.ts'
 import { inspectorWide } from '../state/surface.ts'
 import { briefly } from './brief.ts'
@@ -46,10 +46,13 @@ export function PieceCard({ piece, of, isOpen }: { piece: Piece; of: Shown; isOp
   )
 }
 
+/** A summary is made of thousands of messages. */
+const mostSources = 20
+
 function Sources({ places, of }: { places: number[]; of: Shown }) {
   return (
     <span class="sources">
-      {places.map((place) => {
+      {places.slice(0, mostSources).map((place) => {
         const id = of.entryIds[place]
         const words = `${of.messages[place]?.role ?? 'message'} #${place + 1}`
         return id === undefined ? (
@@ -63,13 +66,14 @@ function Sources({ places, of }: { places: number[]; of: Shown }) {
           </button>
         )
       })}
+      {places.length > mostSources && <span class="source">and {count(places.length - mostSources)} more</span>}
     </span>
   )
 }
 
 function show(entryId: string): void {
   inspectorWide.value = false
-  jumpTo(entryId)
+  void jumpTo(entryId)
 }
 
 const badgeWords: Record<string, string> = { 'tool-turns': 'folded', window: 'cut', compaction: 'summary' }

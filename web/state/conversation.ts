@@ -19,7 +19,7 @@ import type {
 import { dropListed, updateListed } from './conversations.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { attempt, status } from './session.ts'
-import { addTo, isOnPath, newestLeaf, pathTo, treeOf, updated, type Tree } from './tree.ts'
+import { addTo, isOnPath, newestLeaf, pathTo, treeOf, updated, withOlder, type Tree } from './tree.ts'
 
 export const current = signal<ConversationView | undefined>(undefined)
 /** Settings of a conversation that has no message yet, and so does not exist yet. */
@@ -57,6 +57,10 @@ export const exchangeOfReply = computed(() => {
 })
 
 const pageSize = 60
+/** Entries of the tree: first what can be seen, and then the rest. */
+const treePage = { first: 1000, next: 10_000 }
+/** The rest of the tree, while it is being loaded. */
+let restOfTree: Promise<void> | undefined
 let stopWatching: (() => void) | undefined
 /** What is being opened, until something else is. */
 let opening: Promise<boolean> | undefined
@@ -70,6 +74,7 @@ export function whenRunSeen(tell: typeof onRun): void {
 
 export function close(): void {
   opening = undefined
+  restOfTree = undefined
   stopWatching?.()
   stopWatching = undefined
   batch(() => {
@@ -96,7 +101,7 @@ function withoutRun({ run: _run, ...view }: ConversationView): ConversationView 
 
 export async function open(id: string, at?: string): Promise<boolean> {
   if (current.value?.id === id) {
-    if (at !== undefined) jumpTo(at)
+    if (at !== undefined) void jumpTo(at)
     return true
   }
   close()
@@ -117,7 +122,7 @@ export async function open(id: string, at?: string): Promise<boolean> {
 async function load(id: string, at: string | undefined, isWanted: () => boolean): Promise<void> {
   const [view, outline, page, runs] = await Promise.all([
     api.conversation(id),
-    api.tree(id),
+    api.tree(id, { limit: treePage.first }),
     api.entries(id, { limit: pageSize }),
     api.runs(id, { limit: 1 }),
   ])
@@ -128,7 +133,8 @@ async function load(id: string, at: string | undefined, isWanted: () => boolean)
     leaf.value = view.head
     keep(page.items)
   })
-  if (at !== undefined) jumpTo(at)
+  restOfTree = loadOlder(id, outline.before)
+  if (at !== undefined) void jumpTo(at)
   watch(id)
   if (view.run) onRun(view.run)
   await loadDetails(id)
@@ -183,12 +189,31 @@ export async function changed(view: ConversationView): Promise<void> {
 }
 
 export async function loadTree(id: string): Promise<void> {
-  const outline = await api.tree(id)
+  const outline = await api.tree(id, { limit: treePage.first })
   if (current.value?.id !== id) return
+  const known = updated(tree.value, outline.entries, outline.before === null)
   batch(() => {
-    tree.value = updated(tree.value, outline.entries)
+    tree.value = known ?? treeOf(outline.entries)
     followHead()
   })
+  if (!known) restOfTree = loadOlder(id, outline.before)
+}
+
+/** The entries before one, page by page. */
+async function loadOlder(id: string, from: string | null): Promise<void> {
+  await attempt(async () => {
+    for (let before = from; before !== null;) {
+      const page = await api.tree(id, { limit: treePage.next, before })
+      if (current.value?.id !== id) return
+      tree.value = withOlder(tree.value, page.entries)
+      before = page.before
+    }
+  })
+}
+
+/** Resolves when the whole tree is known. */
+export async function treeLoaded(): Promise<void> {
+  await restOfTree
 }
 
 /** Events of a run may be ahead of the known head: then the displayed position stays. */
@@ -240,8 +265,10 @@ export async function loadAround(entryId: string): Promise<void> {
   loading.delete(key)
 }
 
-export function jumpTo(entryId: string): void {
-  if (!tree.value.byId.has(entryId)) return
+export async function jumpTo(entryId: string): Promise<void> {
+  const id = current.value?.id
+  if (!tree.value.byId.has(entryId)) await treeLoaded()
+  if (!tree.value.byId.has(entryId) || current.value?.id !== id) return
   batch(() => {
     if (!isOnPath(tree.value, entryId, leaf.value)) {
       leaf.value = newestLeaf(tree.value, entryId)

@@ -4,13 +4,13 @@
 import { batch, computed, effect, signal } from '@preact/signals'
 import { failureOf } from '../api/client.ts'
 import { api } from '../api/routes.ts'
-import type { Exchange, JsonObject, Message, NextRequest, PreparedView, Price } from '../api/types.ts'
+import type { EntryOutline, Exchange, JsonObject, Message, NextRequest, PreparedView, Price } from '../api/types.ts'
 import { readForecast } from '../../src/context/forecast.ts'
 import { placesIn, readOrigins } from '../../src/context/origins.ts'
 import { cacheRulesFor } from '../../src/emulator/cache-rules.ts'
 import { inspect, type Inspected } from '../inspector/request.ts'
 import { attachments } from './attachments.ts'
-import { current, entries, exchanges, keep, leaf, model, overlays, settings, tree } from './conversation.ts'
+import { current, entries, exchanges, keep, leaf, model, overlays, settings, tree, treeLoaded } from './conversation.ts'
 import { live } from './run.ts'
 import { priceOf } from './session.ts'
 import { draft, inspectorOpen, opensByItself } from './surface.ts'
@@ -79,7 +79,8 @@ effect(() => {
   }
   // When closed, only the estimate next to the message is needed, and a long body is not fetched for it.
   const isOpen = inspectorOpen.value
-  if (!isOpen && pathTo(tree.value, leaf.value).length > mostEstimated) {
+  const depth = leaf.value === null ? 0 : (tree.peek().byId.get(leaf.value)?.depth ?? 0)
+  if (!isOpen && depth >= mostEstimated) {
     clear()
     return undefined
   }
@@ -313,13 +314,18 @@ async function bodyOf(exchange: Exchange): Promise<{ text: string; body: JsonObj
   return made
 }
 
+/** How many messages of a path are loaded; of older ones only the role is shown. */
+const mostLoaded = 2000
+
 /** The complete path to an entry: missing parts are loaded. */
 async function historyTo(
   id: string | undefined,
   last: string | null,
 ): Promise<{ entryIds: (string | undefined)[]; messages: (Message | undefined)[] }> {
+  await treeLoaded()
   const path = pathTo(tree.value, last)
-  for (let at = path.length - 1; at >= 0 && inspectorOpen.value; at--) {
+  const first = Math.max(0, path.length - mostLoaded)
+  for (let at = path.length - 1; at >= first && inspectorOpen.value; at--) {
     const outline = path[at]
     if (id === undefined || !outline || entries.value.has(outline.id)) continue
     const page = await api.entries(id, { leaf: outline.id, limit: 500 })
@@ -328,6 +334,13 @@ async function historyTo(
   }
   return {
     entryIds: path.map((outline) => outline.id),
-    messages: path.map((outline) => entries.value.get(outline.id)?.message),
+    messages: path.map(
+      (outline, at) => entries.value.get(outline.id)?.message ?? (at < first ? unread(outline) : undefined),
+    ),
   }
+}
+
+/** In place of a message that is not loaded: of those that are not sent only the role matters. */
+function unread({ role }: EntryOutline): Message {
+  return { role, parts: [] } as unknown as Message
 }

@@ -1,5 +1,5 @@
-// The tree of a conversation without its messages: the entries, and the displayed path. It is small enough to be loaded
-// completely, so that a list of ten thousand messages has a known length and known branches.
+// The tree of a conversation without its messages: the entries, and the displayed path. It is loaded completely, the
+// newest entries first, so that a list of ten thousand messages has a known length and known branches.
 
 import type { EntryOutline } from '../api/types.ts'
 
@@ -14,11 +14,21 @@ export function treeOf(entries: readonly EntryOutline[]): Tree {
   return tree
 }
 
-/** With what the server sent: a log is append-only, so additional known entries have come since the request. */
-export function updated(tree: Tree, entries: readonly EntryOutline[]): Tree {
-  const whole = treeOf(entries)
-  for (const entry of tree.byId.values()) addTo(whole, entry)
-  return whole
+/**
+ * With the newest entries, as the server sent them. Known entries before the first of them stay before; a log is
+ * append-only, so the others have come since the request. Undefined if nothing shows how both belong together.
+ */
+export function updated(tree: Tree, entries: readonly EntryOutline[], isWhole: boolean): Tree | undefined {
+  const known = [...tree.byId.values()]
+  const sent = new Set(entries.map(({ id }) => id))
+  const met = known.findIndex(({ id }) => sent.has(id))
+  if (met < 0 && known.length > 0 && !isWhole) return undefined
+  return treeOf([...known.slice(0, Math.max(0, met)), ...entries, ...known.slice(Math.max(0, met))])
+}
+
+/** With entries that come before all known ones. */
+export function withOlder(tree: Tree, entries: readonly EntryOutline[]): Tree {
+  return treeOf([...entries, ...tree.byId.values()])
 }
 
 /** Whether it was new. */

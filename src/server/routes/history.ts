@@ -5,7 +5,7 @@ import { audit } from '../audit.ts'
 import { isUpward, pageOf } from '../page-of-entries.ts'
 import { isLong } from '../long-tasks.ts'
 import { missing, route, type Route } from '../route.ts'
-import { entriesQuery, exportQuery } from '../schema.ts'
+import { entriesQuery, exportQuery, treeQuery } from '../schema.ts'
 import { entriesPage, entryView, treeView } from '../views.ts'
 
 export const historyRoutes: readonly Route[] = [
@@ -30,14 +30,18 @@ export const historyRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/conversations/{id}/tree',
     access: 'read',
-    summary: 'Every entry without its message, and the branches',
+    summary: 'Every entry without its message, and the branches; page by page with limit and before',
+    query: treeQuery,
     answer: { status: 200, description: 'The tree.', schema: treeView },
-    async handle({ server, owner, param }) {
+    async handle({ server, owner, param, query }) {
       const id = param('id')
-      const conversation = await server.store.conversation(owner, id)
+      const { store } = server
+      const conversation = await store.conversation(owner, id)
       if (!conversation) throw missing('conversation', id)
-      const place = { owner, conversationId: id }
-      return longAnswer(await server.longTasks.run(server.store, { do: 'tree', place }, isLong(conversation)))
+      const before = query.before === undefined ? undefined : await store.entry(owner, query.before)
+      if (query.before !== undefined && before?.conversationId !== id) throw missing('entry', query.before)
+      const task = { do: 'tree', place: { owner, conversationId: id }, query } as const
+      return longAnswer(await server.longTasks.run(store, task, isLong(conversation)))
     },
   }),
   route({

@@ -235,14 +235,14 @@ async function prepared(
   server: ServerContext,
   place: NextPlace,
   settings: WholeSettings,
-  { targets: wanted }: Pick<PrepareRequest, 'targets'>,
+  { targets: wanted, messages }: Pick<PrepareRequest, 'targets' | 'messages'>,
   entries: number,
 ): Promise<globalThis.Response> {
   const targets: PrepareTarget[] = []
   for (const target of wanted) targets.push(await targetOf(server, place, { ...settings, ...target }))
   const { rows, env, aliases, offline } = server
   const known = { rows, env: { ...env }, ...(aliases && { aliases }), offline }
-  const task = { do: 'prepare', place, targets, known } as const
+  const task = { do: 'prepare', place, targets, known, ...(messages && { messages }) } as const
   return longAnswer(await server.longTasks.run(server.store, task, isLong({ entries })))
 }
 

@@ -14,6 +14,7 @@ import { addSpend } from '../keys.ts'
 import { runTools, type RunTools } from '../run-tools.ts'
 import type { RunStream } from './event-log.ts'
 import type { StoredRun } from './run-record.ts'
+import { servedEvent } from './served-event.ts'
 
 export interface RunExecutor {
   store: Store
@@ -64,7 +65,7 @@ export async function executeRun(
     // Readers learn it from the stream: these events could not be written before it ended.
     if (event.type === 'store-waiting' || event.type === 'store-back') continue
     if (event.type === 'request') exchangeId = event.exchangeId
-    if (event.type !== 'run-start' || stream.before === 0) stream.push(event)
+    if (event.type !== 'run-start' || stream.before === 0) stream.push(servedEvent(event))
     if (event.type === 'message' && event.message.role === 'assistant') await pay()
     if (stream.lost) stop.abort()
   }

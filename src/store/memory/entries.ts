@@ -42,9 +42,11 @@ export function entryMethods(state: MemoryState): Entries & Branches {
       return entries.filter((entry) => entry.parentId === entryId).map(toEntry)
     },
 
-    async outline(owner, conversationId) {
+    async outline(owner, conversationId, part) {
       const entries = state.find(owner, conversationId)?.entries ?? []
-      return entries.map(({ id, parentId, depth, role, at }) => ({ id, parentId, depth, role, at }))
+      const at = part?.before === undefined ? entries.length : entries.findIndex(({ id }) => id === part.before)
+      const shown = part ? entries.slice(Math.max(0, at - part.last), Math.max(0, at)) : entries
+      return shown.map(({ id, parentId, depth, role, at }) => ({ id, parentId, depth, role, at }))
     },
 
     async setHead(owner, conversationId, to, write) {

@@ -61,12 +61,14 @@ export function entryMethods(db: Database): Entries {
       return rows.map(toEntry)
     },
 
-    async outline(owner, conversationId) {
-      const rows = await db.all<OutlineRow>(`${selects.outline} WHERE c.id = $1 AND c.owner = $2 ORDER BY e.n`, [
-        conversationId,
-        owner,
-      ])
-      return rows.map(toOutline)
+    async outline(owner, conversationId, part) {
+      const select = `${selects.outline} WHERE c.id = $1 AND c.owner = $2`
+      if (!part) return (await db.all<OutlineRow>(`${select} ORDER BY e.n`, [conversationId, owner])).map(toOutline)
+      const rows = await db.all<OutlineRow>(
+        `${select} AND ($3::text IS NULL OR e.n < (SELECT n FROM synapse.entries WHERE id = $3)) ORDER BY e.n DESC LIMIT $4`,
+        [conversationId, owner, part.before ?? null, part.last],
+      )
+      return rows.toReversed().map(toOutline)
     },
   }
 }

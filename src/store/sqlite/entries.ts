@@ -62,12 +62,20 @@ export function entryMethods(db: Connection): Entries {
           .map(toEntry),
       ),
 
-    outline: (owner, conversationId) =>
-      db.read(() =>
-        db
-          .all<OutlineRow>(`${selects.outline} WHERE c.id = ? AND c.owner = ? ORDER BY e.n`, conversationId, owner)
-          .map(toOutline),
-      ),
+    outline: (owner, conversationId, part) =>
+      db.read(() => {
+        const select = `${selects.outline} WHERE c.id = ? AND c.owner = ?`
+        if (!part) return db.all<OutlineRow>(`${select} ORDER BY e.n`, conversationId, owner).map(toOutline)
+        const rows = db.all<OutlineRow>(
+          `${select} AND (? IS NULL OR e.n < (SELECT n FROM entries WHERE id = ?)) ORDER BY e.n DESC LIMIT ? + 0`,
+          conversationId,
+          owner,
+          part.before ?? null,
+          part.before ?? null,
+          part.last,
+        )
+        return rows.toReversed().map(toOutline)
+      }),
   }
 }
 

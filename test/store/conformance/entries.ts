@@ -185,6 +185,11 @@ export function entryTests(given: Given): void {
           outline.map((entry) => entry.id),
           made.map((one) => one.id),
         )
+        assert.deepEqual(await store.outline(owner, id, { last: 2 }), outline.slice(-2))
+        for (const [place, { id: before }] of outline.entries()) {
+          const part = await store.outline(owner, id, { last: 3, before })
+          assert.deepEqual(part, outline.slice(Math.max(0, place - 3), place))
+        }
         const inner = new Set(made.map((one) => one.parentId))
         const leaves = made.filter((one) => !inner.has(one.id)).map((one) => one.id)
         assert.deepEqual(
