@@ -45,6 +45,8 @@ export const doors: Row = {
             what: `processor time of an event / @portkey-ai/gateway, ${name}`,
             value: (measured[i]?.event ?? Number.NaN) / (gateway?.event ?? Number.NaN),
             bound: 1,
+            excuse:
+              'each event is also decoded, added to the reply, journalled and offered to the page; the rest is one read and one write of a connection, which the gateway has too',
           },
           {
             what: `processor time of a request / @portkey-ai/gateway, ${name}`,
