@@ -17,6 +17,8 @@ export interface Answer {
   error?: string
   names?: string[]
   ms?: number
+  /** Processor time, which does not depend on how busy the machine is. */
+  cpuMs?: number
   reached?: number[]
 }
 

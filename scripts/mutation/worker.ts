@@ -50,6 +50,7 @@ async function run(test: Collected | undefined, mutant: number): Promise<Answer>
   process.env['MUTANT'] = String(mutant)
   mutation.reached.clear()
   const began = performance.now()
+  const cpuBefore = process.cpuUsage()
   let error: unknown
   try {
     await Promise.race([test?.run(), new Promise((_, reject) => (fail = reject))])
@@ -62,5 +63,7 @@ async function run(test: Collected | undefined, mutant: number): Promise<Answer>
     process.env['MUTANT'] = String(before)
   }
   const ms = performance.now() - began
-  return { passed: error === undefined, error: String(error), ms, reached: [...mutation.reached] }
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const cpuMs = (user + system) / 1000
+  return { passed: error === undefined, error: String(error), ms, cpuMs, reached: [...mutation.reached] }
 }
