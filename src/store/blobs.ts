@@ -8,9 +8,11 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { damaged } from './store-errors.ts'
 
 const pieceSize = 32_768
-/** Of the pieces after the last whole one: each body of a growing conversation stores the last of them again. */
-const lastSize = 8192
 const leastSize = 4096
+/** If a message is too long for a piece, the piece before it may be as small as this. */
+const smallestSize = 512
+/** Up to here pieces are as small as possible: each body of a growing conversation stores its last one again. */
+const smallUpTo = 8 * pieceSize
 /** In JSON, and never inside of a text, where quotes are escaped: between two messages, and after the last one. */
 const endsOfMessages = [Buffer.from('},{"'), Buffer.from('}],"')]
 
@@ -111,13 +113,20 @@ function samePieces({ buffer, offset, size, pieces }: LastBody, bytes: Buffer): 
   return pieces.slice(0, Math.max(0, changed))
 }
 
-/** At the end of the last message that fits, if there is one. */
+/** At the end of a message, if there is one. */
 function endOfPiece(bytes: Buffer, start: number): number {
-  const rest = bytes.length - start
-  if (rest <= lastSize) return bytes.length
-  const region = bytes.subarray(start, start + (rest > pieceSize ? pieceSize : lastSize))
-  const end = Math.max(...endsOfMessages.map((mark) => region.lastIndexOf(mark))) + 1
-  return start + (end < leastSize ? Math.min(rest, pieceSize) : end)
+  const most = Math.min(bytes.length, start + pieceSize)
+  if (most - start <= leastSize) return most
+  const first = start < smallUpTo ? endIn(bytes, start + leastSize, most, 'first') : undefined
+  return first ?? endIn(bytes, start + smallestSize, most, 'last') ?? most
+}
+
+function endIn(bytes: Buffer, from: number, to: number, which: 'first' | 'last'): number | undefined {
+  const region = bytes.subarray(from, to)
+  const ends = endsOfMessages.map((mark) => (which === 'first' ? region.indexOf(mark) : region.lastIndexOf(mark)))
+  const found = ends.filter((end) => end >= 0)
+  if (found.length === 0) return undefined
+  return from + 1 + (which === 'first' ? Math.min(...found) : Math.max(...found))
 }
 
 /** Half the time of the usual level, for a twentieth more bytes: the end of each body is packed before it is sent. */

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../core/log.ts'
 import { addUsage, noUsage } from '../../core/usage.ts'
-import { bodyCutter, cutBlob } from '../blobs.ts'
+import { cutBlob } from '../blobs.ts'
 import { cursorNumber, pageOf, pageSize } from '../page.ts'
 import { checkEntry, givenId, jsonCopy } from '../new-entry.ts'
 import { timeSpan } from '../query.ts'
@@ -16,13 +16,12 @@ export function exchangeMethods(state: MemoryState): Exchanges {
 }
 
 function writes(state: MemoryState): Pick<Exchanges, 'openExchange' | 'keepBody' | 'retryExchange' | 'finishExchange'> {
-  const cutBody = bodyCutter()
   return {
     async openExchange(owner, conversationId, exchange, write) {
       const now = state.now()
       const id = givenId(exchange.id, now)
       const notes = jsonCopy([...(exchange.notes ?? [])], 'The notes')
-      const blob = cutBody(conversationId, exchange.body)
+      const blob = cutBlob(exchange.body)
       const conversation = state.writable(owner, conversationId, write)
       const { basedOn, provider, protocol, model } = exchange
       state.entryIn(conversation, basedOn)
