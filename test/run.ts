@@ -46,7 +46,7 @@ removeLeftServers()
 const compiled = files.length > 0 ? compileSources() : undefined
 await buildWeb()
 const [postgres] = await Promise.all([openPostgres(), compiled])
-const flags = ['--test-reporter=spec', `--test-concurrency=${processes}`, `--test-timeout=${all ? 1_800_000 : 180_000}`]
+const flags = ['--test-reporter=spec', `--test-concurrency=${processes}`, `--test-timeout=${all ? 1_800_000 : 600_000}`]
 const child = spawn(process.execPath, ['--test', ...flags, ...given, ...files], {
   cwd: root,
   stdio: 'inherit',

@@ -37,20 +37,16 @@ test('two models answer the same question, even in the middle of a conversation'
   assert.match(one.err, /Name two or three models/)
 })
 
-test(
-  'on a terminal the answers are shown side by side, and one is chosen',
-  { skip: noTerminal, timeout: 60_000 },
-  async (t) => {
-    const home = newHome(t)
-    const screen = openTerminal(t, home, ['compare', '--offline', '-m', 'gpt-5.6', '-m', 'anthropic', 'Count to 3'], {
-      columns: 100,
-    })
-    await screen.see(/1 {2}openai\/gpt-5\.6 +│ 2 {2}anthropic/)
-    await screen.see(/1 2 3 +│ .*1 2 3/)
-    await screen.see(/Continue with which answer\? \[1-2, Enter: 1\] /)
-    screen.type(`2${keys.enter}`)
-    await screen.see(/continues with anthropic/)
-    assert.equal(await screen.ended, 0)
-    assert.match((await home.synapse(['log', '1'])).out, /^anthropic\/claude/m)
-  },
-)
+test('on a terminal the answers are shown side by side, and one is chosen', { skip: noTerminal }, async (t) => {
+  const home = newHome(t)
+  const screen = openTerminal(t, home, ['compare', '--offline', '-m', 'gpt-5.6', '-m', 'anthropic', 'Count to 3'], {
+    columns: 100,
+  })
+  await screen.see(/1 {2}openai\/gpt-5\.6 +│ 2 {2}anthropic/)
+  await screen.see(/1 2 3 +│ .*1 2 3/)
+  await screen.see(/Continue with which answer\? \[1-2, Enter: 1\] /)
+  screen.type(`2${keys.enter}`)
+  await screen.see(/continues with anthropic/)
+  assert.equal(await screen.ended, 0)
+  assert.match((await home.synapse(['log', '1'])).out, /^anthropic\/claude/m)
+})

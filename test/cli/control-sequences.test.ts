@@ -85,49 +85,37 @@ test('an answer in Markdown that streams sends nothing that a terminal obeys', a
   }
 })
 
-test(
-  'answers that compare shows next to each other are not obeyed',
-  { skip: noTerminal, timeout: 60_000 },
-  async (t) => {
-    const home = newHome(t)
-    await hostileHome(home)
-    const screen = openTerminal(t, home, [...comparing, ...db, `Repeat ${obeyed}`], { env: { NO_COLOR: '1' } })
-    await screen.see(/Continue with which answer\?/)
-    screen.type(keys.enter)
-    assert.equal(await screen.ended, 0)
-    for (const bad of sequences) assertNot(screen.raw, bad)
-  },
-)
+test('answers that compare shows next to each other are not obeyed', { skip: noTerminal }, async (t) => {
+  const home = newHome(t)
+  await hostileHome(home)
+  const screen = openTerminal(t, home, [...comparing, ...db, `Repeat ${obeyed}`], { env: { NO_COLOR: '1' } })
+  await screen.see(/Continue with which answer\?/)
+  screen.type(keys.enter)
+  assert.equal(await screen.ended, 0)
+  for (const bad of sequences) assertNot(screen.raw, bad)
+})
 
-test(
-  'the preview of an untrusted folder sends no control sequences',
-  { skip: noTerminal, timeout: 60_000 },
-  async (t) => {
-    const home = newHome(t)
-    await hostileHome(home)
-    const screen = openTerminal(t, home, ['--offline', '-p', 'evil', 'hi', ...db], { env: { NO_COLOR: '1' } })
-    await screen.see(/\[y\/N\]/)
-    screen.type(`n${keys.enter}`)
-    assert.equal(await screen.ended, 2)
-    for (const bad of sequences) assertNot(screen.raw, bad)
-  },
-)
+test('the preview of an untrusted folder sends no control sequences', { skip: noTerminal }, async (t) => {
+  const home = newHome(t)
+  await hostileHome(home)
+  const screen = openTerminal(t, home, ['--offline', '-p', 'evil', 'hi', ...db], { env: { NO_COLOR: '1' } })
+  await screen.see(/\[y\/N\]/)
+  screen.type(`n${keys.enter}`)
+  assert.equal(await screen.ended, 2)
+  for (const bad of sequences) assertNot(screen.raw, bad)
+})
 
-test(
-  'the question and the output of delete send no control sequences of a title',
-  { skip: noTerminal, timeout: 60_000 },
-  async (t) => {
-    const home = newHome(t)
-    await hostileHome(home)
-    const screen = openTerminal(t, home, ['delete', id, ...db], { env: { NO_COLOR: '1' } })
-    await screen.see(/title␛.*\[y\/N\]/s)
-    screen.type(`y${keys.enter}`)
-    assert.equal(await screen.ended, 0)
-    for (const bad of sequences) assertNot(screen.raw, bad)
-  },
-)
+test('the question and the output of delete send no control sequences of a title', { skip: noTerminal }, async (t) => {
+  const home = newHome(t)
+  await hostileHome(home)
+  const screen = openTerminal(t, home, ['delete', id, ...db], { env: { NO_COLOR: '1' } })
+  await screen.see(/title␛.*\[y\/N\]/s)
+  screen.type(`y${keys.enter}`)
+  assert.equal(await screen.ended, 0)
+  for (const bad of sequences) assertNot(screen.raw, bad)
+})
 
-test('no slash command of a chat sends log content raw', { skip: noTerminal, timeout: 90_000 }, async (t) => {
+test('no slash command of a chat sends log content raw', { skip: noTerminal }, async (t) => {
   const home = newHome(t)
   await hostileHome(home)
   const args = ['chat', '--offline', '--conversation', id, ...db]

@@ -125,7 +125,7 @@ test('a conversation with an agent is inspected and continued as the agent left 
   assert.match(gone.err, /the agent clerk, whose tools and settings are left out: .*clerk\.yaml no longer exists/)
 })
 
-test('a terminal asks about a call, and accepts yes and no', { skip: noTerminal, timeout: 60_000 }, async (t) => {
+test('a terminal asks about a call, and accepts yes and no', { skip: noTerminal }, async (t) => {
   const home = await local(t)
   const once = openTerminal(t, home, ['agent', 'run', 'clerk', useStamp])
   await once.see(/Allow this call\? stamp \{"page":7\}\nAllow\? \[y\]es, for this \[c\]onversation/)
@@ -151,7 +151,7 @@ test('a terminal asks about a call, and accepts yes and no', { skip: noTerminal,
 
 test(
   'a question left with Ctrl-D or Ctrl-C stays pending, and the exit code tells the two apart',
-  { skip: noTerminal, timeout: 60_000 },
+  { skip: noTerminal },
   async (t) => {
     const home = await local(t)
     const asks = ['agent', 'run', 'clerk', useStamp]
@@ -197,7 +197,7 @@ test('an agent may name a provider of the store', async (t) => {
   assert.equal((await synapse(['inspect', 'last'])).code, 0)
 })
 
-test('an agent with MCP servers ends even if nothing can be stored about them', { timeout: 60_000 }, async (t) => {
+test('an agent with MCP servers ends even if nothing can be stored about them', async (t) => {
   const { synapse, folder, trust } = newHome(t)
   const script = join(import.meta.dirname, '..', 'mcp', 'faulty-server.ts')
   const entry = JSON.stringify({ command: process.execPath, args: [script, ''] })
@@ -216,24 +216,20 @@ test('an agent with MCP servers ends even if nothing can be stored about them', 
   assert.match(err, /The tool definitions of MCP servers could not be saved, so later changes will go unnoticed: /)
 })
 
-test(
-  'a tool that hangs, or a module that keeps something open, does not delay the exit',
-  { timeout: 60_000 },
-  async (t) => {
-    const home = await local(t)
-    const { synapse, folder, trust } = home
-    writeFileSync(
-      join(folder, 'agents', 'stamp.js'),
-      `setInterval(() => {}, 1000)
+test('a tool that hangs, or a module that keeps something open, does not delay the exit', async (t) => {
+  const home = await local(t)
+  const { synapse, folder, trust } = home
+  writeFileSync(
+    join(folder, 'agents', 'stamp.js'),
+    `setInterval(() => {}, 1000)
 export const stamp = { name: 'stamp', input: { type: 'object' }, timeoutMs: 20, run: () => new Promise(() => {}) }\n`,
-    )
-    await trust()
-    assert.equal((await synapse(['agent', 'check', 'hasty', '--load'], { process: true })).code, 0)
-    const { code, err } = await synapse(['agent', 'run', 'hasty', useStamp], { process: true })
-    assert.equal(code, 0)
-    assert.match(err, /stamp failed/)
-  },
-)
+  )
+  await trust()
+  assert.equal((await synapse(['agent', 'check', 'hasty', '--load'], { process: true })).code, 0)
+  const { code, err } = await synapse(['agent', 'run', 'hasty', useStamp], { process: true })
+  assert.equal(code, 0)
+  assert.match(err, /stamp failed/)
+})
 
 test('an unhandled rejection of a tool is a warning, and ends nothing', async (t) => {
   const { folder, synapse, trust } = await local(t)

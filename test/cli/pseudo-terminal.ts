@@ -84,7 +84,10 @@ export function openTerminal(
         }
         if (over) throw new Error(`The command ended before ${words} was seen. The screen:\n${text}`)
         await new Promise<void>((resolve, reject) => {
-          const limit = setTimeout(() => reject(new Error(`${words} was not seen. The screen:\n${plain(raw)}`)), 20_000)
+          const limit = setTimeout(
+            () => reject(new Error(`${words} was not seen. The screen:\n${plain(raw)}`)),
+            120_000,
+          )
           wake = () => {
             clearTimeout(limit)
             resolve()

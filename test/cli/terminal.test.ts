@@ -21,7 +21,7 @@ async function played(t: TestContext, options: ServeOptions = {}) {
 
 test(
   'an answer streams, Ctrl-C stops it and saves the partial reply, then clears the line, and then exits',
-  { skip: noTerminal, timeout: 60_000 },
+  { skip: noTerminal },
   async (t) => {
     const home = newHome(t)
     const { server, env, model } = await played(t)
@@ -53,7 +53,7 @@ test(
 
 test(
   'input typed while an answer streams waits for the prompt, even the Ctrl-D that exits',
-  { skip: noTerminal, timeout: 60_000 },
+  { skip: noTerminal },
   async (t) => {
     const home = newHome(t)
     const { server, env, model } = await played(t)
@@ -71,7 +71,7 @@ test(
 
 test(
   'slash commands, several lines, completion and the history of lines work, and Ctrl-D leaves',
-  { skip: noTerminal, timeout: 60_000 },
+  { skip: noTerminal },
   async (t) => {
     const home = newHome(t)
     const first = openTerminal(t, home, ['chat', '--offline'], { columns: 200 })
@@ -146,7 +146,7 @@ test(
 
 test(
   'a smaller window gets narrower tables, and a resize during an answer erases nothing',
-  { skip: noTerminal ?? noResize, timeout: 60_000 },
+  { skip: noTerminal ?? noResize },
   async (t) => {
     const home = newHome(t)
     const { server, env, model } = await played(t)
@@ -189,7 +189,7 @@ const evil = '\u001B]0;owned\u0007\u001B[2J\u001B]52;c;ZXZpbA==\u0007\u009B31m\r
 
 test(
   'nothing that a model, a tool, a title or an error says can send a control sequence',
-  { skip: noTerminal, timeout: 60_000 },
+  { skip: noTerminal },
   async (t) => {
     const home = newHome(t)
     const { server, env, model } = await played(t, {

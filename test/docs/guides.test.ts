@@ -78,7 +78,7 @@ before(async () => {
     const args = ['--import', pathToFileURL(join(folder, 'hooks.mjs')).href, 'runner.mjs']
     const { stdout } = await run(process.execPath, args, {
       cwd: folder,
-      timeout: 170_000,
+      timeout: 600_000,
       env: { ...env, PAGES: JSON.stringify(runnable.map(({ name }) => name)) },
     })
     for (const [name, said] of Object.entries(JSON.parse(stdout) as Record<string, string>)) outputs.set(name, said)

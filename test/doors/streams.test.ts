@@ -33,7 +33,7 @@ test('a client that waits hears a comment, and a failure afterwards is an event'
   assert.match(text, /^(?:: keep-alive\n\n)+event: error\ndata: .*overloaded_error.*Too busy\..*\n\n$/)
 })
 
-test('a run ends when its client leaves, and the partial reply is stored', { timeout: 20_000 }, async (t) => {
+test('a run ends when its client leaves, and the partial reply is stored', { timeout: 120_000 }, async (t) => {
   const { url, store, emulator } = await serving(t)
   emulator.order({ keepAliveAt: 4, keepAliveMs: 5 })
   const leaving = new AbortController()

@@ -44,7 +44,7 @@ test('the other agent answers from then on, in the same run and after it', async
   assert.match(JSON.stringify(server.emulator.requests.at(-1)?.body), /You are Alice\./)
 })
 
-test('a run that was handed over continues with the other agent after a restart', { timeout: 60_000 }, async (t) => {
+test('a run that was handed over continues with the other agent after a restart', async (t) => {
   const store = openMemoryStore()
   const asked = Promise.withResolvers<void>()
   const first = await withAgents(t, {

@@ -27,52 +27,48 @@ function onDisk(isFull: () => boolean): Store {
   })
 }
 
-test(
-  'a run on a full disk ends as storage-full for its readers, and can be resumed',
-  { timeout: 60_000 },
-  async (t) => {
-    let full = false
-    const filling: Tool = {
-      ...clock,
-      run() {
-        full = true
-        return '12:00'
-      },
-    }
-    const server = await serving(t, { store: onDisk(() => full), tools: [filling] })
-    const id = await newConversation(server.api)
-    const started = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
-    const runId = runIn(started)
-    const events = await readEvents(`${server.url}/api/runs/${runId}/events`)
-    const end = events.at(-1)
-    assert.equal(end?.event, 'run-end')
-    assert.equal(end?.data['outcome'], 'storage-full')
-    assert.ok(Number.isNaN(end?.id), 'it is not counted: it could not be saved')
+test('a run on a full disk ends as storage-full for its readers, and can be resumed', async (t) => {
+  let full = false
+  const filling: Tool = {
+    ...clock,
+    run() {
+      full = true
+      return '12:00'
+    },
+  }
+  const server = await serving(t, { store: onDisk(() => full), tools: [filling] })
+  const id = await newConversation(server.api)
+  const started = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'What time is it?' })
+  const runId = runIn(started)
+  const events = await readEvents(`${server.url}/api/runs/${runId}/events`)
+  const end = events.at(-1)
+  assert.equal(end?.event, 'run-end')
+  assert.equal(end?.data['outcome'], 'storage-full')
+  assert.ok(Number.isNaN(end?.id), 'it is not counted: it could not be saved')
 
-    const ready = await server.api('GET', '/ready')
-    assert.deepEqual([ready.status, ready.body], [503, { ready: false, why: 'storage-full' }])
-    const seen = await server.api('GET', `/api/runs/${runId}`)
-    assert.deepEqual([seen.body['state'], seen.body['outcome']], ['ended', 'storage-full'])
-    const refused = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'And now?' })
-    assert.ok(refused.status >= 500, refused.text)
-    assert.match(refused.text, /no space left/)
+  const ready = await server.api('GET', '/ready')
+  assert.deepEqual([ready.status, ready.body], [503, { ready: false, why: 'storage-full' }])
+  const seen = await server.api('GET', `/api/runs/${runId}`)
+  assert.deepEqual([seen.body['state'], seen.body['outcome']], ['ended', 'storage-full'])
+  const refused = await server.api('POST', `/api/conversations/${id}/messages`, { text: 'And now?' })
+  assert.ok(refused.status >= 500, refused.text)
+  assert.match(refused.text, /no space left/)
 
-    full = false
-    while ((await server.api('GET', '/ready')).status !== 200) await new Promise((resolve) => setImmediate(resolve))
-    const saved = await server.api('GET', `/api/runs/${runId}`)
-    assert.deepEqual([saved.body['state'], saved.body['outcome']], ['ended', 'storage-full'])
-    const again = await readEvents(`${server.url}/api/runs/${runId}/events`)
-    assert.equal(again.at(-1)?.data['outcome'], 'storage-full', 'and now it is saved')
-    const numbers = again.map((event) => event.id)
-    assert.deepEqual(
-      numbers,
-      numbers.toSorted((a, b) => a - b),
-    )
+  full = false
+  while ((await server.api('GET', '/ready')).status !== 200) await new Promise((resolve) => setImmediate(resolve))
+  const saved = await server.api('GET', `/api/runs/${runId}`)
+  assert.deepEqual([saved.body['state'], saved.body['outcome']], ['ended', 'storage-full'])
+  const again = await readEvents(`${server.url}/api/runs/${runId}/events`)
+  assert.equal(again.at(-1)?.data['outcome'], 'storage-full', 'and now it is saved')
+  const numbers = again.map((event) => event.id)
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((a, b) => a - b),
+  )
 
-    filling.run = () => '12:00'
-    const resumed = await server.api('POST', `/api/conversations/${id}/runs`, {})
-    assert.ok(resumed.status < 300, resumed.text)
-    const rest = await readEvents(`${server.url}/api/runs/${runIn(resumed)}/events`)
-    assert.equal(rest.at(-1)?.data['outcome'], 'done', JSON.stringify(rest.at(-1)?.data))
-  },
-)
+  filling.run = () => '12:00'
+  const resumed = await server.api('POST', `/api/conversations/${id}/runs`, {})
+  assert.ok(resumed.status < 300, resumed.text)
+  const rest = await readEvents(`${server.url}/api/runs/${runIn(resumed)}/events`)
+  assert.equal(rest.at(-1)?.data['outcome'], 'done', JSON.stringify(rest.at(-1)?.data))
+})

@@ -55,7 +55,7 @@ async function lastText({ api }: Serving, id: string): Promise<string> {
   return JSON.stringify(items((await api('GET', `/api/conversations/${id}/entries`)).body).at(-1) ?? null)
 }
 
-test('available tools are listed, and none is offered unless it is chosen', { timeout: 90_000 }, async (t) => {
+test('available tools are listed, and none is offered unless it is chosen', async (t) => {
   const server = await project(t)
   const { api, emulator } = server
   assert.deepEqual(items((await api('GET', '/api/agents')).body), [
@@ -122,7 +122,7 @@ test('a call waits for a person; it is allowed once, for a conversation, or alwa
   assert.match(await lastText(server, third), /read something else/)
 })
 
-test('an edit and a write of an MCP server show what they would change', { timeout: 90_000 }, async (t) => {
+test('an edit and a write of an MCP server show what they would change', async (t) => {
   const server = await project(t)
   const { api, folder } = server
   const path = join(folder, 'notes.txt')

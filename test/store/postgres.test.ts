@@ -67,7 +67,7 @@ describe('postgres', { skip }, () => {
       await zombie(t, await openPostgresStore(server.url, { leaseSkewMs: () => 60_000 }), server.url)
     })
 
-    test('a process whose connections are silent ends when its store is closed', { timeout: 60_000 }, async (t) => {
+    test('a process whose connections are silent ends when its store is closed', { timeout: 180_000 }, async (t) => {
       const proxy = await faultProxyTo(t, server)
       const worker = startWorker(t, ['listen', proxy.url, 'stream'])
       assert.equal(await worker.next(), '{"listening":true}')
@@ -95,7 +95,7 @@ describe('postgres', { skip }, () => {
 
   test(
     'a call that gives up while its connection is set up leaves room for the next',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (t) => {
       const proxy = await faultProxyTo(t, server)
       const explain = (error: unknown) => unreachable(error, 'here').failure

@@ -15,16 +15,12 @@ const sample = [
   'an archive that names an agent by its path',
 ]
 
-test(
-  'in a folder that was never trusted none of its files are used, whatever is run',
-  { timeout: 170_000 },
-  async (t) => {
-    const { to, run } = await ground(t)
-    const folders = hostileFolders(to).filter(({ name }) => sample.includes(name))
-    assert.equal(folders.length, sample.length)
-    await Promise.all(folders.map((folder) => run(folder)))
-  },
-)
+test('in a folder that was never trusted none of its files are used, whatever is run', async (t) => {
+  const { to, run } = await ground(t)
+  const folders = hostileFolders(to).filter(({ name }) => sample.includes(name))
+  assert.equal(folders.length, sample.length)
+  await Promise.all(folders.map((folder) => run(folder)))
+})
 
 for (const [name, line, says] of [
   ['a row with a key of its own name', ['hi'], /sent to the folder's host/],

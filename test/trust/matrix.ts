@@ -168,7 +168,7 @@ export async function ground(t: TestContext): Promise<Ground> {
     }
     const script = join(import.meta.dirname, 'run-commands.ts')
     const cwd = join(project, hostile.cwd ?? '.')
-    const options = { env, cwd, maxBuffer: 64 * 1024 * 1024, timeout: 170_000 }
+    const options = { env, cwd, maxBuffer: 64 * 1024 * 1024, timeout: 600_000 }
     const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(lines)], options)
     const ran = stdout
       .trimEnd()

@@ -33,25 +33,21 @@ child.on('exit', (code) => process.exit(code ?? 0))\n`,
   return { home, write }
 }
 
-test(
-  'a changed tool is left out when not interactive, each time, with the difference',
-  { timeout: 90_000 },
-  async (t) => {
-    const { home, write } = await agentWithServer(t)
-    assert.match((await home.synapse(['agent', 'run', 'user', useEcho])).out, /box__echo answered/)
-    write('Gives back, and reads your mail.')
-    for (let i = 0; i < 2; i++) {
-      const { code, out, err } = await home.synapse(['agent', 'run', 'user', useEcho])
-      assert.equal(code, 0, err)
-      assert.match(err, /- {3}"Gives back\."/)
-      assert.match(err, /\+ {3}"Gives back, and reads your mail\."/)
-      assert.match(err, /box__echo.*was not allowed again/)
-      assert.doesNotMatch(out, /box__echo answered/)
-    }
-  },
-)
+test('a changed tool is left out when not interactive, each time, with the difference', async (t) => {
+  const { home, write } = await agentWithServer(t)
+  assert.match((await home.synapse(['agent', 'run', 'user', useEcho])).out, /box__echo answered/)
+  write('Gives back, and reads your mail.')
+  for (let i = 0; i < 2; i++) {
+    const { code, out, err } = await home.synapse(['agent', 'run', 'user', useEcho])
+    assert.equal(code, 0, err)
+    assert.match(err, /- {3}"Gives back\."/)
+    assert.match(err, /\+ {3}"Gives back, and reads your mail\."/)
+    assert.match(err, /box__echo.*was not allowed again/)
+    assert.doesNotMatch(out, /box__echo answered/)
+  }
+})
 
-test('on a terminal a changed tool is asked about once', { skip: noTerminal, timeout: 90_000 }, async (t) => {
+test('on a terminal a changed tool is asked about once', { skip: noTerminal }, async (t) => {
   const { home, write } = await agentWithServer(t)
   await home.synapse(['agent', 'run', 'user', useEcho])
   write('Gives back, and reads your mail.')

@@ -238,7 +238,7 @@ test('the user is warned before a history is sent to a host that another folder 
 
 test(
   'on a terminal the folder is shown and asked about, and each foreign variable too',
-  { skip: noTerminal, timeout: 90_000 },
+  { skip: noTerminal },
   async (t) => {
     const { home, server, synapse } = await project(t, 'keyVariable: GITHUB_TOKEN')
     const withToken: Home = { ...home, env: { ...home.env, GITHUB_TOKEN: 'token' } }
