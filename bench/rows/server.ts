@@ -11,7 +11,7 @@ import type { Check, Row } from '../row.ts'
 const excuse = 'with more to do than the machine has cores, it is about what the first line says of no request at all'
 
 const turnExcuse =
-  'its history is read and planned in slices; but the code of a first turn is loaded then, here from source, and the texts of old tool turns that it folds are made in one go'
+  'its history is read and planned in slices, but the texts of old tool turns that it folds are made in one go; the rest was not profiled'
 
 const resultExcuse =
   'of a result 16 MiB are stored by default, as one message: it is written as JSON, inserted and indexed on the thread of the server, each in one go; its events no longer contain it'
