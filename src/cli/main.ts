@@ -4,7 +4,7 @@
 import { asFailure, badInput, type ErrorKind } from '../core/error.ts'
 import { editDistance } from '../core/edit-distance.ts'
 import { presetNames } from '../settings/policy.ts'
-import { type Command, exitCode, version } from './command.ts'
+import { type Command, exitCode } from './command.ts'
 import { print, printError } from './print.ts'
 import { neutral } from './terminal.ts'
 
