@@ -23,11 +23,12 @@ for (const argv of lines) {
   }
   process.stdout.write = hear
   process.stderr.write = hear
-  // A server ends when it is asked to, and only then.
-  const ends = setInterval(
-    () => said.some((text) => text.startsWith('http://127')) && process.emit('SIGTERM', 'SIGTERM'),
-    50,
-  )
+  // A server ends when it is asked to, and only then; asked twice, it ends the process.
+  const ends = setInterval(() => {
+    if (!said.some((text) => text.startsWith('http://127'))) return
+    clearInterval(ends)
+    process.emit('SIGTERM', 'SIGTERM')
+  }, 50)
   const late = new Promise<string>((resolve) => setTimeout(() => resolve('hangs'), longest).unref())
   const startedAt = performance.now()
   const code = await Promise.race([late, run(argv).catch((error: unknown) => asFailure(error).kind)])
