@@ -42,13 +42,18 @@ test('a program uses any model, and at its end the cost and the conversation are
 })
 
 test('an error in the command line is one sentence', async (t) => {
-  const { synapse } = newHome(t)
+  const { synapse, folder } = newHome(t)
   const nothing = await synapse(['run', '--offline'])
   assert.deepEqual([nothing.code, nothing.err.split('\n').length], [2, 2])
   assert.match(nothing.err, /Name the program after "--"/)
   const missing = await synapse(['run', '--offline', '--', 'no-such-program'])
   assert.equal(missing.code, 2)
   assert.match(missing.err, /no-such-program cannot be started: it was not found\./)
+  const notes = join(folder, 'notes.txt')
+  writeFileSync(notes, 'not a program')
+  const forbidden = await synapse(['run', '--offline', '--', notes])
+  assert.deepEqual([forbidden.code, forbidden.err.split('\n').length], [2, 2])
+  assert.match(forbidden.err, /notes\.txt cannot be started: permission denied; check that it is executable/)
 })
 
 test('each known client gets what it reads', () => {

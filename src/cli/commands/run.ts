@@ -136,9 +136,7 @@ async function runProgram(
     const stop = (): void => void child.kill('SIGTERM')
     process.once('SIGTERM', stop)
     const [code] = (await once(child, 'exit').catch((error: unknown) => {
-      const why =
-        error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'it was not found' : String(error)
-      throw badInput(`${command[0]} cannot be started: ${why}.`)
+      throw badInput(`${command[0]} cannot be started: ${whyNotStarted(error)}.`)
     })) as [number | null]
     process.off('SIGTERM', stop)
     return code ?? exitCode.interrupted
@@ -146,6 +144,14 @@ async function runProgram(
     process.off('SIGINT', ignore)
     clean()
   }
+}
+
+function whyNotStarted(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'it was not found'
+  // The system also reports this for a missing program if a folder of PATH cannot be entered.
+  if (code === 'EACCES') return 'permission denied; check that it is executable and that PATH has no forbidden folder'
+  return String(error)
 }
 
 function summaryOf(exchanges: readonly Exchange[]): string {
