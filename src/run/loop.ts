@@ -176,7 +176,7 @@ async function rest(state: LoopState, last: Reply | undefined): Promise<RunEnd |
     state.reply = await compose(state, composer)
   }
   const { reply } = state
-  const outcome = run.signal.aborted ? 'cancelled' : outcomeOf(reply ?? last)
+  const outcome = run.signal.aborted ? 'cancelled' : outcomeOfReply(reply ?? last)
   if (outcome === 'done') state.answer = await answerOf(run, reply ?? last)
   const { answer } = state
   const mayAskAgain = answer && 'problem' in answer && reply && !state.askedAgain
@@ -298,7 +298,7 @@ export function outcomeOfFailure(failure: Failure): RunOutcome {
   return isStorageFull(failure) ? 'storage-full' : 'failed'
 }
 
-function outcomeOf(reply: Reply | undefined): RunOutcome {
+export function outcomeOfReply(reply: Reply | undefined): RunOutcome {
   const reason = reply?.stop.reason
   return reason === 'length' || reason === 'refusal' ? reason : 'done'
 }

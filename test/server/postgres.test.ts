@@ -5,6 +5,7 @@ import { after, before, describe, test, type TestContext } from 'node:test'
 import OpenAI from 'openai'
 import pg from 'pg'
 import type { JsonObject } from '../../src/core/json.ts'
+import type { Reply } from '../../src/core/message.ts'
 import { openPostgresStore } from '../../src/store/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 import { findPostgres, makeDatabase, type PostgresDatabase } from '../store/postgres-server.ts'
@@ -88,6 +89,38 @@ describe('servers on one PostgreSQL', { skip }, () => {
     await admin.end()
     held.open()
     assert.equal((await there).at(-1)?.event, 'run-end')
+  })
+
+  test("an answer to another server's client is followed from its journal", async (t) => {
+    const { api, url, store } = await another(t)
+    const id = await newConversation(api)
+    const { id: basedOn } = await store.append('local', id, {
+      message: { role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+    })
+    const { epoch } = await store.takeLease('local', id, { holder: 'elsewhere:7 (abc.1)', ttlMs: 60_000 })
+    const origin = { provider: 'openai', protocol: 'openai-chat', model: 'gpt-5.6' }
+    const { id: exchangeId } = await store.openExchange('local', id, { ...origin, basedOn, body: '{}' }, { epoch })
+    const view = (await api('GET', `/api/conversations/${id}`)).body['run']
+    assert.deepEqual(view, { id: exchangeId, state: 'running' })
+    const message: Reply = {
+      role: 'assistant',
+      parts: [{ type: 'text', text: 'Hi.' }],
+      native: [],
+      origin,
+      stop: { reason: 'done' },
+    }
+    const followed = await readEvents(`${url}/api/runs/${exchangeId}/events`, {}, ({ event }) => {
+      if (event === 'request') void store.journal('local', exchangeId, 0, [{ type: 'reply-start', origin }], { epoch })
+      if (event === 'reply-event') {
+        void store.finishExchange('local', exchangeId, { outcome: 'done', reply: { message } }, { epoch })
+      }
+      return false
+    })
+    assert.deepEqual(
+      followed.map(({ event }) => event),
+      ['run-start', 'request', 'reply-event', 'message', 'run-end'],
+    )
+    assert.equal((await api('GET', `/api/conversations/${id}`)).body['run'], undefined)
   })
 
   test('a server that was killed between the end of a run and recording it does not block the start of another', async (t) => {

@@ -1,5 +1,5 @@
 // A server as a separate process, for tests that kill it: `process.ts FILE HOLD COUNTER`. With HOLD, replies stop
-// behind so many chunks and tools never end. Each start of a tool adds a byte to the file COUNTER.
+// behind so many chunks until SIGUSR2, and tools never end. Each start of a tool adds a byte to the file COUNTER.
 
 import { appendFileSync } from 'node:fs'
 import { endpointFinder } from '../../src/runtime/open.ts'
@@ -36,6 +36,7 @@ const server = await startServer({
   ],
 })
 process.stdout.write(`${server.url}\n`)
+if (held) process.once('SIGUSR2', held.open)
 process.once('SIGTERM', () => {
   void server
     .stop(200)

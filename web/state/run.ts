@@ -217,5 +217,6 @@ function finish(conversationId: string, runId: string): void {
 
 export async function cancel(runId: string): Promise<void> {
   if (live.value?.runId === runId) live.value = { ...live.value, stopping: true }
-  await attempt(() => api.cancel(runId))
+  const isAccepted = await attempt(() => api.cancel(runId))
+  if (!isAccepted && live.value?.runId === runId) live.value = { ...live.value, stopping: false }
 }

@@ -1,7 +1,7 @@
 // Conversations: create, find, change and delete.
 
 import { sideCall, type Conversation } from '../../core/log.ts'
-import { badInput } from '../../core/error.ts'
+import { badInput, SynapseError } from '../../core/error.ts'
 import type { Store } from '../../store/store.ts'
 import { json } from '../answer.ts'
 import { audit } from '../audit.ts'
@@ -87,7 +87,8 @@ export const conversationRoutes: readonly Route[] = [
     async handle({ server, owner, principal, param }) {
       const id = param('id')
       const run = await server.runs.active(owner, id)
-      if (run) await server.runs.cancel(owner, run.id)
+      // One that another process does not stop fails at its next write.
+      if (run) await server.runs.cancel(owner, run.id).catch(unlessConflict)
       if (!(await server.store.deleteConversation(owner, id))) throw missing('conversation', id)
       await audit(server.store, principal, 'deleted', id)
       server.changes.tell(id)
@@ -124,6 +125,10 @@ export async function viewOf(server: ServerContext, owner: string, id: string): 
   if (!conversation) throw missing('conversation', id)
   const run = await server.runs.active(owner, id)
   return { ...plainView(conversation), ...(run && { run: { id: run.id, state: run.state } }) }
+}
+
+function unlessConflict(error: unknown): void {
+  if (!(error instanceof SynapseError) || error.kind !== 'conflict') throw error
 }
 
 function plainView(conversation: Conversation): ConversationView {

@@ -1,5 +1,6 @@
 // Runs that answer clients of other APIs. They are not stored as runs, because the client continues or repeats its
-// requests itself, but users who have the conversation open on this server can follow and stop them.
+// requests itself, but users who have the conversation open on this server can follow and stop them. Other servers know
+// them by their exchanges (client-runs.ts).
 
 import type { RunEvent } from '../../core/event.ts'
 import type { RunView } from '../views.ts'
@@ -12,8 +13,11 @@ export interface LiveRuns {
   run(owner: string, runId: string): RunView | undefined
   active(owner: string, conversationId: string): RunView | undefined
   source(owner: string, runId: string): EventSource | undefined
-  /** Resolves at its end. */
+  /** Resolves at its end. The id may also be that of its exchange. */
   cancel(owner: string, runId: string): Promise<RunView | undefined>
+  /** Stops the run that has this exchange now; false: it is not here. */
+  stopExchange(exchangeId: string): boolean
+  readonly size: number
 }
 
 interface LiveRun {
@@ -24,6 +28,8 @@ interface LiveRun {
 interface Followed {
   owner: string
   view: RunView
+  /** The newest one. */
+  exchangeId?: string
   events: RunEvent[]
   /** How many events were read. Later ones may still be merged, so that their number stays small without readers. */
   read: number
@@ -38,12 +44,15 @@ export function liveRuns(): LiveRuns {
     const run = runs.get(runId)
     return run?.owner === owner ? run : undefined
   }
+  const withExchange = (exchangeId: string): Followed | undefined =>
+    runs.values().find((run) => run.exchangeId === exchangeId)
   return {
     begin(owner, view, stop) {
       const run: Followed = { owner, view, events: [], read: 0, isOver: false, wakes: new Set(), stop }
       runs.set(view.id, run)
       return {
         push(event) {
+          if (event.type === 'request') run.exchangeId = event.exchangeId
           add(run, event)
           wake(run)
         },
@@ -66,11 +75,19 @@ export function liveRuns(): LiveRuns {
       return run && sourceOf(run)
     },
     async cancel(owner, runId) {
-      const run = find(owner, runId)
-      if (!run) return undefined
+      const run = find(owner, runId) ?? withExchange(runId)
+      if (run?.owner !== owner) return undefined
       run.stop()
       await new Promise<void>((resolve) => run.wakes.add(() => run.isOver && resolve()))
-      return { ...run.view, state: 'ended', outcome: 'cancelled' }
+      return { ...run.view, id: runId, state: 'ended', outcome: 'cancelled' }
+    },
+    stopExchange(exchangeId) {
+      const run = withExchange(exchangeId)
+      run?.stop()
+      return run !== undefined
+    },
+    get size() {
+      return runs.size
     },
   }
 }

@@ -7,7 +7,7 @@ import type { RunStream } from './event-log.ts'
 import { frame, unnumbered, type EventSource } from './sse.ts'
 
 /** How often the store is polled for events that another process writes, if it does not notify. */
-const pollMs = 200
+export const pollMs = 200
 /** If it does, a notification can still get lost. */
 const lookMs = 10_000
 

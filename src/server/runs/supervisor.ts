@@ -5,23 +5,24 @@ import { SynapseError, asFailure } from '../../core/error.ts'
 import { pastAbandonedLease } from '../../run/lease.ts'
 import { pathCache } from '../../run/path-cache.ts'
 import type { Log } from '../log.ts'
-import type { NewRecord, StoredRecord } from '../../store/records.ts'
+import type { NewRecord } from '../../store/records.ts'
 import type { NewEntry, Store } from '../../store/store.ts'
 import { uuidv7 } from '../../store/ids.ts'
-import { serverOwner } from '../server-owner.ts'
 import type { RunView } from '../views.ts'
+import { cancel, lookForCancels, lookMs } from './cancel.ts'
+import { clientRunIn, clientRunSource } from './client-runs.ts'
 import { eventLog } from './event-log.ts'
 import type { RunExecutor } from './execute-run.ts'
+import { runIn, runOf, runOfClient, storedRun } from './find-run.ts'
 import { takeName } from './holder.ts'
-import { cancelJob, enqueue, stopJobs } from './jobs.ts'
+import { enqueue, stopJobs } from './jobs.ts'
 import type { OwnRun, Runs } from './own-runs.ts'
 import { liveRuns, type LiveRuns } from './live-runs.ts'
 import { lookFailed, recover } from './recover.ts'
-import { activeRecord, openRecord, recordKind, runRecord } from './run-record.ts'
-import { readRun, textIn, viewOf, type StoredRun } from './run-record.ts'
-import { runSource, until } from './source.ts'
+import { activeRecord, openRecord, recordKind, runRecord, viewOf, type StoredRun } from './run-record.ts'
+import { runSource } from './source.ts'
 import type { EventSource } from './sse.ts'
-import { saveEnds, withUnsavedEnd } from './unsaved-ends.ts'
+import { saveEnds } from './unsaved-ends.ts'
 
 export interface SupervisorOptions extends Omit<RunExecutor, 'paths'> {
   /** How many runs are active at once, and how many may wait. */
@@ -47,14 +48,17 @@ interface NewRun extends Pick<StoredRun, 'owner' | 'conversationId' | 'settings'
 export interface Supervisor {
   /** Throws kind 'overloaded' if there is no capacity, 'conflict' while the conversation has another run. */
   start(request: NewRun): Promise<RunView>
-  /** A run that is not stored: it can be followed and stopped in this process. */
+  /** A run that is not stored: other servers know it by its exchange. */
   follow: LiveRuns['begin']
   run(owner: string, runId: string): Promise<RunView | undefined>
   /** The active run of a conversation. */
   active(owner: string, conversationId: string): Promise<RunView | undefined>
   /** Undefined: there is no such run, or its events are no longer stored. */
   source(owner: string, runId: string): Promise<EventSource | undefined>
-  /** Returns the run after the change; it has ended, if its server could be reached. */
+  /**
+   * Returns the run after the change; it has ended, if its server could be reached. Throws kind 'conflict' for an answer to
+   * a client that another process does not stop.
+   */
   cancel(owner: string, runId: string): Promise<RunView | undefined>
   /** The same for one request, which waits for an unreachable database only as long as this store does. */
   using(store: Store): Supervisor
@@ -65,8 +69,6 @@ export interface Supervisor {
   stop(graceMs: number): Promise<void>
 }
 
-const lookMs = 1000
-const shortMs = 100
 const recoverMs = 10_000
 /** How long the events of a run are stored after its end. */
 const keepEventsMs = 7 * 24 * 3_600_000
@@ -120,11 +122,12 @@ function supervisorOver(runs: Runs, through: Store, stop: Supervisor['stop']): S
       const live = runs.live.run(owner, runId)
       if (live) return live
       const run = await storedRun(runs, owner, runId, through)
-      return run && viewOf(run)
+      return run ? viewOf(run) : runOfClient(runs, owner, runId, through)
     },
     active: async (owner, conversationId) =>
       runs.live.active(owner, conversationId) ??
-      runOf(runs, owner, await through.record(owner, recordKind.active, conversationId), through),
+      (await runIn(runs, owner, conversationId, through)) ??
+      clientRunIn(through, owner, conversationId),
     source: async (owner, runId) => runs.live.source(owner, runId) ?? sourceOf(runs, owner, runId, through),
     cancel: async (owner, runId) => (await runs.live.cancel(owner, runId)) ?? cancel(runs, owner, runId, through),
     using: (other) => supervisorOver(runs, other, stop),
@@ -200,57 +203,11 @@ async function sourceOf(runs: Runs, owner: string, runId: string, through: Store
     return run !== undefined && run.state !== 'ended'
   }
   const isHere = here()?.run.owner === owner
-  if (!isHere && !(await isUnderWay(through)) && !(await through.stream(owner, runId, 0, 1))) return undefined
+  if (!isHere && !(await isUnderWay(through)) && !(await through.stream(owner, runId, 0, 1))) {
+    const run = await runOfClient(runs, owner, runId, through)
+    return run && clientRunSource(store, owner, run)
+  }
   return runSource(store, owner, runId, { live: () => here()?.stream, isUnderWay: () => isUnderWay(store) })
-}
-
-async function storedRun(runs: Runs, owner: string, runId: string, through: Store): Promise<StoredRun | undefined> {
-  const run = readRun(await through.record(owner, recordKind.run, runId))
-  return run && withUnsavedEnd(runs, run)
-}
-
-async function runOf(
-  runs: Runs,
-  owner: string,
-  active: StoredRecord | undefined,
-  through: Store,
-): Promise<RunView | undefined> {
-  const runId = active && textIn(active, 'runId')
-  const run = runId ? await storedRun(runs, owner, runId, through) : undefined
-  return run && run.state !== 'ended' ? viewOf(run) : undefined
-}
-
-async function cancel(runs: Runs, owner: string, runId: string, through: Store): Promise<RunView | undefined> {
-  const run = await storedRun(runs, owner, runId, through)
-  if (!run || run.state === 'ended') return run && viewOf(run)
-  const job = runs.jobs.get(runId)
-  if (job) await cancelJob(runs, job)
-  else await askElsewhere(runs, owner, runId)
-  const now = await storedRun(runs, owner, runId, through)
-  return now && viewOf(now)
-}
-
-/** The process that has the run checks this once a second. */
-async function askElsewhere(runs: Runs, owner: string, runId: string): Promise<void> {
-  const { store } = runs
-  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-  await store.putRecords([{ owner: serverOwner, kind: recordKind.cancel, id: runId, data: {}, expiresAt }])
-  for (let waited = 0; waited < 3 * lookMs; waited += shortMs) {
-    await until(shortMs, new AbortController().signal)
-    if ((await storedRun(runs, owner, runId, store))?.state === 'ended') return
-  }
-}
-
-async function lookForCancels(runs: Runs): Promise<void> {
-  const { store, jobs } = runs
-  if (jobs.size === 0) return
-  const { items } = await store.records(serverOwner, recordKind.cancel)
-  for (const { id } of items) {
-    const job = jobs.get(id)
-    if (!job) continue
-    await store.deleteRecord(serverOwner, recordKind.cancel, id)
-    await cancelJob(runs, job)
-  }
 }
 
 function every(runs: Runs, ms: number, look: (runs: Runs) => Promise<void>): NodeJS.Timeout {
