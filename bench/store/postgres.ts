@@ -87,7 +87,6 @@ async function insert(client: pg.Client, first: number, batch: readonly Archived
         c: first + c,
         depth,
         conversation: id,
-        message,
         ...prepareEntry({ id: `entry-${n}`, message, at }, 0),
       }
     }),

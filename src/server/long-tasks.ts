@@ -59,12 +59,12 @@ export function longTasks(address: string | undefined): LongTasks {
       else one?.reject(new SynapseError(failure ?? { kind: 'internal', message: 'The thread gave no answer.' }))
       if (waiting.size === 0) idle = setTimeout(() => void stop(), idleMs).unref()
     })
-    made.on('error', (error) => end(made, error))
+    made.on('error', (error: unknown) => end(made, error))
     made.on('exit', () => end(made, new Error('The thread for long conversations has ended.')))
     return (worker = made)
   }
 
-  function end(made: Worker, error: Error): void {
+  function end(made: Worker, error: unknown): void {
     if (worker !== made) return
     worker = undefined
     for (const { reject } of waiting.values()) reject(error)
