@@ -57,7 +57,7 @@ export const start: Row = {
               'of what is beyond bare node, a tenth each is reading the compiled code, compiling the functions that are ' +
               'not in it (methods of classes, those of Node), and loading modules of Node (streams, crypto, zlib); an ' +
               'eighth is SQLite; the rest is two requests and a tool, all done once and so in the interpreter. A cache of ' +
-              '`vm.Script` made at the end of a run was not faster, nor was compiling everything (`--no-lazy`)',
+              '`vm.Script` made at the end of a run was at most a tenth faster; compiling everything was not (`--no-lazy`)',
           },
           { what: 'import of the library, ms beyond bare node', value: importMs, bound: 50 },
           { what: 'installation, MB', value: sizeOf(join(home, 'node_modules')) / 1_000_000, bound: 15 },

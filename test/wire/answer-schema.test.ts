@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonObject } from '../../src/core/json.ts'
 import { answerInWords, answerSchemaFor } from '../../src/wires/shared/answer.ts'
-import type { Capabilities, Target } from '../../src/wires/wire.ts'
+import type { Capabilities } from '../../src/wires/wire.ts'
+import { targetFor } from './target-for.ts'
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
@@ -13,16 +14,6 @@ const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   additionalProperties: false,
   ...more,
 })
-
-function targetFor(capabilities: Partial<Capabilities>, answerSchema?: JsonObject): Target {
-  return {
-    provider: 'p',
-    model: 'm',
-    quirks: {},
-    capabilities: { tools: true, ...capabilities },
-    options: answerSchema ? { answerSchema } : {},
-  } as unknown as Target
-}
 
 describe('the schema of an answer', () => {
   const schema = object({ a: { type: 'string' } })

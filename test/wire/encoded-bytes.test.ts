@@ -13,18 +13,9 @@ import {
   type CachedElement,
 } from '../../src/wires/shared/body-bytes.ts'
 import { encodeCache } from '../../src/wires/shared/encode-cache.ts'
-import type { Capabilities, Target } from '../../src/wires/wire.ts'
+import type { Target } from '../../src/wires/wire.ts'
 import { user } from '../histories.ts'
-
-function targetFor(capabilities: Partial<Capabilities>, answerSchema?: JsonObject): Target {
-  return {
-    provider: 'p',
-    model: 'm',
-    quirks: {},
-    capabilities: { tools: true, ...capabilities },
-    options: answerSchema ? { answerSchema } : {},
-  } as unknown as Target
-}
+import { targetFor } from './target-for.ts'
 
 describe('the bytes of a body', () => {
   /** How many elements are written for a body, after the bodies before it. */

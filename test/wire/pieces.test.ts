@@ -17,18 +17,8 @@ import {
   writingFor,
   type Form,
 } from '../../src/wires/shared/pieces.ts'
-import type { Capabilities, Target } from '../../src/wires/wire.ts'
 import { reply, user } from '../histories.ts'
-
-function targetFor(capabilities: Partial<Capabilities>, answerSchema?: JsonObject): Target {
-  return {
-    provider: 'p',
-    model: 'm',
-    quirks: {},
-    capabilities: { tools: true, ...capabilities },
-    options: answerSchema ? { answerSchema } : {},
-  } as unknown as Target
-}
+import { targetFor } from './target-for.ts'
 
 describe('the parts of a message', () => {
   const form: Form = {
