@@ -1,5 +1,6 @@
 // The overlays of a conversation, read once for a run: while it has the lease, only the run itself adds to them. Otherwise
-// each step would read all decisions of the steps before it.
+// each step would read all decisions of the steps before it. One that is undone over HTTP meanwhile takes effect with the
+// next run.
 
 import type { Overlay } from '../core/log.ts'
 import type { NewOverlay } from '../store/store.ts'
