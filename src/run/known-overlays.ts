@@ -1,6 +1,5 @@
-// The overlays of a conversation, read once for a run: while it has the lease, only the run itself adds to them. Otherwise
-// each step would read all decisions of the steps before it. One that is undone over HTTP meanwhile takes effect with the
-// next run.
+// The overlays of a conversation, read once for a run: while it has the lease, nothing else adds to them or undoes one
+// (an attempt is refused). Otherwise each step would read all decisions of the steps before it.
 
 import type { Overlay } from '../core/log.ts'
 import type { NewOverlay } from '../store/store.ts'
